@@ -1,0 +1,154 @@
+package org.rdma4j.bindings.inlines;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.AddressLayout;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * Calls by address that keep {@link Errno}: for the functions that tell what went wrong in errno
+ * alone, which jextract's methods cannot. A method for each shape, so that functions share handles;
+ * a holder class for each handle, so that only the shapes in use are linked.
+ */
+public final class Calls {
+  /** A returned pointer, which may be dereferenced as far as its struct goes. */
+  private static final AddressLayout POINTER =
+      ADDRESS.withTargetLayout(MemoryLayout.sequenceLayout(Long.MAX_VALUE, JAVA_BYTE));
+
+  private Calls() {}
+
+  private static final class PointerOfPointer {
+    static final MethodHandle CALL = Errno.downcall(FunctionDescriptor.of(POINTER, ADDRESS));
+  }
+
+  /** {@code void *function(void *)}. */
+  public static MemorySegment pointer(MemorySegment function, MemorySegment first) {
+    try {
+      return (MemorySegment) PointerOfPointer.CALL.invokeExact(function, Errno.state(), first);
+    } catch (Throwable thrown) {
+      throw unexpected(thrown);
+    }
+  }
+
+  private static final class PointerOfTwoPointers {
+    static final MethodHandle CALL =
+        Errno.downcall(FunctionDescriptor.of(POINTER, ADDRESS, ADDRESS));
+  }
+
+  /** {@code void *function(void *, void *)}. */
+  public static MemorySegment pointer(
+      MemorySegment function, MemorySegment first, MemorySegment second) {
+    try {
+      return (MemorySegment)
+          PointerOfTwoPointers.CALL.invokeExact(function, Errno.state(), first, second);
+    } catch (Throwable thrown) {
+      throw unexpected(thrown);
+    }
+  }
+
+  private static final class CreateCq {
+    static final MethodHandle CALL =
+        Errno.downcall(
+            FunctionDescriptor.of(POINTER, ADDRESS, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
+  }
+
+  /** {@code void *function(void *, int, void *, void *, int)}: the shape of ibv_create_cq. */
+  public static MemorySegment pointer(
+      MemorySegment function,
+      MemorySegment first,
+      int second,
+      MemorySegment third,
+      MemorySegment fourth,
+      int fifth) {
+    try {
+      return (MemorySegment)
+          CreateCq.CALL.invokeExact(function, Errno.state(), first, second, third, fourth, fifth);
+    } catch (Throwable thrown) {
+      throw unexpected(thrown);
+    }
+  }
+
+  private static final class RegMr {
+    static final MethodHandle CALL =
+        Errno.downcall(FunctionDescriptor.of(POINTER, ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT));
+  }
+
+  /** {@code void *function(void *, void *, size_t, int)}: the shape of ibv_reg_mr. */
+  public static MemorySegment pointer(
+      MemorySegment function, MemorySegment first, MemorySegment second, long third, int fourth) {
+    try {
+      return (MemorySegment)
+          RegMr.CALL.invokeExact(function, Errno.state(), first, second, third, fourth);
+    } catch (Throwable thrown) {
+      throw unexpected(thrown);
+    }
+  }
+
+  private static final class RegMrIova2 {
+    static final MethodHandle CALL =
+        Errno.downcall(
+            FunctionDescriptor.of(POINTER, ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_INT));
+  }
+
+  /** {@code void *function(void *, void *, size_t, uint64_t, unsigned)}: ibv_reg_mr_iova2. */
+  public static MemorySegment pointer(
+      MemorySegment function,
+      MemorySegment first,
+      MemorySegment second,
+      long third,
+      long fourth,
+      int fifth) {
+    try {
+      return (MemorySegment)
+          RegMrIova2.CALL.invokeExact(function, Errno.state(), first, second, third, fourth, fifth);
+    } catch (Throwable thrown) {
+      throw unexpected(thrown);
+    }
+  }
+
+  private static final class IntOfThreePointers {
+    static final MethodHandle CALL =
+        Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
+  }
+
+  /** {@code int function(void *, void *, void *)}. */
+  public static int integer(
+      MemorySegment function, MemorySegment first, MemorySegment second, MemorySegment third) {
+    try {
+      return (int)
+          IntOfThreePointers.CALL.invokeExact(function, Errno.state(), first, second, third);
+    } catch (Throwable thrown) {
+      throw unexpected(thrown);
+    }
+  }
+
+  private static final class QueryByIndex {
+    static final MethodHandle CALL =
+        Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_BYTE, JAVA_INT, ADDRESS));
+  }
+
+  /** {@code int function(void *, uint8_t, int, void *)}: ibv_query_gid and ibv_query_pkey. */
+  public static int integer(
+      MemorySegment function, MemorySegment first, byte second, int third, MemorySegment fourth) {
+    try {
+      return (int)
+          QueryByIndex.CALL.invokeExact(function, Errno.state(), first, second, third, fourth);
+    } catch (Throwable thrown) {
+      throw unexpected(thrown);
+    }
+  }
+
+  /** What a downcall handle throws is a defect of this module, or the JVM's own error. */
+  static RuntimeException unexpected(Throwable thrown) {
+    if (thrown instanceof Error error) {
+      throw error;
+    }
+    return thrown instanceof RuntimeException runtime ? runtime : new IllegalStateException(thrown);
+  }
+}

@@ -1,0 +1,129 @@
+package org.rdma4j.bindings.inlines;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import org.rdma4j.bindings.generated.ibv_context;
+import org.rdma4j.bindings.generated.ibv_context_ops;
+
+/**
+ * The static inline functions of verbs.h that post and poll. C reads the function's pointer from
+ * {@code context->ops} at each call; here the caller reads it once, with {@code ibv_post_send$op}
+ * and its like, and passes it on. Pointers are longs, since a MemorySegment argument costs a check
+ * of its scope at each call.
+ *
+ * <p>Each function is linked twice. A <em>critical</em> call leaves out the change of the thread's
+ * state: it costs some 5 cycles, but the garbage collector waits until it returns. It is for a
+ * provider that never enters the kernel in that function. C2 leaves no safepoint in a bare loop of
+ * critical calls either, so who makes one has to call {@link #safepoint} every so often.
+ */
+public final class DataPath {
+  private static final FunctionDescriptor POST =
+      FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final FunctionDescriptor POLL =
+      FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG);
+  private static final FunctionDescriptor NOTIFY =
+      FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT);
+
+  private DataPath() {}
+
+  private static MethodHandle plain(FunctionDescriptor shape) {
+    return Linker.nativeLinker().downcallHandle(shape);
+  }
+
+  private static MethodHandle critical(FunctionDescriptor shape) {
+    return Linker.nativeLinker().downcallHandle(shape, Linker.Option.critical(false));
+  }
+
+  private static final class PlainPost {
+    static final MethodHandle CALL = plain(POST);
+  }
+
+  private static final class CriticalPost {
+    static final MethodHandle CALL = critical(POST);
+  }
+
+  private static final class PlainPoll {
+    static final MethodHandle CALL = plain(POLL);
+  }
+
+  private static final class CriticalPoll {
+    static final MethodHandle CALL = critical(POLL);
+  }
+
+  private static final class Notify {
+    static final MethodHandle CALL = plain(NOTIFY);
+  }
+
+  private static final class Safepoint {
+    static final MethodHandle CALL =
+        Linker.nativeLinker()
+            .downcallHandle(
+                Linker.nativeLinker().defaultLookup().find("abs").orElseThrow(),
+                FunctionDescriptor.ofVoid(JAVA_INT));
+  }
+
+  /** {@code context->ops.post_send}. */
+  public static long ibv_post_send$op(MemorySegment context) {
+    return ibv_context_ops.post_send(ibv_context.ops(context)).address();
+  }
+
+  /** {@code context->ops.post_recv}. */
+  public static long ibv_post_recv$op(MemorySegment context) {
+    return ibv_context_ops.post_recv(ibv_context.ops(context)).address();
+  }
+
+  /** {@code context->ops.poll_cq}. */
+  public static long ibv_poll_cq$op(MemorySegment context) {
+    return ibv_context_ops.poll_cq(ibv_context.ops(context)).address();
+  }
+
+  /** {@code context->ops.req_notify_cq}. */
+  public static long ibv_req_notify_cq$op(MemorySegment context) {
+    return ibv_context_ops.req_notify_cq(ibv_context.ops(context)).address();
+  }
+
+  /** {@code ibv_post_send} and, of the same shape, {@code ibv_post_recv}: 0 or the errno value. */
+  public static int ibv_post(boolean critical, long op, long qp, long wr, long bad_wr) {
+    try {
+      return critical
+          ? (int) CriticalPost.CALL.invokeExact(MemorySegment.ofAddress(op), qp, wr, bad_wr)
+          : (int) PlainPost.CALL.invokeExact(MemorySegment.ofAddress(op), qp, wr, bad_wr);
+    } catch (Throwable thrown) {
+      throw Calls.unexpected(thrown);
+    }
+  }
+
+  /** {@code ibv_poll_cq}: the number of completions, or a negative value. */
+  public static int ibv_poll_cq(boolean critical, long op, long cq, int num_entries, long wc) {
+    try {
+      return critical
+          ? (int) CriticalPoll.CALL.invokeExact(MemorySegment.ofAddress(op), cq, num_entries, wc)
+          : (int) PlainPoll.CALL.invokeExact(MemorySegment.ofAddress(op), cq, num_entries, wc);
+    } catch (Throwable thrown) {
+      throw Calls.unexpected(thrown);
+    }
+  }
+
+  /** {@code ibv_req_notify_cq}: 0 or the errno value. */
+  public static int ibv_req_notify_cq(long op, long cq, int solicited_only) {
+    try {
+      return (int) Notify.CALL.invokeExact(MemorySegment.ofAddress(op), cq, solicited_only);
+    } catch (Throwable thrown) {
+      throw Calls.unexpected(thrown);
+    }
+  }
+
+  /** A plain call of a function that does nothing: lets a waiting garbage collector begin. */
+  public static void safepoint() {
+    try {
+      Safepoint.CALL.invokeExact(0);
+    } catch (Throwable thrown) {
+      throw Calls.unexpected(thrown);
+    }
+  }
+}
