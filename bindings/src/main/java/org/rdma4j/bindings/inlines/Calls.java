@@ -32,7 +32,7 @@ public final class Calls {
     try {
       return (MemorySegment) PointerOfPointer.CALL.invokeExact(function, Errno.state(), first);
     } catch (Throwable thrown) {
-      throw unexpected(thrown);
+      throw Errno.unexpected(thrown);
     }
   }
 
@@ -48,7 +48,7 @@ public final class Calls {
       return (MemorySegment)
           PointerOfTwoPointers.CALL.invokeExact(function, Errno.state(), first, second);
     } catch (Throwable thrown) {
-      throw unexpected(thrown);
+      throw Errno.unexpected(thrown);
     }
   }
 
@@ -70,7 +70,7 @@ public final class Calls {
       return (MemorySegment)
           CreateCq.CALL.invokeExact(function, Errno.state(), first, second, third, fourth, fifth);
     } catch (Throwable thrown) {
-      throw unexpected(thrown);
+      throw Errno.unexpected(thrown);
     }
   }
 
@@ -86,7 +86,7 @@ public final class Calls {
       return (MemorySegment)
           RegMr.CALL.invokeExact(function, Errno.state(), first, second, third, fourth);
     } catch (Throwable thrown) {
-      throw unexpected(thrown);
+      throw Errno.unexpected(thrown);
     }
   }
 
@@ -108,7 +108,7 @@ public final class Calls {
       return (MemorySegment)
           RegMrIova2.CALL.invokeExact(function, Errno.state(), first, second, third, fourth, fifth);
     } catch (Throwable thrown) {
-      throw unexpected(thrown);
+      throw Errno.unexpected(thrown);
     }
   }
 
@@ -124,7 +124,7 @@ public final class Calls {
       return (int)
           IntOfThreePointers.CALL.invokeExact(function, Errno.state(), first, second, third);
     } catch (Throwable thrown) {
-      throw unexpected(thrown);
+      throw Errno.unexpected(thrown);
     }
   }
 
@@ -140,15 +140,7 @@ public final class Calls {
       return (int)
           QueryByIndex.CALL.invokeExact(function, Errno.state(), first, second, third, fourth);
     } catch (Throwable thrown) {
-      throw unexpected(thrown);
+      throw Errno.unexpected(thrown);
     }
-  }
-
-  /** What a downcall handle throws is a defect of this module, or the JVM's own error. */
-  static RuntimeException unexpected(Throwable thrown) {
-    if (thrown instanceof Error error) {
-      throw error;
-    }
-    return thrown instanceof RuntimeException runtime ? runtime : new IllegalStateException(thrown);
   }
 }

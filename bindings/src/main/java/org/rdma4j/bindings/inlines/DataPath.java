@@ -94,7 +94,7 @@ public final class DataPath {
           ? (int) CriticalPost.CALL.invokeExact(MemorySegment.ofAddress(op), qp, wr, bad_wr)
           : (int) PlainPost.CALL.invokeExact(MemorySegment.ofAddress(op), qp, wr, bad_wr);
     } catch (Throwable thrown) {
-      throw Calls.unexpected(thrown);
+      throw Errno.unexpected(thrown);
     }
   }
 
@@ -105,7 +105,7 @@ public final class DataPath {
           ? (int) CriticalPoll.CALL.invokeExact(MemorySegment.ofAddress(op), cq, num_entries, wc)
           : (int) PlainPoll.CALL.invokeExact(MemorySegment.ofAddress(op), cq, num_entries, wc);
     } catch (Throwable thrown) {
-      throw Calls.unexpected(thrown);
+      throw Errno.unexpected(thrown);
     }
   }
 
@@ -114,7 +114,7 @@ public final class DataPath {
     try {
       return (int) Notify.CALL.invokeExact(MemorySegment.ofAddress(op), cq, solicited_only);
     } catch (Throwable thrown) {
-      throw Calls.unexpected(thrown);
+      throw Errno.unexpected(thrown);
     }
   }
 
@@ -123,7 +123,7 @@ public final class DataPath {
     try {
       Safepoint.CALL.invokeExact(0);
     } catch (Throwable thrown) {
-      throw Calls.unexpected(thrown);
+      throw Errno.unexpected(thrown);
     }
   }
 }

@@ -44,4 +44,15 @@ public final class Errno {
   public static MemorySegment state() {
     return STATE.get();
   }
+
+  /**
+   * What to throw for what a downcall handle threw: a defect in the caller's types, or the JVM's
+   * own error. C functions throw nothing.
+   */
+  public static RuntimeException unexpected(Throwable thrown) {
+    if (thrown instanceof Error error) {
+      throw error;
+    }
+    return thrown instanceof RuntimeException runtime ? runtime : new IllegalStateException(thrown);
+  }
 }

@@ -1,0 +1,15 @@
+/**
+ * RDMA for the JVM: the verbs of rdma-core behind an API that cannot crash the JVM, at a cost next
+ * to C's.
+ *
+ * <p>Run with {@code --enable-native-access=org.rdma4j,org.rdma4j.bindings}, on the class path with
+ * {@code --enable-native-access=ALL-UNNAMED}.
+ */
+module org.rdma4j {
+  requires static transitive org.jspecify;
+  requires org.rdma4j.bindings;
+
+  exports org.rdma4j;
+  exports org.rdma4j.memory;
+  exports org.rdma4j.verbs;
+}

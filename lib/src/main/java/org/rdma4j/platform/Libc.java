@@ -1,0 +1,164 @@
+package org.rdma4j.platform;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.inlines.Errno;
+
+/** The few functions of libc that this module calls; a failure throws with its errno. */
+public final class Libc {
+  static final short POLLIN = 1;
+
+  private static final int PROT_READ_WRITE = 1 | 2;
+  private static final int MAP_PRIVATE_ANONYMOUS = 0x02 | 0x20;
+  private static final int MADV_DONTNEED = 4;
+  private static final int SC_PAGESIZE = 30;
+  private static final int F_GETFL = 3;
+  private static final int F_SETFL = 4;
+  private static final int O_NONBLOCK = 0x800;
+
+  private static final class Mmap {
+    static final MethodHandle CALL =
+        link("mmap", ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
+  }
+
+  private static final class Munmap {
+    static final MethodHandle CALL = link("munmap", JAVA_INT, ADDRESS, JAVA_LONG);
+  }
+
+  private static final class Madvise {
+    static final MethodHandle CALL = link("madvise", JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
+  }
+
+  private static final class Sysconf {
+    static final MethodHandle CALL = link("sysconf", JAVA_LONG, JAVA_INT);
+  }
+
+  private static final class Poll {
+    static final MethodHandle CALL = link("poll", JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
+  }
+
+  private static final class Fcntl {
+    static final MethodHandle CALL =
+        Linker.nativeLinker()
+            .downcallHandle(
+                Linker.nativeLinker().defaultLookup().find("fcntl").orElseThrow(),
+                FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
+                Linker.Option.firstVariadicArg(2),
+                Linker.Option.captureCallState("errno"));
+  }
+
+  private static final class Pages {
+    static final long SIZE = sysconf(SC_PAGESIZE);
+  }
+
+  private Libc() {}
+
+  private static MethodHandle link(String name, ValueLayout result, MemoryLayout... arguments) {
+    return Errno.downcall(FunctionDescriptor.of(result, arguments))
+        .bindTo(Linker.nativeLinker().defaultLookup().find(name).orElseThrow());
+  }
+
+  /** The size of a page in bytes. */
+  public static long pageSize() {
+    return Pages.SIZE;
+  }
+
+  /** Maps that many bytes of zeroed, private, anonymous memory. */
+  public static MemorySegment mmap(long bytes) {
+    MemorySegment mapped;
+    try {
+      mapped =
+          (MemorySegment)
+              Mmap.CALL.invokeExact(
+                  Errno.state(),
+                  MemorySegment.NULL,
+                  bytes,
+                  PROT_READ_WRITE,
+                  MAP_PRIVATE_ANONYMOUS,
+                  -1,
+                  0L);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+    if (mapped.address() == -1) {
+      throw new RdmaException("mmap(" + bytes + " bytes)", Errno.errno());
+    }
+    return mapped;
+  }
+
+  /** Unmaps what {@link #mmap} mapped. */
+  public static void munmap(MemorySegment mapped, long bytes) {
+    try {
+      check("munmap", (int) Munmap.CALL.invokeExact(Errno.state(), mapped, bytes));
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  /** Gives the pages back to the system; the addresses stay mapped and read as zero from now on. */
+  public static void releasePages(MemorySegment mapped, long bytes) {
+    try {
+      check("madvise", (int) Madvise.CALL.invokeExact(Errno.state(), mapped, bytes, MADV_DONTNEED));
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  /** Makes reads of the descriptor return EAGAIN where they would block. */
+  public static void setNonBlocking(int fd) {
+    try {
+      int flags = check("fcntl", (int) Fcntl.CALL.invokeExact(Errno.state(), fd, F_GETFL, 0));
+      check("fcntl", (int) Fcntl.CALL.invokeExact(Errno.state(), fd, F_SETFL, flags | O_NONBLOCK));
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  /**
+   * Blocks the thread until the descriptor can be read, for at most that time.
+   *
+   * @return whether it can be read; false also where a signal ended the wait
+   */
+  static boolean poll(int fd, int milliseconds) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment descriptor = arena.allocate(8, 4);
+      descriptor.set(JAVA_INT, 0, fd);
+      descriptor.set(ValueLayout.JAVA_SHORT, 4, POLLIN);
+      int ready;
+      try {
+        ready = (int) Poll.CALL.invokeExact(Errno.state(), descriptor, 1L, milliseconds);
+      } catch (Throwable thrown) {
+        throw Errno.unexpected(thrown);
+      }
+      if (ready < 0 && Errno.errno() != ErrorNumber.EINTR.value()) {
+        throw new RdmaException("poll", Errno.errno());
+      }
+      return ready > 0;
+    }
+  }
+
+  private static long sysconf(int name) {
+    try {
+      return (long) Sysconf.CALL.invokeExact(Errno.state(), name);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  private static int check(String call, int result) {
+    if (result < 0) {
+      throw new RdmaException(call, Errno.errno());
+    }
+    return result;
+  }
+}

@@ -1,0 +1,37 @@
+package org.rdma4j.platform;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
+import org.rdma4j.MissingLibraryException;
+
+/**
+ * Tells in one clear exception that a library is missing, before the generated bindings fail at it
+ * in a static initialiser.
+ */
+public final class NativeLibraries {
+  private NativeLibraries() {}
+
+  /**
+   * Loads libibverbs and librdmacm by soname, so that {@code LD_LIBRARY_PATH} counts.
+   *
+   * @throws MissingLibraryException where one cannot be loaded
+   */
+  public static void require() {
+    require("libibverbs.so.1", "libibverbs1 ibverbs-providers", "libibverbs", "libibverbs1");
+    require("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
+  }
+
+  private static void require(String library, String debian, String fedora, String suse) {
+    try {
+      SymbolLookup.libraryLookup(library, Arena.global());
+    } catch (IllegalArgumentException unloadable) {
+      MissingLibraryException missing =
+          new MissingLibraryException(
+              library,
+              "Install it: apt install %s (Debian, Ubuntu), dnf install %s (Fedora, RHEL), or zypper install %s (SUSE)"
+                  .formatted(debian, fedora, suse));
+      missing.initCause(unloadable);
+      throw missing;
+    }
+  }
+}

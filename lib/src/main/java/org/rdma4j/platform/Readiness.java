@@ -1,0 +1,50 @@
+package org.rdma4j.platform;
+
+import java.time.Duration;
+import java.util.function.BooleanSupplier;
+
+/** Waits until a file descriptor can be read. */
+public final class Readiness {
+  /** How soon a blocked platform thread notices that it was interrupted or that its wait is off. */
+  private static final long SLICE_NANOS = Duration.ofMillis(50).toNanos();
+
+  private Readiness() {}
+
+  /**
+   * Waits, without holding a virtual thread's carrier.
+   *
+   * @param deadline on the scale of {@link System#nanoTime}
+   * @param cancelled asked every so often, and after this thread was unparked; true ends the wait
+   * @return whether the descriptor can be read; false where time is up or the wait was cancelled
+   */
+  public static boolean await(int fd, long deadline, BooleanSupplier cancelled)
+      throws InterruptedException {
+    return Thread.currentThread().isVirtual()
+        ? ReadinessThread.await(fd, deadline, cancelled)
+        : block(fd, deadline, cancelled);
+  }
+
+  private static boolean block(int fd, long deadline, BooleanSupplier cancelled)
+      throws InterruptedException {
+    while (true) {
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+      long remaining = deadline - System.nanoTime();
+      if (cancelled.getAsBoolean()) {
+        return false;
+      }
+      if (Libc.poll(fd, milliseconds(Math.clamp(remaining, 0, SLICE_NANOS)))) {
+        return true;
+      }
+      if (remaining <= 0) {
+        return false;
+      }
+    }
+  }
+
+  /** Rounded up, so that a wait never ends before its time. */
+  private static int milliseconds(long nanos) {
+    return (int) ((nanos + 999_999) / 1_000_000);
+  }
+}

@@ -1,0 +1,147 @@
+package org.rdma4j.platform;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.inlines.Errno;
+
+/**
+ * The one platform thread that waits in epoll for all virtual threads, which would pin their
+ * carriers if they blocked in a system call themselves. It begins with the first such wait, is a
+ * daemon, and stays.
+ */
+final class ReadinessThread {
+  private static final int EPOLL_CLOEXEC = 0x80000;
+  private static final int EPOLL_CTL_ADD = 1;
+  private static final int EPOLL_CTL_DEL = 2;
+  private static final int EPOLLIN_ONCE = 1 | 1 << 30;
+
+  /** {@code struct epoll_event} is packed on x86-64 and on no other architecture. */
+  private static final long DATA_OFFSET = System.getProperty("os.arch").equals("amd64") ? 4 : 8;
+
+  private static final long EVENT_SIZE = DATA_OFFSET + 8;
+  private static final int EVENTS_AT_ONCE = 256;
+
+  private static final MethodHandle EPOLL_CTL =
+      link("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
+  private static final MethodHandle EPOLL_WAIT =
+      link("epoll_wait", JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
+  private static final MethodHandle DUP = link("dup", JAVA_INT);
+  private static final MethodHandle CLOSE = link("close", JAVA_INT);
+
+  private static final Map<Long, Waiting> WAITING = new ConcurrentHashMap<>();
+  private static final AtomicLong NEXT = new AtomicLong();
+  private static final int EPOLL = start();
+
+  private static final class Waiting {
+    final Thread thread = Thread.currentThread();
+    volatile boolean ready;
+  }
+
+  private ReadinessThread() {}
+
+  static boolean await(int fd, long deadline, BooleanSupplier cancelled)
+      throws InterruptedException {
+    Waiting waiting = new Waiting();
+    long key = NEXT.getAndIncrement();
+    // A descriptor can be in the epoll set once; several threads may wait for the same one.
+    int own = call("dup", DUP, fd);
+    WAITING.put(key, waiting);
+    try {
+      control(EPOLL_CTL_ADD, own, key);
+      while (!waiting.ready) {
+        if (Thread.interrupted()) {
+          throw new InterruptedException();
+        }
+        long remaining = deadline - System.nanoTime();
+        if (remaining <= 0 || cancelled.getAsBoolean()) {
+          return false;
+        }
+        LockSupport.parkNanos(waiting, remaining);
+      }
+      return true;
+    } finally {
+      WAITING.remove(key);
+      control(EPOLL_CTL_DEL, own, key);
+      call("close", CLOSE, own);
+    }
+  }
+
+  private static int start() {
+    int epoll = call("epoll_create1", link("epoll_create1", JAVA_INT), EPOLL_CLOEXEC);
+    Thread.ofPlatform().daemon().name("rdma4j-readiness").start(() -> serve(epoll));
+    return epoll;
+  }
+
+  private static void serve(int epoll) {
+    MemorySegment events = Arena.global().allocate(EVENT_SIZE * EVENTS_AT_ONCE, 8);
+    while (true) {
+      int ready;
+      try {
+        ready = (int) EPOLL_WAIT.invokeExact(Errno.state(), epoll, events, EVENTS_AT_ONCE, -1);
+      } catch (Throwable thrown) {
+        throw Errno.unexpected(thrown);
+      }
+      for (int i = 0; i < ready; i++) {
+        wake(events.get(JAVA_LONG_UNALIGNED, i * EVENT_SIZE + DATA_OFFSET));
+      }
+    }
+  }
+
+  private static void wake(long key) {
+    Waiting waiting = WAITING.get(key);
+    if (waiting != null) {
+      waiting.ready = true;
+      LockSupport.unpark(waiting.thread);
+    }
+  }
+
+  private static void control(int operation, int fd, long key) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment event = arena.allocate(EVENT_SIZE, 8);
+      event.set(JAVA_INT, 0, EPOLLIN_ONCE);
+      event.set(JAVA_LONG_UNALIGNED, DATA_OFFSET, key);
+      int result;
+      try {
+        result = (int) EPOLL_CTL.invokeExact(Errno.state(), EPOLL, operation, fd, event);
+      } catch (Throwable thrown) {
+        throw Errno.unexpected(thrown);
+      }
+      if (result < 0) {
+        throw new RdmaException("epoll_ctl", Errno.errno());
+      }
+    }
+  }
+
+  private static int call(String name, MethodHandle handle, int argument) {
+    int result;
+    try {
+      result = (int) handle.invokeExact(Errno.state(), argument);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+    if (result < 0) {
+      throw new RdmaException(name, Errno.errno());
+    }
+    return result;
+  }
+
+  private static MethodHandle link(String name, MemoryLayout... arguments) {
+    return Errno.downcall(FunctionDescriptor.of(ValueLayout.JAVA_INT, arguments))
+        .bindTo(Linker.nativeLinker().defaultLookup().find(name).orElseThrow());
+  }
+}

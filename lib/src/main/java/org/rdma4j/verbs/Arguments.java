@@ -1,0 +1,25 @@
+package org.rdma4j.verbs;
+
+/** Refuses bad arguments with the value, the range and the remedy, before C sees them. */
+final class Arguments {
+  private Arguments() {}
+
+  static int checkRange(String name, int value, int least, int most) {
+    if (value < least || value > most) {
+      throw new IllegalArgumentException(
+          name + " is " + value + ", must be from " + least + " to " + most);
+    }
+    return value;
+  }
+
+  static int checkIndex(String name, int index, int length) {
+    return checkRange(name, index, 0, length - 1);
+  }
+
+  static void checkSameDevice(String name, RdmaDevice actual, RdmaDevice expected) {
+    if (actual != expected) {
+      throw new IllegalArgumentException(
+          "the " + name + " belongs to " + actual + ", must belong to " + expected);
+    }
+  }
+}

@@ -1,0 +1,195 @@
+package org.rdma4j.verbs;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.ibv_comp_channel;
+import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.inlines.Calls;
+import org.rdma4j.bindings.inlines.Errno;
+import org.rdma4j.lifetime.Leaks;
+import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.ErrorNumber;
+import org.rdma4j.platform.Libc;
+import org.rdma4j.platform.Readiness;
+
+/**
+ * A completion channel, {@code struct ibv_comp_channel}: a file descriptor on which it is told that
+ * a completion queue has something to poll.
+ *
+ * <p>All methods may be called from any thread; where several wait, each event goes to one of them.
+ */
+public final class CompletionChannel implements AutoCloseable {
+  private final RdmaDevice device;
+  private final MemorySegment channel;
+  private final Map<Long, WeakReference<CompletionQueue>> queues = new ConcurrentHashMap<>();
+  private final Set<Thread> waiting = ConcurrentHashMap.newKeySet();
+  private final Lifetime lifetime;
+
+  CompletionChannel(RdmaDevice device, MemorySegment channel) {
+    this.device = device;
+    this.channel = channel;
+    Set<Thread> waiters = waiting;
+    this.lifetime =
+        new Lifetime(
+            "completion channel of " + device.info().name(),
+            () -> waiters.forEach(LockSupport::unpark),
+            () ->
+                Native.check("ibv_destroy_comp_channel", rdma_h.ibv_destroy_comp_channel(channel)),
+            device.lifetime());
+    try {
+      Libc.setNonBlocking(ibv_comp_channel.fd(channel));
+    } catch (RuntimeException failed) {
+      lifetime.close();
+      throw failed;
+    }
+    Leaks.watch(this, lifetime);
+  }
+
+  /**
+   * Waits for the next event and acknowledges it: {@code ibv_get_cq_event}, {@code
+   * ibv_ack_cq_events}. An event follows a {@link CompletionQueue#requestNotification}; what it
+   * tells may have been polled already. A virtual thread does not hold its carrier while it waits.
+   *
+   * @param timeout how long to wait at most; zero looks and does not wait
+   * @return the queue that has completions; empty where none had within that time
+   * @throws InterruptedException where the thread is interrupted before or while it waits, which it
+   *     notices within 50 ms
+   * @throws IllegalArgumentException where the timeout is negative
+   * @throws IllegalStateException where the channel is closed, also while waiting
+   * @throws RdmaException where the event cannot be read
+   */
+  public Optional<CompletionQueue> awaitEvent(Duration timeout) throws InterruptedException {
+    if (timeout.isNegative()) {
+      throw new IllegalArgumentException("timeout is " + timeout + ", must not be negative");
+    }
+    long deadline = System.nanoTime() + nanos(timeout);
+    lifetime.enter();
+    waiting.add(Thread.currentThread());
+    try {
+      while (true) {
+        if (Thread.interrupted()) {
+          throw new InterruptedException();
+        }
+        MemorySegment event = nextEvent();
+        if (event != null) {
+          Optional<CompletionQueue> queue = queue(event);
+          if (queue.isPresent()) {
+            return queue;
+          }
+        } else if (!Readiness.await(
+            ibv_comp_channel.fd(channel), deadline, () -> !lifetime.isOpen())) {
+          if (!lifetime.isOpen()) {
+            throw lifetime.closed();
+          }
+          return Optional.empty();
+        }
+      }
+    } finally {
+      waiting.remove(Thread.currentThread());
+      lifetime.leave();
+    }
+  }
+
+  /** Saturated, so that {@code Duration.ofSeconds(Long.MAX_VALUE)} is for ever. */
+  private static long nanos(Duration timeout) {
+    return timeout.compareTo(Duration.ofDays(36_500)) > 0
+        ? Duration.ofDays(36_500).toNanos()
+        : timeout.toNanos();
+  }
+
+  /** The queue of the next event, which is acknowledged once {@link #queue} has looked it up. */
+  private @Nullable MemorySegment nextEvent() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment queue = arena.allocate(ADDRESS);
+      MemorySegment queueContext = arena.allocate(ADDRESS);
+      int result = Calls.integer(rdma_h.ibv_get_cq_event$address(), channel, queue, queueContext);
+      if (result == 0) {
+        return queue.get(ADDRESS, 0);
+      }
+      if (Errno.errno() == ErrorNumber.EAGAIN.value()
+          || Errno.errno() == ErrorNumber.EINTR.value()) {
+        return null;
+      }
+      throw new RdmaException("ibv_get_cq_event", Errno.errno());
+    }
+  }
+
+  /**
+   * Acknowledged at once: the destruction of a queue waits for its events, and one that nobody
+   * acknowledges would make it wait for ever.
+   */
+  private Optional<CompletionQueue> queue(MemorySegment event) {
+    WeakReference<CompletionQueue> queue = queues.get(event.address());
+    rdma_h.ibv_ack_cq_events(event, 1);
+    return Optional.ofNullable(queue == null ? null : queue.get());
+  }
+
+  /**
+   * The file descriptor on which events arrive, for a poll or epoll of one's own. It is
+   * non-blocking and belongs to this channel: to be neither read nor closed.
+   *
+   * @return the descriptor
+   * @throws IllegalStateException where the channel is closed
+   */
+  public int fileDescriptor() {
+    return lifetime.whileOpen(() -> ibv_comp_channel.fd(channel));
+  }
+
+  /**
+   * The device that this belongs to.
+   *
+   * @return the device
+   */
+  public RdmaDevice device() {
+    return device;
+  }
+
+  /**
+   * Ends the waits, closes the completion queues of this channel and their queue pairs, then the
+   * channel: {@code ibv_destroy_comp_channel}. Does nothing where it is closed.
+   *
+   * @throws RdmaException where a destruction failed; the rest was done all the same
+   */
+  @Override
+  public void close() {
+    lifetime.close();
+  }
+
+  /** The pointer, for those whose life lies within this one's. */
+  MemorySegment handle() {
+    return channel;
+  }
+
+  Lifetime lifetime() {
+    return lifetime;
+  }
+
+  <T> T whileOpen(Supplier<T> call) {
+    return lifetime.whileOpen(call);
+  }
+
+  void remember(long address, CompletionQueue queue) {
+    queues.put(address, new WeakReference<>(queue));
+  }
+
+  void forget(long address) {
+    queues.remove(address);
+  }
+
+  @Override
+  public String toString() {
+    return lifetime.toString();
+  }
+}

@@ -1,0 +1,198 @@
+package org.rdma4j.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.ibv_cq;
+import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.inlines.DataPath;
+import org.rdma4j.lifetime.Leaks;
+import org.rdma4j.lifetime.Lifetime;
+
+/**
+ * A completion queue, {@code struct ibv_cq}: where it is told how work requests ended.
+ *
+ * <p>All methods may be called from any thread. Completions are polled through {@link Completions},
+ * of which each polling thread makes its own.
+ */
+public final class CompletionQueue implements AutoCloseable {
+  private final RdmaDevice device;
+  private final @Nullable CompletionChannel channel;
+  private final MemorySegment queue;
+  private final HotCalls polls = new HotCalls();
+  private final Capacity capacity;
+  private final Lifetime lifetime;
+
+  CompletionQueue(RdmaDevice device, MemorySegment queue, @Nullable CompletionChannel channel) {
+    this.device = device;
+    this.channel = channel;
+    this.queue = queue;
+    this.capacity = new Capacity(ibv_cq.cqe(queue));
+    HotCalls calls = polls;
+    this.lifetime =
+        channel == null
+            ? new Lifetime(name(), () -> destroy(calls, queue), device.lifetime())
+            : new Lifetime(
+                name(),
+                () -> {
+                  channel.forget(queue.address());
+                  destroy(calls, queue);
+                },
+                device.lifetime(),
+                channel.lifetime());
+    if (channel != null) {
+      channel.remember(queue.address(), this);
+    }
+    Leaks.watch(this, lifetime);
+  }
+
+  private String name() {
+    return "completion queue of " + capacity.entries() + " entries of " + device.info().name();
+  }
+
+  private static void destroy(HotCalls polls, MemorySegment queue) {
+    polls.revoke();
+    Native.check("ibv_destroy_cq", rdma_h.ibv_destroy_cq(queue));
+  }
+
+  /**
+   * How many completions the queue holds, at least as many as were asked for.
+   *
+   * @return the number of entries
+   */
+  public int capacity() {
+    return capacity.entries();
+  }
+
+  /**
+   * Makes room for polled completions, off-heap, which one thread polls into and reads in place.
+   *
+   * @param most the most completions to poll at once, from 1 to {@link #capacity}
+   * @return the room, empty
+   * @throws IllegalArgumentException where the number is out of range
+   * @throws IllegalStateException where the queue is closed
+   */
+  public Completions completions(int most) {
+    Arguments.checkRange("most", most, 1, capacity());
+    return lifetime.whileOpen(() -> new Completions(this, most, polls.grant("Completions")));
+  }
+
+  /**
+   * Asks for an event on the channel when the next completion arrives: {@code ibv_req_notify_cq}.
+   * Completions that arrived before may raise none, so poll once more after this and before
+   * waiting.
+   *
+   * @param solicitedOnly whether only a completion of a solicited message, or of a failure, counts
+   * @throws IllegalStateException where the queue is closed, or was created without a channel
+   * @throws RdmaException where the call fails
+   */
+  public void requestNotification(boolean solicitedOnly) {
+    if (channel == null) {
+      throw new IllegalStateException(
+          this + " was created without a completion channel, so that no event can arrive");
+    }
+    lifetime.whileOpen(
+        () -> {
+          Native.check(
+              "ibv_req_notify_cq",
+              DataPath.ibv_req_notify_cq(
+                  DataPath.ibv_req_notify_cq$op(device.context()),
+                  queue.address(),
+                  solicitedOnly ? 1 : 0));
+          return true;
+        });
+  }
+
+  /**
+   * The channel on which its events arrive.
+   *
+   * @return the channel; empty where it was created without one
+   */
+  public Optional<CompletionChannel> channel() {
+    return Optional.ofNullable(channel);
+  }
+
+  /**
+   * The device that this belongs to.
+   *
+   * @return the device
+   */
+  public RdmaDevice device() {
+    return device;
+  }
+
+  /**
+   * The way out to the bindings: {@code struct ibv_cq *}. It is valid until this is closed; with
+   * it, the promise that nothing crashes ends.
+   *
+   * @return the pointer
+   * @throws IllegalStateException where the queue is closed
+   */
+  public MemorySegment handle() {
+    return lifetime.whileOpen(() -> queue);
+  }
+
+  /**
+   * Closes the queue pairs that use this queue, then the queue: {@code ibv_destroy_cq}. Completions
+   * that were polled can still be read. Does nothing where it is closed.
+   *
+   * @throws RdmaException where a destruction failed; the rest was done all the same
+   */
+  @Override
+  public void close() {
+    lifetime.close();
+  }
+
+  /** The pointer, for those whose life lies within this one's. */
+  MemorySegment queue() {
+    return queue;
+  }
+
+  Lifetime lifetime() {
+    return lifetime;
+  }
+
+  Capacity reservations() {
+    return capacity;
+  }
+
+  <T> T whileOpen(Supplier<T> call) {
+    return lifetime.whileOpen(call);
+  }
+
+  /** How many of the entries are promised to the queues of queue pairs. */
+  static final class Capacity {
+    private final int entries;
+    private long reserved;
+
+    Capacity(int entries) {
+      this.entries = entries;
+    }
+
+    int entries() {
+      return entries;
+    }
+
+    synchronized void reserve(long requests) {
+      if (reserved + requests > entries) {
+        throw new IllegalArgumentException(
+            ("a completion queue of %d entries, %d of them promised to other queues, cannot hold the"
+                    + " completions of %d outstanding requests: make it deeper, or call"
+                    + " QueuePairConfig.mayOverrun(true) where fewer are ever signalled and unpolled")
+                .formatted(entries, reserved, requests));
+      }
+      reserved += requests;
+    }
+
+    synchronized void release(long requests) {
+      reserved -= requests;
+    }
+  }
+
+  @Override
+  public String toString() {
+    return lifetime.toString();
+  }
+}

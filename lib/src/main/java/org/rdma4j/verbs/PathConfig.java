@@ -1,0 +1,543 @@
+package org.rdma4j.verbs;
+
+import java.util.Set;
+
+/**
+ * How a reliable connection reaches its peer, and how hard it tries: the attributes that {@code
+ * ibv_modify_qp} wants on the way to RTR and RTS. Immutable; each method that takes a value returns
+ * a changed copy.
+ *
+ * @param remote the peer's queue pair
+ * @param localSequenceNumber the packet sequence number that this side begins with, 0 to 0xffffff;
+ *     default 0
+ * @param port the local port, from 1; default 1
+ * @param gidIndex the index of the local GID that packets come from; {@link #NO_GID} where they
+ *     carry none, on InfiniBand within a subnet; default none
+ * @param partitionKeyIndex the index of the partition key; default 0
+ * @param mtu the largest payload of a packet; default 1024
+ * @param serviceLevel the service level, 0 to 15; default 0
+ * @param trafficClass the traffic class of the GRH, 0 to 255; default 0
+ * @param flowLabel the flow label of the GRH, 0 to 0xfffff; default 0
+ * @param hopLimit how many routers a packet may pass, 0 to 255; default 64
+ * @param access what the peer may do with memory of this side; default none
+ * @param remoteReads the most reads and atomics of the peer that are answered at once, 0 to {@link
+ *     DeviceAttributes#maxResponderReads}; default 1
+ * @param reads the most reads and atomics that are outstanding at the peer, 0 to {@link
+ *     DeviceAttributes#maxInitiatorReads}; default 1
+ * @param minimumRnrTimer how long the peer waits when it met no posted receive: a code from 0 to
+ *     31, of which 0 is 655.36 ms, 1 is 0.01 ms, 12 is 0.64 ms and 31 is 491.52 ms; default 12
+ * @param timeout how long to wait for an acknowledgement: 4.096 microseconds x 2^n, 0 to 31, of
+ *     which 0 is for ever; default 14
+ * @param retries how often to send again when none came, 0 to 7; default 7
+ * @param rnrRetry how often to send again when the peer had no receive posted, 0 to 7, of which 7
+ *     is for ever; default 7
+ */
+public record PathConfig(
+    QueuePairAddress remote,
+    int localSequenceNumber,
+    int port,
+    int gidIndex,
+    int partitionKeyIndex,
+    Mtu mtu,
+    int serviceLevel,
+    int trafficClass,
+    int flowLabel,
+    int hopLimit,
+    Set<AccessFlag> access,
+    int remoteReads,
+    int reads,
+    int minimumRnrTimer,
+    int timeout,
+    int retries,
+    int rnrRetry) {
+  /** The value of {@link #gidIndex()} where packets carry no GID. */
+  public static final int NO_GID = -1;
+
+  /**
+   * Copies the access flags.
+   *
+   * @throws IllegalArgumentException where a number is out of its range
+   */
+  public PathConfig {
+    access = Set.copyOf(access);
+    Arguments.checkRange("localSequenceNumber", localSequenceNumber, 0, 0xff_ffff);
+    Arguments.checkRange("gidIndex", gidIndex, NO_GID, 0xff);
+    Arguments.checkRange("partitionKeyIndex", partitionKeyIndex, 0, 0xffff);
+    Arguments.checkRange("serviceLevel", serviceLevel, 0, 15);
+    Arguments.checkRange("trafficClass", trafficClass, 0, 0xff);
+    Arguments.checkRange("flowLabel", flowLabel, 0, 0xf_ffff);
+    Arguments.checkRange("hopLimit", hopLimit, 0, 0xff);
+    Arguments.checkRange("remoteReads", remoteReads, 0, 0xff);
+    Arguments.checkRange("reads", reads, 0, 0xff);
+    Arguments.checkRange("minimumRnrTimer", minimumRnrTimer, 0, 31);
+    Arguments.checkRange("timeout", timeout, 0, 31);
+    Arguments.checkRange("retries", retries, 0, 7);
+    Arguments.checkRange("rnrRetry", rnrRetry, 0, 7);
+  }
+
+  /**
+   * The path to a peer, with every default.
+   *
+   * @param remote the peer's queue pair
+   * @return the path
+   */
+  public static PathConfig to(QueuePairAddress remote) {
+    return new PathConfig(
+        remote, 0, 1, NO_GID, 0, Mtu.MTU_1024, 0, 0, 0, 64, Set.of(), 1, 1, 12, 14, 7, 7);
+  }
+
+  /**
+   * A copy with another {@link #localSequenceNumber()}.
+   *
+   * @param localSequenceNumber the packet sequence number that this side begins with, 0 to 0xffffff
+   * @return the copy
+   * @throws IllegalArgumentException where it is out of its range
+   */
+  public PathConfig localSequenceNumber(int localSequenceNumber) {
+    return new PathConfig(
+        remote,
+        localSequenceNumber,
+        port,
+        gidIndex,
+        partitionKeyIndex,
+        mtu,
+        serviceLevel,
+        trafficClass,
+        flowLabel,
+        hopLimit,
+        access,
+        remoteReads,
+        reads,
+        minimumRnrTimer,
+        timeout,
+        retries,
+        rnrRetry);
+  }
+
+  /**
+   * A copy with another {@link #port()}.
+   *
+   * @param port the local port, from 1
+   * @return the copy
+   */
+  public PathConfig port(int port) {
+    return new PathConfig(
+        remote,
+        localSequenceNumber,
+        port,
+        gidIndex,
+        partitionKeyIndex,
+        mtu,
+        serviceLevel,
+        trafficClass,
+        flowLabel,
+        hopLimit,
+        access,
+        remoteReads,
+        reads,
+        minimumRnrTimer,
+        timeout,
+        retries,
+        rnrRetry);
+  }
+
+  /**
+   * A copy with another {@link #gidIndex()}.
+   *
+   * @param gidIndex the index of the local GID that packets come from; {@link #NO_GID} where they
+   *     carry none, on InfiniBand within a subnet
+   * @return the copy
+   * @throws IllegalArgumentException where it is out of its range
+   */
+  public PathConfig gidIndex(int gidIndex) {
+    return new PathConfig(
+        remote,
+        localSequenceNumber,
+        port,
+        gidIndex,
+        partitionKeyIndex,
+        mtu,
+        serviceLevel,
+        trafficClass,
+        flowLabel,
+        hopLimit,
+        access,
+        remoteReads,
+        reads,
+        minimumRnrTimer,
+        timeout,
+        retries,
+        rnrRetry);
+  }
+
+  /**
+   * A copy with another {@link #partitionKeyIndex()}.
+   *
+   * @param partitionKeyIndex the index of the partition key
+   * @return the copy
+   * @throws IllegalArgumentException where it is out of its range
+   */
+  public PathConfig partitionKeyIndex(int partitionKeyIndex) {
+    return new PathConfig(
+        remote,
+        localSequenceNumber,
+        port,
+        gidIndex,
+        partitionKeyIndex,
+        mtu,
+        serviceLevel,
+        trafficClass,
+        flowLabel,
+        hopLimit,
+        access,
+        remoteReads,
+        reads,
+        minimumRnrTimer,
+        timeout,
+        retries,
+        rnrRetry);
+  }
+
+  /**
+   * A copy with another {@link #mtu()}.
+   *
+   * @param mtu the largest payload of a packet
+   * @return the copy
+   */
+  public PathConfig mtu(Mtu mtu) {
+    return new PathConfig(
+        remote,
+        localSequenceNumber,
+        port,
+        gidIndex,
+        partitionKeyIndex,
+        mtu,
+        serviceLevel,
+        trafficClass,
+        flowLabel,
+        hopLimit,
+        access,
+        remoteReads,
+        reads,
+        minimumRnrTimer,
+        timeout,
+        retries,
+        rnrRetry);
+  }
+
+  /**
+   * A copy with another {@link #serviceLevel()}.
+   *
+   * @param serviceLevel the service level, 0 to 15
+   * @return the copy
+   * @throws IllegalArgumentException where it is out of its range
+   */
+  public PathConfig serviceLevel(int serviceLevel) {
+    return new PathConfig(
+        remote,
+        localSequenceNumber,
+        port,
+        gidIndex,
+        partitionKeyIndex,
+        mtu,
+        serviceLevel,
+        trafficClass,
+        flowLabel,
+        hopLimit,
+        access,
+        remoteReads,
+        reads,
+        minimumRnrTimer,
+        timeout,
+        retries,
+        rnrRetry);
+  }
+
+  /**
+   * A copy with another {@link #trafficClass()}.
+   *
+   * @param trafficClass the traffic class of the GRH, 0 to 255
+   * @return the copy
+   * @throws IllegalArgumentException where it is out of its range
+   */
+  public PathConfig trafficClass(int trafficClass) {
+    return new PathConfig(
+        remote,
+        localSequenceNumber,
+        port,
+        gidIndex,
+        partitionKeyIndex,
+        mtu,
+        serviceLevel,
+        trafficClass,
+        flowLabel,
+        hopLimit,
+        access,
+        remoteReads,
+        reads,
+        minimumRnrTimer,
+        timeout,
+        retries,
+        rnrRetry);
+  }
+
+  /**
+   * A copy with another {@link #flowLabel()}.
+   *
+   * @param flowLabel the flow label of the GRH, 0 to 0xfffff
+   * @return the copy
+   * @throws IllegalArgumentException where it is out of its range
+   */
+  public PathConfig flowLabel(int flowLabel) {
+    return new PathConfig(
+        remote,
+        localSequenceNumber,
+        port,
+        gidIndex,
+        partitionKeyIndex,
+        mtu,
+        serviceLevel,
+        trafficClass,
+        flowLabel,
+        hopLimit,
+        access,
+        remoteReads,
+        reads,
+        minimumRnrTimer,
+        timeout,
+        retries,
+        rnrRetry);
+  }
+
+  /**
+   * A copy with another {@link #hopLimit()}.
+   *
+   * @param hopLimit how many routers a packet may pass, 0 to 255
+   * @return the copy
+   * @throws IllegalArgumentException where it is out of its range
+   */
+  public PathConfig hopLimit(int hopLimit) {
+    return new PathConfig(
+        remote,
+        localSequenceNumber,
+        port,
+        gidIndex,
+        partitionKeyIndex,
+        mtu,
+        serviceLevel,
+        trafficClass,
+        flowLabel,
+        hopLimit,
+        access,
+        remoteReads,
+        reads,
+        minimumRnrTimer,
+        timeout,
+        retries,
+        rnrRetry);
+  }
+
+  /**
+   * A copy with another {@link #access()}.
+   *
+   * @param access what the peer may do with memory of this side
+   * @return the copy
+   */
+  public PathConfig access(AccessFlag... access) {
+    return new PathConfig(
+        remote,
+        localSequenceNumber,
+        port,
+        gidIndex,
+        partitionKeyIndex,
+        mtu,
+        serviceLevel,
+        trafficClass,
+        flowLabel,
+        hopLimit,
+        Set.of(access),
+        remoteReads,
+        reads,
+        minimumRnrTimer,
+        timeout,
+        retries,
+        rnrRetry);
+  }
+
+  /**
+   * A copy with another {@link #remoteReads()}.
+   *
+   * @param remoteReads the most reads and atomics of the peer that are answered at once, 0 to
+   *     {@link DeviceAttributes#maxResponderReads}
+   * @return the copy
+   * @throws IllegalArgumentException where it is out of its range
+   */
+  public PathConfig remoteReads(int remoteReads) {
+    return new PathConfig(
+        remote,
+        localSequenceNumber,
+        port,
+        gidIndex,
+        partitionKeyIndex,
+        mtu,
+        serviceLevel,
+        trafficClass,
+        flowLabel,
+        hopLimit,
+        access,
+        remoteReads,
+        reads,
+        minimumRnrTimer,
+        timeout,
+        retries,
+        rnrRetry);
+  }
+
+  /**
+   * A copy with another {@link #reads()}.
+   *
+   * @param reads the most reads and atomics that are outstanding at the peer, 0 to {@link
+   *     DeviceAttributes#maxInitiatorReads}
+   * @return the copy
+   * @throws IllegalArgumentException where it is out of its range
+   */
+  public PathConfig reads(int reads) {
+    return new PathConfig(
+        remote,
+        localSequenceNumber,
+        port,
+        gidIndex,
+        partitionKeyIndex,
+        mtu,
+        serviceLevel,
+        trafficClass,
+        flowLabel,
+        hopLimit,
+        access,
+        remoteReads,
+        reads,
+        minimumRnrTimer,
+        timeout,
+        retries,
+        rnrRetry);
+  }
+
+  /**
+   * A copy with another {@link #minimumRnrTimer()}.
+   *
+   * @param minimumRnrTimer how long the peer waits when it met no posted receive: a code from 0 to
+   *     31, of which 0 is 655.36 ms, 1 is 0.01 ms, 12 is 0.64 ms and 31 is 491.52 ms
+   * @return the copy
+   * @throws IllegalArgumentException where it is out of its range
+   */
+  public PathConfig minimumRnrTimer(int minimumRnrTimer) {
+    return new PathConfig(
+        remote,
+        localSequenceNumber,
+        port,
+        gidIndex,
+        partitionKeyIndex,
+        mtu,
+        serviceLevel,
+        trafficClass,
+        flowLabel,
+        hopLimit,
+        access,
+        remoteReads,
+        reads,
+        minimumRnrTimer,
+        timeout,
+        retries,
+        rnrRetry);
+  }
+
+  /**
+   * A copy with another {@link #timeout()}.
+   *
+   * @param timeout how long to wait for an acknowledgement: 4.096 microseconds x 2^n, 0 to 31, of
+   *     which 0 is for ever
+   * @return the copy
+   * @throws IllegalArgumentException where it is out of its range
+   */
+  public PathConfig timeout(int timeout) {
+    return new PathConfig(
+        remote,
+        localSequenceNumber,
+        port,
+        gidIndex,
+        partitionKeyIndex,
+        mtu,
+        serviceLevel,
+        trafficClass,
+        flowLabel,
+        hopLimit,
+        access,
+        remoteReads,
+        reads,
+        minimumRnrTimer,
+        timeout,
+        retries,
+        rnrRetry);
+  }
+
+  /**
+   * A copy with another {@link #retries()}.
+   *
+   * @param retries how often to send again when none came, 0 to 7
+   * @return the copy
+   * @throws IllegalArgumentException where it is out of its range
+   */
+  public PathConfig retries(int retries) {
+    return new PathConfig(
+        remote,
+        localSequenceNumber,
+        port,
+        gidIndex,
+        partitionKeyIndex,
+        mtu,
+        serviceLevel,
+        trafficClass,
+        flowLabel,
+        hopLimit,
+        access,
+        remoteReads,
+        reads,
+        minimumRnrTimer,
+        timeout,
+        retries,
+        rnrRetry);
+  }
+
+  /**
+   * A copy with another {@link #rnrRetry()}.
+   *
+   * @param rnrRetry how often to send again when the peer had no receive posted, 0 to 7, of which 7
+   *     is for ever
+   * @return the copy
+   * @throws IllegalArgumentException where it is out of its range
+   */
+  public PathConfig rnrRetry(int rnrRetry) {
+    return new PathConfig(
+        remote,
+        localSequenceNumber,
+        port,
+        gidIndex,
+        partitionKeyIndex,
+        mtu,
+        serviceLevel,
+        trafficClass,
+        flowLabel,
+        hopLimit,
+        access,
+        remoteReads,
+        reads,
+        minimumRnrTimer,
+        timeout,
+        retries,
+        rnrRetry);
+  }
+
+  boolean hasGid() {
+    return gidIndex != NO_GID;
+  }
+}

@@ -1,0 +1,64 @@
+package org.rdma4j.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import org.rdma4j.bindings.generated.ibv_qp_attr;
+
+/**
+ * What a queue pair is set to: {@code struct ibv_qp_attr}, by {@code ibv_query_qp}. The attributes
+ * of the path mean something from READY_TO_RECEIVE on, those of sending from READY_TO_SEND on.
+ *
+ * @param state the state it is in
+ * @param mtu the largest payload of a packet, as {@code enum ibv_mtu} has it; 0 where it is not set
+ * @param receiveSequenceNumber the packet sequence number of receives
+ * @param sendSequenceNumber the packet sequence number of sends
+ * @param remoteQueuePairNumber the number of the peer's queue pair
+ * @param access what the peer may do with memory of this side
+ * @param capabilities what it was granted
+ * @param partitionKeyIndex the index of the partition key
+ * @param draining whether the send queue is draining
+ * @param reads the most reads and atomics that are outstanding at the peer
+ * @param remoteReads the most reads and atomics of the peer that are answered at once
+ * @param minimumRnrTimer the code of the RNR timer, see {@link PathConfig}
+ * @param port the local port
+ * @param timeout the exponent of the timeout, see {@link PathConfig}
+ * @param retries how often to send again
+ * @param rnrRetry how often to send again when the peer had no receive posted
+ */
+public record QueuePairAttributes(
+    QueuePairState state,
+    int mtu,
+    int receiveSequenceNumber,
+    int sendSequenceNumber,
+    int remoteQueuePairNumber,
+    Set<AccessFlag> access,
+    QueuePairCapabilities capabilities,
+    int partitionKeyIndex,
+    boolean draining,
+    int reads,
+    int remoteReads,
+    int minimumRnrTimer,
+    int port,
+    int timeout,
+    int retries,
+    int rnrRetry) {
+  static QueuePairAttributes read(MemorySegment a) {
+    return new QueuePairAttributes(
+        NativeConstant.of(QueuePairState.class, ibv_qp_attr.qp_state(a), QueuePairState.UNKNOWN),
+        ibv_qp_attr.path_mtu(a),
+        ibv_qp_attr.rq_psn(a),
+        ibv_qp_attr.sq_psn(a),
+        ibv_qp_attr.dest_qp_num(a),
+        NativeConstant.flags(AccessFlag.class, ibv_qp_attr.qp_access_flags(a)),
+        QueuePairCapabilities.read(ibv_qp_attr.cap(a)),
+        Short.toUnsignedInt(ibv_qp_attr.pkey_index(a)),
+        ibv_qp_attr.sq_draining(a) != 0,
+        Byte.toUnsignedInt(ibv_qp_attr.max_rd_atomic(a)),
+        Byte.toUnsignedInt(ibv_qp_attr.max_dest_rd_atomic(a)),
+        Byte.toUnsignedInt(ibv_qp_attr.min_rnr_timer(a)),
+        Byte.toUnsignedInt(ibv_qp_attr.port_num(a)),
+        Byte.toUnsignedInt(ibv_qp_attr.timeout(a)),
+        Byte.toUnsignedInt(ibv_qp_attr.retry_cnt(a)),
+        Byte.toUnsignedInt(ibv_qp_attr.rnr_retry(a)));
+  }
+}

@@ -1,0 +1,205 @@
+package org.rdma4j.verbs;
+
+/**
+ * What a queue pair is created with: {@code struct ibv_qp_init_attr}. Immutable; each method that
+ * takes a value returns a changed copy.
+ *
+ * @param sendCompletions where it is told how sends ended
+ * @param receiveCompletions where it is told how receives ended; may be the same queue
+ * @param sendDepth the most outstanding send requests; default 1
+ * @param receiveDepth the most outstanding receive requests; default 1
+ * @param sendSges the most scatter/gather entries of a send request; default 1
+ * @param receiveSges the most scatter/gather entries of a receive request; default 1
+ * @param inlineBytes the most bytes of a send that are copied into the request itself; default 0
+ * @param signalAll whether every send raises a completion, signalled or not; default false
+ * @param mayOverrun whether the completion queues may be shorter than the queues of all queue pairs
+ *     that use them; default false
+ */
+public record QueuePairConfig(
+    CompletionQueue sendCompletions,
+    CompletionQueue receiveCompletions,
+    int sendDepth,
+    int receiveDepth,
+    int sendSges,
+    int receiveSges,
+    int inlineBytes,
+    boolean signalAll,
+    boolean mayOverrun) {
+
+  /**
+   * A reliable connection (RC) whose sends and receives complete on one queue.
+   *
+   * @param completions the completion queue
+   * @return the configuration, everything else at its default
+   */
+  public static QueuePairConfig reliable(CompletionQueue completions) {
+    return reliable(completions, completions);
+  }
+
+  /**
+   * A reliable connection (RC).
+   *
+   * @param sendCompletions the completion queue of sends
+   * @param receiveCompletions the completion queue of receives
+   * @return the configuration, everything else at its default
+   */
+  public static QueuePairConfig reliable(
+      CompletionQueue sendCompletions, CompletionQueue receiveCompletions) {
+    return new QueuePairConfig(sendCompletions, receiveCompletions, 1, 1, 1, 1, 0, false, false);
+  }
+
+  /**
+   * A copy with another {@link #sendDepth()}.
+   *
+   * @param sendDepth the most outstanding send requests, from 0 to {@link
+   *     DeviceAttributes#maxWorkRequests}
+   * @return the copy
+   */
+  public QueuePairConfig sendDepth(int sendDepth) {
+    return new QueuePairConfig(
+        sendCompletions,
+        receiveCompletions,
+        sendDepth,
+        receiveDepth,
+        sendSges,
+        receiveSges,
+        inlineBytes,
+        signalAll,
+        mayOverrun);
+  }
+
+  /**
+   * A copy with another {@link #receiveDepth()}.
+   *
+   * @param receiveDepth the most outstanding receive requests, from 0 to {@link
+   *     DeviceAttributes#maxWorkRequests}
+   * @return the copy
+   */
+  public QueuePairConfig receiveDepth(int receiveDepth) {
+    return new QueuePairConfig(
+        sendCompletions,
+        receiveCompletions,
+        sendDepth,
+        receiveDepth,
+        sendSges,
+        receiveSges,
+        inlineBytes,
+        signalAll,
+        mayOverrun);
+  }
+
+  /**
+   * A copy with another {@link #sendSges()}.
+   *
+   * @param sendSges the most scatter/gather entries of a send request, from 0 to {@link
+   *     DeviceAttributes#maxSges}
+   * @return the copy
+   */
+  public QueuePairConfig sendSges(int sendSges) {
+    return new QueuePairConfig(
+        sendCompletions,
+        receiveCompletions,
+        sendDepth,
+        receiveDepth,
+        sendSges,
+        receiveSges,
+        inlineBytes,
+        signalAll,
+        mayOverrun);
+  }
+
+  /**
+   * A copy with another {@link #receiveSges()}.
+   *
+   * @param receiveSges the most scatter/gather entries of a receive request, from 0 to {@link
+   *     DeviceAttributes#maxSges}
+   * @return the copy
+   */
+  public QueuePairConfig receiveSges(int receiveSges) {
+    return new QueuePairConfig(
+        sendCompletions,
+        receiveCompletions,
+        sendDepth,
+        receiveDepth,
+        sendSges,
+        receiveSges,
+        inlineBytes,
+        signalAll,
+        mayOverrun);
+  }
+
+  /**
+   * A copy with another {@link #inlineBytes()}.
+   *
+   * @param inlineBytes the most bytes that are copied into the request itself
+   * @return the copy
+   */
+  public QueuePairConfig inlineBytes(int inlineBytes) {
+    return new QueuePairConfig(
+        sendCompletions,
+        receiveCompletions,
+        sendDepth,
+        receiveDepth,
+        sendSges,
+        receiveSges,
+        inlineBytes,
+        signalAll,
+        mayOverrun);
+  }
+
+  /**
+   * A copy with another {@link #signalAll()}.
+   *
+   * @param signalAll whether every send raises a completion
+   * @return the copy
+   */
+  public QueuePairConfig signalAll(boolean signalAll) {
+    return new QueuePairConfig(
+        sendCompletions,
+        receiveCompletions,
+        sendDepth,
+        receiveDepth,
+        sendSges,
+        receiveSges,
+        inlineBytes,
+        signalAll,
+        mayOverrun);
+  }
+
+  /**
+   * A copy with another {@link #mayOverrun()}.
+   *
+   * @param mayOverrun true promises that never more completions are signalled and unpolled than the
+   *     completion queues hold; a completion queue that overruns loses completions for good
+   * @return the copy
+   */
+  public QueuePairConfig mayOverrun(boolean mayOverrun) {
+    return new QueuePairConfig(
+        sendCompletions,
+        receiveCompletions,
+        sendDepth,
+        receiveDepth,
+        sendSges,
+        receiveSges,
+        inlineBytes,
+        signalAll,
+        mayOverrun);
+  }
+
+  /** Refuses what the device does not offer. */
+  void check(RdmaDevice device) {
+    DeviceAttributes limits = device.limits();
+    Arguments.checkSameDevice("send completion queue", sendCompletions.device(), device);
+    Arguments.checkSameDevice("receive completion queue", receiveCompletions.device(), device);
+    Arguments.checkRange("sendDepth", sendDepth, 0, limits.maxWorkRequests());
+    Arguments.checkRange("receiveDepth", receiveDepth, 0, limits.maxWorkRequests());
+    Arguments.checkRange("sendSges", sendSges, 0, limits.maxSges());
+    Arguments.checkRange("receiveSges", receiveSges, 0, limits.maxSges());
+    Arguments.checkRange("inlineBytes", inlineBytes, 0, MOST_INLINE_BYTES);
+  }
+
+  /**
+   * No device of today inlines more than some hundred bytes; what it grants, it says at creation.
+   */
+  private static final int MOST_INLINE_BYTES = 1 << 16;
+}

@@ -1,0 +1,33 @@
+package org.rdma4j.verbs;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Reads and writes by address, for the data path: a constant segment over the whole address space
+ * costs neither a check of its scope nor of its bounds. Only for memory of ours, at offsets of
+ * ours.
+ */
+final class RawMemory {
+  private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+
+  private RawMemory() {}
+
+  static void putInt(long address, int value) {
+    ALL.set(JAVA_INT_UNALIGNED, address, value);
+  }
+
+  static void putLong(long address, long value) {
+    ALL.set(JAVA_LONG_UNALIGNED, address, value);
+  }
+
+  static int getInt(long address) {
+    return ALL.get(JAVA_INT_UNALIGNED, address);
+  }
+
+  static long getLong(long address) {
+    return ALL.get(JAVA_LONG_UNALIGNED, address);
+  }
+}

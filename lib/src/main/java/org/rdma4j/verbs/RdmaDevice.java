@@ -1,0 +1,498 @@
+package org.rdma4j.verbs;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.ibv_context;
+import org.rdma4j.bindings.generated.ibv_device;
+import org.rdma4j.bindings.generated.ibv_device_attr;
+import org.rdma4j.bindings.generated.ibv_gid;
+import org.rdma4j.bindings.generated.ibv_gid_entry;
+import org.rdma4j.bindings.generated.ibv_port_attr;
+import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.inlines.Calls;
+import org.rdma4j.bindings.inlines.Errno;
+import org.rdma4j.bindings.inlines.Verbs;
+import org.rdma4j.lifetime.Leaks;
+import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.ErrorNumber;
+import org.rdma4j.platform.NativeLibraries;
+
+/**
+ * An open RDMA device: {@code struct ibv_context}. Everything else is created from it, and closed
+ * with it.
+ *
+ * <p>All methods may be called from any thread.
+ */
+public final class RdmaDevice implements AutoCloseable {
+  /** Drivers of adapters whose user-space provider enters the kernel to post all the same. */
+  private static final Set<String> DRIVERS_THAT_POST_THROUGH_THE_KERNEL = Set.of("hfi1", "ib_qib");
+
+  private final MemorySegment context;
+  private final DeviceInfo info;
+  private final CallStyle callStyle;
+  private final Lifetime lifetime;
+  private final DeviceAttributes attributes;
+
+  private RdmaDevice(MemorySegment context, DeviceInfo info, CallStyle callStyle) {
+    this.context = context;
+    this.info = info;
+    this.callStyle = callStyle;
+    this.lifetime = new Lifetime("device " + info.name(), () -> close(context));
+    try {
+      this.attributes = attributes();
+    } catch (RuntimeException failed) {
+      lifetime.close();
+      throw failed;
+    }
+    Leaks.watch(this, lifetime);
+  }
+
+  private static void close(MemorySegment context) {
+    // It returns -1 and sets errno where the provider's free fails; the descriptors are closed.
+    if (rdma_h.ibv_close_device(context) != 0) {
+      throw new RdmaException("ibv_close_device", 0, "");
+    }
+  }
+
+  /**
+   * The RDMA devices of this machine: {@code ibv_get_device_list}.
+   *
+   * @return a list, empty where there is none, also where the kernel has no RDMA at all
+   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
+   * @throws RdmaException where the list cannot be had
+   */
+  public static List<DeviceInfo> list() {
+    return withDeviceList(
+        devices -> {
+          List<DeviceInfo> infos = new ArrayList<>();
+          devices.forEach(device -> infos.add(info(device)));
+          return List.copyOf(infos);
+        });
+  }
+
+  /**
+   * Opens a device, {@code ibv_open_device}, and queries its attributes. Posts and polls are called
+   * {@linkplain CallStyle#CRITICAL critically} where it is an adapter whose provider does not enter
+   * the kernel for them.
+   *
+   * @param name its name, as in {@link #list}
+   * @return the open device
+   * @throws IllegalArgumentException where there is none of that name; the message names those
+   *     there are
+   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
+   * @throws RdmaException where it cannot be opened: EACCES where the user may not
+   */
+  public static RdmaDevice open(String name) {
+    return open(name, null);
+  }
+
+  /**
+   * Opens a device and chooses how its posts and polls are called.
+   *
+   * @param name its name, as in {@link #list}
+   * @param callStyle how posts and polls are called; null where the device decides
+   * @return the open device
+   * @throws IllegalArgumentException where there is none of that name
+   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
+   * @throws RdmaException where it cannot be opened
+   */
+  public static RdmaDevice open(String name, @Nullable CallStyle callStyle) {
+    return withDeviceList(
+        devices -> {
+          for (MemorySegment device : devices) {
+            DeviceInfo info = info(device);
+            if (info.name().equals(name)) {
+              return open(device, info, callStyle);
+            }
+          }
+          throw new IllegalArgumentException(
+              "no RDMA device is named \""
+                  + name
+                  + "\"; "
+                  + (devices.isEmpty()
+                      ? "this machine has none (rdma link shows them)"
+                      : "there are "
+                          + devices.stream()
+                              .map(device -> info(device).name())
+                              .collect(Collectors.joining(", "))));
+        });
+  }
+
+  private static RdmaDevice open(
+      MemorySegment device, DeviceInfo info, @Nullable CallStyle callStyle) {
+    MemorySegment context = Calls.pointer(rdma_h.ibv_open_device$address(), device);
+    if (context.address() == 0) {
+      throw new RdmaException("ibv_open_device(" + info.name() + ")", Errno.errno());
+    }
+    return new RdmaDevice(context, info, resolve(callStyle, info));
+  }
+
+  private static CallStyle resolve(@Nullable CallStyle callStyle, DeviceInfo info) {
+    String property = System.getProperty("org.rdma4j.calls");
+    if (property != null) {
+      return CallStyle.valueOf(property.toUpperCase(Locale.ROOT));
+    }
+    if (callStyle != null) {
+      return callStyle;
+    }
+    Path driver = Path.of(info.systemPath(), "device", "driver");
+    boolean adapter =
+        Files.exists(driver)
+            && !DRIVERS_THAT_POST_THROUGH_THE_KERNEL.contains(
+                driver.toAbsolutePath().normalize().getFileName().toString());
+    return adapter ? CallStyle.CRITICAL : CallStyle.PLAIN;
+  }
+
+  private interface DeviceListUse<T> {
+    T with(List<MemorySegment> devices);
+  }
+
+  private static <T> T withDeviceList(DeviceListUse<T> use) {
+    NativeLibraries.require();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment count = arena.allocate(JAVA_INT);
+      MemorySegment list = Calls.pointer(rdma_h.ibv_get_device_list$address(), count);
+      if (list.address() == 0) {
+        // Libibverbs says so where the kernel has no RDMA subsystem.
+        if (Errno.errno() == ErrorNumber.ENOSYS.value()) {
+          return use.with(List.of());
+        }
+        throw new RdmaException("ibv_get_device_list", Errno.errno());
+      }
+      try {
+        List<MemorySegment> devices = new ArrayList<>();
+        for (int i = 0; i < count.get(JAVA_INT, 0); i++) {
+          devices.add(list.getAtIndex(ADDRESS, i).reinterpret(ibv_device.layout().byteSize()));
+        }
+        return use.with(devices);
+      } finally {
+        rdma_h.ibv_free_device_list(list);
+      }
+    }
+  }
+
+  private static DeviceInfo info(MemorySegment device) {
+    long guid = rdma_h.ibv_get_device_guid(device);
+    return new DeviceInfo(
+        rdma_h.ibv_get_device_name(device).getString(0),
+        new Guid(NetworkOrder.of(guid)),
+        NativeConstant.of(NodeType.class, ibv_device.node_type(device), NodeType.UNKNOWN),
+        NativeConstant.of(
+            TransportType.class, ibv_device.transport_type(device), TransportType.UNKNOWN),
+        ibv_device.ibdev_path(device).getString(0));
+  }
+
+  /**
+   * What is known of the device without opening it.
+   *
+   * @return its name, GUID and kind
+   */
+  public DeviceInfo info() {
+    return info;
+  }
+
+  /**
+   * How posts and polls of this device are called.
+   *
+   * @return the style that was chosen when it was opened
+   */
+  public CallStyle callStyle() {
+    return callStyle;
+  }
+
+  /**
+   * Queries what the device is and can do: {@code ibv_query_device}.
+   *
+   * @return its attributes
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where the query fails
+   */
+  public DeviceAttributes attributes() {
+    return query(
+        "ibv_query_device",
+        ibv_device_attr.layout().byteSize(),
+        result -> rdma_h.ibv_query_device(context, result),
+        DeviceAttributes::read);
+  }
+
+  /**
+   * Queries a port: {@code ibv_query_port}.
+   *
+   * @param port the port, from 1 to {@link DeviceAttributes#ports}
+   * @return its attributes as of now
+   * @throws IllegalArgumentException where there is no such port
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where the query fails
+   */
+  public PortAttributes port(int port) {
+    checkPort(port);
+    return query(
+        "ibv_query_port(" + port + ")",
+        ibv_port_attr.layout().byteSize(),
+        result -> Verbs.ibv_query_port(context, (byte) port, result),
+        PortAttributes::read);
+  }
+
+  /**
+   * The entries of the GID tables of all ports that are not empty: {@code ibv_query_gid_table}.
+   *
+   * @return the entries, ordered by port and index
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where the query fails
+   */
+  public List<GidEntry> gids() {
+    int capacity = 0;
+    for (int port = 1; port <= attributes.ports(); port++) {
+      capacity += port(port).gidTableLength();
+    }
+    long entries = capacity;
+    return lifetime.whileOpen(
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment table = arena.allocate(ibv_gid_entry.layout(), Math.max(1, entries));
+            long found = Verbs.ibv_query_gid_table(context, table, entries, 0);
+            if (found < 0) {
+              throw new RdmaException("ibv_query_gid_table", (int) -found);
+            }
+            List<GidEntry> gids = new ArrayList<>();
+            for (long i = 0; i < found; i++) {
+              gids.add(gidEntry(ibv_gid_entry.asSlice(table, i)));
+            }
+            return List.copyOf(gids);
+          }
+        });
+  }
+
+  private static GidEntry gidEntry(MemorySegment entry) {
+    return new GidEntry(
+        ibv_gid_entry.port_num(entry),
+        ibv_gid_entry.gid_index(entry),
+        Gid.read(ibv_gid_entry.gid(entry)),
+        NativeConstant.of(GidType.class, ibv_gid_entry.gid_type(entry), GidType.INFINIBAND),
+        ibv_gid_entry.ndev_ifindex(entry));
+  }
+
+  /**
+   * An entry of a port's GID table, which may be empty: {@code ibv_query_gid}.
+   *
+   * @param port the port, from 1
+   * @param index the index in its table, from 0 to {@link PortAttributes#gidTableLength} - 1
+   * @return the GID, {@link Gid#ZERO} where the entry is empty
+   * @throws IllegalArgumentException where there is no such port or index
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where the query fails
+   */
+  public Gid gid(int port, int index) {
+    Arguments.checkIndex("GID index", index, port(port).gidTableLength());
+    return query(
+        "ibv_query_gid(" + port + ", " + index + ")",
+        ibv_gid.layout().byteSize(),
+        result ->
+            errno(
+                Calls.integer(rdma_h.ibv_query_gid$address(), context, (byte) port, index, result)),
+        Gid::read);
+  }
+
+  /**
+   * An entry of a port's partition key table: {@code ibv_query_pkey}.
+   *
+   * @param port the port, from 1
+   * @param index the index in its table, from 0 to {@link PortAttributes#partitionKeyTableLength} -
+   *     1
+   * @return the partition key, 0 to 0xffff, as a number (C gives it in network byte order)
+   * @throws IllegalArgumentException where there is no such port or index
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where the query fails
+   */
+  public int partitionKey(int port, int index) {
+    Arguments.checkIndex("partition key index", index, port(port).partitionKeyTableLength());
+    return query(
+        "ibv_query_pkey(" + port + ", " + index + ")",
+        Short.BYTES,
+        result ->
+            errno(
+                Calls.integer(
+                    rdma_h.ibv_query_pkey$address(), context, (byte) port, index, result)),
+        result ->
+            Short.toUnsignedInt(
+                result.get(ValueLayout.JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN), 0)));
+  }
+
+  /**
+   * How many completion vectors the device has, which completion queues can be spread over.
+   *
+   * @return the number, at least 1
+   * @throws IllegalStateException where the device is closed
+   */
+  public int completionVectors() {
+    return lifetime.whileOpen(() -> ibv_context.num_comp_vectors(context));
+  }
+
+  /**
+   * Allocates a protection domain: {@code ibv_alloc_pd}.
+   *
+   * @return the domain
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where it cannot be allocated
+   */
+  public ProtectionDomain allocateProtectionDomain() {
+    return lifetime.whileOpen(
+        () ->
+            new ProtectionDomain(
+                this,
+                Native.created(
+                    "ibv_alloc_pd", Calls.pointer(rdma_h.ibv_alloc_pd$address(), context))));
+  }
+
+  /**
+   * Creates a completion channel: {@code ibv_create_comp_channel}.
+   *
+   * @return the channel
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where it cannot be created
+   */
+  public CompletionChannel createCompletionChannel() {
+    return lifetime.whileOpen(
+        () ->
+            new CompletionChannel(
+                this,
+                Native.created(
+                    "ibv_create_comp_channel",
+                    Calls.pointer(rdma_h.ibv_create_comp_channel$address(), context))));
+  }
+
+  /**
+   * Creates a completion queue that is polled: {@code ibv_create_cq}.
+   *
+   * @param entries how many completions it holds at least, from 1 to {@link
+   *     DeviceAttributes#maxCompletionQueueEntries}
+   * @return the queue; {@link CompletionQueue#capacity} tells how many it was granted
+   * @throws IllegalArgumentException where the number is out of range
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where it cannot be created
+   */
+  public CompletionQueue createCompletionQueue(int entries) {
+    return createCompletionQueue(entries, null);
+  }
+
+  /**
+   * Creates a completion queue whose events arrive on a channel: {@code ibv_create_cq}.
+   *
+   * @param entries how many completions it holds at least, from 1 to {@link
+   *     DeviceAttributes#maxCompletionQueueEntries}
+   * @param channel the channel, which closes the queue when it is closed; null for none
+   * @return the queue; {@link CompletionQueue#capacity} tells how many it was granted
+   * @throws IllegalArgumentException where the number is out of range, or the channel is another
+   *     device's
+   * @throws IllegalStateException where the device or the channel is closed
+   * @throws RdmaException where it cannot be created
+   */
+  public CompletionQueue createCompletionQueue(int entries, @Nullable CompletionChannel channel) {
+    Arguments.checkRange("entries", entries, 1, attributes.maxCompletionQueueEntries());
+    Arguments.checkSameDevice(
+        "completion channel", channel == null ? this : channel.device(), this);
+    return lifetime.whileOpen(
+        () ->
+            channel == null
+                ? newQueue(entries, null)
+                : channel.whileOpen(() -> newQueue(entries, channel)));
+  }
+
+  private CompletionQueue newQueue(int entries, @Nullable CompletionChannel channel) {
+    MemorySegment queue =
+        Native.created(
+            "ibv_create_cq(" + entries + " entries)",
+            Calls.pointer(
+                rdma_h.ibv_create_cq$address(),
+                context,
+                entries,
+                MemorySegment.NULL,
+                channel == null ? MemorySegment.NULL : channel.handle(),
+                0));
+    return new CompletionQueue(this, queue, channel);
+  }
+
+  /**
+   * The way out to the bindings: {@code struct ibv_context *}. It is valid until this is closed;
+   * with it, the promise that nothing crashes ends.
+   *
+   * @return the pointer
+   * @throws IllegalStateException where the device is closed
+   */
+  public MemorySegment handle() {
+    return lifetime.whileOpen(() -> context);
+  }
+
+  /**
+   * Closes everything that was created from this device, youngest first, then the device: {@code
+   * ibv_close_device}. Does nothing where it is closed.
+   *
+   * @throws RdmaException where a destruction failed; the rest was done all the same
+   */
+  @Override
+  public void close() {
+    lifetime.close();
+  }
+
+  /** The attributes as they were when the device was opened. */
+  DeviceAttributes limits() {
+    return attributes;
+  }
+
+  Lifetime lifetime() {
+    return lifetime;
+  }
+
+  /** The context, for those whose life lies within this one's. */
+  MemorySegment context() {
+    return context;
+  }
+
+  void checkPort(int port) {
+    Arguments.checkRange("port", port, 1, attributes.ports());
+  }
+
+  private interface Query {
+    /** 0 or the errno value. */
+    int into(MemorySegment result);
+  }
+
+  private interface Reading<T> {
+    T from(MemorySegment result);
+  }
+
+  private <T> T query(String call, long bytes, Query query, Reading<T> reading) {
+    return lifetime.whileOpen(
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment result = arena.allocate(bytes, Long.BYTES);
+            Native.check(call, query.into(result));
+            return reading.from(result);
+          }
+        });
+  }
+
+  /** For functions that return -1 and leave what was wrong in errno. */
+  private static int errno(int result) {
+    return result == 0 ? 0 : Errno.errno();
+  }
+
+  @Override
+  public String toString() {
+    return lifetime.toString();
+  }
+}

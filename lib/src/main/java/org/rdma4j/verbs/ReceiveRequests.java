@@ -1,0 +1,119 @@
+package org.rdma4j.verbs;
+
+import org.rdma4j.bindings.generated.ibv_recv_wr;
+import org.rdma4j.bindings.inlines.DataPath;
+
+/**
+ * Receive requests, {@code struct ibv_recv_wr}, built in place in native memory and posted
+ * together:
+ *
+ * <pre>{@code
+ * requests.add(1).into(region, 0, 4096);
+ * requests.add(2).into(region, 4096, 4096);
+ * requests.post();
+ * }</pre>
+ *
+ * <p>Nothing here allocates. It belongs to the first thread that uses it, until that calls {@link
+ * #release}: use by another throws IllegalStateException. After the queue pair is closed every
+ * method throws IllegalStateException; a close in the middle of a post waits until that returns.
+ */
+public final class ReceiveRequests {
+  private final QueuePair queuePair;
+  private final RequestChain chain;
+
+  ReceiveRequests(QueuePair queuePair, int most, HotCall call) {
+    this.queuePair = queuePair;
+    this.chain =
+        new RequestChain(
+            "ibv_post_recv",
+            call,
+            DataPath.ibv_post_recv$op(queuePair.domain().device().context()),
+            queuePair,
+            ibv_recv_wr.layout().byteSize(),
+            most,
+            queuePair.capabilities().receiveSges());
+  }
+
+  /**
+   * Begins the next request: a receive without memory, for messages of no bytes.
+   *
+   * @param id what its completion is to carry
+   * @return this
+   * @throws IllegalStateException where the room is full, or not this thread's
+   */
+  public ReceiveRequests add(long id) {
+    chain.add(id);
+    return this;
+  }
+
+  /**
+   * Adds memory for the message; a message fills the pieces in their order.
+   *
+   * @param region where to write, a region of the queue pair's domain with LOCAL_WRITE: any other
+   *     completes with {@link CompletionStatus#LOCAL_PROTECTION_ERROR}
+   * @param offset the first byte within the region
+   * @param length how many bytes, 0 to 4 GiB - 1
+   * @return this
+   * @throws IndexOutOfBoundsException where the piece does not lie within the region
+   * @throws IllegalArgumentException where the request has as many pieces as the queue pair allows
+   * @throws IllegalStateException where there is no request, the region is closed, or the thread is
+   *     the wrong one
+   */
+  public ReceiveRequests into(MemoryRegion region, long offset, long length) {
+    chain.addPiece(region, offset, length);
+    return this;
+  }
+
+  /**
+   * Adds memory for the message, as {@link #into(MemoryRegion, long, long)} does.
+   *
+   * @param slice where to write
+   * @return this
+   * @throws IllegalArgumentException where the request has as many pieces as the queue pair allows
+   * @throws IllegalStateException where there is no request, the region is closed, or the thread is
+   *     the wrong one
+   */
+  public ReceiveRequests into(MemorySlice slice) {
+    return into(slice.region(), slice.offset(), slice.length());
+  }
+
+  /**
+   * Posts the requests in one call, {@code ibv_post_recv}, and empties the room.
+   *
+   * @return how many were posted; 0, without a call, where there are none
+   * @throws PostException where the provider refuses one: ENOMEM where the receive queue is full
+   * @throws IllegalStateException where the queue pair is in RESET or closed, or the thread is the
+   *     wrong one; the requests are kept
+   */
+  public int post() {
+    queuePair.checkReceives();
+    return chain.post();
+  }
+
+  /**
+   * How many requests wait to be posted.
+   *
+   * @return the number
+   */
+  public int size() {
+    return chain.size();
+  }
+
+  /**
+   * Drops the requests that wait to be posted.
+   *
+   * @throws IllegalStateException where the queue pair is closed, or the thread is the wrong one
+   */
+  public void clear() {
+    chain.clear();
+  }
+
+  /**
+   * Gives it up, so that the next thread that uses it owns it.
+   *
+   * @throws IllegalStateException where the queue pair is closed, or the thread is the wrong one
+   */
+  public void release() {
+    chain.release();
+  }
+}
