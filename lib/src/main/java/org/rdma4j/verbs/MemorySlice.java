@@ -40,7 +40,15 @@ public record MemorySlice(MemoryRegion region, long offset, long length) {
    * @throws UnsupportedOperationException where it is longer than a ByteBuffer can be, 2 GiB - 1
    */
   public ByteBuffer byteBuffer() {
-    return segment().asByteBuffer();
+    MemorySegment memory = segment();
+    if (length > Integer.MAX_VALUE) {
+      throw new UnsupportedOperationException(
+          length
+              + " bytes are more than a ByteBuffer holds, "
+              + Integer.MAX_VALUE
+              + ": take slices");
+    }
+    return memory.asByteBuffer();
   }
 
   /**

@@ -50,7 +50,8 @@ public final class ReceiveRequests {
    * Adds memory for the message; a message fills the pieces in their order.
    *
    * @param region where to write, a region of the queue pair's domain with LOCAL_WRITE: any other
-   *     completes with {@link CompletionStatus#LOCAL_PROTECTION_ERROR}
+   *     completes with {@link CompletionStatus#LOCAL_PROTECTION_ERROR}, on soft-RoCE with {@link
+   *     CompletionStatus#LOCAL_QUEUE_PAIR_OPERATION_ERROR}
    * @param offset the first byte within the region
    * @param length how many bytes, 0 to 4 GiB - 1
    * @return this

@@ -17,15 +17,26 @@ public final class Verbs {
   /** {@code __VERBS_ABI_IS_EXTENDED}: what abi_compat holds in a context inside a verbs_context. */
   private static final long VERBS_ABI_IS_EXTENDED = -1;
 
+  /**
+   * The generated layouts are those of x86-64. On AArch64 glibc's pthread_mutex_t has 48 bytes and
+   * not 40, which moves what stands behind it: abi_compat, and so the ends of both structs.
+   */
+  private static final long MUTEX_GROWTH = System.getProperty("os.arch").equals("aarch64") ? 8 : 0;
+
+  private static final long ABI_COMPAT = ibv_context.abi_compat$offset() + MUTEX_GROWTH;
+  private static final long CONTEXT_SIZE = ibv_context.layout().byteSize() + MUTEX_GROWTH;
+  private static final long VERBS_CONTEXT_SIZE = verbs_context.layout().byteSize() + MUTEX_GROWTH;
+
   private Verbs() {}
 
   /** The verbs_context that the context is the last field of, or NULL. */
   public static MemorySegment verbs_get_ctx(MemorySegment context) {
-    if (ibv_context.abi_compat(context).address() != VERBS_ABI_IS_EXTENDED) {
+    long abi = context.reinterpret(CONTEXT_SIZE).get(rdma_h.C_POINTER, ABI_COMPAT).address();
+    if (abi != VERBS_ABI_IS_EXTENDED) {
       return MemorySegment.NULL;
     }
     return MemorySegment.ofAddress(context.address() - verbs_context.context$offset())
-        .reinterpret(verbs_context.layout().byteSize());
+        .reinterpret(VERBS_CONTEXT_SIZE);
   }
 
   /**
@@ -36,9 +47,7 @@ public final class Verbs {
     MemorySegment extended = verbs_get_ctx(context);
     boolean present =
         extended.address() != 0
-            && Long.compareUnsigned(
-                    verbs_context.sz(extended), verbs_context.layout().byteSize() - offset)
-                >= 0
+            && Long.compareUnsigned(verbs_context.sz(extended), VERBS_CONTEXT_SIZE - offset) >= 0
             && extended.get(rdma_h.C_POINTER, offset).address() != 0;
     return present ? extended : MemorySegment.NULL;
   }

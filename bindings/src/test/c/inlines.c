@@ -1,0 +1,143 @@
+/* What the tests of the inlines call, and what they compare with. */
+#include <errno.h>
+#include <string.h>
+#include <infiniband/verbs.h>
+
+/* The arguments of the last recorded call, each extended to 64 bits as its C type says. */
+uint64_t arguments[6];
+
+#define RECORD(...)                                                                                \
+	do {                                                                                       \
+		uint64_t recorded[6] = {__VA_ARGS__};                                              \
+		memcpy(arguments, recorded, sizeof(arguments));                                    \
+	} while (0)
+#define POINTER(argument) ((uintptr_t)(argument))
+
+/* A function of each shape that Calls has, which leaves an errno of its own. */
+void *pointer_of_pointer(void *first)
+{
+	RECORD(POINTER(first));
+	errno = 1001;
+	return first;
+}
+
+void *pointer_of_two_pointers(void *first, void *second)
+{
+	RECORD(POINTER(first), POINTER(second));
+	errno = 1002;
+	return second;
+}
+
+void *create_cq(void *first, int second, void *third, void *fourth, int fifth)
+{
+	RECORD(POINTER(first), second, POINTER(third), POINTER(fourth), fifth);
+	errno = 1003;
+	return third;
+}
+
+void *reg_mr(void *first, void *second, size_t third, int fourth)
+{
+	RECORD(POINTER(first), POINTER(second), third, fourth);
+	errno = 1004;
+	return second;
+}
+
+void *reg_mr_iova2(void *first, void *second, size_t third, uint64_t fourth, unsigned int fifth)
+{
+	RECORD(POINTER(first), POINTER(second), third, fourth, fifth);
+	errno = 1005;
+	return second;
+}
+
+int int_of_three_pointers(void *first, void *second, void *third)
+{
+	RECORD(POINTER(first), POINTER(second), POINTER(third));
+	errno = 1006;
+	return -6;
+}
+
+int query_gid(void *first, uint8_t second, int third, void *fourth)
+{
+	RECORD(POINTER(first), second, third, POINTER(fourth));
+	errno = 1007;
+	return -7;
+}
+
+/* The macro takes an operation by its name. */
+#define GET_CTX_OP(op)                                                                             \
+	case offsetof(struct verbs_context, op):                                                   \
+		return verbs_get_ctx_op(context, op)
+
+struct verbs_context *get_ctx_op(struct ibv_context *context, size_t offset)
+{
+	switch (offset) {
+		GET_CTX_OP(query_port);
+		GET_CTX_OP(advise_mr);
+		GET_CTX_OP(create_cq_ex);
+		GET_CTX_OP(query_device_ex);
+		GET_CTX_OP(close_xrcd);
+	default:
+		return (void *)-1;
+	}
+}
+
+struct verbs_context *get_ctx(struct ibv_context *context)
+{
+	return verbs_get_ctx(context);
+}
+
+void set_abi(struct ibv_context *context, void *abi)
+{
+	context->abi_compat = abi;
+}
+
+static int record_query_port(struct ibv_context *context, uint8_t port_num,
+			     struct ibv_port_attr *port_attr, size_t port_attr_len)
+{
+	RECORD(POINTER(context), port_num, POINTER(port_attr), port_attr_len);
+	return EINVAL;
+}
+
+void set_query_port(struct verbs_context *extended)
+{
+	extended->sz = sizeof(*extended);
+	extended->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+	extended->query_port = record_query_port;
+}
+
+int call_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *port_attr)
+{
+	return ibv_query_port(context, port_num, port_attr);
+}
+
+int record_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	RECORD(POINTER(qp), POINTER(wr), POINTER(bad_wr));
+	return ENOMEM;
+}
+
+int record_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	RECORD(POINTER(qp), POINTER(wr), POINTER(bad_wr));
+	return EINVAL;
+}
+
+int record_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
+{
+	RECORD(POINTER(cq), num_entries, POINTER(wc));
+	return -1;
+}
+
+int record_req_notify_cq(struct ibv_cq *cq, int solicited_only)
+{
+	RECORD(POINTER(cq), solicited_only);
+	return ENOSYS;
+}
+
+void set_ops(struct ibv_context *context)
+{
+	context->ops.post_send = record_post_send;
+	context->ops.post_recv = record_post_recv;
+	context->ops.poll_cq = record_poll_cq;
+	context->ops.req_notify_cq = record_req_notify_cq;
+}

@@ -1,0 +1,61 @@
+package org.rdma4j.bindings;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.LongStream;
+
+/** The functions of inlines.c, compiled against the installed headers. */
+final class CFunctions {
+  private static final Path SOURCE = Path.of("src", "test", "c", "inlines.c");
+  private static final Path LIBRARY = Path.of("target", "inlines.so").toAbsolutePath();
+  private static final int MAX_ARGUMENTS = 6;
+
+  private static final SymbolLookup SYMBOLS = load();
+  private static final MemorySegment ARGUMENTS =
+      address("arguments").reinterpret(MAX_ARGUMENTS * JAVA_LONG.byteSize());
+
+  private CFunctions() {}
+
+  private static SymbolLookup load() {
+    Gcc.NATIVE.compile(
+        "-shared", "-fPIC", "-o", LIBRARY.toString(), SOURCE.toString(), "-libverbs");
+    return SymbolLookup.libraryLookup(LIBRARY, Arena.global());
+  }
+
+  static MemorySegment address(String function) {
+    return SYMBOLS.find(function).orElseThrow();
+  }
+
+  /** Calls a function whose parameters are pointers and integers; an int result is the low half. */
+  static long call(String function, long... arguments) {
+    MemoryLayout[] parameters =
+        Collections.nCopies(arguments.length, JAVA_LONG).toArray(MemoryLayout[]::new);
+    try {
+      return (long)
+          Linker.nativeLinker()
+              .downcallHandle(address(function), FunctionDescriptor.of(JAVA_LONG, parameters))
+              .invokeWithArguments(LongStream.of(arguments).boxed().toList());
+    } catch (Throwable e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** The first arguments of the last call of a function that records them. */
+  static List<Long> recorded(int count) {
+    return LongStream.of(ARGUMENTS.toArray(JAVA_LONG)).boxed().limit(count).toList();
+  }
+
+  /** Lets no test see what an earlier call recorded. */
+  static void forget() {
+    ARGUMENTS.fill((byte) 0);
+  }
+}

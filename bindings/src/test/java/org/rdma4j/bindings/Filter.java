@@ -1,0 +1,45 @@
+package org.rdma4j.bindings;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The filter that says what jextract generates: lines such as {@code --include-struct ibv_qp}. */
+final class Filter {
+  private static final Path FILE = Path.of("jextract", "includes.txt");
+  private static final String INCLUDE = "--include-";
+
+  private Filter() {}
+
+  /** A line of the filter: its kind is struct, union, typedef, function or constant. */
+  record Symbol(String kind, String name) {
+    boolean isType() {
+      return List.of("struct", "union", "typedef").contains(kind);
+    }
+
+    boolean isConstant() {
+      return kind.equals("constant");
+    }
+
+    /** The type as C spells it: a typedef has no tag. */
+    String spelling() {
+      return kind.equals("typedef") ? name : kind + " " + name;
+    }
+  }
+
+  static List<Symbol> symbols() {
+    try (Stream<String> lines = Files.lines(FILE)) {
+      return lines.map(Filter::symbol).toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static Symbol symbol(String line) {
+    int space = line.indexOf(' ');
+    return new Symbol(line.substring(INCLUDE.length(), space), line.substring(space + 1));
+  }
+}

@@ -1,0 +1,129 @@
+package org.rdma4j.bindings;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.rdma4j.bindings.generated.ibv_port_attr;
+import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.generated.verbs_context;
+import org.rdma4j.bindings.inlines.Verbs;
+
+/** On a context made by hand, Java finds what the macros of verbs.h find. */
+final class VerbsTest {
+  private static final long EXTENDED_ABI = -1;
+  private static final MemorySegment SOME_FUNCTION = MemorySegment.ofAddress(0x1000);
+
+  /** More than a verbs_context takes, which is larger on arm64 than the generated one. */
+  private static final long ROOM = 2 * verbs_context.layout().byteSize();
+
+  private static final long LARGEST = -1;
+  private static final int EINVAL = 22;
+
+  private final Arena arena = Arena.ofConfined();
+  private final MemorySegment extended =
+      arena.allocate(ROOM, verbs_context.layout().byteAlignment());
+  private final MemorySegment context = extended.asSlice(verbs_context.context$offset());
+
+  @AfterEach
+  void free() {
+    arena.close();
+  }
+
+  static LongStream ops() {
+    return LongStream.of(
+        verbs_context.query_port$offset(),
+        verbs_context.advise_mr$offset(),
+        verbs_context.create_cq_ex$offset(),
+        verbs_context.query_device_ex$offset(),
+        verbs_context.close_xrcd$offset());
+  }
+
+  @Test
+  void contextOfTheExtendedAbiLiesInAVerbsContext() {
+    setAbi(EXTENDED_ABI);
+    assertThat(Verbs.verbs_get_ctx(context).address())
+        .isEqualTo(extended.address())
+        .isEqualTo(CFunctions.call("get_ctx", context.address()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("otherAbis")
+  void contextOfAnotherAbiHasNoVerbsContext(long abi) {
+    setAbi(abi);
+    assertThat(Verbs.verbs_get_ctx(context).address())
+        .isZero()
+        .isEqualTo(CFunctions.call("get_ctx", context.address()));
+  }
+
+  static LongStream otherAbis() {
+    return LongStream.of(0, 1, 0xFFFFFFFFL, Long.MIN_VALUE);
+  }
+
+  @ParameterizedTest
+  @MethodSource("ops")
+  void operationIsThereFromTheSizeOnThatItIsInC(long op) {
+    setAbi(EXTENDED_ABI);
+    extended.set(rdma_h.C_POINTER, op, SOME_FUNCTION);
+    List<Boolean> presences = new ArrayList<>();
+    for (long size = 0; size <= ROOM; size++) {
+      presences.add(isPresent(op, size));
+    }
+    assertThat(presences).contains(false, true).isSorted();
+    assertThat(isPresent(op, LARGEST)).isTrue();
+  }
+
+  @ParameterizedTest
+  @MethodSource("ops")
+  void operationThatIsNullIsNotThere(long op) {
+    setAbi(EXTENDED_ABI);
+    assertThat(isPresent(op, LARGEST)).isFalse();
+  }
+
+  @ParameterizedTest
+  @MethodSource("ops")
+  void contextOfAnotherAbiHasNoOperation(long op) {
+    extended.set(rdma_h.C_POINTER, op, SOME_FUNCTION);
+    assertThat(isPresent(op, LARGEST)).isFalse();
+  }
+
+  @Test
+  void queryPortCallsTheOperationAsCDoes() {
+    CFunctions.call("set_query_port", extended.address());
+    MemorySegment attr = arena.allocate(ibv_port_attr.layout());
+    // Without the operation, both would go on to the library, which dies of such a context.
+    long found = Verbs.verbs_get_ctx_op(context, verbs_context.query_port$offset()).address();
+    assertThat(found).isEqualTo(extended.address());
+
+    assertThat((int) CFunctions.call("call_query_port", context.address(), 200, attr.address()))
+        .isEqualTo(EINVAL);
+    List<Long> argumentsOfC = CFunctions.recorded(4);
+    CFunctions.forget();
+    assertThat(Verbs.ibv_query_port(context, (byte) 200, attr)).isEqualTo(EINVAL);
+    assertThat(CFunctions.recorded(4))
+        .isEqualTo(argumentsOfC)
+        .startsWith(context.address(), 200L, attr.address());
+  }
+
+  private void setAbi(long abi) {
+    CFunctions.call("set_abi", context.address(), abi);
+  }
+
+  /** Whether the operation is there, on which Java and C agree. */
+  private boolean isPresent(long op, long size) {
+    verbs_context.sz(extended, size);
+    long found = Verbs.verbs_get_ctx_op(context, op).address();
+    assertThat(found)
+        .as("operation at %d of a verbs_context of %d bytes", op, size)
+        .isIn(0L, extended.address())
+        .isEqualTo(CFunctions.call("get_ctx_op", context.address(), op));
+    return found != 0;
+  }
+}

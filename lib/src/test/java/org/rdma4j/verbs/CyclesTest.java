@@ -1,0 +1,97 @@
+package org.rdma4j.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.rdma4j.Command;
+
+/** Ten thousand times opened and closed, nothing is left: descriptors, objects in the kernel. */
+@Tag("device")
+@Timeout(300)
+final class CyclesTest {
+  private static final int CYCLES = 10_000;
+
+  private RdmaDevice device;
+  private ProtectionDomain domain;
+  private long descriptors;
+  private String resources;
+
+  @BeforeEach
+  void count() throws Exception {
+    device = Loopback.openDevice();
+    domain = device.allocateProtectionDomain();
+    // What a first listing opens for good is not what this is about.
+    descriptors();
+    descriptors = descriptors();
+    resources = resources();
+  }
+
+  @AfterEach
+  void nothingIsLeft() throws Exception {
+    assertThat(descriptors()).isEqualTo(descriptors);
+    assertThat(resources()).isEqualTo(resources);
+    device.close();
+  }
+
+  @Test
+  void devices() {
+    for (int i = 0; i < CYCLES; i++) {
+      RdmaDevice.open(device.info().name()).close();
+    }
+  }
+
+  @Test
+  void protectionDomains() {
+    for (int i = 0; i < CYCLES; i++) {
+      device.allocateProtectionDomain().close();
+    }
+  }
+
+  @Test
+  void memoryRegions() {
+    for (int i = 0; i < CYCLES; i++) {
+      domain.register(4096, AccessFlag.LOCAL_WRITE).close();
+    }
+  }
+
+  @Test
+  void completionChannelsAndQueues() {
+    for (int i = 0; i < CYCLES; i++) {
+      CompletionChannel channel = device.createCompletionChannel();
+      device.createCompletionQueue(16, channel);
+      channel.close();
+    }
+  }
+
+  @Test
+  void queuePairs() {
+    CompletionQueue queue = device.createCompletionQueue(16);
+    QueuePairConfig config = QueuePairConfig.reliable(queue).sendDepth(4).receiveDepth(4);
+    for (int i = 0; i < CYCLES; i++) {
+      QueuePair queuePair = domain.createQueuePair(config);
+      queuePair.sendRequests(1).add(1);
+      queuePair.close();
+    }
+    queue.close();
+  }
+
+  private static long descriptors() throws IOException {
+    try (var entries = Files.list(Path.of("/proc/self/fd"))) {
+      return entries.count();
+    }
+  }
+
+  /** The counts of the device's objects of each kind, as the kernel has them. */
+  private static String resources() throws Exception {
+    String output = Command.output("rdma", "resource");
+    assertThat(output).contains("qp").contains("mr");
+    return output;
+  }
+}

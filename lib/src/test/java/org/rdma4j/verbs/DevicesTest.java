@@ -1,0 +1,201 @@
+package org.rdma4j.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.rdma4j.Command;
+
+/** What is said of a device is what sysfs and ibv_devinfo say. */
+@Tag("device")
+@Timeout(120)
+final class DevicesTest {
+  private RdmaDevice device;
+
+  @BeforeEach
+  void open() {
+    device = Loopback.openDevice();
+  }
+
+  @AfterEach
+  void close() {
+    device.close();
+  }
+
+  @Test
+  void theListNamesTheDevicesOfSysfs() throws IOException {
+    try (var entries = Files.list(Path.of("/sys/class/infiniband"))) {
+      List<String> names = entries.map(entry -> entry.getFileName().toString()).toList();
+      assertThat(RdmaDevice.list())
+          .extracting(DeviceInfo::name)
+          .containsExactlyInAnyOrderElementsOf(names);
+    }
+  }
+
+  @Test
+  void theListTellsGuidAndKind() throws IOException {
+    DeviceInfo info = RdmaDevice.list().getFirst();
+    assertThat(info).isEqualTo(device.info());
+    assertThat(info.guid().toString()).isEqualTo(sysfs("node_guid"));
+    assertThat(info.nodeType()).isEqualTo(NodeType.CHANNEL_ADAPTER);
+    assertThat(info.transport()).isEqualTo(TransportType.INFINIBAND);
+    assertThat(info.systemPath()).isEqualTo("/sys/class/infiniband/" + info.name());
+  }
+
+  @Test
+  void anUnknownNameIsRefusedWithTheNamesThereAre() {
+    assertThatThrownBy(() -> RdmaDevice.open("mlx5_77"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("\"mlx5_77\"")
+        .hasMessageContaining(device.info().name());
+  }
+
+  @Test
+  void aSoftwareDeviceIsCalledWithTheChangeOfTheThreadsState() {
+    String property = System.getProperty("org.rdma4j.calls");
+    boolean adapter = Files.exists(Path.of(device.info().systemPath(), "device", "driver"));
+    if (property == null) {
+      assertThat(device.callStyle()).isEqualTo(adapter ? CallStyle.CRITICAL : CallStyle.PLAIN);
+    } else {
+      assertThat(device.callStyle().name()).isEqualToIgnoringCase(property);
+    }
+  }
+
+  @Test
+  void theAttributesAreThoseOfDevinfo() throws Exception {
+    String devinfo = Command.output("ibv_devinfo", "-v", "-d", device.info().name());
+    DeviceAttributes attributes = device.attributes();
+
+    assertThat(devinfo)
+        .containsPattern("fw_ver:\\s+" + attributes.firmwareVersion())
+        .containsPattern("node_guid:\\s+" + attributes.nodeGuid())
+        .containsPattern("sys_image_guid:\\s+" + attributes.systemImageGuid())
+        .containsPattern("max_mr_size:\\s+0x" + Long.toHexString(attributes.maxMemoryRegionSize()))
+        .containsPattern(
+            "page_size_cap:\\s+0x" + Long.toHexString(attributes.pageSizeCapabilities()))
+        .containsPattern("vendor_id:\\s+0x%04x".formatted(attributes.vendorId()))
+        .containsPattern("vendor_part_id:\\s+" + attributes.vendorPartId())
+        .containsPattern("hw_ver:\\s+0x%X".formatted(attributes.hardwareVersion()))
+        .containsPattern("max_qp:\\s+" + attributes.maxQueuePairs() + "\n")
+        .containsPattern("max_qp_wr:\\s+" + attributes.maxWorkRequests() + "\n")
+        .containsPattern("device_cap_flags:\\s+0x%08x".formatted(attributes.capabilityFlags()))
+        .containsPattern("max_sge:\\s+" + attributes.maxSges() + "\n")
+        .containsPattern("max_sge_rd:\\s+" + attributes.maxReadSges() + "\n")
+        .containsPattern("max_cq:\\s+" + attributes.maxCompletionQueues() + "\n")
+        .containsPattern("max_cqe:\\s+" + attributes.maxCompletionQueueEntries() + "\n")
+        .containsPattern("max_mr:\\s+" + attributes.maxMemoryRegions() + "\n")
+        .containsPattern("max_pd:\\s+" + attributes.maxProtectionDomains() + "\n")
+        .containsPattern("max_qp_rd_atom:\\s+" + attributes.maxResponderReads() + "\n")
+        .containsPattern("max_res_rd_atom:\\s+" + attributes.maxResponderResources() + "\n")
+        .containsPattern("max_qp_init_rd_atom:\\s+" + attributes.maxInitiatorReads() + "\n")
+        .containsPattern("max_mw:\\s+" + attributes.maxMemoryWindows() + "\n")
+        .containsPattern("max_mcast_grp:\\s+" + attributes.maxMulticastGroups() + "\n")
+        .containsPattern(
+            "max_mcast_qp_attach:\\s+" + attributes.maxMulticastQueuePairsPerGroup() + "\n")
+        .containsPattern(
+            "max_total_mcast_qp_attach:\\s+" + attributes.maxMulticastQueuePairs() + "\n")
+        .containsPattern("max_ah:\\s+" + attributes.maxAddressHandles() + "\n")
+        .containsPattern("max_srq:\\s+" + attributes.maxSharedReceiveQueues() + "\n")
+        .containsPattern("max_srq_wr:\\s+" + attributes.maxSharedReceiveQueueRequests() + "\n")
+        .containsPattern("max_srq_sge:\\s+" + attributes.maxSharedReceiveQueueSges() + "\n")
+        .containsPattern("max_pkeys:\\s+" + attributes.maxPartitionKeys() + "\n")
+        .containsPattern("local_ca_ack_delay:\\s+" + attributes.localAckDelay() + "\n")
+        .containsPattern("phys_port_cnt:\\s+" + attributes.ports() + "\n");
+  }
+
+  @Test
+  void thePortIsThatOfDevinfo() throws Exception {
+    String devinfo = Command.output("ibv_devinfo", "-v", "-d", device.info().name());
+    PortAttributes port = device.port(1);
+
+    assertThat(port.state()).isEqualTo(PortState.ACTIVE);
+    assertThat(port.linkLayer()).isEqualTo(LinkLayer.ETHERNET);
+    assertThat(devinfo)
+        .containsPattern("max_mtu:\\s+" + port.maxMtu().bytes())
+        .containsPattern("active_mtu:\\s+" + port.activeMtu().bytes())
+        .containsPattern("sm_lid:\\s+" + port.subnetManagerLid())
+        .containsPattern("port_lid:\\s+" + port.lid())
+        .containsPattern("port_lmc:\\s+0x%02x".formatted(port.lidMaskControl()))
+        .containsPattern("max_msg_sz:\\s+0x" + Long.toHexString(port.maxMessageSize()))
+        .containsPattern("port_cap_flags:\\s+0x%08x".formatted(port.capabilityFlags()))
+        .containsPattern("port_cap_flags2:\\s+0x%04x".formatted(port.capabilityFlags2()))
+        .containsPattern("qkey_viol_cntr:\\s+0x" + Integer.toHexString(port.qkeyViolations()))
+        .containsPattern("bad_pkey_cntr:\\s+0x" + Integer.toHexString(port.badPartitionKeys()))
+        .containsPattern("gid_tbl_len:\\s+" + port.gidTableLength())
+        .containsPattern("pkey_tbl_len:\\s+" + port.partitionKeyTableLength())
+        .containsPattern("phys_state:\\s+LINK_UP \\(" + port.physicalState() + "\\)");
+  }
+
+  @Test
+  void theGidTableIsThatOfSysfs() throws IOException {
+    List<GidEntry> gids = device.gids();
+    assertThat(gids).isNotEmpty();
+    for (GidEntry entry : gids) {
+      String inSysfs = sysfs("ports/" + entry.port() + "/gids/" + entry.index());
+      assertThat(entry.gid().toHex()).isEqualTo(inSysfs.replace(":", ""));
+      assertThat(device.gid(entry.port(), entry.index())).isEqualTo(entry.gid());
+      assertThat(entry.networkInterface()).isPositive();
+    }
+    assertThat(gids).extracting(GidEntry::type).contains(GidType.ROCE_V2);
+  }
+
+  @Test
+  void anEmptyGidEntryIsZero() {
+    int last = device.port(1).gidTableLength() - 1;
+    assertThat(device.gid(1, last).isZero()).isTrue();
+  }
+
+  @Test
+  void thePartitionKeyIsThatOfSysfs() throws IOException {
+    assertThat("0x%04x".formatted(device.partitionKey(1, 0))).isEqualTo(sysfs("ports/1/pkeys/0"));
+  }
+
+  @Test
+  void indicesAndPortsThatThereAreNotAreRefused() {
+    assertThatThrownBy(() -> device.port(0)).hasMessageContaining("port is 0, must be from 1 to");
+    assertThatThrownBy(() -> device.port(device.attributes().ports() + 1))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> device.gid(1, device.port(1).gidTableLength()))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("GID index");
+    assertThatThrownBy(() -> device.partitionKey(1, -1))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("partition key index is -1");
+  }
+
+  @Test
+  void thereIsACompletionVector() {
+    assertThat(device.completionVectors()).isPositive();
+  }
+
+  @Test
+  void handlesAreTheWayOutToTheBindings() {
+    assertThat(device.handle().address()).isNotZero();
+    try (ProtectionDomain domain = device.allocateProtectionDomain();
+        CompletionQueue queue = device.createCompletionQueue(1);
+        MemoryRegion region = domain.register(1);
+        QueuePair queuePair =
+            domain.createQueuePair(QueuePairConfig.reliable(queue).mayOverrun(true))) {
+      assertThat(org.rdma4j.bindings.generated.ibv_pd.context(domain.handle()))
+          .isEqualTo(device.handle());
+      assertThat(org.rdma4j.bindings.generated.ibv_cq.context(queue.handle()))
+          .isEqualTo(device.handle());
+      assertThat(org.rdma4j.bindings.generated.ibv_mr.lkey(region.handle()))
+          .isEqualTo(region.localKey());
+      assertThat(org.rdma4j.bindings.generated.ibv_qp.qp_num(queuePair.handle()))
+          .isEqualTo(queuePair.number());
+    }
+  }
+
+  private String sysfs(String file) throws IOException {
+    return Files.readString(Path.of("/sys/class/infiniband", device.info().name(), file)).strip();
+  }
+}

@@ -1,0 +1,188 @@
+package org.rdma4j.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Tag("device")
+@Timeout(120)
+final class EventsTest {
+  private static final Duration LONG = Duration.ofSeconds(60);
+
+  private Loopback loopback;
+
+  @BeforeEach
+  void connect() {
+    loopback = Loopback.connected();
+  }
+
+  @AfterEach
+  void close() {
+    loopback.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anEventWakesTheThreadThatWaits(boolean virtual) throws Exception {
+    loopback.b.receive(1, 0, 64);
+    loopback.b.queue.requestNotification(false);
+    FutureTask<Optional<CompletionQueue>> waiting = start(virtual, LONG);
+    Thread.sleep(100);
+    assertThat(waiting.isDone()).isFalse();
+
+    loopback.a.sends.add(1).from(loopback.a.region, 0, 1);
+    loopback.a.sends.post();
+    assertThat(waiting.get(60, TimeUnit.SECONDS)).contains(loopback.b.queue);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aWaitEndsAtItsTimeout(boolean virtual) throws Exception {
+    long begun = System.nanoTime();
+    FutureTask<Optional<CompletionQueue>> waiting = start(virtual, Duration.ofMillis(200));
+    assertThat(waiting.get(60, TimeUnit.SECONDS)).isEmpty();
+    assertThat(System.nanoTime() - begun).isGreaterThanOrEqualTo(200_000_000);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anInterruptEndsTheWait(boolean virtual) throws Exception {
+    CompletableFuture<Throwable> thrown = new CompletableFuture<>();
+    Thread waiter =
+        thread(
+            virtual,
+            () -> {
+              try {
+                loopback.b.channel.awaitEvent(LONG);
+                thrown.complete(new AssertionError("no exception"));
+              } catch (Throwable expected) {
+                thrown.complete(expected);
+              }
+            });
+    Thread.sleep(100);
+    waiter.interrupt();
+    assertThat(thrown.get(30, TimeUnit.SECONDS)).isInstanceOf(InterruptedException.class);
+  }
+
+  @Test
+  void aThreadInterruptedBeforeDoesNotWait() {
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(() -> loopback.b.channel.awaitEvent(LONG))
+        .isInstanceOf(InterruptedException.class);
+    assertThat(Thread.interrupted()).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void closingTheChannelEndsTheWait(boolean virtual) throws Exception {
+    FutureTask<Optional<CompletionQueue>> waiting = start(virtual, LONG);
+    Thread.sleep(100);
+    loopback.b.channel.close();
+    assertThatThrownBy(() -> waiting.get(30, TimeUnit.SECONDS))
+        .isInstanceOf(ExecutionException.class)
+        .hasCauseInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("completion channel");
+    assertThatThrownBy(loopback.b.queue::handle).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void unreadEventsDoNotKeepAQueueFromClosing() throws InterruptedException {
+    loopback.b.receive(1, 0, 64);
+    loopback.b.queue.requestNotification(false);
+    loopback.a.sends.add(1).from(loopback.a.region, 0, 1);
+    loopback.a.sends.post();
+    loopback.b.await(1);
+    loopback.b.queue.close();
+    assertThat(loopback.b.channel.awaitEvent(Duration.ofMillis(50))).isEmpty();
+  }
+
+  @Test
+  void eachQueueOfAChannelIsToldByItself() throws InterruptedException {
+    CompletionQueue second = loopback.device.createCompletionQueue(64, loopback.b.channel);
+    QueuePair receiver = loopback.domain.createQueuePair(Loopback.config(second));
+    CompletionQueue senders = loopback.device.createCompletionQueue(64);
+    QueuePair sender = loopback.domain.createQueuePair(Loopback.config(senders));
+    int gid = Loopback.gidIndex(loopback.device);
+    sender.connect(loopback.path(receiver.address(1, gid, 0x123456)));
+    receiver.connect(loopback.path(sender.address(1, gid, 0x123456)));
+    ReceiveRequests receives = receiver.receiveRequests(1);
+    receives.add(1).into(loopback.b.region, 0, 64).post();
+    second.requestNotification(false);
+    loopback.b.queue.requestNotification(false);
+    sender.sendRequests(1).add(1).from(loopback.a.region, 0, 1).post();
+
+    assertThat(loopback.b.channel.awaitEvent(Loopback.PATIENCE)).containsSame(second);
+    assertThat(second.channel()).containsSame(loopback.b.channel);
+  }
+
+  @Test
+  void manyVirtualThreadsWaitWithoutHoldingTheirCarriers() throws Exception {
+    List<FutureTask<Optional<CompletionQueue>>> waits = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      waits.add(start(true, Duration.ofMillis(500)));
+    }
+    FutureTask<Boolean> other = new FutureTask<>(() -> true);
+    Thread.ofVirtual().start(other);
+    assertThat(other.get(30, TimeUnit.SECONDS)).isTrue();
+    for (FutureTask<Optional<CompletionQueue>> wait : waits) {
+      assertThat(wait.get(60, TimeUnit.SECONDS)).isEmpty();
+    }
+  }
+
+  @Test
+  void aQueueWithoutAChannelHasNoEvents() {
+    CompletionQueue queue = loopback.device.createCompletionQueue(1);
+    assertThat(queue.channel()).isEmpty();
+    assertThatThrownBy(() -> queue.requestNotification(false))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("without a completion channel");
+  }
+
+  @Test
+  void aNegativeTimeoutIsRefused() {
+    assertThatThrownBy(() -> loopback.b.channel.awaitEvent(Duration.ofMillis(-1)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("PT-0.001S");
+  }
+
+  @Test
+  void theDescriptorBecomesReadableWithAnEvent() throws Exception {
+    assertThat(loopback.b.channel.fileDescriptor()).isPositive();
+    loopback.b.receive(1, 0, 64);
+    loopback.b.queue.requestNotification(false);
+    loopback.a.sends.add(1).from(loopback.a.region, 0, 1);
+    loopback.a.sends.post();
+    assertThat(
+            org.rdma4j.platform.Readiness.await(
+                loopback.b.channel.fileDescriptor(),
+                System.nanoTime() + LONG.toNanos(),
+                () -> false))
+        .isTrue();
+  }
+
+  private FutureTask<Optional<CompletionQueue>> start(boolean virtual, Duration timeout) {
+    FutureTask<Optional<CompletionQueue>> task =
+        new FutureTask<>(() -> loopback.b.channel.awaitEvent(timeout));
+    thread(virtual, task);
+    return task;
+  }
+
+  private static Thread thread(boolean virtual, Runnable body) {
+    return virtual ? Thread.ofVirtual().start(body) : Thread.ofPlatform().daemon().start(body);
+  }
+}

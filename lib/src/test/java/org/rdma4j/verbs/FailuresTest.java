@@ -1,0 +1,273 @@
+package org.rdma4j.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.rdma4j.RdmaException;
+
+/** What goes wrong ends in the documented exception or completion status, and in time. */
+@Tag("device")
+@Tag("data-path")
+@Timeout(120)
+final class FailuresTest {
+  /** What the specification gives, and what soft-RoCE gives instead. */
+  private static final List<CompletionStatus> REFUSED_LOCALLY =
+      List.of(
+          CompletionStatus.LOCAL_PROTECTION_ERROR,
+          CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR);
+
+  @Test
+  void sendsAreRefusedBeforeTheQueuePairIsReadyAndNotLost() {
+    try (Loopback loopback = Loopback.unconnected()) {
+      loopback.a.sends.add(1).from(loopback.a.region, 0, 4).signaled();
+      assertThatThrownBy(loopback.a.sends::post)
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("RESET")
+          .hasMessageContaining("connect");
+      loopback.a.queuePair.initialize(1, 0);
+      assertThatThrownBy(loopback.a.sends::post)
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("INIT");
+
+      loopback.a.queuePair.connect(loopback.path(loopback.b.address()));
+      loopback.b.queuePair.connect(loopback.path(loopback.a.address()));
+      loopback.b.receive(2, 0, 64);
+      assertThat(loopback.a.sends.post()).isEqualTo(1);
+      assertThat(loopback.b.await(1).getFirst().length()).isEqualTo(4);
+    }
+  }
+
+  @Test
+  void receivesAreRefusedInReset() {
+    try (Loopback loopback = Loopback.unconnected()) {
+      loopback.a.receives.add(1).into(loopback.a.region, 0, 4);
+      assertThatThrownBy(loopback.a.receives::post)
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("RESET")
+          .hasMessageContaining("initialize");
+    }
+  }
+
+  @Test
+  void aSendQueueThatIsFullRefusesAndRecovers() {
+    try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetry(7))) {
+      int room = loopback.a.queuePair.capabilities().sendDepth();
+      SendRequests requests = loopback.a.queuePair.sendRequests(room);
+      List<PostException> refusals = new ArrayList<>();
+      int posted = 0;
+      // Without a receive at the other end none completes; a device may hold a few more than it
+      // said.
+      while (requests.size() == 0 && posted < 4 * room) {
+        requests.add(posted).from(loopback.a.region, 0, 1).signaled();
+        refusals.add(catchThrowableOfType(PostException.class, requests::post));
+        posted++;
+      }
+      PostException refused = refusals.getLast();
+      assertThat(refused.errnoName()).isEqualTo("ENOMEM");
+      assertThat(refused.index()).isZero();
+      assertThat(refused).hasMessageContaining("poll completions");
+      assertThat(requests.size()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aCompletionQueueTooSmallForItsQueuesIsRefused() {
+    try (RdmaDevice device = Loopback.openDevice();
+        ProtectionDomain domain = device.allocateProtectionDomain();
+        CompletionQueue queue = device.createCompletionQueue(10)) {
+      QueuePairConfig config = QueuePairConfig.reliable(queue).sendDepth(8).receiveDepth(8);
+      int granted = queue.capacity();
+      int depth = granted / 2 + 1;
+      QueuePairConfig tooDeep = config.sendDepth(depth).receiveDepth(depth);
+
+      assertThatThrownBy(() -> domain.createQueuePair(tooDeep))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining(granted + " entries")
+          .hasMessageContaining("mayOverrun");
+
+      domain.createQueuePair(tooDeep.mayOverrun(true)).close();
+      // What a closed queue pair had reserved is free again.
+      for (int i = 0; i < 3; i++) {
+        domain.createQueuePair(config.sendDepth(granted / 2).receiveDepth(granted / 2)).close();
+      }
+    }
+  }
+
+  @Test
+  void aKeyOfAClosedRegionEndsInAProtectionError() {
+    try (Loopback loopback = Loopback.connected()) {
+      MemoryRegion gone = loopback.domain.register(4096, AccessFlag.LOCAL_WRITE);
+      loopback.b.receive(1, 0, 64);
+      loopback.a.sends.add(2).from(gone, 0, 64).signaled();
+      gone.close();
+      loopback.a.sends.post();
+
+      Loopback.Done done = loopback.a.await(1).getFirst();
+      assertThat(done.id()).isEqualTo(2);
+      assertThat(done.status()).isIn(REFUSED_LOCALLY);
+      assertThat(done.queuePair()).isEqualTo(loopback.a.queuePair.number());
+    }
+  }
+
+  @Test
+  void aRegionOfAnotherDomainEndsInAProtectionError() {
+    try (Loopback loopback = Loopback.connected();
+        ProtectionDomain other = loopback.device.allocateProtectionDomain()) {
+      MemoryRegion foreign = other.register(4096, AccessFlag.LOCAL_WRITE);
+      loopback.b.receive(1, 0, 64);
+      loopback.a.sends.add(2).from(foreign, 0, 64).signaled();
+      loopback.a.sends.post();
+
+      assertThat(loopback.a.await(1).getFirst().status()).isIn(REFUSED_LOCALLY);
+    }
+  }
+
+  @Test
+  void aReceiveIntoMemoryWithoutLocalWriteFails() {
+    try (Loopback loopback = Loopback.connected()) {
+      MemoryRegion readOnly = loopback.domain.register(4096);
+      loopback.b.receives.add(1).into(readOnly, 0, 64);
+      loopback.b.receives.post();
+      loopback.a.sends.add(2).from(loopback.a.region, 0, 64).signaled();
+      loopback.a.sends.post();
+
+      assertThat(loopback.b.await(1).getFirst().status()).isNotEqualTo(CompletionStatus.SUCCESS);
+    }
+  }
+
+  @Test
+  void aMessageLongerThanTheReceiveBufferFailsAtBothEnds() {
+    try (Loopback loopback = Loopback.connected()) {
+      loopback.b.receive(1, 0, 10);
+      loopback.a.sends.add(2).from(loopback.a.region, 0, 11).signaled();
+      loopback.a.sends.post();
+
+      assertThat(loopback.b.await(1).getFirst().status())
+          .isIn(
+              CompletionStatus.LOCAL_LENGTH_ERROR,
+              CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR);
+      assertThat(loopback.a.await(1).getFirst().status())
+          .isEqualTo(CompletionStatus.REMOTE_INVALID_REQUEST);
+    }
+  }
+
+  @Test
+  void aPeerThatIsGoneEndsInRetryExceeded() {
+    try (Loopback loopback =
+        Loopback.connected(config -> config, path -> path.timeout(10).retries(2))) {
+      loopback.b.queuePair.close();
+      loopback.a.sends.add(2).from(loopback.a.region, 0, 11);
+      loopback.a.sends.post();
+
+      // Not signalled: a failure raises a completion all the same.
+      Loopback.Done done = loopback.a.await(1).getFirst();
+      assertThat(done.id()).isEqualTo(2);
+      assertThat(done.status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
+    }
+  }
+
+  @Test
+  void aPeerWithoutAReceiveEndsInRnrRetryExceeded() {
+    try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetry(2))) {
+      loopback.a.sends.add(2).from(loopback.a.region, 0, 11).signaled();
+      loopback.a.sends.post();
+
+      assertThat(loopback.a.await(1).getFirst().status())
+          .isEqualTo(CompletionStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED);
+      assertThat(loopback.a.queuePair.query().state()).isEqualTo(QueuePairState.ERROR);
+    }
+  }
+
+  @Test
+  void aReceiveThatComesLateIsWaitedForWithoutEnd() throws InterruptedException {
+    try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetry(7))) {
+      loopback.a.sends.add(2).from(loopback.a.region, 0, 11).signaled();
+      loopback.a.sends.post();
+      Thread.sleep(200);
+      assertThat(loopback.a.completions.poll()).isZero();
+      loopback.b.receive(1, 0, 64);
+      assertThat(loopback.a.await(1).getFirst().status()).isEqualTo(CompletionStatus.SUCCESS);
+    }
+  }
+
+  @Test
+  void outstandingRequestsAreFlushedInTheErrorStateEachOnce() {
+    try (Loopback loopback = Loopback.connected()) {
+      for (int i = 0; i < Loopback.DEPTH; i++) {
+        loopback.b.receives.add(i).into(loopback.b.region, 0, 64);
+      }
+      loopback.b.receives.post();
+      loopback.b.queuePair.toError();
+
+      List<Loopback.Done> flushed = loopback.b.await(Loopback.DEPTH);
+      assertThat(flushed).extracting(Loopback.Done::id).doesNotHaveDuplicates();
+      assertThat(flushed).extracting(Loopback.Done::status).containsOnly(CompletionStatus.FLUSHED);
+    }
+  }
+
+  @Test
+  void aFailedCompletionBecomesAnExceptionThatTellsAll() {
+    try (Loopback loopback = Loopback.connected()) {
+      loopback.b.receive(77, 0, 64);
+      loopback.b.queuePair.toError();
+      while (loopback.b.completions.poll() == 0) {
+        Thread.onSpinWait();
+      }
+
+      assertThat(loopback.b.completions.isSuccess(0)).isFalse();
+      WorkCompletionException failed =
+          catchThrowableOfType(
+              WorkCompletionException.class, () -> loopback.b.completions.requireSuccess(0));
+      assertThat(failed.status()).isEqualTo(CompletionStatus.FLUSHED);
+      assertThat(failed.workRequestId()).isEqualTo(77);
+      assertThat(failed.queuePairNumber()).isEqualTo(loopback.b.queuePair.number());
+      assertThat(failed.vendorError()).isEqualTo(loopback.b.completions.vendorError(0));
+      assertThat(failed).hasMessageContaining("77").hasMessageContaining("FLUSHED");
+    }
+  }
+
+  @Test
+  void aStepThatTheStateDoesNotAllowTellsTheCallAndTheErrno() {
+    try (Loopback loopback = Loopback.unconnected()) {
+      assertThatThrownBy(loopback.a.queuePair::drainSendQueue)
+          .isInstanceOfSatisfying(
+              RdmaException.class,
+              thrown -> {
+                assertThat(thrown.call()).isEqualTo("ibv_modify_qp(to SEND_QUEUE_DRAINED)");
+                assertThat(thrown.errno()).isEqualTo(22);
+                assertThat(thrown.errnoName()).isEqualTo("EINVAL");
+                assertThat(thrown).hasMessageContaining("state");
+              });
+    }
+  }
+
+  @Test
+  void aPathWithoutAGidIsRefusedOnEthernet() {
+    try (Loopback loopback = Loopback.unconnected()) {
+      assertThat(loopback.device.port(1).linkLayer()).isEqualTo(LinkLayer.ETHERNET);
+      assertThatThrownBy(
+              () ->
+                  loopback.a.queuePair.connect(
+                      PathConfig.to(loopback.b.address()).gidIndex(PathConfig.NO_GID)))
+          .isInstanceOf(RdmaException.class)
+          .hasMessageContaining("GID index");
+    }
+  }
+
+  @Test
+  void aFinishedWaitTakesNoLongerThanItsTimeout() throws InterruptedException {
+    try (Loopback loopback = Loopback.connected()) {
+      long begun = System.nanoTime();
+      assertThat(loopback.a.channel.awaitEvent(Duration.ofMillis(300))).isEmpty();
+      assertThat(Duration.ofNanos(System.nanoTime() - begun))
+          .isBetween(Duration.ofMillis(300), Duration.ofSeconds(20));
+    }
+  }
+}

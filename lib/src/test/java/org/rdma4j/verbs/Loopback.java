@@ -1,0 +1,161 @@
+package org.rdma4j.verbs;
+
+import static org.assertj.core.api.Assertions.fail;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
+
+/** Two connected queue pairs on the machine's RDMA device, each with its own completion queue. */
+final class Loopback implements AutoCloseable {
+  static final int DEPTH = 16;
+  static final int REGION_BYTES = 1 << 21;
+
+  /** An emulated guest may stop for seconds. */
+  static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  final RdmaDevice device;
+  final ProtectionDomain domain;
+  final End a;
+  final End b;
+
+  /** One end: what a program has on its side of the connection. */
+  final class End {
+    final CompletionChannel channel = device.createCompletionChannel();
+    final CompletionQueue queue = device.createCompletionQueue(4 * DEPTH, channel);
+    final MemoryRegion region = domain.register(REGION_BYTES, AccessFlag.LOCAL_WRITE);
+    final QueuePair queuePair;
+    final SendRequests sends;
+    final ReceiveRequests receives;
+    final Completions completions = queue.completions(2 * DEPTH);
+
+    End(UnaryOperator<QueuePairConfig> config) {
+      queuePair = domain.createQueuePair(config.apply(config(queue)));
+      sends = queuePair.sendRequests(Math.min(DEPTH, queuePair.capabilities().sendDepth()));
+      receives =
+          queuePair.receiveRequests(Math.min(DEPTH, queuePair.capabilities().receiveDepth()));
+    }
+
+    QueuePairAddress address() {
+      return queuePair.address(1, gidIndex(device), 0x123456);
+    }
+
+    /** Posts a receive of the region's first bytes. */
+    void receive(long id, long offset, long length) {
+      receives.add(id).into(region, offset, length);
+      receives.post();
+    }
+
+    /** Polls until that many completions have come, and tells each. */
+    List<Done> await(int expected) {
+      return awaitWithin(expected, PATIENCE);
+    }
+
+    List<Done> awaitWithin(int expected, Duration patience) {
+      List<Done> done = new ArrayList<>();
+      long deadline = System.nanoTime() + patience.toNanos();
+      while (done.size() < expected) {
+        int polled = completions.poll();
+        for (int i = 0; i < polled; i++) {
+          done.add(new Done(completions, i));
+        }
+        if (System.nanoTime() - deadline > 0) {
+          fail("%d of %d completions came within %s: %s", done.size(), expected, patience, done);
+        }
+        if (polled == 0) {
+          LockSupport.parkNanos(20_000);
+        }
+      }
+      return done;
+    }
+  }
+
+  /** A completion, copied out of the room that it was polled into. */
+  record Done(
+      long id,
+      CompletionStatus status,
+      CompletionOpcode opcode,
+      long length,
+      boolean hasImmediate,
+      int immediate,
+      int queuePair) {
+    Done(Completions completions, int i) {
+      this(
+          completions.workRequestId(i),
+          completions.status(i),
+          completions.opcode(i),
+          completions.byteLength(i),
+          completions.hasImmediate(i),
+          completions.immediate(i),
+          completions.queuePairNumber(i));
+    }
+  }
+
+  private Loopback(UnaryOperator<QueuePairConfig> config) {
+    device = openDevice();
+    domain = device.allocateProtectionDomain();
+    a = new End(config);
+    b = new End(config);
+  }
+
+  static RdmaDevice openDevice() {
+    return RdmaDevice.open(RdmaDevice.list().getFirst().name());
+  }
+
+  static QueuePairConfig config(CompletionQueue queue) {
+    return QueuePairConfig.reliable(queue)
+        .sendDepth(DEPTH)
+        .receiveDepth(DEPTH)
+        .sendSges(4)
+        .receiveSges(4)
+        .inlineBytes(64);
+  }
+
+  /** The RoCE v2 GID of an IPv4 address where there is one, else the first. */
+  static int gidIndex(RdmaDevice device) {
+    List<GidEntry> gids = device.gids();
+    return gids.stream()
+        .filter(entry -> entry.type() == GidType.ROCE_V2)
+        .filter(entry -> entry.gid().toString().startsWith("::ffff:"))
+        .findFirst()
+        .orElseGet(gids::getFirst)
+        .index();
+  }
+
+  static Loopback connected() {
+    return connected(config -> config);
+  }
+
+  static Loopback connected(UnaryOperator<QueuePairConfig> config) {
+    return connected(config, path -> path);
+  }
+
+  static Loopback connected(UnaryOperator<QueuePairConfig> config, UnaryOperator<PathConfig> path) {
+    Loopback loopback = unconnected(config);
+    loopback.a.queuePair.connect(path.apply(loopback.path(loopback.b.address())));
+    loopback.b.queuePair.connect(path.apply(loopback.path(loopback.a.address())));
+    return loopback;
+  }
+
+  static Loopback unconnected() {
+    return unconnected(config -> config);
+  }
+
+  static Loopback unconnected(UnaryOperator<QueuePairConfig> config) {
+    return new Loopback(config);
+  }
+
+  PathConfig path(QueuePairAddress remote) {
+    return PathConfig.to(remote)
+        .gidIndex(gidIndex(device))
+        .localSequenceNumber(0x123456)
+        .minimumRnrTimer(1);
+  }
+
+  @Override
+  public void close() {
+    device.close();
+  }
+}
