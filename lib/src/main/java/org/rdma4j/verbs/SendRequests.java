@@ -124,7 +124,8 @@ public final class SendRequests {
    * Adds memory to the message; the pieces are sent in their order.
    *
    * @param region what to send, a region of the queue pair's domain: any other completes with
-   *     {@link CompletionStatus#LOCAL_PROTECTION_ERROR}. It must not change until the request is
+   *     {@link CompletionStatus#LOCAL_PROTECTION_ERROR}, on soft-RoCE with {@link
+   *     CompletionStatus#LOCAL_QUEUE_PAIR_OPERATION_ERROR}. It must not change until the request is
    *     complete
    * @param offset the first byte within the region
    * @param length how many bytes, 0 to 4 GiB - 1

@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -14,14 +19,16 @@ import org.rdma4j.Command;
 
 /** Ten thousand times opened and closed, nothing is left: descriptors, objects in the kernel. */
 @Tag("device")
+@Tag("slow")
 @Timeout(300)
 final class CyclesTest {
   private static final int CYCLES = 10_000;
+  private static final Pattern OWNER = Pattern.compile(" pid (\\d+) ");
 
   private RdmaDevice device;
   private ProtectionDomain domain;
   private long descriptors;
-  private String resources;
+  private List<String> resources;
 
   @BeforeEach
   void count() throws Exception {
@@ -83,15 +90,31 @@ final class CyclesTest {
   }
 
   private static long descriptors() throws IOException {
-    try (var entries = Files.list(Path.of("/proc/self/fd"))) {
-      return entries.count();
-    }
+    return list("/proc/self/fd").size();
   }
 
-  /** The counts of the device's objects of each kind, as the kernel has them. */
-  private static String resources() throws Exception {
-    String output = Command.output("rdma", "resource");
-    assertThat(output).contains("qp").contains("mr");
-    return output;
+  /**
+   * The kernel's objects of this process, by kind: it knows them by the thread that opened the
+   * device.
+   */
+  private static List<String> resources() throws Exception {
+    Set<String> threads = Set.copyOf(list("/proc/self/task"));
+    List<String> all = new ArrayList<>();
+    for (String kind : List.of("pd", "cq", "qp", "mr")) {
+      Matcher owner = OWNER.matcher(Command.output("rdma", "resource", "show", kind));
+      while (owner.find()) {
+        if (threads.contains(owner.group(1))) {
+          all.add(kind);
+        }
+      }
+    }
+    assertThat(all).contains("pd");
+    return all;
+  }
+
+  private static List<String> list(String directory) throws IOException {
+    try (var entries = Files.list(Path.of(directory))) {
+      return entries.map(entry -> entry.getFileName().toString()).toList();
+    }
   }
 }
