@@ -17,6 +17,10 @@ final class HotCalls {
     return call;
   }
 
+  synchronized int size() {
+    return calls.size();
+  }
+
   /** Ends them: when this returns, no thread is inside a call, and none gets in any more. */
   synchronized void revoke() {
     List<HotCall> reachable =
