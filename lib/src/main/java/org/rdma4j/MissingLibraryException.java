@@ -7,6 +7,7 @@ package org.rdma4j;
 public final class MissingLibraryException extends RdmaException {
   private static final long serialVersionUID = 1L;
 
+  /** The soname. */
   private final String library;
 
   /**

@@ -12,7 +12,10 @@ import org.rdma4j.platform.ErrorNumber;
 public class RdmaException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
+  /** The C function. */
   private final String call;
+
+  /** The errno value, or 0. */
   private final int errno;
 
   /**

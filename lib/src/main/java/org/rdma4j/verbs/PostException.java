@@ -13,6 +13,7 @@ public final class PostException extends RdmaException {
   /** The value of {@link #index()} where the provider did not tell. */
   public static final int UNKNOWN = -1;
 
+  /** The first request that was refused. */
   private final int index;
 
   PostException(String call, int errno, int index) {

@@ -6,9 +6,16 @@ import org.rdma4j.RdmaException;
 public final class WorkCompletionException extends RdmaException {
   private static final long serialVersionUID = 1L;
 
+  /** How the request ended. */
   private final CompletionStatus status;
+
+  /** The provider's code. */
   private final int vendorError;
+
+  /** The id of the request. */
   private final long workRequestId;
+
+  /** The number of the queue pair. */
   private final int queuePairNumber;
 
   WorkCompletionException(
