@@ -1,0 +1,42 @@
+package org.rdma4j.samples;
+
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.verbs.DeviceInfo;
+import org.rdma4j.verbs.RdmaDevice;
+import picocli.CommandLine.Option;
+
+/** The options of every subcommand that uses a device. */
+final class Options {
+  @Option(
+      names = {"-d", "--ib-dev"},
+      paramLabel = "DEVICE",
+      description = "the RDMA device, such as mlx5_0 (default: the first one)")
+  @Nullable String device;
+
+  @Option(
+      names = "--debug",
+      description = "print the stack trace of a failure, not only a line that tells it")
+  boolean debug;
+
+  /** The device of that name, else the first one. */
+  RdmaDevice open() {
+    return RdmaDevice.open(device != null ? device : devices().get(0).name());
+  }
+
+  /** The devices of this machine, of which there is one at least. */
+  static List<DeviceInfo> devices() {
+    List<DeviceInfo> devices = RdmaDevice.list();
+    if (devices.isEmpty()) {
+      throw new Failure(
+          "this machine has no RDMA device; \"rdma link\" shows them, and \"rdma link add rxe0 type"
+              + " rxe netdev eth0\" makes one of the network interface eth0");
+    }
+    return devices;
+  }
+
+  static String names(List<DeviceInfo> devices) {
+    return devices.stream().map(DeviceInfo::name).collect(Collectors.joining(", "));
+  }
+}

@@ -1,0 +1,88 @@
+package org.rdma4j.samples;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** A program as a process of its own, whose output is kept in a file until it is asked for. */
+final class ChildProcess implements AutoCloseable {
+  private static final long PATIENCE_SECONDS = 90;
+
+  private final Process process;
+  private final Path output;
+
+  private ChildProcess(Process process, Path output) {
+    this.process = process;
+    this.output = output;
+  }
+
+  static ChildProcess start(List<String> command) {
+    try {
+      Path output = Files.createTempFile("rdma4j-samples", ".out");
+      return new ChildProcess(
+          new ProcessBuilder(command)
+              .redirectErrorStream(true)
+              .redirectOutput(output.toFile())
+              .start(),
+          output);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  /** Runs to its end: the exit status and all it printed. */
+  Outcome await() throws Exception {
+    if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+      throw new AssertionError("still running, having printed " + Files.readString(output));
+    }
+    return new Outcome(process.exitValue(), Files.readAllLines(output), List.of());
+  }
+
+  void kill() {
+    process.destroyForcibly().onExit().join();
+  }
+
+  /** Waits until a process of this machine listens: a connection to see would be the only one. */
+  static void awaitListening(int port) throws Exception {
+    await(port, true);
+  }
+
+  /** Waits until the server has accepted the only connection that it accepts. */
+  static void awaitAccepted(int port) throws Exception {
+    await(port, false);
+  }
+
+  private static void await(int port, boolean listening) throws Exception {
+    String local = ":%04X ".formatted(port);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+    while ((isListening("/proc/net/tcp", local) || isListening("/proc/net/tcp6", local))
+        != listening) {
+      if (System.nanoTime() > deadline) {
+        throw new AssertionError(
+            (listening ? "nothing listens on" : "nobody came to") + " TCP port " + port);
+      }
+      Thread.sleep(20);
+    }
+  }
+
+  private static boolean isListening(String table, String local) throws IOException {
+    Path path = Path.of(table);
+    if (!Files.exists(path)) {
+      return false;
+    }
+    try (Stream<String> lines = Files.lines(path, StandardCharsets.US_ASCII)) {
+      return lines.anyMatch(line -> line.matches("\\s*\\d+: \\p{XDigit}+" + local + "\\S+ 0A .*"));
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    kill();
+    Files.deleteIfExists(output);
+  }
+}

@@ -1,0 +1,185 @@
+package org.rdma4j.samples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.verbs.Gid;
+import org.rdma4j.verbs.QueuePairAddress;
+
+@Timeout(30)
+class PingPongExchangeTest {
+  private static final String TEXT = "0012:00001f:ab5cd3:00000000000000000000ffffc0000201\0";
+  private static final QueuePairAddress ADDRESS =
+      new QueuePairAddress(0x12, 0x1f, 0xab5cd3, Gid.ofHex("00000000000000000000ffffc0000201"));
+  private static final QueuePairAddress OTHER = new QueuePairAddress(0, 0x11, 0, Gid.ZERO);
+  private static final Duration LONG = Duration.ofSeconds(20);
+  private static final Duration SHORT = Duration.ofMillis(200);
+
+  @Test
+  void messageIsThatOfC() {
+    byte[] message = PingPongExchange.format(ADDRESS);
+
+    assertThat(message).hasSize(PingPongExchange.MESSAGE_BYTES).isEqualTo(ascii(TEXT));
+    assertThat(PingPongExchange.parse(message)).isEqualTo(ADDRESS);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "GET / HTTP/1.1",
+        "0012:00001f:ab5cd3:00000000000000000000ffffc000020",
+        "0012:00001f:ab5cd3:00000000000000000000ffffc00002010",
+        "0012:00001f:ab5cd3:00000000000000000000ffffc000020g\0",
+        "001200001f0ab5cd3000000000000000000000ffffc000020100\0",
+        "+012:00001f:ab5cd3:00000000000000000000ffffc0000201\0",
+        "\033[2J:00001f:ab5cd3:00000000000000000000ffffc0000201\0",
+      })
+  void noiseIsRefused(String noise) {
+    assertThatExceptionOfType(Failure.class)
+        .isThrownBy(() -> PingPongExchange.parse(ascii(noise)))
+        .withMessageContaining("no address of a queue pair")
+        .satisfies(failure -> assertThat(failure.getMessage()).matches("[ -~]*"));
+  }
+
+  @Test
+  void serverConnectsBeforeItAnswers() throws Exception {
+    List<QueuePairAddress> connected = new ArrayList<>();
+    try (ServerSocket listening = PingPongExchange.listen(0)) {
+      CompletableFuture<QueuePairAddress> client =
+          CompletableFuture.supplyAsync(
+              () ->
+                  PingPongExchange.asClient("localhost", listening.getLocalPort(), LONG, ADDRESS));
+      QueuePairAddress remote =
+          PingPongExchange.asServer(
+              listening,
+              LONG,
+              OTHER,
+              address -> {
+                assertThat(client).isNotDone();
+                connected.add(address);
+              });
+      assertThat(remote).isEqualTo(ADDRESS);
+      assertThat(client.get()).isEqualTo(OTHER);
+    }
+    assertThat(connected).containsExactly(ADDRESS);
+  }
+
+  @Test
+  void serverTellsThatTheClientClosed() throws Exception {
+    assertThatServerFails("0012:00", true, LONG, "closed the TCP connection after 7 of 52 bytes");
+  }
+
+  @Test
+  void serverTellsThatTheClientSentNoise() throws Exception {
+    assertThatServerFails("x".repeat(52), true, LONG, "the peer sent \"xxxx");
+  }
+
+  @Test
+  void serverTellsThatTheClientIsSilent() throws Exception {
+    assertThatServerFails("0012", false, SHORT, "sent nothing more");
+  }
+
+  @Test
+  void serverTellsThatTheClientDoesNotEndTheExchange() throws Exception {
+    assertThatServerFails(TEXT + "what?", true, LONG, "did not end the exchange");
+  }
+
+  @Test
+  void serverTellsThatNobodyCame() throws Exception {
+    try (ServerSocket listening = PingPongExchange.listen(0)) {
+      assertThatExceptionOfType(Failure.class)
+          .isThrownBy(() -> PingPongExchange.asServer(listening, SHORT, OTHER, address -> {}))
+          .withMessageContaining("no client came to TCP port " + listening.getLocalPort());
+    }
+  }
+
+  private static void assertThatServerFails(
+      String sent, boolean closes, Duration timeout, String message) throws IOException {
+    try (ServerSocket listening = PingPongExchange.listen(0);
+        Socket client = new Socket(InetAddress.getLoopbackAddress(), listening.getLocalPort())) {
+      client.getOutputStream().write(ascii(sent));
+      if (closes) {
+        client.shutdownOutput();
+      }
+      assertThatExceptionOfType(Failure.class)
+          .isThrownBy(() -> PingPongExchange.asServer(listening, timeout, OTHER, address -> {}))
+          .withMessageContaining(message);
+    }
+  }
+
+  @Test
+  void serverTellsThatThePortIsInUse() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0)) {
+      assertThatExceptionOfType(Failure.class)
+          .isThrownBy(() -> PingPongExchange.listen(taken.getLocalPort()))
+          .withMessageContaining("TCP port " + taken.getLocalPort())
+          .withMessageContaining("-p");
+    }
+  }
+
+  @Test
+  void clientTellsThatTheServerClosed() throws Exception {
+    assertThatClientFails(TEXT.substring(0, 20), "after 20 of 52 bytes");
+  }
+
+  @Test
+  void clientTellsThatTheServerSentNoise() throws Exception {
+    assertThatClientFails("\1".repeat(52), "the peer sent \"....");
+  }
+
+  private static void assertThatClientFails(String sent, String message) throws Exception {
+    try (ServerSocket server = new ServerSocket(0)) {
+      CompletableFuture<Void> client =
+          CompletableFuture.runAsync(
+              () ->
+                  assertThatExceptionOfType(Failure.class)
+                      .isThrownBy(
+                          () ->
+                              PingPongExchange.asClient(
+                                  "localhost", server.getLocalPort(), LONG, ADDRESS))
+                      .withMessageContaining(message));
+      try (Socket accepted = server.accept()) {
+        assertThat(accepted.getInputStream().readNBytes(52)).isEqualTo(ascii(TEXT));
+        accepted.getOutputStream().write(ascii(sent));
+        accepted.shutdownOutput();
+        client.get();
+      }
+    }
+  }
+
+  @Test
+  void clientTellsThatThereIsNoServer() throws Exception {
+    int port;
+    try (ServerSocket closed = new ServerSocket(0)) {
+      port = closed.getLocalPort();
+    }
+    assertThatExceptionOfType(Failure.class)
+        .isThrownBy(() -> PingPongExchange.asClient("localhost", port, LONG, ADDRESS))
+        .withMessageContaining("no server at localhost port " + port);
+  }
+
+  @Test
+  void clientTellsThatThereIsNoSuchHost() {
+    assertThatExceptionOfType(Failure.class)
+        .isThrownBy(() -> PingPongExchange.asClient("no.such.host.invalid", 1, LONG, ADDRESS))
+        .withMessageContaining("no host is named");
+  }
+
+  private static byte[] ascii(String text) {
+    return text.getBytes(StandardCharsets.US_ASCII);
+  }
+}

@@ -1,0 +1,346 @@
+package org.rdma4j.samples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.rdma4j.verbs.GidEntry;
+import org.rdma4j.verbs.GidType;
+import org.rdma4j.verbs.RdmaDevice;
+import picocli.CommandLine;
+
+/** Plays with ibv_rc_pingpong, and with itself, on the first RDMA device of this machine. */
+@Tag("device")
+@Timeout(120)
+class RcPingPongDeviceTest {
+  private static final long PATIENCE_SECONDS = 90;
+  private static String device = "";
+  private static String gid = "";
+
+  @BeforeAll
+  static void chooseDeviceAndGid() {
+    device = RdmaDevice.list().get(0).name();
+    try (RdmaDevice opened = RdmaDevice.open(device)) {
+      List<GidEntry> gids = opened.gids().stream().filter(entry -> entry.port() == 1).toList();
+      gid =
+          gids.stream()
+              .filter(entry -> entry.type() == GidType.ROCE_V2)
+              .filter(entry -> entry.gid().toString().startsWith("::ffff:"))
+              .findFirst()
+              .or(() -> gids.stream().findFirst())
+              .map(entry -> String.valueOf(entry.index()))
+              .orElseThrow();
+    }
+  }
+
+  static Stream<String> games() {
+    return Stream.of(
+        "-s 1 -n 50 -c",
+        "-s 64 -n 50 -c -e",
+        "-s 4096 -n 50 -c",
+        "-s 4096 -n 50 -c -e -r 1",
+        "-s 65536 -n 20 -c -m 4096 -r 7",
+        "-s 1048576 -n 5 -c",
+        "-s 1048576 -n 5 -c -e");
+  }
+
+  @ParameterizedTest
+  @MethodSource("games")
+  void clientPlaysWithServerInC(String game) throws Exception {
+    int port = freePort();
+    try (ChildProcess server = ChildProcess.start(cServer(port, game))) {
+      ChildProcess.awaitListening(port);
+      assertThatClientPlayed(Outcome.of(client(port, game)), game);
+      assertThatPeerPlayed(server.await());
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("games")
+  void serverPlaysWithClientInC(String game) throws Exception {
+    int port = freePort();
+    CompletableFuture<Outcome> server = Outcome.begin(server(port, game));
+    ChildProcess.awaitListening(port);
+    List<String> command = cServer(port, game);
+    command.add("localhost");
+    try (ChildProcess client = ChildProcess.start(command)) {
+      assertThatPeerPlayed(client.await());
+      assertThatPeerPlayed(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("games")
+  void playsWithItself(String game) throws Exception {
+    int port = freePort();
+    CompletableFuture<Outcome> server = Outcome.begin(server(port, game + " --warmup 3"));
+    ChildProcess.awaitListening(port);
+    assertThatClientPlayed(Outcome.of(client(port, game + " --warmup 3")), game);
+    assertThatPeerPlayed(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
+  }
+
+  @Test
+  @Tag("slow")
+  void playsAsAProcessOfItsOwn() throws Exception {
+    int port = freePort();
+    String game = "-s 64 -n 20 -c -e";
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                // Starts twice as fast where the processor is emulated.
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                classPath(),
+                Main.class.getName()));
+    command.addAll(List.of(client(port, game)));
+    try (ChildProcess server = ChildProcess.start(cServer(port, game))) {
+      ChildProcess.awaitListening(port);
+      try (ChildProcess client = ChildProcess.start(command)) {
+        Outcome played = client.await();
+        List<String> lines =
+            played.out().stream().filter(line -> !line.startsWith("Picked up ")).toList();
+        assertThatClientPlayed(new Outcome(played.status(), lines, List.of()), game);
+      }
+      assertThatPeerPlayed(server.await());
+    }
+  }
+
+  /** Not that of this JVM, whose test launcher may have loaded the tests by a loader of its own. */
+  private static String classPath() throws Exception {
+    List<String> entries = new ArrayList<>();
+    for (Class<?> each :
+        List.of(
+            Main.class,
+            RdmaDevice.class,
+            Class.forName("org.rdma4j.bindings.generated.rdma_h"),
+            CommandLine.class,
+            Histogram.class)) {
+      URL location = each.getProtectionDomain().getCodeSource().getLocation();
+      entries.add(Path.of(location.toURI()).toString());
+    }
+    return String.join(File.pathSeparator, entries);
+  }
+
+  /** Closing lines as in C, and what --latency adds. */
+  private static void assertThatClientPlayed(Outcome client, String game) {
+    List<String> words = List.of(game.split(" "));
+    String size = words.get(1);
+    String iterations = words.get(3);
+    assertThat(client.err()).isEmpty();
+    assertThat(client.status()).isZero();
+    assertThat(client.out()).hasSize(5);
+    assertThat(client.out().get(0)).matches("  local address:  " + ADDRESS);
+    assertThat(client.out().get(1)).matches("  remote address: " + ADDRESS);
+    assertThat(client.out().get(2))
+        .matches(
+            "%d bytes in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d Mbit/sec"
+                .formatted(2 * Long.parseLong(size) * Long.parseLong(iterations)));
+    assertThat(client.out().get(3))
+        .matches(iterations + " iters in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d usec/iter");
+    assertThat(client.out().get(4))
+        .matches(
+            "latency_us size=%s iterations=%s min=N median=N p99=N max=N"
+                .formatted(size, iterations)
+                .replace("N", "\\d+\\.\\d\\d"));
+  }
+
+  private static final String ADDRESS =
+      "LID 0x\\p{XDigit}{4}, QPN 0x\\p{XDigit}{6}, PSN 0x\\p{XDigit}{6}, GID [0-9a-f:.]+";
+
+  /** A server in C that finds wrong data with -c says "invalid data", with status 0. */
+  private static void assertThatPeerPlayed(Outcome peer) {
+    assertThat(String.join("\n", peer.out())).contains("usec/iter").doesNotContain("invalid");
+    assertThat(peer.err()).isEmpty();
+    assertThat(peer.status()).isZero();
+  }
+
+  @Test
+  void peerWithoutCheckIsToldToHaveIt() throws Exception {
+    int port = freePort();
+    try (ChildProcess server = ChildProcess.start(cServer(port, "-s 4096 -n 1000000"))) {
+      ChildProcess.awaitListening(port);
+      // It answers with what it got, so that the content is right; only its own would not be.
+      assertThat(Outcome.of(client(port, "-s 4096 -n 3 -c")).status()).isZero();
+      server.kill();
+    }
+    int other = freePort();
+    CompletableFuture<Outcome> server = Outcome.begin(server(other, "-s 4096 -n 50 -c"));
+    ChildProcess.awaitListening(other);
+    List<String> command = cServer(other, "-s 4096 -n 50");
+    command.add("localhost");
+    try (ChildProcess client = ChildProcess.start(command)) {
+      assertThatItFailed(
+          server.get(PATIENCE_SECONDS, TimeUnit.SECONDS),
+          "message 1 is wrong at byte 0 of 4096: give both sides -c");
+      client.kill();
+    }
+  }
+
+  @Test
+  void lostServerIsToldInALine() throws Exception {
+    int port = freePort();
+    try (ChildProcess server = ChildProcess.start(cServer(port, "-s 64 -n 10000000 -e"))) {
+      ChildProcess.awaitListening(port);
+      CompletableFuture<Outcome> client =
+          Outcome.begin(client(port, "-s 64 -n 10000000 -e --timeout 3"));
+      ChildProcess.awaitAccepted(port);
+      Thread.sleep(1000);
+      assertThat(client).isNotDone();
+      server.kill();
+      assertThatItFailed(client.get(PATIENCE_SECONDS, TimeUnit.SECONDS), " of 10000000 iterations");
+    }
+  }
+
+  @Test
+  void lostClientIsToldInALine() throws Exception {
+    int port = freePort();
+    CompletableFuture<Outcome> server =
+        Outcome.begin(server(port, "-s 64 -n 10000000 -e --timeout 3"));
+    ChildProcess.awaitListening(port);
+    List<String> command = cServer(port, "-s 64 -n 10000000 -e");
+    command.add("localhost");
+    try (ChildProcess client = ChildProcess.start(command)) {
+      ChildProcess.awaitAccepted(port);
+      Thread.sleep(1000);
+      assertThat(server).isNotDone();
+      client.kill();
+      assertThatItFailed(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS), " of 10000000 iterations");
+    }
+  }
+
+  @Test
+  void unequalSizesAreToldInALine() throws Exception {
+    int port = freePort();
+    try (ChildProcess server = ChildProcess.start(cServer(port, "-s 64 -n 10"))) {
+      ChildProcess.awaitListening(port);
+      assertThatItFailed(
+          Outcome.of(client(port, "-s 4096 -n 10 --timeout 5")), "give both the same -s");
+      server.kill();
+    }
+  }
+
+  @Test
+  void silentPeerIsToldInALine() throws Exception {
+    int port = freePort();
+    CompletableFuture<Outcome> server = Outcome.begin(server(port, "-s 64 -n 11 --timeout 2"));
+    ChildProcess.awaitListening(port);
+    List<String> command = cServer(port, "-s 64 -n 10");
+    command.add("localhost");
+    try (ChildProcess client = ChildProcess.start(command)) {
+      assertThat(client.await().status()).isZero();
+      assertThatItFailed(
+          server.get(PATIENCE_SECONDS, TimeUnit.SECONDS), "after 10 of 11 iterations");
+    }
+  }
+
+  @Test
+  void missingGidIsToldInALine() {
+    Outcome outcome = Outcome.of("rc-pingpong", "-d", device, "localhost");
+
+    assertThatItFailed(outcome, "needs -g");
+    assertThat(outcome.err()).singleElement().asString().contains(gid + " (");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "-g 255, no GID of that index",
+    "-i 9, has the ports 1 to",
+    "-s 2147483647, has at most",
+    "-r 16777216, 'must be from 1 to'",
+  })
+  void whatTheDeviceLacksIsToldInALine(String option, String message) throws Exception {
+    assertThatItFailed(Outcome.of(client(freePort(), "-s 64 -n 10 " + option)), message);
+  }
+
+  @Test
+  void unknownDeviceIsToldWithThoseThereAre() {
+    assertThatItFailed(Outcome.of("rc-pingpong", "-d", "nosuchdevice0"), "there are " + device);
+    assertThatItFailed(Outcome.of("devinfo", "-d", "nosuchdevice0"), "there are " + device);
+  }
+
+  @Test
+  void portInUseIsToldInALine() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0)) {
+      assertThatItFailed(
+          Outcome.of(server(taken.getLocalPort(), "-s 64 -n 10")), "give both sides another -p");
+    }
+  }
+
+  @Test
+  void absentServerIsToldInALine() throws Exception {
+    assertThatItFailed(Outcome.of(client(freePort(), "-s 64 -n 10")), "start it first");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "'', closed the TCP connection after 0 of 52 bytes",
+    "0000:000011:, closed the TCP connection after 12 of 52 bytes",
+    "....................................................., no address of a queue pair",
+    "0000:000011:000000:00000000000000000000000000000000, the peer sent no GID",
+  })
+  void strangeClientIsToldInALine(String sent, String message) throws Exception {
+    int port = freePort();
+    CompletableFuture<Outcome> server = Outcome.begin(server(port, "-s 64 -n 10"));
+    ChildProcess.awaitListening(port);
+    try (Socket client = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      client.getOutputStream().write(bytes(sent));
+      client.shutdownOutput();
+      assertThatItFailed(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS), message);
+    }
+  }
+
+  private static byte[] bytes(String sent) {
+    return (sent.length() < 50 ? sent : sent + "\0").getBytes(StandardCharsets.US_ASCII);
+  }
+
+  private static void assertThatItFailed(Outcome outcome, String message) {
+    assertThat(outcome.err()).singleElement().asString().contains(message);
+    assertThat(outcome.status()).isEqualTo(1);
+  }
+
+  private static List<String> cServer(int port, String game) {
+    List<String> command =
+        new ArrayList<>(
+            List.of("ibv_rc_pingpong", "-d", device, "-g", gid, "-p", String.valueOf(port)));
+    command.addAll(List.of(game.split(" ")));
+    return command;
+  }
+
+  private static String[] server(int port, String game) {
+    return "rc-pingpong -d %s -g %s -p %d %s".formatted(device, gid, port, game).split(" ");
+  }
+
+  private static String[] client(int port, String game) {
+    return "rc-pingpong -d %s -g %s -p %d --latency localhost %s"
+        .formatted(device, gid, port, game)
+        .split(" ");
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket free = new ServerSocket(0)) {
+      return free.getLocalPort();
+    }
+  }
+}
