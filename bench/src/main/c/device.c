@@ -1,0 +1,372 @@
+/*
+ * A stand-in for libibverbs and a device, under its soname: for measuring what a call costs, and for nothing else.
+ *
+ * It moves no byte and checks no state. A send is copied into a ring and, where it is signalled, its completion into
+ * another, from which polls take it: what a provider does before it rings the doorbell. Fields go one by one, as
+ * providers read them: a wide load of what has just been stored in parts would stall for longer than the call takes
+ * (hence the compiler's flags in `build`, too). There is no lock, so that a
+ * race of threads on one queue mixes messages up; it does not leave the rings, since every index is masked.
+ *
+ * Each object has pages of its own, which are taken away when it is destroyed: a later use faults.
+ *
+ * standin0 is fast. standin1 dawdles in every post and poll and looks at its object until the end, so that a
+ * destruction that does not wait is caught.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#undef ibv_query_port
+#undef ibv_reg_mr
+
+enum { DEVICES = 2, MOST_SGES = 4, MOST_INLINE = 256, MOST_REQUESTS = 1 << 12, MOST_ENTRIES = 1 << 14, LOOKS = 256 };
+
+struct request {
+	uint64_t wr_id;
+	enum ibv_wr_opcode opcode;
+	unsigned int send_flags;
+	__be32 imm_data;
+	int num_sge;
+	struct ibv_sge sges[MOST_SGES];
+};
+
+struct queue {
+	struct ibv_cq cq;
+	size_t bytes;
+	uint32_t mask;
+	uint32_t produced;
+	uint32_t consumed;
+	struct ibv_wc entries[];
+};
+
+struct pair {
+	struct ibv_qp qp;
+	size_t bytes;
+	struct ibv_qp_cap cap;
+	struct ibv_qp_attr attr;
+	int signal_all;
+	uint32_t mask;
+	uint32_t posted;
+	uint32_t received;
+	struct request requests[];
+};
+
+static struct ibv_device devices[DEVICES] = {
+	{.node_type = IBV_NODE_CA, .transport_type = IBV_TRANSPORT_IB, .name = "standin0"},
+	{.node_type = IBV_NODE_CA, .transport_type = IBV_TRANSPORT_IB, .name = "standin1"},
+};
+static atomic_uint handles;
+
+static void *object(size_t bytes)
+{
+	void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return pages == MAP_FAILED ? NULL : pages;
+}
+
+/* Keeps the addresses, so that no other object gets them. */
+static int destroy(void *object, size_t bytes)
+{
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+	return mmap(object, bytes, PROT_NONE, flags, -1, 0) == MAP_FAILED ? errno : 0;
+}
+
+static uint32_t power_of_two(uint32_t at_least)
+{
+	uint32_t power = 1;
+	while (power < at_least)
+		power *= 2;
+	return power;
+}
+
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	struct pair *pair = (struct pair *)qp;
+	struct queue *queue = (struct queue *)qp->send_cq;
+	for (; wr; wr = wr->next) {
+		if (queue->produced - queue->consumed > queue->mask || wr->num_sge > MOST_SGES) {
+			*bad_wr = wr;
+			return wr->num_sge > MOST_SGES ? EINVAL : ENOMEM;
+		}
+		struct request *request = &pair->requests[pair->posted++ & pair->mask];
+		uint32_t length = 0;
+		request->wr_id = wr->wr_id;
+		request->opcode = wr->opcode;
+		request->send_flags = wr->send_flags;
+		request->imm_data = wr->imm_data;
+		request->num_sge = wr->num_sge;
+		for (int i = 0; i < wr->num_sge; i++) {
+			request->sges[i].addr = wr->sg_list[i].addr;
+			request->sges[i].length = wr->sg_list[i].length;
+			request->sges[i].lkey = wr->sg_list[i].lkey;
+			length += wr->sg_list[i].length;
+		}
+		if ((wr->send_flags & IBV_SEND_SIGNALED) || pair->signal_all) {
+			struct ibv_wc *wc = &queue->entries[queue->produced & queue->mask];
+			wc->wr_id = wr->wr_id;
+			wc->status = IBV_WC_SUCCESS;
+			wc->opcode = IBV_WC_SEND;
+			wc->byte_len = length;
+			wc->qp_num = qp->qp_num;
+			wc->wc_flags = 0;
+			queue->produced++;
+		}
+	}
+	return 0;
+}
+
+static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	struct pair *pair = (struct pair *)qp;
+	(void)bad_wr;
+	for (; wr; wr = wr->next)
+		pair->received++;
+	return 0;
+}
+
+static int poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
+{
+	struct queue *queue = (struct queue *)cq;
+	int polled = 0;
+	while (polled < num_entries && queue->consumed != queue->produced) {
+		const struct ibv_wc *entry = &queue->entries[queue->consumed++ & queue->mask];
+		wc[polled].wr_id = entry->wr_id;
+		wc[polled].status = entry->status;
+		wc[polled].opcode = entry->opcode;
+		wc[polled].byte_len = entry->byte_len;
+		wc[polled].qp_num = entry->qp_num;
+		wc[polled].wc_flags = entry->wc_flags;
+		polled++;
+	}
+	return polled;
+}
+
+static void dawdle(const void *object)
+{
+	for (int i = 0; i < LOOKS; i++)
+		(void)*(const volatile char *)object;
+}
+
+static int dawdling_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	dawdle(qp);
+	int result = post_send(qp, wr, bad_wr);
+	dawdle(qp->send_cq);
+	dawdle(qp);
+	return result;
+}
+
+static int dawdling_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
+{
+	dawdle(cq);
+	int result = poll_cq(cq, num_entries, wc);
+	dawdle(cq);
+	return result;
+}
+
+struct ibv_device **ibv_get_device_list(int *num_devices)
+{
+	struct ibv_device **list = calloc(DEVICES + 1, sizeof *list);
+	if (!list)
+		return NULL;
+	for (int i = 0; i < DEVICES; i++)
+		list[i] = &devices[i];
+	if (num_devices)
+		*num_devices = DEVICES;
+	return list;
+}
+
+void ibv_free_device_list(struct ibv_device **list)
+{
+	free(list);
+}
+
+const char *ibv_get_device_name(struct ibv_device *device)
+{
+	return device->name;
+}
+
+__be64 ibv_get_device_guid(struct ibv_device *device)
+{
+	return 1 + (device - devices);
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	struct ibv_context *context = object(sizeof *context);
+	if (!context)
+		return NULL;
+	int fast = device == &devices[0];
+	context->device = device;
+	context->ops.post_send = fast ? post_send : dawdling_post_send;
+	context->ops.post_recv = post_recv;
+	context->ops.poll_cq = fast ? poll_cq : dawdling_poll_cq;
+	context->cmd_fd = -1;
+	context->async_fd = -1;
+	context->num_comp_vectors = 1;
+	return context;
+}
+
+int ibv_close_device(struct ibv_context *context)
+{
+	return destroy(context, sizeof *context) ? -1 : 0;
+}
+
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+	(void)context;
+	memset(attr, 0, sizeof *attr);
+	strcpy(attr->fw_ver, "stand-in");
+	attr->phys_port_cnt = 1;
+	attr->max_mr_size = UINT64_MAX;
+	attr->max_qp = attr->max_cq = attr->max_mr = attr->max_pd = INT32_MAX;
+	attr->max_qp_wr = MOST_REQUESTS;
+	attr->max_cqe = MOST_ENTRIES;
+	attr->max_sge = MOST_SGES;
+	attr->max_qp_rd_atom = attr->max_qp_init_rd_atom = 16;
+	return 0;
+}
+
+int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *compatible)
+{
+	struct ibv_port_attr *attr = (struct ibv_port_attr *)compatible;
+	(void)context;
+	if (port != 1)
+		return EINVAL;
+	attr->state = IBV_PORT_ACTIVE;
+	attr->max_mtu = attr->active_mtu = IBV_MTU_4096;
+	attr->gid_tbl_len = attr->pkey_tbl_len = 1;
+	attr->lid = 1;
+	return 0;
+}
+
+int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
+{
+	(void)context;
+	if (port != 1 || index != 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	memset(gid, 0, sizeof *gid);
+	gid->raw[15] = 1;
+	return 0;
+}
+
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
+{
+	struct ibv_pd *pd = object(sizeof *pd);
+	if (pd)
+		pd->context = context;
+	return pd;
+}
+
+int ibv_dealloc_pd(struct ibv_pd *pd)
+{
+	return destroy(pd, sizeof *pd);
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
+{
+	struct ibv_mr *mr = object(sizeof *mr);
+	(void)iova;
+	(void)access;
+	if (!mr)
+		return NULL;
+	mr->context = pd->context;
+	mr->pd = pd;
+	mr->addr = addr;
+	mr->length = length;
+	mr->handle = mr->lkey = mr->rkey = ++handles;
+	return mr;
+}
+
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+	return ibv_reg_mr_iova2(pd, addr, length, (uint64_t)addr, access);
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	return destroy(mr, sizeof *mr);
+}
+
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel,
+			     int comp_vector)
+{
+	uint32_t entries = power_of_two(cqe);
+	size_t bytes = offsetof(struct queue, entries[entries]);
+	struct queue *queue = object(bytes);
+	(void)comp_vector;
+	if (!queue)
+		return NULL;
+	queue->cq.context = context;
+	queue->cq.channel = channel;
+	queue->cq.cq_context = cq_context;
+	queue->cq.handle = ++handles;
+	queue->cq.cqe = entries;
+	queue->bytes = bytes;
+	queue->mask = entries - 1;
+	return &queue->cq;
+}
+
+int ibv_destroy_cq(struct ibv_cq *cq)
+{
+	return destroy(cq, ((struct queue *)cq)->bytes);
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+{
+	uint32_t depth = power_of_two(init->cap.max_send_wr);
+	size_t bytes = offsetof(struct pair, requests[depth]);
+	if (init->cap.max_inline_data > MOST_INLINE) {
+		errno = EINVAL;
+		return NULL;
+	}
+	struct pair *pair = object(bytes);
+	if (!pair)
+		return NULL;
+	pair->qp.context = pd->context;
+	pair->qp.pd = pd;
+	pair->qp.send_cq = init->send_cq;
+	pair->qp.recv_cq = init->recv_cq;
+	pair->qp.handle = ++handles;
+	pair->qp.qp_num = pair->qp.handle & 0xffffff;
+	pair->qp.qp_type = init->qp_type;
+	pair->cap = init->cap;
+	pair->signal_all = init->sq_sig_all;
+	pair->bytes = bytes;
+	pair->mask = depth - 1;
+	return &pair->qp;
+}
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	(void)mask;
+	((struct pair *)qp)->attr = *attr;
+	qp->state = attr->qp_state;
+	return 0;
+}
+
+int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init)
+{
+	struct pair *pair = (struct pair *)qp;
+	(void)mask;
+	*attr = pair->attr;
+	attr->qp_state = qp->state;
+	attr->cap = pair->cap;
+	memset(init, 0, sizeof *init);
+	init->send_cq = qp->send_cq;
+	init->recv_cq = qp->recv_cq;
+	init->cap = pair->cap;
+	init->qp_type = qp->qp_type;
+	init->sq_sig_all = pair->signal_all;
+	return 0;
+}
+
+int ibv_destroy_qp(struct ibv_qp *qp)
+{
+	return destroy(qp, ((struct pair *)qp)->bytes);
+}

@@ -1,0 +1,80 @@
+package org.rdma4j.bench;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.annotations.AuxCounters;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+import org.rdma4j.verbs.CallStyle;
+
+/**
+ * A benchmark of the safe layer. After each iteration the same loop runs in C, in the same process
+ * and on the same queues, so that what else the machine does falls on both.
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 50, time = 20, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 100, time = 20, timeUnit = TimeUnit.MILLISECONDS)
+@Fork(3)
+public abstract class AgainstC {
+  /** How often a benchmark's method does what it measures. */
+  static final int LOOP = 1024;
+
+  private static final int LOOP_IN_C = 1 << 14;
+  private static final long NANOS_IN_C = TimeUnit.MILLISECONDS.toNanos(20);
+
+  /** How posts and polls are called. */
+  @Param({"CRITICAL", "PLAIN"})
+  public CallStyle style = CallStyle.CRITICAL;
+
+  /** What the same loop took in C. */
+  @AuxCounters(AuxCounters.Type.EVENTS)
+  @State(Scope.Thread)
+  public static class InC {
+    /** Nanoseconds for each operation. */
+    public double nanosInC;
+
+    private @Nullable AgainstC benchmark;
+
+    /** JMH injects a counter into benchmarks only, so that it is they who tell whose loop it is. */
+    void of(AgainstC benchmark) {
+      this.benchmark = benchmark;
+    }
+
+    /** Runs the loop. */
+    @TearDown(Level.Iteration)
+    public void run() {
+      long nanos = 0;
+      long operations = 0;
+      while (nanos < NANOS_IN_C) {
+        nanos += requireNonNull(benchmark).loopInC(LOOP_IN_C);
+        operations += LOOP_IN_C;
+      }
+      nanosInC = (double) nanos / operations;
+    }
+  }
+
+  /** Opens the device. */
+  @Setup
+  public final void setUp() {
+    use(StandIn.open(StandIn.FAST, style));
+  }
+
+  abstract void use(StandIn standIn);
+
+  /** The nanoseconds that so many operations took. */
+  abstract long loopInC(int operations);
+}

@@ -1,0 +1,79 @@
+package org.rdma4j.bench;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import org.openjdk.jmh.results.BenchmarkResult;
+import org.openjdk.jmh.results.IterationResult;
+import org.openjdk.jmh.results.Result;
+import org.openjdk.jmh.results.RunResult;
+
+/** What a benchmark measured, Java against C. */
+final class Comparison {
+  private final List<Double> java;
+  private final List<Double> c;
+  private final List<Double> ratios;
+  private final double bytes;
+
+  Comparison(RunResult result) {
+    List<IterationResult> iterations = new ArrayList<>();
+    for (BenchmarkResult fork : result.getBenchmarkResults()) {
+      iterations.addAll(fork.getIterationResults());
+    }
+    java = sorted(iterations, Comparison::java);
+    c = sorted(iterations, Comparison::c);
+    ratios = sorted(iterations, iteration -> java(iteration) / c(iteration));
+    bytes =
+        quantile(sorted(iterations, iteration -> secondary(iteration, "gc.alloc.rate.norm")), 0.5);
+  }
+
+  private static double java(IterationResult iteration) {
+    return iteration.getPrimaryResult().getScore();
+  }
+
+  private static double c(IterationResult iteration) {
+    return secondary(iteration, "nanosInC");
+  }
+
+  private static double secondary(IterationResult iteration, String name) {
+    Result<?> result = requireNonNull(iteration.getSecondaryResults().get(name), name);
+    return result.getScore();
+  }
+
+  private static List<Double> sorted(
+      List<IterationResult> iterations, ToDoubleFunction<IterationResult> value) {
+    List<Double> values = new ArrayList<>();
+    for (IterationResult iteration : iterations) {
+      values.add(value.applyAsDouble(iteration));
+    }
+    Collections.sort(values);
+    return values;
+  }
+
+  private static double quantile(List<Double> sorted, double part) {
+    return sorted.get((int) Math.round(part * (sorted.size() - 1)));
+  }
+
+  /** Nanoseconds of an operation in Java. */
+  double java() {
+    return quantile(java, 0.5);
+  }
+
+  /** Nanoseconds of an operation in C. */
+  double c() {
+    return quantile(c, 0.5);
+  }
+
+  /** A quantile of Java's time over C's in the same moment. */
+  double ratio(double part) {
+    return quantile(ratios, part);
+  }
+
+  /** Bytes allocated for an operation. */
+  double bytes() {
+    return bytes;
+  }
+}

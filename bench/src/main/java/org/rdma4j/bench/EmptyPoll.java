@@ -1,0 +1,35 @@
+package org.rdma4j.bench;
+
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.rdma4j.verbs.Completions;
+
+/** A poll that finds nothing. */
+@SuppressWarnings("NullAway.Init") // the set-up
+public class EmptyPoll extends AgainstC {
+  private Completions completions;
+  private Loops loops;
+
+  @Override
+  void use(StandIn standIn) {
+    completions = standIn.completionQueue().completions(1);
+    loops = new Loops(standIn);
+  }
+
+  @Override
+  long loopInC(int operations) {
+    return loops.emptyPoll(operations);
+  }
+
+  /** What Java takes. */
+  @Benchmark
+  @OperationsPerInvocation(LOOP)
+  public int emptyPoll(InC inC) {
+    inC.of(this);
+    int polled = 0;
+    for (int i = 0; i < LOOP; i++) {
+      polled += completions.poll();
+    }
+    return polled;
+  }
+}

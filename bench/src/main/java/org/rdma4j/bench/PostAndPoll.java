@@ -1,0 +1,45 @@
+package org.rdma4j.bench;
+
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.SendRequests;
+
+/**
+ * One signalled send of one piece, built field by field, and the poll that takes its completion.
+ */
+@SuppressWarnings("NullAway.Init") // the set-up
+public class PostAndPoll extends AgainstC {
+  private MemoryRegion region;
+  private SendRequests requests;
+  private Completions completions;
+  private Loops loops;
+
+  @Override
+  void use(StandIn standIn) {
+    region = standIn.region();
+    requests = standIn.queuePair().sendRequests(1);
+    completions = standIn.completionQueue().completions(1);
+    loops = new Loops(standIn);
+  }
+
+  @Override
+  long loopInC(int operations) {
+    return loops.postAndPoll(1, operations);
+  }
+
+  /** What Java takes. */
+  @Benchmark
+  @OperationsPerInvocation(LOOP)
+  public long postAndPoll(InC inC) {
+    inC.of(this);
+    long sum = 0;
+    for (int i = 0; i < LOOP; i++) {
+      requests.add(i).from(region, 0, StandIn.MESSAGE).signaled();
+      requests.post();
+      sum += Reaping.one(completions);
+    }
+    return sum;
+  }
+}

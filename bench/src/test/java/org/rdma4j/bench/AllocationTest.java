@@ -1,0 +1,21 @@
+package org.rdma4j.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.rdma4j.verbs.CallStyle;
+
+final class AllocationTest {
+  @ParameterizedTest
+  @EnumSource
+  void postsAndPollsAllocateNothing(CallStyle style) throws IOException, InterruptedException {
+    String printed =
+        ChildJvm.run(Duration.ofMinutes(1), List.of(), AllocateNothing.class, style.name());
+
+    assertThat(printed.strip()).as("bytes allocated by 100 000 rounds").isEqualTo("0");
+  }
+}

@@ -1,0 +1,103 @@
+package org.rdma4j.bench;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.rdma4j.verbs.CallStyle;
+import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.PostException;
+import org.rdma4j.verbs.SendRequests;
+
+/**
+ * Closes a queue pair, a completion queue or a device at a random moment while two threads post to
+ * it and poll it, again and again; prints how often.
+ */
+final class CloseUnderLoad {
+  private static final int USERS = 2;
+  private static final int LONGEST_USE_MICROS = 60;
+
+  private final Random random;
+  private final CyclicBarrier begin = new CyclicBarrier(USERS + 1);
+
+  private CloseUnderLoad(long seed) {
+    this.random = new Random(seed);
+  }
+
+  public static void main(String[] arguments)
+      throws InterruptedException, ExecutionException, BrokenBarrierException {
+    CallStyle style = CallStyle.valueOf(arguments[0]);
+    long end = System.nanoTime() + Duration.ofSeconds(Integer.parseInt(arguments[1])).toNanos();
+    long seed = Long.parseLong(arguments[2]);
+    CloseUnderLoad load = new CloseUnderLoad(seed);
+    int rounds = 0;
+    try (ExecutorService users = Executors.newFixedThreadPool(USERS)) {
+      while (System.nanoTime() < end) {
+        // The slow device is inside a call at nearly every moment, the fast one at any.
+        load.round(users, rounds % 4 == 0 ? StandIn.FAST : StandIn.DAWDLING, style);
+        rounds++;
+      }
+    }
+    System.out.println(rounds);
+  }
+
+  @SuppressWarnings("try") // closing is what it is about
+  private void round(ExecutorService users, String device, CallStyle style)
+      throws InterruptedException, ExecutionException, BrokenBarrierException {
+    try (StandIn standIn = StandIn.open(device, style)) {
+      List<Future<?>> uses =
+          List.of(users.submit(() -> use(standIn)), users.submit(() -> use(standIn)));
+      begin.await();
+      waitAWhile();
+      switch (random.nextInt(3)) {
+        case 0 -> standIn.queuePair().close();
+        case 1 -> standIn.completionQueue().close();
+        default -> standIn.close();
+      }
+      for (Future<?> use : uses) {
+        use.get();
+      }
+    }
+  }
+
+  private void waitAWhile() {
+    long end =
+        System.nanoTime() + TimeUnit.MICROSECONDS.toNanos(random.nextInt(LONGEST_USE_MICROS));
+    while (System.nanoTime() < end) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** Ends with the exception for use after close; any other goes to the caller. */
+  private Void use(StandIn standIn) throws Exception {
+    SendRequests requests = standIn.queuePair().sendRequests(1);
+    Completions completions = standIn.completionQueue().completions(4);
+    begin.await();
+    try {
+      while (true) {
+        postAndPoll(standIn, requests, completions);
+      }
+    } catch (IllegalStateException closed) {
+      if (!String.valueOf(closed.getMessage()).contains("closed")) {
+        throw closed;
+      }
+      return null;
+    }
+  }
+
+  private static void postAndPoll(StandIn standIn, SendRequests requests, Completions completions) {
+    try {
+      requests.add(0).from(standIn.region(), 0, StandIn.MESSAGE).signaled();
+      requests.post();
+    } catch (PostException full) {
+      requests.clear();
+    }
+    completions.poll();
+  }
+}

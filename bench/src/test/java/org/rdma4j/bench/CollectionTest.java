@@ -1,0 +1,27 @@
+package org.rdma4j.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class CollectionTest {
+  private static final long MOST_MILLIS = 200;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"-XX:+UseG1GC", "-XX:+UseZGC"})
+  void aThreadThatSpinsOnAnEmptyQueueDoesNotHoldUpTheCollector(String collector)
+      throws IOException, InterruptedException {
+    String printed =
+        ChildJvm.run(
+            Duration.ofMinutes(2), List.of(collector, "-Xmx256m"), CollectWhilePolling.class);
+
+    String[] millis = printed.strip().split(" ", -1);
+    assertThat(Long.parseLong(millis[0]))
+        .as("median of System.gc() in ms with %s, the longest took %s", collector, millis[1])
+        .isLessThan(MOST_MILLIS);
+  }
+}
