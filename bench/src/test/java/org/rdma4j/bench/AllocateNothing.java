@@ -62,8 +62,8 @@ final class AllocateNothing {
       completions.requireSuccess(i);
       sum +=
           completions.workRequestId(i)
-              + completions.status(i).ordinal()
-              + completions.opcode(i).ordinal()
+              + completions.status(i).value()
+              + completions.opcode(i).value()
               + completions.byteLength(i)
               + completions.queuePairNumber(i)
               + (completions.hasImmediate(i) ? completions.immediate(i) : 0);
