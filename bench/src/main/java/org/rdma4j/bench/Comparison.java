@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 import org.openjdk.jmh.results.BenchmarkResult;
 import org.openjdk.jmh.results.IterationResult;
-import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
 
 /** What a benchmark measured, Java against C. */
@@ -39,8 +38,7 @@ final class Comparison {
   }
 
   private static double secondary(IterationResult iteration, String name) {
-    Result<?> result = requireNonNull(iteration.getSecondaryResults().get(name), name);
-    return result.getScore();
+    return requireNonNull(iteration.getSecondaryResults().get(name)).getScore();
   }
 
   private static List<Double> sorted(

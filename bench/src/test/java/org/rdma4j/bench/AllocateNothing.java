@@ -3,6 +3,8 @@ package org.rdma4j.bench;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import org.rdma4j.verbs.CallStyle;
+import org.rdma4j.verbs.CompletionOpcode;
+import org.rdma4j.verbs.CompletionStatus;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.ReceiveRequests;
@@ -62,8 +64,8 @@ final class AllocateNothing {
       completions.requireSuccess(i);
       sum +=
           completions.workRequestId(i)
-              + completions.status(i).value()
-              + completions.opcode(i).value()
+              + (completions.status(i) == CompletionStatus.SUCCESS ? 1 : 0)
+              + (completions.opcode(i) == CompletionOpcode.SEND ? 1 : 0)
               + completions.byteLength(i)
               + completions.queuePairNumber(i)
               + (completions.hasImmediate(i) ? completions.immediate(i) : 0);

@@ -3,9 +3,7 @@ package org.rdma4j.bench;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -30,8 +28,7 @@ final class CloseUnderLoad {
     this.random = new Random(seed);
   }
 
-  public static void main(String[] arguments)
-      throws InterruptedException, ExecutionException, BrokenBarrierException {
+  public static void main(String[] arguments) throws Exception {
     CallStyle style = CallStyle.valueOf(arguments[0]);
     long end = System.nanoTime() + Duration.ofSeconds(Integer.parseInt(arguments[1])).toNanos();
     long seed = Long.parseLong(arguments[2]);
@@ -47,19 +44,15 @@ final class CloseUnderLoad {
     System.out.println(rounds);
   }
 
-  @SuppressWarnings("try") // closing is what it is about
-  private void round(ExecutorService users, String device, CallStyle style)
-      throws InterruptedException, ExecutionException, BrokenBarrierException {
+  private void round(ExecutorService users, String device, CallStyle style) throws Exception {
     try (StandIn standIn = StandIn.open(device, style)) {
       List<Future<?>> uses =
           List.of(users.submit(() -> use(standIn)), users.submit(() -> use(standIn)));
       begin.await();
       waitAWhile();
-      switch (random.nextInt(3)) {
-        case 0 -> standIn.queuePair().close();
-        case 1 -> standIn.completionQueue().close();
-        default -> standIn.close();
-      }
+      List<AutoCloseable> closeables =
+          List.of(standIn, standIn.completionQueue(), standIn.queuePair());
+      closeables.get(random.nextInt(closeables.size())).close();
       for (Future<?> use : uses) {
         use.get();
       }

@@ -70,12 +70,12 @@ public final class Completions {
    * @throws RdmaException where the poll fails, as on a queue that overran
    */
   public int poll() {
-    call.enter();
+    int entered = call.enter();
     int polled;
     try {
       polled = DataPath.ibv_poll_cq(critical, op, pointer, most, entries);
     } finally {
-      call.leave();
+      call.leave(entered);
     }
     if (polled < 0) {
       throw new RdmaException("ibv_poll_cq of " + queue, 0, "");

@@ -13,18 +13,21 @@ import org.rdma4j.bindings.inlines.DataPath;
  * is gone. So one of the two sees the other, and the cost falls on the closer.
  */
 final class HotCall {
-  /** How often a call without a safepoint may follow another before a call with one. */
-  private static final int CALLS_PER_SAFEPOINT = 1024;
+  /**
+   * A call without a safepoint may follow another 1024 times, each of two marks, before one with
+   * it.
+   */
+  private static final int MARKS_PER_SAFEPOINT = 2 * 1024 - 1;
 
   private static final Thread CLOSED = Thread.ofPlatform().unstarted(() -> {});
   private static final VarHandle OWNER;
-  private static final VarHandle INSIDE;
+  private static final VarHandle MARK;
 
   static {
     try {
       MethodHandles.Lookup lookup = MethodHandles.lookup();
       OWNER = lookup.findVarHandle(HotCall.class, "owner", Thread.class);
-      INSIDE = lookup.findVarHandle(HotCall.class, "inside", boolean.class);
+      MARK = lookup.findVarHandle(HotCall.class, "mark", int.class);
     } catch (ReflectiveOperationException impossible) {
       throw new ExceptionInInitializerError(impossible);
     }
@@ -33,10 +36,8 @@ final class HotCall {
   /** Null until a thread uses it; {@link #CLOSED} once no thread may. */
   private @Nullable Thread owner;
 
-  @SuppressWarnings("UnusedVariable") // read through the VarHandle
-  private boolean inside;
-
-  private int calls;
+  /** Odd while the owner is inside a call; it counts the calls besides. */
+  private int mark;
 
   /** What messages call the object that has this right. */
   private final String name;
@@ -52,23 +53,28 @@ final class HotCall {
     }
   }
 
-  /** Begins a call: until {@link #leave}, the native queue is not destroyed. */
-  void enter() {
+  /**
+   * Begins a call: until {@link #leave}, the native queue is not destroyed.
+   *
+   * @return what leave is to be given
+   */
+  int enter() {
     check();
-    inside = true;
+    int entered = mark + 1;
+    mark = entered;
     // Keeps the compiler from swapping the store and the load; the closer's barrier does the rest.
     VarHandle.acquireFence();
     if (owner == CLOSED) {
-      inside = false;
+      mark = entered + 1;
       throw closed();
     }
+    return entered;
   }
 
-  /** Ends a call. */
-  void leave() {
-    INSIDE.setRelease(this, false);
-    calls++;
-    if ((calls & (CALLS_PER_SAFEPOINT - 1)) == 0) {
+  /** Ends the call that began with that mark. */
+  void leave(int entered) {
+    MARK.setRelease(this, entered + 1);
+    if ((entered & MARKS_PER_SAFEPOINT) == MARKS_PER_SAFEPOINT) {
       DataPath.safepoint();
     }
   }
@@ -86,7 +92,7 @@ final class HotCall {
 
   /** Waits for that thread, after a barrier in every thread. */
   void awaitLeave() {
-    while ((boolean) INSIDE.getVolatile(this)) {
+    while (((int) MARK.getVolatile(this) & 1) != 0) {
       Thread.onSpinWait();
     }
   }

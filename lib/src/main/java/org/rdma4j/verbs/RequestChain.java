@@ -36,18 +36,26 @@ final class RequestChain {
   private final long badRequest;
   private final long requests;
   private final long requestSize;
-  private final long sges;
+  private final long end;
+  private final long lists;
+  private final long listSize;
   private final int most;
   private final int mostPieces;
 
   /** Keeps the native memory for as long as this lives. */
   private final MemorySegment memory;
 
-  /** Those before it were posted by a call that failed at it. */
-  private int first;
-
-  private int count;
+  /*
+   * Addresses rather than indices, which a multiplication would stand before. Requests before the first
+   * were posted by a call that failed at it.
+   */
+  private long first;
+  private long next;
+  private long nextList;
   private long request;
+  private long list;
+  private int index;
+  private int count;
   private int pieces = NO_REQUEST;
 
   RequestChain(
@@ -66,33 +74,38 @@ final class RequestChain {
     this.requestSize = requestSize;
     this.most = most;
     this.mostPieces = mostPieces;
-    long sgeBytes = Math.max(1, mostPieces) * SGE_SIZE;
-    this.memory = Arena.ofAuto().allocate(Long.BYTES + most * (requestSize + sgeBytes), 64);
+    this.listSize = Math.max(1, mostPieces) * SGE_SIZE;
+    this.memory = Arena.ofAuto().allocate(Long.BYTES + most * (requestSize + listSize), 64);
     this.requests = memory.address();
-    this.sges = requests + most * requestSize;
-    this.badRequest = sges + most * sgeBytes;
+    this.end = requests + most * requestSize;
+    this.lists = end;
+    this.badRequest = lists + most * listSize;
     for (int i = 0; i < most; i++) {
-      RawMemory.putLong(requests + i * requestSize + SG_LIST, sges + i * sgeBytes);
+      RawMemory.putLong(requests + i * requestSize + SG_LIST, lists + i * listSize);
     }
+    empty();
   }
 
   /** Begins the next request, and returns its address. */
   long add(long id) {
     call.check();
-    int index = count;
-    if (index == most) {
+    long added = next;
+    if (added == end) {
       throw full();
     }
-    long added = requests + index * requestSize;
-    if (index > first) {
+    if (added != first) {
       RawMemory.putLong(request + NEXT, added);
     }
     RawMemory.putLong(added + WR_ID, id);
     RawMemory.putLong(added + NEXT, 0);
     RawMemory.putInt(added + NUM_SGE, 0);
     request = added;
+    next = added + requestSize;
+    list = nextList;
+    nextList += listSize;
     pieces = 0;
-    count = index + 1;
+    index++;
+    count++;
     return added;
   }
 
@@ -105,9 +118,9 @@ final class RequestChain {
     return request;
   }
 
-  /** The index of the request that is being built. */
+  /** The index of the request that is being built, within the room. */
   int index() {
-    return count - 1;
+    return index;
   }
 
   int pieces() {
@@ -135,7 +148,7 @@ final class RequestChain {
 
   /** Writes an entry of the current request's list, and makes it the last. */
   void putPiece(int piece, long address, int length, int key) {
-    long sge = sges + (index() * (long) Math.max(1, mostPieces) + piece) * SGE_SIZE;
+    long sge = list + piece * SGE_SIZE;
     RawMemory.putLong(sge + SGE_ADDR, address);
     RawMemory.putInt(sge + SGE_LENGTH, length);
     RawMemory.putInt(sge + SGE_LKEY, key);
@@ -144,7 +157,7 @@ final class RequestChain {
   }
 
   int size() {
-    return count - first;
+    return count;
   }
 
   void clear() {
@@ -154,17 +167,13 @@ final class RequestChain {
 
   /** Posts what was added; returns how many that were. */
   int post() {
-    int posting = count - first;
-    call.enter();
+    int posting = count;
+    int entered = call.enter();
     int errno;
     try {
-      errno =
-          posting == 0
-              ? 0
-              : DataPath.ibv_post(
-                  critical, op, queuePair, requests + first * requestSize, badRequest);
+      errno = posting == 0 ? 0 : DataPath.ibv_post(critical, op, queuePair, first, badRequest);
     } finally {
-      call.leave();
+      call.leave(entered);
     }
     if (errno != 0) {
       throw refused(errno);
@@ -178,7 +187,10 @@ final class RequestChain {
   }
 
   private void empty() {
-    first = 0;
+    first = requests;
+    next = requests;
+    nextList = lists;
+    index = -1;
     count = 0;
     pieces = NO_REQUEST;
   }
@@ -186,13 +198,14 @@ final class RequestChain {
   private PostException refused(int errno) {
     long bad = RawMemory.getLong(badRequest);
     RawMemory.putLong(badRequest, 0);
-    int begun = first;
     if (bad == 0) {
       empty();
       return new PostException(function, errno, PostException.UNKNOWN);
     }
-    first = (int) ((bad - requests) / requestSize);
-    return new PostException(function, errno, first - begun);
+    int index = (int) ((bad - first) / requestSize);
+    first = bad;
+    count -= index;
+    return new PostException(function, errno, index);
   }
 
   private IllegalStateException full() {

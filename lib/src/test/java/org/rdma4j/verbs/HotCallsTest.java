@@ -30,15 +30,16 @@ final class HotCallsTest {
                 running.countDown();
                 boolean crashed = false;
                 while (!crashed) {
+                  int entered;
                   try {
-                    call.enter();
+                    entered = call.enter();
                   } catch (IllegalStateException closed) {
                     return false;
                   }
                   crashed = freed.getPlain();
                   Thread.onSpinWait();
                   crashed |= freed.getPlain();
-                  call.leave();
+                  call.leave(entered);
                 }
                 return true;
               });
@@ -54,12 +55,12 @@ final class HotCallsTest {
   void revokingWaitsForTheThreadInside() throws Exception {
     HotCalls calls = new HotCalls();
     HotCall call = calls.grant("test");
-    call.enter();
+    int entered = call.enter();
     FutureTask<Void> revoking = new FutureTask<>(calls::revoke, null);
     Thread.ofPlatform().start(revoking);
     Thread.sleep(50);
     assertThat(revoking.isDone()).isFalse();
-    call.leave();
+    call.leave(entered);
     revoking.get(30, TimeUnit.SECONDS);
     assertThatThrownBy(call::enter)
         .isInstanceOf(IllegalStateException.class)
@@ -72,8 +73,8 @@ final class HotCallsTest {
   void aThreadThatIsRefusedLeavesTheOwnersMarkAlone() throws Exception {
     HotCalls calls = new HotCalls();
     HotCall call = calls.grant("test");
-    call.enter();
-    FutureTask<Void> stranger = new FutureTask<>(call::enter, null);
+    int entered = call.enter();
+    FutureTask<Integer> stranger = new FutureTask<>(call::enter);
     Thread.ofPlatform().start(stranger);
     assertThatThrownBy(() -> stranger.get(30, TimeUnit.SECONDS))
         .hasCauseInstanceOf(IllegalStateException.class);
@@ -81,7 +82,7 @@ final class HotCallsTest {
     Thread.ofPlatform().start(revoking);
     Thread.sleep(50);
     assertThat(revoking.isDone()).isFalse();
-    call.leave();
+    call.leave(entered);
     revoking.get(30, TimeUnit.SECONDS);
   }
 
