@@ -1,6 +1,7 @@
 package org.rdma4j.bench;
 
 import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.CompilerControl;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.rdma4j.verbs.Completions;
 
@@ -23,6 +24,7 @@ public class EmptyPoll extends AgainstC {
 
   /** What Java takes. */
   @Benchmark
+  @CompilerControl(CompilerControl.Mode.DONT_INLINE)
   @OperationsPerInvocation(LOOP)
   public int emptyPoll(InC inC) {
     inC.of(this);

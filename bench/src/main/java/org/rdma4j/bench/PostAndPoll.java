@@ -1,6 +1,7 @@
 package org.rdma4j.bench;
 
 import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.CompilerControl;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
@@ -31,6 +32,7 @@ public class PostAndPoll extends AgainstC {
 
   /** What Java takes. */
   @Benchmark
+  @CompilerControl(CompilerControl.Mode.DONT_INLINE)
   @OperationsPerInvocation(LOOP)
   public long postAndPoll(InC inC) {
     inC.of(this);

@@ -46,7 +46,11 @@ final class DataPathTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void postSendTakesItsArgumentsToC(boolean critical) {
-    int result = DataPath.ibv_post(critical, DataPath.ibv_post_send$op(context), OBJECT, LIST, BAD);
+    long op = DataPath.ibv_post_send$op(context);
+    int result =
+        critical
+            ? DataPath.ibv_post$critical(op, OBJECT, LIST, BAD)
+            : DataPath.ibv_post(op, OBJECT, LIST, BAD);
     assertThat(result).isEqualTo(ENOMEM);
     assertThat(CFunctions.recorded(3)).containsExactly(OBJECT, LIST, BAD);
   }
@@ -54,7 +58,11 @@ final class DataPathTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void postRecvTakesItsArgumentsToC(boolean critical) {
-    int result = DataPath.ibv_post(critical, DataPath.ibv_post_recv$op(context), OBJECT, LIST, BAD);
+    long op = DataPath.ibv_post_recv$op(context);
+    int result =
+        critical
+            ? DataPath.ibv_post$critical(op, OBJECT, LIST, BAD)
+            : DataPath.ibv_post(op, OBJECT, LIST, BAD);
     assertThat(result).isEqualTo(EINVAL);
     assertThat(CFunctions.recorded(3)).containsExactly(OBJECT, LIST, BAD);
   }
@@ -62,7 +70,11 @@ final class DataPathTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void pollCqTakesItsArgumentsToC(boolean critical) {
-    int result = DataPath.ibv_poll_cq(critical, DataPath.ibv_poll_cq$op(context), OBJECT, -9, LIST);
+    long op = DataPath.ibv_poll_cq$op(context);
+    int result =
+        critical
+            ? DataPath.ibv_poll_cq$critical(op, OBJECT, -9, LIST)
+            : DataPath.ibv_poll_cq(op, OBJECT, -9, LIST);
     assertThat(result).isEqualTo(-1);
     assertThat(CFunctions.recorded(3)).containsExactly(OBJECT, -9L, LIST);
   }

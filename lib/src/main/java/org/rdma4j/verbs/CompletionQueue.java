@@ -76,7 +76,7 @@ public final class CompletionQueue implements AutoCloseable {
    */
   public Completions completions(int most) {
     Arguments.checkRange("most", most, 1, capacity());
-    return lifetime.whileOpen(() -> new Completions(this, most, polls.grant("Completions")));
+    return lifetime.whileOpen(() -> new Completions(this, most, polls));
   }
 
   /**

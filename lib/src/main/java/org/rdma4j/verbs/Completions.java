@@ -24,7 +24,7 @@ import org.rdma4j.bindings.inlines.DataPath;
  * completion queue was closed; a close in the middle of a poll waits until that returns. What was
  * polled can be read by any thread, also after the queue was closed, until the next poll.
  */
-public final class Completions {
+public final class Completions extends HotCall {
   private static final long SIZE = ibv_wc.layout().byteSize();
   private static final long WR_ID = ibv_wc.wr_id$offset();
   private static final long STATUS = ibv_wc.status$offset();
@@ -38,10 +38,6 @@ public final class Completions {
   private static final int WITH_IMM = rdma_h.IBV_WC_WITH_IMM();
 
   private final CompletionQueue queue;
-  private final HotCall call;
-  private final long op;
-  private final long pointer;
-  private final boolean critical;
   private final int most;
 
   /** Keeps the native memory for as long as this lives. */
@@ -50,12 +46,14 @@ public final class Completions {
   private final long entries;
   private int count;
 
-  Completions(CompletionQueue queue, int most, HotCall call) {
+  Completions(CompletionQueue queue, int most, HotCalls polls) {
+    super(
+        polls,
+        "Completions",
+        queue.device().callStyle(),
+        DataPath.ibv_poll_cq$op(queue.device().context()),
+        queue.queue());
     this.queue = queue;
-    this.call = call;
-    this.op = DataPath.ibv_poll_cq$op(queue.device().context());
-    this.pointer = queue.queue().address();
-    this.critical = queue.device().callStyle() == CallStyle.CRITICAL;
     this.most = most;
     this.memory = Arena.ofAuto().allocate(SIZE * most, 64);
     this.entries = memory.address();
@@ -70,13 +68,7 @@ public final class Completions {
    * @throws RdmaException where the poll fails, as on a queue that overran
    */
   public int poll() {
-    int entered = call.enter();
-    int polled;
-    try {
-      polled = DataPath.ibv_poll_cq(critical, op, pointer, most, entries);
-    } finally {
-      call.leave(entered);
-    }
+    int polled = poll(most, entries);
     if (polled < 0) {
       throw new RdmaException("ibv_poll_cq of " + queue, 0, "");
     }
@@ -213,11 +205,11 @@ public final class Completions {
    * @throws IllegalStateException where the queue is closed, or the thread is the wrong one
    */
   public void release() {
-    call.release();
+    disown();
   }
 
   private long entry(int index) {
-    return entries + Objects.checkIndex(index, count) * SIZE;
+    return RawMemory.base(entries + Objects.checkIndex(index, count) * SIZE);
   }
 
   /** The enum constants by their value, which count from 0 with a gap among the opcodes. */

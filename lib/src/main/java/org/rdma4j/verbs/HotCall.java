@@ -1,33 +1,32 @@
 package org.rdma4j.verbs;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.inlines.DataPath;
 
 /**
- * The right of one thread to call into the data path of one queue, and the queue's right to end it.
+ * What one thread uses to call into the data path of one queue, until it or the queue ends that.
  *
- * <p>The thread marks by a plain store that it is inside a call, and looks whether it still may;
- * the closer takes the right away, has every thread pass a memory barrier, and waits until the mark
- * is gone. So one of the two sees the other, and the cost falls on the closer.
+ * <p>A thread that calls leaves no mark, so that a call costs one look at who owns the right. The
+ * closer takes the right away and then looks at the owner's stack, for which the virtual machine
+ * stops that thread: either it is inside a method of this class, and the closer waits, or the next
+ * one that it enters sees that the right is gone. Between that look and the call into C there is no
+ * place where a thread can be stopped without this class showing on its stack.
+ *
+ * <p>It is a superclass, since a field that leads to it costs as much as all its checks.
  */
-final class HotCall {
-  /**
-   * A call without a safepoint may follow another 1024 times, each of two marks, before one with
-   * it.
-   */
-  private static final int MARKS_PER_SAFEPOINT = 2 * 1024 - 1;
+abstract class HotCall {
+  /** A call without a safepoint may follow another so often before one with it. */
+  private static final int CALLS_PER_SAFEPOINT = 1024;
 
   private static final Thread CLOSED = Thread.ofPlatform().unstarted(() -> {});
   private static final VarHandle OWNER;
-  private static final VarHandle MARK;
 
   static {
     try {
-      MethodHandles.Lookup lookup = MethodHandles.lookup();
-      OWNER = lookup.findVarHandle(HotCall.class, "owner", Thread.class);
-      MARK = lookup.findVarHandle(HotCall.class, "mark", int.class);
+      OWNER = MethodHandles.lookup().findVarHandle(HotCall.class, "owner", Thread.class);
     } catch (ReflectiveOperationException impossible) {
       throw new ExceptionInInitializerError(impossible);
     }
@@ -36,72 +35,87 @@ final class HotCall {
   /** Null until a thread uses it; {@link #CLOSED} once no thread may. */
   private @Nullable Thread owner;
 
-  /** Odd while the owner is inside a call; it counts the calls besides. */
-  private int mark;
+  private int callsToSafepoint = CALLS_PER_SAFEPOINT;
 
-  /** What messages call the object that has this right. */
+  /** What messages call it. */
   private final String name;
 
-  HotCall(String name) {
+  private final long queue;
+
+  /**
+   * The function, one of these being 0: a single look tells how to call it, and that it is there.
+   */
+  private final long criticalOp;
+
+  private final long plainOp;
+
+  HotCall(HotCalls calls, String name, CallStyle style, long op, MemorySegment queue) {
     this.name = name;
+    this.queue = queue.address();
+    this.criticalOp = style == CallStyle.CRITICAL ? op : 0;
+    this.plainOp = style == CallStyle.PLAIN ? op : 0;
+    calls.add(this);
   }
 
-  /** Checks that this thread may use the object that has this right. */
-  void check() {
+  /** Checks that this thread may use it. */
+  final void check() {
     if (owner != Thread.currentThread()) {
       adopt();
     }
   }
 
-  /**
-   * Begins a call: until {@link #leave}, the native queue is not destroyed.
-   *
-   * @return what leave is to be given
-   */
-  int enter() {
-    check();
-    int entered = mark + 1;
-    mark = entered;
-    // Keeps the compiler from swapping the store and the load; the closer's barrier does the rest.
-    VarHandle.acquireFence();
-    if (owner == CLOSED) {
-      mark = entered + 1;
-      throw closed();
-    }
-    return entered;
+  /** Posts a chain: 0 or the errno value. */
+  final int post(long requests, long badRequest) {
+    begin();
+    int errno =
+        criticalOp != 0
+            ? DataPath.ibv_post$critical(criticalOp, queue, requests, badRequest)
+            : DataPath.ibv_post(plainOp, queue, requests, badRequest);
+    end();
+    return errno;
   }
 
-  /** Ends the call that began with that mark. */
-  void leave(int entered) {
-    MARK.setRelease(this, entered + 1);
-    if ((entered & MARKS_PER_SAFEPOINT) == MARKS_PER_SAFEPOINT) {
+  /** Polls: the number of completions, or a negative value. */
+  final int poll(int most, long completions) {
+    begin();
+    int polled =
+        criticalOp != 0
+            ? DataPath.ibv_poll_cq$critical(criticalOp, queue, most, completions)
+            : DataPath.ibv_poll_cq(plainOp, queue, most, completions);
+    end();
+    return polled;
+  }
+
+  private void begin() {
+    // The compiler must not move the look up, before where the thread may have been stopped.
+    VarHandle.acquireFence();
+    check();
+  }
+
+  private void end() {
+    if (--callsToSafepoint < 0) {
+      callsToSafepoint = CALLS_PER_SAFEPOINT;
       DataPath.safepoint();
     }
   }
 
   /** Gives the right up, so that the next thread that asks gets it. */
-  void release() {
+  final void disown() {
     check();
     OWNER.compareAndSet(this, Thread.currentThread(), null);
   }
 
-  /** Takes the right away; a thread may still be inside a call that it began before. */
-  void revoke() {
-    OWNER.setVolatile(this, CLOSED);
-  }
-
-  /** Waits for that thread, after a barrier in every thread. */
-  void awaitLeave() {
-    while (((int) MARK.getVolatile(this) & 1) != 0) {
-      Thread.onSpinWait();
-    }
+  /** Takes the right away from the thread that it returns, which may still be inside a call. */
+  final @Nullable Thread revoke() {
+    Thread last = (Thread) OWNER.getAndSet(this, CLOSED);
+    return last == CLOSED ? null : last;
   }
 
   private void adopt() {
     Thread current = Thread.currentThread();
     Thread witness = (Thread) OWNER.compareAndExchange(this, (Thread) null, current);
     if (witness == CLOSED) {
-      throw closed();
+      throw new IllegalStateException(name + ": the queue is closed");
     }
     if (witness != null) {
       throw new IllegalStateException(
@@ -112,9 +126,5 @@ final class HotCall {
               + current.getName()
               + "\": each thread makes its own, or the owner calls release()");
     }
-  }
-
-  private IllegalStateException closed() {
-    return new IllegalStateException(name + ": the queue is closed");
   }
 }

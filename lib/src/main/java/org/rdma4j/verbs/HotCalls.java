@@ -2,19 +2,19 @@ package org.rdma4j.verbs;
 
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
-import org.rdma4j.platform.MemoryBarrier;
+import java.util.Set;
 
-/** All rights to call into the data path of one queue. */
+/** All that calls into the data path of one queue. */
 final class HotCalls {
+  private static final String INSIDE = HotCall.class.getName();
+
   private final List<WeakReference<HotCall>> calls = new ArrayList<>();
 
-  synchronized HotCall grant(String name) {
-    calls.removeIf(call -> call.refersTo(null));
-    HotCall call = new HotCall(name);
+  synchronized void add(HotCall call) {
+    calls.removeIf(each -> each.refersTo(null));
     calls.add(new WeakReference<>(call));
-    return call;
   }
 
   synchronized int size() {
@@ -23,13 +23,30 @@ final class HotCalls {
 
   /** Ends them: when this returns, no thread is inside a call, and none gets in any more. */
   synchronized void revoke() {
-    List<HotCall> reachable =
-        calls.stream().map(WeakReference::get).filter(Objects::nonNull).toList();
-    if (reachable.isEmpty()) {
-      return;
+    Set<Thread> owners = new HashSet<>();
+    for (WeakReference<HotCall> reference : calls) {
+      HotCall call = reference.get();
+      Thread owner = call == null ? null : call.revoke();
+      if (owner != null) {
+        owners.add(owner);
+      }
     }
-    reachable.forEach(HotCall::revoke);
-    MemoryBarrier.everyThread();
-    reachable.forEach(HotCall::awaitLeave);
+    owners.remove(Thread.currentThread());
+    owners.forEach(HotCalls::awaitOutside);
+  }
+
+  private static void awaitOutside(Thread owner) {
+    while (isInside(owner)) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private static boolean isInside(Thread owner) {
+    for (StackTraceElement frame : owner.getStackTrace()) {
+      if (frame.getClassName().equals(INSIDE)) {
+        return true;
+      }
+    }
+    return false;
   }
 }

@@ -386,7 +386,7 @@ public final class QueuePair implements AutoCloseable {
    */
   public SendRequests sendRequests(int most) {
     Arguments.checkRange("most", most, 1, capabilities.sendDepth());
-    return lifetime.whileOpen(() -> new SendRequests(this, most, posts.grant("SendRequests")));
+    return lifetime.whileOpen(() -> new SendRequests(this, most, posts));
   }
 
   /**
@@ -399,8 +399,7 @@ public final class QueuePair implements AutoCloseable {
    */
   public ReceiveRequests receiveRequests(int most) {
     Arguments.checkRange("most", most, 1, capabilities.receiveDepth());
-    return lifetime.whileOpen(
-        () -> new ReceiveRequests(this, most, posts.grant("ReceiveRequests")));
+    return lifetime.whileOpen(() -> new ReceiveRequests(this, most, posts));
   }
 
   /**

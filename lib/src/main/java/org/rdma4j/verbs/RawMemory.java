@@ -7,13 +7,21 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Reads and writes by address, for the data path: a constant segment over the whole address space
- * costs neither a check of its scope nor of its bounds. Only for memory of ours, at offsets of
- * ours.
+ * costs no check of its scope and, from a {@link #base}, none of its bounds. Only for memory of
+ * ours, at offsets of ours.
  */
 final class RawMemory {
   private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
   private RawMemory() {}
+
+  /**
+   * The same address, after which the compiler knows that it is not negative and leaves out the
+   * check of each access at an offset of it.
+   */
+  static long base(long address) {
+    return address & (Long.MAX_VALUE >>> 1);
+  }
 
   static void putInt(long address, int value) {
     ALL.set(JAVA_INT_UNALIGNED, address, value);

@@ -21,17 +21,21 @@ public final class ReceiveRequests {
   private final QueuePair queuePair;
   private final RequestChain chain;
 
-  ReceiveRequests(QueuePair queuePair, int most, HotCall call) {
+  ReceiveRequests(QueuePair queuePair, int most, HotCalls posts) {
+    RdmaDevice device = queuePair.domain().device();
     this.queuePair = queuePair;
     this.chain =
         new RequestChain(
             "ibv_post_recv",
-            call,
-            DataPath.ibv_post_recv$op(queuePair.domain().device().context()),
-            queuePair,
-            ibv_recv_wr.layout().byteSize(),
+            posts,
+            "ReceiveRequests",
+            device.callStyle(),
+            DataPath.ibv_post_recv$op(device.context()),
+            queuePair.pointer(),
+            (int) ibv_recv_wr.layout().byteSize(),
             most,
-            queuePair.capabilities().receiveSges());
+            queuePair.capabilities().receiveSges(),
+            0);
   }
 
   /**
@@ -115,6 +119,6 @@ public final class ReceiveRequests {
    * @throws IllegalStateException where the queue pair is closed, or the thread is the wrong one
    */
   public void release() {
-    chain.release();
+    chain.disown();
   }
 }

@@ -4,7 +4,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.rdma4j.bindings.generated.ibv_recv_wr;
 import org.rdma4j.bindings.generated.ibv_sge;
-import org.rdma4j.bindings.inlines.DataPath;
 
 /**
  * Work requests in native memory, linked into the chain that one call posts. What {@code struct
@@ -14,124 +13,114 @@ import org.rdma4j.bindings.inlines.DataPath;
  * chain or end, and counts stay within their arrays. So the thread that builds it must be the one
  * that posts it, which {@link HotCall} sees to.
  */
-final class RequestChain {
+final class RequestChain extends HotCall {
   private static final long WR_ID = ibv_recv_wr.wr_id$offset();
   private static final long NEXT = ibv_recv_wr.next$offset();
   private static final long SG_LIST = ibv_recv_wr.sg_list$offset();
   private static final long NUM_SGE = ibv_recv_wr.num_sge$offset();
-  private static final long SGE_SIZE = ibv_sge.layout().byteSize();
+  private static final int SGE_SIZE = (int) ibv_sge.layout().byteSize();
   private static final long SGE_ADDR = ibv_sge.addr$offset();
   private static final long SGE_LENGTH = ibv_sge.length$offset();
   private static final long SGE_LKEY = ibv_sge.lkey$offset();
   private static final long LONGEST = 0xffff_ffffL;
-
-  /** More pieces than any request can have: there is no request to add one to. */
-  private static final int NO_REQUEST = Integer.MAX_VALUE;
+  private static final long CACHE_LINE = 64;
 
   private final String function;
-  private final HotCall call;
-  private final long op;
-  private final long queuePair;
-  private final boolean critical;
   private final long badRequest;
   private final long requests;
-  private final long requestSize;
+  private final long beforeRequests;
   private final long end;
-  private final long lists;
-  private final long listSize;
-  private final int most;
+  private final int requestSize;
+  private final int inlineOffset;
+  private final int stride;
+  private final int strideShift;
   private final int mostPieces;
 
-  /** Keeps the native memory for as long as this lives. */
+  /** The bytes of inline requests, each after its request, and all requests with their lists. */
   private final MemorySegment memory;
 
   /*
    * Addresses rather than indices, which a multiplication would stand before. Requests before the first
-   * were posted by a call that failed at it.
+   * were posted by a call that failed at it; where there are none, the current one is before the first.
    */
   private long first;
-  private long next;
-  private long nextList;
   private long request;
-  private long list;
-  private int index;
-  private int count;
-  private int pieces = NO_REQUEST;
 
+  /**
+   * A chain without requests.
+   *
+   * @param function the C function that posts it, for messages
+   * @param calls of the queue
+   * @param name what messages call the room
+   * @param style how to call it
+   * @param op the pointer to it
+   * @param queue what it posts to
+   * @param requestSize of the struct, in bytes
+   * @param most how many requests there is room for
+   * @param mostPieces of a request
+   * @param inlineBytes of a request
+   */
   RequestChain(
       String function,
-      HotCall call,
+      HotCalls calls,
+      String name,
+      CallStyle style,
       long op,
-      QueuePair queuePair,
-      long requestSize,
+      MemorySegment queue,
+      int requestSize,
       int most,
-      int mostPieces) {
+      int mostPieces,
+      int inlineBytes) {
+    super(calls, name, style, op, queue);
     this.function = function;
-    this.call = call;
-    this.op = op;
-    this.queuePair = queuePair.pointer().address();
-    this.critical = queuePair.domain().device().callStyle() == CallStyle.CRITICAL;
     this.requestSize = requestSize;
-    this.most = most;
     this.mostPieces = mostPieces;
-    this.listSize = Math.max(1, mostPieces) * SGE_SIZE;
-    this.memory = Arena.ofAuto().allocate(Long.BYTES + most * (requestSize + listSize), 64);
-    this.requests = memory.address();
-    this.end = requests + most * requestSize;
-    this.lists = end;
-    this.badRequest = lists + most * listSize;
-    for (int i = 0; i < most; i++) {
-      RawMemory.putLong(requests + i * requestSize + SG_LIST, lists + i * listSize);
+    this.inlineOffset = requestSize + Math.max(1, mostPieces) * SGE_SIZE;
+    this.strideShift = Long.SIZE - Long.numberOfLeadingZeros(inlineOffset + inlineBytes - 1);
+    this.stride = 1 << strideShift;
+    // The first request is linked to one before it, so that none is an exception.
+    this.memory = Arena.ofAuto().allocate((1L + most) * stride + Long.BYTES, CACHE_LINE);
+    this.beforeRequests = memory.address();
+    this.requests = beforeRequests + stride;
+    this.end = requests + (long) most * stride;
+    this.badRequest = end;
+    for (long each = requests; each != end; each += stride) {
+      RawMemory.putLong(each + SG_LIST, each + requestSize);
     }
     empty();
   }
 
   /** Begins the next request, and returns its address. */
   long add(long id) {
-    call.check();
-    long added = next;
+    check();
+    long previous = RawMemory.base(request);
+    long added = RawMemory.base(previous + stride);
     if (added == end) {
       throw full();
     }
-    if (added != first) {
-      RawMemory.putLong(request + NEXT, added);
-    }
+    RawMemory.putLong(previous + NEXT, added);
     RawMemory.putLong(added + WR_ID, id);
     RawMemory.putLong(added + NEXT, 0);
     RawMemory.putInt(added + NUM_SGE, 0);
     request = added;
-    next = added + requestSize;
-    list = nextList;
-    nextList += listSize;
-    pieces = 0;
-    index++;
-    count++;
     return added;
   }
 
   /** The address of the request that is being built. */
   long current() {
-    call.check();
-    if (pieces == NO_REQUEST) {
-      throw none();
+    check();
+    long current = RawMemory.base(request);
+    if (current < first) {
+      throw new IllegalStateException("there is no request to describe: add(id) begins one");
     }
-    return request;
-  }
-
-  /** The index of the request that is being built, within the room. */
-  int index() {
-    return index;
-  }
-
-  int pieces() {
-    return pieces;
+    return current;
   }
 
   /** Adds a piece of a region to the current request; one of length 0 adds nothing. */
   void addPiece(MemoryRegion region, long offset, long length) {
-    call.check();
-    int piece = pieces;
-    if (piece >= mostPieces) {
+    long current = current();
+    int pieces = pieces(current);
+    if (pieces >= mostPieces) {
       throw tooManyPieces();
     }
     long address = region.addressOf(offset, length);
@@ -143,56 +132,64 @@ final class RequestChain {
       throw new IllegalArgumentException(
           "length is " + length + ", must be at most " + LONGEST + " bytes");
     }
-    putPiece(piece, address, (int) length, region.key());
+    putPiece(current, pieces, address, (int) length, region.key());
   }
 
-  /** Writes an entry of the current request's list, and makes it the last. */
-  void putPiece(int piece, long address, int length, int key) {
-    long sge = list + piece * SGE_SIZE;
+  /** How many pieces a request has. */
+  static int pieces(long request) {
+    return RawMemory.getInt(request + NUM_SGE);
+  }
+
+  /** How many inline bytes an inline request has. */
+  int inlineLength(long request) {
+    return pieces(request) == 0 ? 0 : RawMemory.getInt(request + requestSize + SGE_LENGTH);
+  }
+
+  /** Appends inline bytes to a request that has so many already. */
+  void putInline(long request, int before, MemorySegment source, long offset, int length) {
+    long bytes = request + inlineOffset;
+    MemorySegment.copy(source, offset, memory, bytes - memory.address() + before, length);
+    if (length != 0) {
+      putPiece(request, 0, bytes, before + length, 0);
+    }
+  }
+
+  /** Writes an entry of a request's list, and makes it the last. */
+  private void putPiece(long request, int piece, long address, int length, int key) {
+    long sge = request + Integer.toUnsignedLong(requestSize + piece * SGE_SIZE);
     RawMemory.putLong(sge + SGE_ADDR, address);
     RawMemory.putInt(sge + SGE_LENGTH, length);
     RawMemory.putInt(sge + SGE_LKEY, key);
     RawMemory.putInt(request + NUM_SGE, piece + 1);
-    pieces = piece + 1;
   }
 
   int size() {
-    return count;
+    return (int) ((request + stride - first) >> strideShift);
   }
 
   void clear() {
-    call.check();
+    check();
     empty();
   }
 
   /** Posts what was added; returns how many that were. */
   int post() {
-    int posting = count;
-    int entered = call.enter();
-    int errno;
-    try {
-      errno = posting == 0 ? 0 : DataPath.ibv_post(critical, op, queuePair, first, badRequest);
-    } finally {
-      call.leave(entered);
+    if (request < first) {
+      check();
+      return 0;
     }
+    int errno = post(first, badRequest);
     if (errno != 0) {
       throw refused(errno);
     }
+    int posted = size();
     empty();
-    return posting;
-  }
-
-  void release() {
-    call.release();
+    return posted;
   }
 
   private void empty() {
     first = requests;
-    next = requests;
-    nextList = lists;
-    index = -1;
-    count = 0;
-    pieces = NO_REQUEST;
+    request = beforeRequests;
   }
 
   private PostException refused(int errno) {
@@ -202,27 +199,22 @@ final class RequestChain {
       empty();
       return new PostException(function, errno, PostException.UNKNOWN);
     }
-    int index = (int) ((bad - first) / requestSize);
+    int index = (int) ((bad - first) >> strideShift);
     first = bad;
-    count -= index;
     return new PostException(function, errno, index);
   }
 
   private IllegalStateException full() {
     return new IllegalStateException(
-        "all " + most + " requests of the room are in use: post() them, or make more room");
+        "all "
+            + ((end - requests) >> strideShift)
+            + " requests of the room are in use: post() them, or make more room");
   }
 
-  private static IllegalStateException none() {
-    return new IllegalStateException("there is no request to describe: add(id) begins one");
-  }
-
-  private RuntimeException tooManyPieces() {
-    return pieces == NO_REQUEST
-        ? none()
-        : new IllegalArgumentException(
-            "a request of this queue pair has at most "
-                + mostPieces
-                + " pieces: create it with more sendSges or receiveSges");
+  private IllegalArgumentException tooManyPieces() {
+    return new IllegalArgumentException(
+        "a request of this queue has at most "
+            + mostPieces
+            + " pieces: create it with more sendSges or receiveSges");
   }
 }

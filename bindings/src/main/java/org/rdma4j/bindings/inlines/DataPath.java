@@ -88,22 +88,36 @@ public final class DataPath {
   }
 
   /** {@code ibv_post_send} and, of the same shape, {@code ibv_post_recv}: 0 or the errno value. */
-  public static int ibv_post(boolean critical, long op, long qp, long wr, long bad_wr) {
+  public static int ibv_post(long op, long qp, long wr, long bad_wr) {
     try {
-      return critical
-          ? (int) CriticalPost.CALL.invokeExact(MemorySegment.ofAddress(op), qp, wr, bad_wr)
-          : (int) PlainPost.CALL.invokeExact(MemorySegment.ofAddress(op), qp, wr, bad_wr);
+      return (int) PlainPost.CALL.invokeExact(MemorySegment.ofAddress(op), qp, wr, bad_wr);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  /** The same by a critical call. */
+  public static int ibv_post$critical(long op, long qp, long wr, long bad_wr) {
+    try {
+      return (int) CriticalPost.CALL.invokeExact(MemorySegment.ofAddress(op), qp, wr, bad_wr);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_poll_cq}: the number of completions, or a negative value. */
-  public static int ibv_poll_cq(boolean critical, long op, long cq, int num_entries, long wc) {
+  public static int ibv_poll_cq(long op, long cq, int num_entries, long wc) {
     try {
-      return critical
-          ? (int) CriticalPoll.CALL.invokeExact(MemorySegment.ofAddress(op), cq, num_entries, wc)
-          : (int) PlainPoll.CALL.invokeExact(MemorySegment.ofAddress(op), cq, num_entries, wc);
+      return (int) PlainPoll.CALL.invokeExact(MemorySegment.ofAddress(op), cq, num_entries, wc);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  /** The same by a critical call. */
+  public static int ibv_poll_cq$critical(long op, long cq, int num_entries, long wc) {
+    try {
+      return (int) CriticalPoll.CALL.invokeExact(MemorySegment.ofAddress(op), cq, num_entries, wc);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
