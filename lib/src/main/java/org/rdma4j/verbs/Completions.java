@@ -33,8 +33,16 @@ public final class Completions extends HotCall {
   private static final long BYTE_LEN = ibv_wc.byte_len$offset();
   private static final long IMM_DATA = ibv_wc.imm_data$offset();
   private static final long QP_NUM = ibv_wc.qp_num$offset();
+  private static final long SRC_QP = ibv_wc.src_qp$offset();
+  private static final long PKEY_INDEX = ibv_wc.pkey_index$offset();
+  private static final long SLID = ibv_wc.slid$offset();
+  private static final long SL = ibv_wc.sl$offset();
+  private static final long DLID_PATH_BITS = ibv_wc.dlid_path_bits$offset();
   private static final long WC_FLAGS = ibv_wc.wc_flags$offset();
   private static final int SUCCESS = rdma_h.IBV_WC_SUCCESS();
+  private static final int GRH = rdma_h.IBV_WC_GRH();
+  private static final int WITH_INV = rdma_h.IBV_WC_WITH_INV();
+  private static final int CSUM_OK = rdma_h.IBV_WC_IP_CSUM_OK();
   private static final int WITH_IMM = rdma_h.IBV_WC_WITH_IMM();
 
   private final CompletionQueue queue;
@@ -48,11 +56,12 @@ public final class Completions extends HotCall {
 
   Completions(CompletionQueue queue, int most, HotCalls polls) {
     super(
-        polls,
-        "Completions",
-        queue.device().callStyle(),
-        DataPath.ibv_poll_cq$op(queue.device().context()),
-        queue.queue());
+        new Target(
+            polls,
+            "Completions",
+            queue.device().callStyle(),
+            DataPath.ibv_poll_cq$op(queue.device().context()),
+            queue.queue()));
     this.queue = queue;
     this.most = most;
     this.memory = Arena.ofAuto().allocate(SIZE * most, 64);
@@ -183,6 +192,110 @@ public final class Completions extends HotCall {
    */
   public int queuePairNumber(int index) {
     return RawMemory.getInt(entry(index) + QP_NUM);
+  }
+
+  /**
+   * The queue pair that sent the datagram.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return its number, {@code src_qp}
+   * @throws IndexOutOfBoundsException where there is no such completion
+   */
+  public int sourceQueuePairNumber(int index) {
+    return RawMemory.getInt(entry(index) + SRC_QP);
+  }
+
+  /**
+   * Whether the first 40 bytes of the received datagram are its {@link GlobalRoutingHeader}.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return whether {@code IBV_WC_GRH} is set
+   * @throws IndexOutOfBoundsException where there is no such completion
+   */
+  public boolean hasGlobalRoutingHeader(int index) {
+    return (RawMemory.getInt(entry(index) + WC_FLAGS) & GRH) != 0;
+  }
+
+  /**
+   * Whether the message, sent with invalidation, invalidated a key of this side.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return whether {@code IBV_WC_WITH_INV} is set
+   * @throws IndexOutOfBoundsException where there is no such completion
+   */
+  public boolean hasInvalidatedKey(int index) {
+    return (RawMemory.getInt(entry(index) + WC_FLAGS) & WITH_INV) != 0;
+  }
+
+  /**
+   * The key that the message invalidated, where it {@link #hasInvalidatedKey has} one.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return the remote key, {@code invalidated_rkey}
+   * @throws IndexOutOfBoundsException where there is no such completion
+   */
+  public int invalidatedKey(int index) {
+    return RawMemory.getInt(entry(index) + IMM_DATA);
+  }
+
+  /**
+   * Whether the device found the checksums of IP, TCP and UDP of a raw packet right.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return whether {@code IBV_WC_IP_CSUM_OK} is set
+   * @throws IndexOutOfBoundsException where there is no such completion
+   */
+  public boolean isChecksumOk(int index) {
+    return (RawMemory.getInt(entry(index) + WC_FLAGS) & CSUM_OK) != 0;
+  }
+
+  /**
+   * The index of the partition key of the received datagram, on special queue pairs only.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return {@code pkey_index}, 0 to 65535
+   * @throws IndexOutOfBoundsException where there is no such completion
+   */
+  public int partitionKeyIndex(int index) {
+    return Short.toUnsignedInt(RawMemory.getShort(entry(index) + PKEY_INDEX));
+  }
+
+  /**
+   * The local identifier that the datagram came from, on InfiniBand.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return {@code slid}, 0 to 65535
+   * @throws IndexOutOfBoundsException where there is no such completion
+   */
+  public int sourceLid(int index) {
+    return Short.toUnsignedInt(RawMemory.getShort(entry(index) + SLID));
+  }
+
+  /**
+   * The service level of the received datagram, on InfiniBand.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return {@code sl}, 0 to 15
+   * @throws IndexOutOfBoundsException where there is no such completion
+   */
+  public int serviceLevel(int index) {
+    return RawMemory.getByte(entry(index) + SL);
+  }
+
+  /**
+   * Which of the port's local identifiers the datagram was sent to, on InfiniBand.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return {@code dlid_path_bits}, 0 to 127
+   * @throws IndexOutOfBoundsException where there is no such completion
+   */
+  public int destinationLidPathBits(int index) {
+    return RawMemory.getByte(entry(index) + DLID_PATH_BITS);
+  }
+
+  /** A copy of the completion. */
+  MemorySegment copy(int index, Arena arena) {
+    return arena.allocate(ibv_wc.layout()).copyFrom(memory.asSlice(entry(index) - entries, SIZE));
   }
 
   /**

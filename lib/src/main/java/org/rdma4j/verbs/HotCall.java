@@ -49,13 +49,27 @@ abstract class HotCall {
 
   private final long plainOp;
 
-  HotCall(HotCalls calls, String name, CallStyle style, long op, MemorySegment queue) {
-    this.name = name;
-    this.queue = queue.address();
-    this.criticalOp = style == CallStyle.CRITICAL ? op : 0;
-    this.plainOp = style == CallStyle.PLAIN ? op : 0;
-    calls.add(this);
+  /** Whether requests point to what has to be there still when they are posted. */
+  private boolean referring;
+
+  HotCall(Target target) {
+    this.name = target.name;
+    this.queue = target.queue.address();
+    this.criticalOp = target.style == CallStyle.CRITICAL ? target.op : 0;
+    this.plainOp = target.style == CallStyle.PLAIN ? target.op : 0;
+    target.calls.add(this);
   }
+
+  /**
+   * What is called.
+   *
+   * @param calls all those of the queue
+   * @param name what messages call this one
+   * @param style how to call
+   * @param op the pointer to the function
+   * @param queue the pointer that it is given first
+   */
+  record Target(HotCalls calls, String name, CallStyle style, long op, MemorySegment queue) {}
 
   /** Checks that this thread may use it. */
   final void check() {
@@ -67,6 +81,9 @@ abstract class HotCall {
   /** Posts a chain: 0 or the errno value. */
   final int post(long requests, long badRequest) {
     begin();
+    if (referring) {
+      checkReferents();
+    }
     int errno =
         criticalOp != 0
             ? DataPath.ibv_post$critical(criticalOp, queue, requests, badRequest)
@@ -92,6 +109,14 @@ abstract class HotCall {
     check();
   }
 
+  /** Has each post check what its requests point to. */
+  final void refer() {
+    referring = true;
+  }
+
+  /** Throws where something that a request points to is gone. */
+  void checkReferents() {}
+
   private void end() {
     if (--callsToSafepoint < 0) {
       callsToSafepoint = CALLS_PER_SAFEPOINT;
@@ -109,6 +134,12 @@ abstract class HotCall {
   final @Nullable Thread revoke() {
     Thread last = (Thread) OWNER.getAndSet(this, CLOSED);
     return last == CLOSED ? null : last;
+  }
+
+  /** The thread that may be inside a call. */
+  final @Nullable Thread owner() {
+    Thread now = (Thread) OWNER.getVolatile(this);
+    return now == CLOSED ? null : now;
   }
 
   private void adopt() {

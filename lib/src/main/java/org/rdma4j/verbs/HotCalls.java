@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** All that calls into the data path of one queue. */
 final class HotCalls {
@@ -22,15 +24,28 @@ final class HotCalls {
   }
 
   /** Ends them: when this returns, no thread is inside a call, and none gets in any more. */
-  synchronized void revoke() {
+  void revoke() {
+    awaitOutside(owners(HotCall::revoke));
+  }
+
+  /** Waits until each thread that is inside a call now has left it. */
+  void awaitOutside() {
+    awaitOutside(owners(HotCall::owner));
+  }
+
+  private synchronized Set<Thread> owners(Function<HotCall, @Nullable Thread> ownerOf) {
     Set<Thread> owners = new HashSet<>();
     for (WeakReference<HotCall> reference : calls) {
       HotCall call = reference.get();
-      Thread owner = call == null ? null : call.revoke();
+      Thread owner = call == null ? null : ownerOf.apply(call);
       if (owner != null) {
         owners.add(owner);
       }
     }
+    return owners;
+  }
+
+  private static void awaitOutside(Set<Thread> owners) {
     owners.remove(Thread.currentThread());
     owners.forEach(HotCalls::awaitOutside);
   }

@@ -537,7 +537,11 @@ public record PathConfig(
         rnrRetry);
   }
 
-  boolean hasGid() {
-    return gidIndex != NO_GID;
+  AddressVector addressVector() {
+    GlobalRoute route =
+        gidIndex == NO_GID
+            ? null
+            : new GlobalRoute(remote.gid(), gidIndex, flowLabel, hopLimit, trafficClass);
+    return new AddressVector(port, remote.lid(), serviceLevel, 0, 0, route);
   }
 }

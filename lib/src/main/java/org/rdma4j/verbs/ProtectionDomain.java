@@ -1,12 +1,18 @@
 package org.rdma4j.verbs;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.ibv_ah_attr;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.memory.PageMemory;
@@ -21,6 +27,9 @@ public final class ProtectionDomain implements AutoCloseable {
   private final RdmaDevice device;
   private final MemorySegment domain;
   private final Lifetime lifetime;
+
+  /** The chains whose requests point to address handles, and other objects, of this. */
+  private final HotCalls referringPosts = new HotCalls();
 
   ProtectionDomain(RdmaDevice device, MemorySegment domain) {
     this.device = device;
@@ -107,7 +116,7 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws RdmaException where it cannot be created
    */
   public QueuePair createQueuePair(QueuePairConfig config) {
-    config.check(device);
+    config.check(this);
     return lifetime.whileOpen(
         () ->
             config
@@ -116,7 +125,102 @@ public final class ProtectionDomain implements AutoCloseable {
                     () ->
                         config
                             .receiveCompletions()
-                            .whileOpen(() -> QueuePair.create(this, config))));
+                            .whileOpen(
+                                () ->
+                                    whileOpen(
+                                        config.sharedReceiveQueue(),
+                                        () -> QueuePair.create(this, config)))));
+  }
+
+  private static <T> T whileOpen(@Nullable SharedReceiveQueue queue, Supplier<T> call) {
+    return queue == null ? call.get() : queue.lifetime().whileOpen(call);
+  }
+
+  /**
+   * Creates a shared receive queue: {@code ibv_create_srq}.
+   *
+   * @param depth the most receives that can be posted, from 1 to {@link
+   *     DeviceAttributes#maxSharedReceiveQueueRequests}
+   * @param sges the most scatter/gather entries of a receive, from 1 to {@link
+   *     DeviceAttributes#maxSharedReceiveQueueSges}
+   * @return the queue, empty
+   * @throws IllegalArgumentException where a number is out of range
+   * @throws IllegalStateException where the domain is closed
+   * @throws RdmaException where the device refuses it
+   */
+  public SharedReceiveQueue createSharedReceiveQueue(int depth, int sges) {
+    DeviceAttributes limits = device.limits();
+    Arguments.checkRange("depth", depth, 1, limits.maxSharedReceiveQueueRequests());
+    Arguments.checkRange("sges", sges, 1, limits.maxSharedReceiveQueueSges());
+    return lifetime.whileOpen(() -> SharedReceiveQueue.create(this, depth, sges));
+  }
+
+  /**
+   * Creates an address handle: {@code ibv_create_ah}.
+   *
+   * @param vector the way to the destination
+   * @return the handle
+   * @throws IllegalArgumentException where the device has no such port
+   * @throws IllegalStateException where the domain is closed
+   * @throws RdmaException where the device refuses it: there is no such GID, or no way there
+   */
+  public AddressHandle createAddressHandle(AddressVector vector) {
+    device.checkPort(vector.port());
+    return lifetime.whileOpen(
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = arena.allocate(ibv_ah_attr.layout());
+            vector.write(attributes);
+            return new AddressHandle(
+                this,
+                vector,
+                Native.created(
+                    "ibv_create_ah(" + vector + ")",
+                    Calls.pointer(rdma_h.ibv_create_ah$address(), domain, attributes)));
+          }
+        });
+  }
+
+  /**
+   * Creates an address handle that leads back to the sender of a received datagram: {@code
+   * ibv_init_ah_from_wc} and {@code ibv_create_ah}.
+   *
+   * @param completions the polled completions
+   * @param index which of them is that of the datagram
+   * @param received the memory of its receive, with the {@link GlobalRoutingHeader} before the
+   *     payload
+   * @param port the local port that it came by, from 1
+   * @return the handle
+   * @throws IllegalArgumentException where the device has no such port
+   * @throws IndexOutOfBoundsException where there is no such completion, or the memory is shorter
+   *     than 40 bytes
+   * @throws IllegalStateException where the domain is closed, or the memory is
+   * @throws RdmaException where the device refuses it: no GID of the port is the datagram's
+   *     destination
+   */
+  public AddressHandle createAddressHandle(
+      Completions completions, int index, MemorySegment received, int port) {
+    device.checkPort(port);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment completion = completions.copy(index, arena);
+      MemorySegment header =
+          arena
+              .allocate(GlobalRoutingHeader.BYTES, Long.BYTES)
+              .copyFrom(received.asSlice(0, GlobalRoutingHeader.BYTES));
+      MemorySegment attributes = arena.allocate(ibv_ah_attr.layout());
+      lifetime.whileOpen(
+          () -> {
+            // Returns -1 with or without an errno.
+            if (rdma_h.ibv_init_ah_from_wc(
+                    device.context(), (byte) port, completion, header, attributes)
+                != 0) {
+              throw new RdmaException(
+                  "ibv_init_ah_from_wc", 0, "no GID of port " + port + " is its destination");
+            }
+            return true;
+          });
+      return createAddressHandle(Objects.requireNonNull(AddressVector.read(attributes)));
+    }
   }
 
   /**
@@ -157,6 +261,10 @@ public final class ProtectionDomain implements AutoCloseable {
 
   Lifetime lifetime() {
     return lifetime;
+  }
+
+  HotCalls referringPosts() {
+    return referringPosts;
   }
 
   @Override

@@ -5,10 +5,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
-import org.rdma4j.bindings.generated.ibv_ah_attr;
-import org.rdma4j.bindings.generated.ibv_global_route;
 import org.rdma4j.bindings.generated.ibv_qp;
 import org.rdma4j.bindings.generated.ibv_qp_attr;
 import org.rdma4j.bindings.generated.ibv_qp_cap;
@@ -36,6 +35,9 @@ public final class QueuePair implements AutoCloseable {
   private final ProtectionDomain domain;
   private final MemorySegment queuePair;
   private final QueuePairCapabilities capabilities;
+  private final QueuePairType type;
+  private final @Nullable SharedReceiveQueue sharedReceiveQueue;
+  private final MulticastGroups groups;
   private final HotCalls posts;
   private final Lifetime lifetime;
 
@@ -55,6 +57,10 @@ public final class QueuePair implements AutoCloseable {
     this.domain = domain;
     this.queuePair = queuePair;
     this.capabilities = capabilities;
+    this.type = config.type();
+    this.sharedReceiveQueue = config.sharedReceiveQueue();
+    MulticastGroups attached = new MulticastGroups(queuePair);
+    this.groups = attached;
     HotCalls calls = new HotCalls();
     this.posts = calls;
     this.lifetime =
@@ -62,16 +68,26 @@ public final class QueuePair implements AutoCloseable {
             "queue pair " + ibv_qp.qp_num(queuePair) + " of " + domain.device().info().name(),
             () -> {
               calls.revoke();
+              attached.detachAll();
               Native.check("ibv_destroy_qp", rdma_h.ibv_destroy_qp(queuePair));
               releaseReservations.run();
             },
-            domain.lifetime(),
-            config.sendCompletions().lifetime(),
-            config.receiveCompletions().lifetime());
+            parents(domain, config));
     Leaks.watch(this, lifetime);
   }
 
-  /** In a call during which the domain and the completion queues are open. */
+  private static Lifetime[] parents(ProtectionDomain domain, QueuePairConfig config) {
+    SharedReceiveQueue shared = config.sharedReceiveQueue();
+    return Stream.of(
+            domain.lifetime(),
+            config.sendCompletions().lifetime(),
+            config.receiveCompletions().lifetime(),
+            shared == null ? domain.lifetime() : shared.lifetime())
+        .distinct()
+        .toArray(Lifetime[]::new);
+  }
+
+  /** In a call during which the domain and the queues are open. */
   static QueuePair create(ProtectionDomain domain, QueuePairConfig config) {
     Runnable release = reserve(config);
     try (Arena arena = Arena.ofConfined()) {
@@ -79,7 +95,11 @@ public final class QueuePair implements AutoCloseable {
       MemorySegment cap = ibv_qp_init_attr.cap(init);
       ibv_qp_init_attr.send_cq(init, config.sendCompletions().queue());
       ibv_qp_init_attr.recv_cq(init, config.receiveCompletions().queue());
-      ibv_qp_init_attr.qp_type(init, rdma_h.IBV_QPT_RC());
+      SharedReceiveQueue shared = config.sharedReceiveQueue();
+      if (shared != null) {
+        ibv_qp_init_attr.srq(init, shared.pointer());
+      }
+      ibv_qp_init_attr.qp_type(init, config.type().value());
       ibv_qp_init_attr.sq_sig_all(init, config.signalAll() ? 1 : 0);
       ibv_qp_cap.max_send_wr(cap, config.sendDepth());
       ibv_qp_cap.max_recv_wr(cap, config.receiveDepth());
@@ -107,11 +127,8 @@ public final class QueuePair implements AutoCloseable {
     CompletionQueue.Capacity sends = config.sendCompletions().reservations();
     CompletionQueue.Capacity receives = config.receiveCompletions().reservations();
     int sendDepth = config.sendDepth();
-    int receiveDepth = config.receiveDepth();
-    if (sends == receives) {
-      sends.reserve((long) sendDepth + receiveDepth);
-      return () -> sends.release((long) sendDepth + receiveDepth);
-    }
+    SharedReceiveQueue shared = config.sharedReceiveQueue();
+    int receiveDepth = shared == null ? config.receiveDepth() : 0;
     sends.reserve(sendDepth);
     try {
       receives.reserve(receiveDepth);
@@ -119,9 +136,23 @@ public final class QueuePair implements AutoCloseable {
       sends.release(sendDepth);
       throw tooMany;
     }
+    Runnable release =
+        () -> {
+          sends.release(sendDepth);
+          receives.release(receiveDepth);
+        };
+    if (shared == null) {
+      return release;
+    }
+    try {
+      shared.reserve(receives);
+    } catch (IllegalArgumentException tooMany) {
+      release.run();
+      throw tooMany;
+    }
     return () -> {
-      sends.release(sendDepth);
-      receives.release(receiveDepth);
+      release.run();
+      shared.release(receives);
     };
   }
 
@@ -133,6 +164,15 @@ public final class QueuePair implements AutoCloseable {
    */
   public int number() {
     return lifetime.whileOpen(() -> ibv_qp.qp_num(queuePair));
+  }
+
+  /**
+   * What it is.
+   *
+   * @return the type that it was created with
+   */
+  public QueuePairType type() {
+    return type;
   }
 
   /**
@@ -182,9 +222,12 @@ public final class QueuePair implements AutoCloseable {
         });
   }
 
-  /** What RC has, as ibv_query_qp takes it. */
+  /** What there is for any type, as ibv_query_qp takes it. */
   private static final int EVERY_ATTRIBUTE =
       rdma_h.IBV_QP_STATE()
+          | rdma_h.IBV_QP_QKEY()
+          | rdma_h.IBV_QP_ALT_PATH()
+          | rdma_h.IBV_QP_PATH_MIG_STATE()
           | rdma_h.IBV_QP_CUR_STATE()
           | rdma_h.IBV_QP_ACCESS_FLAGS()
           | rdma_h.IBV_QP_PKEY_INDEX()
@@ -209,21 +252,39 @@ public final class QueuePair implements AutoCloseable {
    * @param partitionKeyIndex the index of the partition key, 0 in most networks
    * @param access what the peer may do with memory of this side
    * @throws IllegalArgumentException where there is no such port
-   * @throws IllegalStateException where the queue pair is closed
+   * @throws IllegalStateException where the queue pair is closed, or is for datagrams
    * @throws RdmaException where the state does not allow it
    */
   public void initialize(int port, int partitionKeyIndex, AccessFlag... access) {
+    requireConnection("initializeDatagrams");
     domain.device().checkPort(port);
-    Arguments.checkRange("partitionKeyIndex", partitionKeyIndex, 0, 0xffff);
-    int accessMask = NativeConstant.mask(List.of(access));
     modify(
-        QueuePairState.INIT,
-        rdma_h.IBV_QP_PKEY_INDEX() | rdma_h.IBV_QP_PORT() | rdma_h.IBV_QP_ACCESS_FLAGS(),
-        attributes -> {
-          ibv_qp_attr.pkey_index(attributes, (short) partitionKeyIndex);
-          ibv_qp_attr.port_num(attributes, (byte) port);
-          ibv_qp_attr.qp_access_flags(attributes, accessMask);
-        });
+        new QueuePairChange()
+            .state(QueuePairState.INIT)
+            .partitionKeyIndex(partitionKeyIndex)
+            .port(port)
+            .access(List.of(access)));
+  }
+
+  /**
+   * From RESET to INIT, where receives can be posted, for datagrams: {@code ibv_modify_qp}.
+   *
+   * @param port the local port, from 1
+   * @param partitionKeyIndex the index of the partition key, 0 in most networks
+   * @param queueKey what datagrams to this queue pair must carry
+   * @throws IllegalArgumentException where there is no such port
+   * @throws IllegalStateException where the queue pair is closed, or is not for datagrams
+   * @throws RdmaException where the state does not allow it
+   */
+  public void initializeDatagrams(int port, int partitionKeyIndex, int queueKey) {
+    requireDatagrams();
+    domain.device().checkPort(port);
+    modify(
+        new QueuePairChange()
+            .state(QueuePairState.INIT)
+            .partitionKeyIndex(partitionKeyIndex)
+            .port(port)
+            .queueKey(queueKey));
   }
 
   /**
@@ -232,45 +293,26 @@ public final class QueuePair implements AutoCloseable {
    * @param path how to reach the peer
    * @throws IllegalArgumentException where the path names a port, or a number of reads, that the
    *     device does not have
-   * @throws IllegalStateException where the queue pair is closed
+   * @throws IllegalStateException where the queue pair is closed, or is for datagrams
    * @throws RdmaException where the state does not allow it, or the path is invalid: on RoCE it
    *     needs a GID index
    */
   public void readyToReceive(PathConfig path) {
+    requireConnection("startDatagrams");
     domain.device().checkPort(path.port());
-    Arguments.checkRange(
-        "remoteReads", path.remoteReads(), 0, domain.device().limits().maxResponderReads());
-    modify(
-        QueuePairState.READY_TO_RECEIVE,
-        rdma_h.IBV_QP_AV()
-            | rdma_h.IBV_QP_PATH_MTU()
-            | rdma_h.IBV_QP_DEST_QPN()
-            | rdma_h.IBV_QP_RQ_PSN()
-            | rdma_h.IBV_QP_MAX_DEST_RD_ATOMIC()
-            | rdma_h.IBV_QP_MIN_RNR_TIMER(),
-        attributes -> {
-          ibv_qp_attr.path_mtu(attributes, path.mtu().value());
-          ibv_qp_attr.dest_qp_num(attributes, path.remote().queuePairNumber());
-          ibv_qp_attr.rq_psn(attributes, path.remote().sequenceNumber());
-          ibv_qp_attr.max_dest_rd_atomic(attributes, (byte) path.remoteReads());
-          ibv_qp_attr.min_rnr_timer(attributes, (byte) path.minimumRnrTimer());
-          addressVector(ibv_qp_attr.ah_attr(attributes), path);
-        });
-  }
-
-  private static void addressVector(MemorySegment vector, PathConfig path) {
-    ibv_ah_attr.dlid(vector, (short) path.remote().lid());
-    ibv_ah_attr.sl(vector, (byte) path.serviceLevel());
-    ibv_ah_attr.port_num(vector, (byte) path.port());
-    if (path.hasGid()) {
-      ibv_ah_attr.is_global(vector, (byte) 1);
-      MemorySegment route = ibv_ah_attr.grh(vector);
-      path.remote().gid().write(ibv_global_route.dgid(route));
-      ibv_global_route.flow_label(route, path.flowLabel());
-      ibv_global_route.sgid_index(route, (byte) path.gidIndex());
-      ibv_global_route.hop_limit(route, (byte) path.hopLimit());
-      ibv_global_route.traffic_class(route, (byte) path.trafficClass());
+    QueuePairChange change =
+        new QueuePairChange()
+            .state(QueuePairState.READY_TO_RECEIVE)
+            .addressVector(path.addressVector())
+            .mtu(path.mtu())
+            .remoteQueuePairNumber(path.remote().queuePairNumber())
+            .receiveSequenceNumber(path.remote().sequenceNumber());
+    if (isReliable()) {
+      Arguments.checkRange(
+          "remoteReads", path.remoteReads(), 0, domain.device().limits().maxResponderReads());
+      change.remoteReads(path.remoteReads()).minimumRnrTimer(path.minimumRnrTimer());
     }
+    modify(change);
   }
 
   /**
@@ -279,25 +321,24 @@ public final class QueuePair implements AutoCloseable {
    * @param path how to reach the peer, the same as for {@link #readyToReceive}
    * @throws IllegalArgumentException where the path names a number of reads that the device does
    *     not have
-   * @throws IllegalStateException where the queue pair is closed
+   * @throws IllegalStateException where the queue pair is closed, or is for datagrams
    * @throws RdmaException where the state does not allow it
    */
   public void readyToSend(PathConfig path) {
-    Arguments.checkRange("reads", path.reads(), 0, domain.device().limits().maxInitiatorReads());
-    modify(
-        QueuePairState.READY_TO_SEND,
-        rdma_h.IBV_QP_TIMEOUT()
-            | rdma_h.IBV_QP_RETRY_CNT()
-            | rdma_h.IBV_QP_RNR_RETRY()
-            | rdma_h.IBV_QP_SQ_PSN()
-            | rdma_h.IBV_QP_MAX_QP_RD_ATOMIC(),
-        attributes -> {
-          ibv_qp_attr.timeout(attributes, (byte) path.timeout());
-          ibv_qp_attr.retry_cnt(attributes, (byte) path.retries());
-          ibv_qp_attr.rnr_retry(attributes, (byte) path.rnrRetry());
-          ibv_qp_attr.sq_psn(attributes, path.localSequenceNumber());
-          ibv_qp_attr.max_rd_atomic(attributes, (byte) path.reads());
-        });
+    requireConnection("startDatagrams");
+    QueuePairChange change =
+        new QueuePairChange()
+            .state(QueuePairState.READY_TO_SEND)
+            .sendSequenceNumber(path.localSequenceNumber());
+    if (isReliable()) {
+      Arguments.checkRange("reads", path.reads(), 0, domain.device().limits().maxInitiatorReads());
+      change
+          .timeout(path.timeout())
+          .retries(path.retries())
+          .rnrRetry(path.rnrRetry())
+          .reads(path.reads());
+    }
+    modify(change);
   }
 
   /**
@@ -306,7 +347,7 @@ public final class QueuePair implements AutoCloseable {
    *
    * @param path how to reach the peer
    * @throws IllegalArgumentException where the path names what the device does not have
-   * @throws IllegalStateException where the queue pair is closed
+   * @throws IllegalStateException where the queue pair is closed, or is for datagrams
    * @throws RdmaException where the state does not allow it, or the path is invalid
    */
   public void connect(PathConfig path) {
@@ -318,6 +359,31 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
+   * Has datagrams sent and received: {@link #initializeDatagrams}, where it is still in RESET, then
+   * to READY_TO_RECEIVE and READY_TO_SEND.
+   *
+   * @param port the local port, from 1
+   * @param partitionKeyIndex the index of the partition key, 0 in most networks
+   * @param queueKey what datagrams to this queue pair must carry
+   * @param sequenceNumber the packet sequence number to begin with, 0 to 0xffffff
+   * @throws IllegalArgumentException where there is no such port, or the number is out of range
+   * @throws IllegalStateException where the queue pair is closed, or is not for datagrams
+   * @throws RdmaException where the state does not allow it
+   */
+  public void startDatagrams(int port, int partitionKeyIndex, int queueKey, int sequenceNumber) {
+    requireDatagrams();
+    Arguments.checkRange("sequenceNumber", sequenceNumber, 0, 0xff_ffff);
+    if (query().state() == QueuePairState.RESET) {
+      initializeDatagrams(port, partitionKeyIndex, queueKey);
+    }
+    modify(new QueuePairChange().state(QueuePairState.READY_TO_RECEIVE));
+    modify(
+        new QueuePairChange()
+            .state(QueuePairState.READY_TO_SEND)
+            .sendSequenceNumber(sequenceNumber));
+  }
+
+  /**
    * From READY_TO_SEND to SEND_QUEUE_DRAINED: sends that have begun are finished, further ones
    * wait.
    *
@@ -325,7 +391,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException where the state does not allow it
    */
   public void drainSendQueue() {
-    modify(QueuePairState.SEND_QUEUE_DRAINED, 0, attributes -> {});
+    modify(new QueuePairChange().state(QueuePairState.SEND_QUEUE_DRAINED));
   }
 
   /**
@@ -335,7 +401,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException where the state does not allow it
    */
   public void resumeSendQueue() {
-    modify(QueuePairState.READY_TO_SEND, 0, attributes -> {});
+    modify(new QueuePairChange().state(QueuePairState.READY_TO_SEND));
   }
 
   /**
@@ -346,7 +412,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException where the device refuses it
    */
   public void toError() {
-    modify(QueuePairState.ERROR, 0, attributes -> {});
+    modify(new QueuePairChange().state(QueuePairState.ERROR));
   }
 
   /**
@@ -356,23 +422,87 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException where the device refuses it
    */
   public void reset() {
-    modify(QueuePairState.RESET, 0, attributes -> {});
+    modify(new QueuePairChange().state(QueuePairState.RESET));
   }
 
-  private void modify(QueuePairState state, int mask, Consumer<MemorySegment> attributes) {
+  /**
+   * Changes any attributes, and the state: {@code ibv_modify_qp}.
+   *
+   * @param change what to change
+   * @throws IllegalStateException where the queue pair is closed
+   * @throws RdmaException where the state or the type does not allow it
+   */
+  public void modify(QueuePairChange change) {
     lifetime.whileOpen(
         () -> {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment changed = arena.allocate(ibv_qp_attr.layout());
-            ibv_qp_attr.qp_state(changed, state.value());
-            attributes.accept(changed);
+            change.write(changed);
             Native.check(
-                "ibv_modify_qp(to " + state + ")",
-                rdma_h.ibv_modify_qp(queuePair, changed, rdma_h.IBV_QP_STATE() | mask));
-            takesReceives = state != QueuePairState.RESET;
-            takesSends = STATES_THAT_TAKE_SENDS.contains(state);
+                "ibv_modify_qp(" + change + ")",
+                rdma_h.ibv_modify_qp(queuePair, changed, change.mask()));
+            QueuePairState state = change.newState();
+            if (state != null) {
+              takesReceives = state != QueuePairState.RESET;
+              takesSends = STATES_THAT_TAKE_SENDS.contains(state);
+            }
             return true;
           }
+        });
+  }
+
+  private boolean isReliable() {
+    return type != QueuePairType.UNRELIABLE_CONNECTION;
+  }
+
+  private void requireConnection(String instead) {
+    if (type == QueuePairType.UNRELIABLE_DATAGRAM || type == QueuePairType.RAW_PACKET) {
+      throw new IllegalStateException(
+          this + " is of type " + type + ", which has no connection: call " + instead);
+    }
+  }
+
+  private void requireDatagrams() {
+    if (type != QueuePairType.UNRELIABLE_DATAGRAM) {
+      throw new IllegalStateException(
+          this + " is of type " + type + ", which sends no datagrams: call connect");
+    }
+  }
+
+  /**
+   * Has datagrams to a multicast group received: {@code ibv_attach_mcast}. The network must lead
+   * them here: see the connection manager's join. Closing the queue pair ends it.
+   *
+   * @param group the group's GID
+   * @param lid the group's local identifier on InfiniBand, 0 on RoCE
+   * @throws IllegalArgumentException where the local identifier is out of range
+   * @throws IllegalStateException where the queue pair is closed, or is not for datagrams
+   * @throws RdmaException where the device refuses it
+   */
+  public void attachMulticast(Gid group, int lid) {
+    requireDatagrams();
+    Arguments.checkRange("lid", lid, 0, 0xffff);
+    lifetime.whileOpen(
+        () -> {
+          groups.attach(group, lid);
+          return true;
+        });
+  }
+
+  /**
+   * Ends what {@link #attachMulticast} began: {@code ibv_detach_mcast}.
+   *
+   * @param group the group's GID
+   * @param lid the group's local identifier on InfiniBand, 0 on RoCE
+   * @throws IllegalArgumentException where it is not attached to that group
+   * @throws IllegalStateException where the queue pair is closed
+   * @throws RdmaException where the device refuses it
+   */
+  public void detachMulticast(Gid group, int lid) {
+    lifetime.whileOpen(
+        () -> {
+          groups.detach(group, lid);
+          return true;
         });
   }
 
@@ -395,11 +525,15 @@ public final class QueuePair implements AutoCloseable {
    * @param most the most requests to post in one call, from 1 to the receive depth granted
    * @return the room, empty
    * @throws IllegalArgumentException where the number is out of range
-   * @throws IllegalStateException where the queue pair is closed
+   * @throws IllegalStateException where the queue pair is closed, or has a shared receive queue
    */
   public ReceiveRequests receiveRequests(int most) {
+    if (sharedReceiveQueue != null) {
+      throw new IllegalStateException(
+          this + " receives by the " + sharedReceiveQueue + ": post receives there");
+    }
     Arguments.checkRange("most", most, 1, capabilities.receiveDepth());
-    return lifetime.whileOpen(() -> new ReceiveRequests(this, most, posts));
+    return lifetime.whileOpen(() -> ReceiveRequests.of(this, most, posts));
   }
 
   /**

@@ -2,6 +2,7 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.ibv_qp_attr;
 
 /**
@@ -24,6 +25,11 @@ import org.rdma4j.bindings.generated.ibv_qp_attr;
  * @param timeout the exponent of the timeout, see {@link PathConfig}
  * @param retries how often to send again
  * @param rnrRetry how often to send again when the peer had no receive posted
+ * @param queueKey the key that datagrams to it must carry
+ * @param addressVector the way to the peer; null where there is none
+ * @param alternatePath the path to migrate to; null where there is none
+ * @param pathMigrationState which path it uses
+ * @param rateLimit the most that is sent, in kilobits a second; 0 for no limit
  */
 public record QueuePairAttributes(
     QueuePairState state,
@@ -41,7 +47,12 @@ public record QueuePairAttributes(
     int port,
     int timeout,
     int retries,
-    int rnrRetry) {
+    int rnrRetry,
+    int queueKey,
+    @Nullable AddressVector addressVector,
+    @Nullable AddressVector alternatePath,
+    PathMigrationState pathMigrationState,
+    int rateLimit) {
   static QueuePairAttributes read(MemorySegment a) {
     return new QueuePairAttributes(
         NativeConstant.of(QueuePairState.class, ibv_qp_attr.qp_state(a), QueuePairState.UNKNOWN),
@@ -59,6 +70,12 @@ public record QueuePairAttributes(
         Byte.toUnsignedInt(ibv_qp_attr.port_num(a)),
         Byte.toUnsignedInt(ibv_qp_attr.timeout(a)),
         Byte.toUnsignedInt(ibv_qp_attr.retry_cnt(a)),
-        Byte.toUnsignedInt(ibv_qp_attr.rnr_retry(a)));
+        Byte.toUnsignedInt(ibv_qp_attr.rnr_retry(a)),
+        ibv_qp_attr.qkey(a),
+        AddressVector.read(ibv_qp_attr.ah_attr(a)),
+        AddressVector.read(ibv_qp_attr.alt_ah_attr(a)),
+        NativeConstant.of(
+            PathMigrationState.class, ibv_qp_attr.path_mig_state(a), PathMigrationState.MIGRATED),
+        ibv_qp_attr.rate_limit(a));
   }
 }

@@ -22,4 +22,12 @@ public record QueuePairCapabilities(
         ibv_qp_cap.max_recv_sge(cap),
         ibv_qp_cap.max_inline_data(cap));
   }
+
+  void write(MemorySegment cap) {
+    ibv_qp_cap.max_send_wr(cap, sendDepth);
+    ibv_qp_cap.max_recv_wr(cap, receiveDepth);
+    ibv_qp_cap.max_send_sge(cap, sendSges);
+    ibv_qp_cap.max_recv_sge(cap, receiveSges);
+    ibv_qp_cap.max_inline_data(cap, inlineBytes);
+  }
 }

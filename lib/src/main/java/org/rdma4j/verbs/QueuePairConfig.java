@@ -1,11 +1,15 @@
 package org.rdma4j.verbs;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What a queue pair is created with: {@code struct ibv_qp_init_attr}. Immutable; each method that
  * takes a value returns a changed copy.
  *
+ * @param type what it is
  * @param sendCompletions where it is told how sends ended
  * @param receiveCompletions where it is told how receives ended; may be the same queue
+ * @param sharedReceiveQueue where its receives are posted; null, the default, where it has its own
  * @param sendDepth the most outstanding send requests; default 1
  * @param receiveDepth the most outstanding receive requests; default 1
  * @param sendSges the most scatter/gather entries of a send request; default 1
@@ -16,8 +20,10 @@ package org.rdma4j.verbs;
  *     that use them; default false
  */
 public record QueuePairConfig(
+    QueuePairType type,
     CompletionQueue sendCompletions,
     CompletionQueue receiveCompletions,
+    @Nullable SharedReceiveQueue sharedReceiveQueue,
     int sendDepth,
     int receiveDepth,
     int sendSges,
@@ -33,7 +39,7 @@ public record QueuePairConfig(
    * @return the configuration, everything else at its default
    */
   public static QueuePairConfig reliable(CompletionQueue completions) {
-    return reliable(completions, completions);
+    return of(QueuePairType.RELIABLE_CONNECTION, completions, completions);
   }
 
   /**
@@ -45,7 +51,63 @@ public record QueuePairConfig(
    */
   public static QueuePairConfig reliable(
       CompletionQueue sendCompletions, CompletionQueue receiveCompletions) {
-    return new QueuePairConfig(sendCompletions, receiveCompletions, 1, 1, 1, 1, 0, false, false);
+    return of(QueuePairType.RELIABLE_CONNECTION, sendCompletions, receiveCompletions);
+  }
+
+  /**
+   * An unreliable connection (UC) whose sends and receives complete on one queue.
+   *
+   * @param completions the completion queue
+   * @return the configuration, everything else at its default
+   */
+  public static QueuePairConfig unreliable(CompletionQueue completions) {
+    return of(QueuePairType.UNRELIABLE_CONNECTION, completions, completions);
+  }
+
+  /**
+   * Unreliable datagrams (UD) whose sends and receives complete on one queue.
+   *
+   * @param completions the completion queue
+   * @return the configuration, everything else at its default
+   */
+  public static QueuePairConfig datagram(CompletionQueue completions) {
+    return of(QueuePairType.UNRELIABLE_DATAGRAM, completions, completions);
+  }
+
+  /**
+   * A queue pair of any type.
+   *
+   * @param type what it is
+   * @param sendCompletions the completion queue of sends
+   * @param receiveCompletions the completion queue of receives
+   * @return the configuration, everything else at its default
+   */
+  public static QueuePairConfig of(
+      QueuePairType type, CompletionQueue sendCompletions, CompletionQueue receiveCompletions) {
+    return new QueuePairConfig(
+        type, sendCompletions, receiveCompletions, null, 1, 1, 1, 1, 0, false, false);
+  }
+
+  /**
+   * A copy with a {@link #sharedReceiveQueue()}, whose requests and pieces take the place of {@link
+   * #receiveDepth()} and {@link #receiveSges()}.
+   *
+   * @param sharedReceiveQueue a shared receive queue of the same domain; null for one's own queue
+   * @return the copy
+   */
+  public QueuePairConfig sharedReceiveQueue(@Nullable SharedReceiveQueue sharedReceiveQueue) {
+    return new QueuePairConfig(
+        type,
+        sendCompletions,
+        receiveCompletions,
+        sharedReceiveQueue,
+        sendDepth,
+        receiveDepth,
+        sendSges,
+        receiveSges,
+        inlineBytes,
+        signalAll,
+        mayOverrun);
   }
 
   /**
@@ -57,8 +119,10 @@ public record QueuePairConfig(
    */
   public QueuePairConfig sendDepth(int sendDepth) {
     return new QueuePairConfig(
+        type,
         sendCompletions,
         receiveCompletions,
+        sharedReceiveQueue,
         sendDepth,
         receiveDepth,
         sendSges,
@@ -77,8 +141,10 @@ public record QueuePairConfig(
    */
   public QueuePairConfig receiveDepth(int receiveDepth) {
     return new QueuePairConfig(
+        type,
         sendCompletions,
         receiveCompletions,
+        sharedReceiveQueue,
         sendDepth,
         receiveDepth,
         sendSges,
@@ -97,8 +163,10 @@ public record QueuePairConfig(
    */
   public QueuePairConfig sendSges(int sendSges) {
     return new QueuePairConfig(
+        type,
         sendCompletions,
         receiveCompletions,
+        sharedReceiveQueue,
         sendDepth,
         receiveDepth,
         sendSges,
@@ -117,8 +185,10 @@ public record QueuePairConfig(
    */
   public QueuePairConfig receiveSges(int receiveSges) {
     return new QueuePairConfig(
+        type,
         sendCompletions,
         receiveCompletions,
+        sharedReceiveQueue,
         sendDepth,
         receiveDepth,
         sendSges,
@@ -136,8 +206,10 @@ public record QueuePairConfig(
    */
   public QueuePairConfig inlineBytes(int inlineBytes) {
     return new QueuePairConfig(
+        type,
         sendCompletions,
         receiveCompletions,
+        sharedReceiveQueue,
         sendDepth,
         receiveDepth,
         sendSges,
@@ -155,8 +227,10 @@ public record QueuePairConfig(
    */
   public QueuePairConfig signalAll(boolean signalAll) {
     return new QueuePairConfig(
+        type,
         sendCompletions,
         receiveCompletions,
+        sharedReceiveQueue,
         sendDepth,
         receiveDepth,
         sendSges,
@@ -175,8 +249,10 @@ public record QueuePairConfig(
    */
   public QueuePairConfig mayOverrun(boolean mayOverrun) {
     return new QueuePairConfig(
+        type,
         sendCompletions,
         receiveCompletions,
+        sharedReceiveQueue,
         sendDepth,
         receiveDepth,
         sendSges,
@@ -187,8 +263,13 @@ public record QueuePairConfig(
   }
 
   /** Refuses what the device does not offer. */
-  void check(RdmaDevice device) {
+  void check(ProtectionDomain domain) {
+    RdmaDevice device = domain.device();
     DeviceAttributes limits = device.limits();
+    if (sharedReceiveQueue != null && sharedReceiveQueue.domain() != domain) {
+      throw new IllegalArgumentException(
+          "the " + sharedReceiveQueue + " belongs to another protection domain");
+    }
     Arguments.checkSameDevice("send completion queue", sendCompletions.device(), device);
     Arguments.checkSameDevice("receive completion queue", receiveCompletions.device(), device);
     Arguments.checkRange("sendDepth", sendDepth, 0, limits.maxWorkRequests());

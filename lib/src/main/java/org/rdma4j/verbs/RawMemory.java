@@ -1,7 +1,9 @@
 package org.rdma4j.verbs;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
 
@@ -29,6 +31,14 @@ final class RawMemory {
 
   static void putLong(long address, long value) {
     ALL.set(JAVA_LONG_UNALIGNED, address, value);
+  }
+
+  static byte getByte(long address) {
+    return ALL.get(JAVA_BYTE, address);
+  }
+
+  static short getShort(long address) {
+    return ALL.get(JAVA_SHORT_UNALIGNED, address);
   }
 
   static int getInt(long address) {

@@ -1,5 +1,7 @@
 package org.rdma4j.verbs;
 
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.ibv_recv_wr;
 import org.rdma4j.bindings.inlines.DataPath;
 
@@ -18,24 +20,49 @@ import org.rdma4j.bindings.inlines.DataPath;
  * method throws IllegalStateException; a close in the middle of a post waits until that returns.
  */
 public final class ReceiveRequests {
-  private final QueuePair queuePair;
+  private static final int SIZE = (int) ibv_recv_wr.layout().byteSize();
+
   private final RequestChain chain;
 
-  ReceiveRequests(QueuePair queuePair, int most, HotCalls posts) {
-    RdmaDevice device = queuePair.domain().device();
+  /** Null for those of a shared receive queue, which has no state. */
+  private final @Nullable QueuePair queuePair;
+
+  private ReceiveRequests(RequestChain chain, @Nullable QueuePair queuePair) {
+    this.chain = chain;
     this.queuePair = queuePair;
-    this.chain =
+  }
+
+  static ReceiveRequests of(QueuePair queuePair, int most, HotCalls posts) {
+    RdmaDevice device = queuePair.domain().device();
+    long op = DataPath.ibv_post_recv$op(device.context());
+    return new ReceiveRequests(
         new RequestChain(
+            target(device, posts, op, queuePair.pointer()),
             "ibv_post_recv",
-            posts,
-            "ReceiveRequests",
-            device.callStyle(),
-            DataPath.ibv_post_recv$op(device.context()),
-            queuePair.pointer(),
-            (int) ibv_recv_wr.layout().byteSize(),
+            SIZE,
             most,
             queuePair.capabilities().receiveSges(),
-            0);
+            0),
+        queuePair);
+  }
+
+  static ReceiveRequests of(SharedReceiveQueue queue, int most, HotCalls posts) {
+    RdmaDevice device = queue.domain().device();
+    long op = DataPath.ibv_post_srq_recv$op(device.context());
+    return new ReceiveRequests(
+        new RequestChain(
+            target(device, posts, op, queue.pointer()),
+            "ibv_post_srq_recv",
+            SIZE,
+            most,
+            queue.sges(),
+            0),
+        null);
+  }
+
+  private static HotCall.Target target(
+      RdmaDevice device, HotCalls posts, long op, MemorySegment queue) {
+    return new HotCall.Target(posts, "ReceiveRequests", device.callStyle(), op, queue);
   }
 
   /**
@@ -83,7 +110,8 @@ public final class ReceiveRequests {
   }
 
   /**
-   * Posts the requests in one call, {@code ibv_post_recv}, and empties the room.
+   * Posts the requests in one call, {@code ibv_post_recv} or {@code ibv_post_srq_recv}, and empties
+   * the room.
    *
    * @return how many were posted; 0, without a call, where there are none
    * @throws PostException where the provider refuses one: ENOMEM where the receive queue is full
@@ -91,7 +119,9 @@ public final class ReceiveRequests {
    *     wrong one; the requests are kept
    */
   public int post() {
-    queuePair.checkReceives();
+    if (queuePair != null) {
+      queuePair.checkReceives();
+    }
     return chain.post();
   }
 

@@ -2,6 +2,7 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.ibv_recv_wr;
 import org.rdma4j.bindings.generated.ibv_sge;
 
@@ -46,32 +47,22 @@ final class RequestChain extends HotCall {
   private long first;
   private long request;
 
+  /** Null until a request points to something. */
+  private @Nullable Referents referents;
+
   /**
    * A chain without requests.
    *
-   * @param function the C function that posts it, for messages
-   * @param calls of the queue
-   * @param name what messages call the room
-   * @param style how to call it
-   * @param op the pointer to it
-   * @param queue what it posts to
+   * @param target what posts it
+   * @param function the C function that does, for messages
    * @param requestSize of the struct, in bytes
    * @param most how many requests there is room for
    * @param mostPieces of a request
    * @param inlineBytes of a request
    */
   RequestChain(
-      String function,
-      HotCalls calls,
-      String name,
-      CallStyle style,
-      long op,
-      MemorySegment queue,
-      int requestSize,
-      int most,
-      int mostPieces,
-      int inlineBytes) {
-    super(calls, name, style, op, queue);
+      Target target, String function, int requestSize, int most, int mostPieces, int inlineBytes) {
+    super(target);
     this.function = function;
     this.requestSize = requestSize;
     this.mostPieces = mostPieces;
@@ -135,6 +126,29 @@ final class RequestChain extends HotCall {
     putPiece(current, pieces, address, (int) length, region.key());
   }
 
+  /** Has requests point to what each post is to check; at first to what is given here. */
+  Referents refer(Referent initial) {
+    Referents made = referents;
+    if (made == null) {
+      made = new Referents(index(end), initial);
+      referents = made;
+      refer();
+    }
+    return made;
+  }
+
+  @Override
+  void checkReferents() {
+    if (referents != null) {
+      referents.check(index(first), index(request) + 1);
+    }
+  }
+
+  /** The index of a request within the room. */
+  int index(long request) {
+    return (int) ((request - requests) >> strideShift);
+  }
+
   /** How many pieces a request has. */
   static int pieces(long request) {
     return RawMemory.getInt(request + NUM_SGE);
@@ -164,7 +178,7 @@ final class RequestChain extends HotCall {
   }
 
   int size() {
-    return (int) ((request + stride - first) >> strideShift);
+    return index(request) + 1 - index(first);
   }
 
   void clear() {
@@ -199,16 +213,14 @@ final class RequestChain extends HotCall {
       empty();
       return new PostException(function, errno, PostException.UNKNOWN);
     }
-    int index = (int) ((bad - first) >> strideShift);
+    int index = index(bad) - index(first);
     first = bad;
     return new PostException(function, errno, index);
   }
 
   private IllegalStateException full() {
     return new IllegalStateException(
-        "all "
-            + ((end - requests) >> strideShift)
-            + " requests of the room are in use: post() them, or make more room");
+        "all " + index(end) + " requests of the room are in use: post() them, or make more room");
   }
 
   private IllegalArgumentException tooManyPieces() {

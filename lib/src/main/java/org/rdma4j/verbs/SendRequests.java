@@ -1,6 +1,7 @@
 package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.ibv_send_wr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.DataPath;
@@ -22,32 +23,91 @@ public final class SendRequests {
   private static final long OPCODE = ibv_send_wr.opcode$offset();
   private static final long SEND_FLAGS = ibv_send_wr.send_flags$offset();
   private static final long IMM_DATA = ibv_send_wr.imm_data$offset();
+  private static final long WR = ibv_send_wr.wr$offset();
+  private static final long RDMA = WR + ibv_send_wr.wr.rdma$offset();
+  private static final long RDMA_REMOTE_ADDR = RDMA + ibv_send_wr.wr.rdma.remote_addr$offset();
+  private static final long RDMA_RKEY = RDMA + ibv_send_wr.wr.rdma.rkey$offset();
+  private static final long ATOMIC = WR + ibv_send_wr.wr.atomic$offset();
+  private static final long ATOMIC_REMOTE_ADDR =
+      ATOMIC + ibv_send_wr.wr.atomic.remote_addr$offset();
+  private static final long ATOMIC_COMPARE_ADD =
+      ATOMIC + ibv_send_wr.wr.atomic.compare_add$offset();
+  private static final long ATOMIC_SWAP = ATOMIC + ibv_send_wr.wr.atomic.swap$offset();
+  private static final long ATOMIC_RKEY = ATOMIC + ibv_send_wr.wr.atomic.rkey$offset();
+  private static final long UD = WR + ibv_send_wr.wr.ud$offset();
+  private static final long UD_AH = UD + ibv_send_wr.wr.ud.ah$offset();
+  private static final long UD_REMOTE_QPN = UD + ibv_send_wr.wr.ud.remote_qpn$offset();
+  private static final long UD_REMOTE_QKEY = UD + ibv_send_wr.wr.ud.remote_qkey$offset();
   private static final int SEND = rdma_h.IBV_WR_SEND();
   private static final int SEND_WITH_IMM = rdma_h.IBV_WR_SEND_WITH_IMM();
+  private static final int SEND_WITH_INV = rdma_h.IBV_WR_SEND_WITH_INV();
+  private static final int RDMA_WRITE = rdma_h.IBV_WR_RDMA_WRITE();
+  private static final int RDMA_WRITE_WITH_IMM = rdma_h.IBV_WR_RDMA_WRITE_WITH_IMM();
+  private static final int RDMA_READ = rdma_h.IBV_WR_RDMA_READ();
+  private static final int COMPARE_AND_SWAP = rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
+  private static final int FETCH_AND_ADD = rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
+  private static final int LOCAL_INV = rdma_h.IBV_WR_LOCAL_INV();
   private static final int SIGNALED = rdma_h.IBV_SEND_SIGNALED();
   private static final int SOLICITED = rdma_h.IBV_SEND_SOLICITED();
+  private static final int FENCE = rdma_h.IBV_SEND_FENCE();
   private static final int INLINE = rdma_h.IBV_SEND_INLINE();
+  private static final int IP_CSUM = rdma_h.IBV_SEND_IP_CSUM();
 
   private final QueuePair queuePair;
   private final RequestChain chain;
   private final int mostInline;
 
+  /**
+   * A bit for each opcode that the queue pair's type allows. It protects more than the order: what
+   * is the remote address of a write is the pointer to the address handle of a datagram.
+   */
+  private final long opcodes;
+
+  /** Of datagrams, each of which must point to an address handle. */
+  private final @Nullable Referents destinations;
+
   SendRequests(QueuePair queuePair, int most, HotCalls posts) {
     RdmaDevice device = queuePair.domain().device();
     this.queuePair = queuePair;
     this.mostInline = queuePair.capabilities().inlineBytes();
+    this.opcodes = opcodes(queuePair.type());
     this.chain =
         new RequestChain(
+            new HotCall.Target(
+                posts,
+                "SendRequests",
+                device.callStyle(),
+                DataPath.ibv_post_send$op(device.context()),
+                queuePair.pointer()),
             "ibv_post_send",
-            posts,
-            "SendRequests",
-            device.callStyle(),
-            DataPath.ibv_post_send$op(device.context()),
-            queuePair.pointer(),
             (int) ibv_send_wr.layout().byteSize(),
             most,
             queuePair.capabilities().sendSges(),
             mostInline);
+    if (queuePair.type() == QueuePairType.UNRELIABLE_DATAGRAM) {
+      this.destinations = chain.refer(Referent.MISSING);
+      queuePair.domain().referringPosts().add(chain);
+    } else {
+      this.destinations = null;
+    }
+  }
+
+  private static long opcodes(QueuePairType type) {
+    long sends = 1L << SEND | 1L << SEND_WITH_IMM;
+    long unreliable =
+        sends
+            | 1L << SEND_WITH_INV
+            | 1L << RDMA_WRITE
+            | 1L << RDMA_WRITE_WITH_IMM
+            | 1L << LOCAL_INV;
+    long reliable = unreliable | 1L << RDMA_READ | 1L << COMPARE_AND_SWAP | 1L << FETCH_AND_ADD;
+    return switch (type) {
+      case RELIABLE_CONNECTION, EXTENDED_SEND -> reliable;
+      case UNRELIABLE_CONNECTION -> unreliable;
+      case UNRELIABLE_DATAGRAM -> sends;
+      case RAW_PACKET -> 1L << SEND;
+      case EXTENDED_RECEIVE -> 0;
+    };
   }
 
   /**
@@ -62,6 +122,9 @@ public final class SendRequests {
     // In this order, or the compiler makes one store of two, from which processors forward slowly.
     RawMemory.putInt(request + SEND_FLAGS, 0);
     RawMemory.putInt(request + OPCODE, SEND);
+    if (destinations != null) {
+      destinations.reset(chain.index(request));
+    }
     return this;
   }
 
@@ -72,7 +135,7 @@ public final class SendRequests {
    * @throws IllegalStateException where there is no request, or the thread is the wrong one
    */
   public SendRequests send() {
-    RawMemory.putInt(chain.current() + OPCODE, SEND);
+    become(SEND);
     return this;
   }
 
@@ -85,10 +148,180 @@ public final class SendRequests {
    * @throws IllegalStateException where there is no request, or the thread is the wrong one
    */
   public SendRequests sendWithImmediate(int immediate) {
-    long request = chain.current();
-    RawMemory.putInt(request + OPCODE, SEND_WITH_IMM);
+    RawMemory.putInt(become(SEND_WITH_IMM) + IMM_DATA, NetworkOrder.of(immediate));
+    return this;
+  }
+
+  /**
+   * Makes the request a SEND that invalidates a key of the receiver, {@code IBV_WR_SEND_WITH_INV}.
+   *
+   * @param remoteKey the key of a memory window, or region, of the receiver
+   * @return this
+   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   *     type of the queue pair does not allow it
+   */
+  public SendRequests sendWithInvalidate(int remoteKey) {
+    RawMemory.putInt(become(SEND_WITH_INV) + IMM_DATA, remoteKey);
+    return this;
+  }
+
+  /**
+   * Makes the request one that writes the memory added to it to the peer's, {@code
+   * IBV_WR_RDMA_WRITE}.
+   *
+   * @param remoteAddress where to write, {@link MemoryRegion#remoteAddress} of the peer plus an
+   *     offset
+   * @param remoteKey the key of the peer's region, which needs REMOTE_WRITE, as the queue pair
+   *     there does
+   * @return this
+   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   *     type of the queue pair does not allow it
+   */
+  public SendRequests write(long remoteAddress, int remoteKey) {
+    remote(become(RDMA_WRITE), remoteAddress, remoteKey);
+    return this;
+  }
+
+  /**
+   * Makes the request a {@link #write} that takes a receive of the peer too, whose completion
+   * carries immediate data: {@code IBV_WR_RDMA_WRITE_WITH_IMM}.
+   *
+   * @param remoteAddress where to write
+   * @param remoteKey the key of the peer's region
+   * @param immediate what the peer's completion carries, see {@link #sendWithImmediate}
+   * @return this
+   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   *     type of the queue pair does not allow it
+   */
+  public SendRequests writeWithImmediate(long remoteAddress, int remoteKey, int immediate) {
+    long request = become(RDMA_WRITE_WITH_IMM);
+    remote(request, remoteAddress, remoteKey);
     RawMemory.putInt(request + IMM_DATA, NetworkOrder.of(immediate));
     return this;
+  }
+
+  /**
+   * Makes the request one that reads the peer's memory into that added to it, {@code
+   * IBV_WR_RDMA_READ}.
+   *
+   * @param remoteAddress where to read, {@link MemoryRegion#remoteAddress} of the peer plus an
+   *     offset
+   * @param remoteKey the key of the peer's region, which needs REMOTE_READ, as the queue pair there
+   *     does
+   * @return this
+   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   *     type of the queue pair does not allow it
+   */
+  public SendRequests read(long remoteAddress, int remoteKey) {
+    remote(become(RDMA_READ), remoteAddress, remoteKey);
+    return this;
+  }
+
+  /**
+   * Makes the request one that replaces 8 bytes of the peer's memory where they are as expected,
+   * {@code IBV_WR_ATOMIC_CMP_AND_SWP}. What they were is written to the 8 bytes added to the
+   * request.
+   *
+   * @param remoteAddress where, divisible by 8
+   * @param remoteKey the key of the peer's region, which needs REMOTE_ATOMIC, as the queue pair
+   *     there does
+   * @param expected the number that is replaced, in the byte order of the peer's host
+   * @param replacement what replaces it
+   * @return this
+   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   *     type of the queue pair does not allow it
+   */
+  public SendRequests compareAndSwap(
+      long remoteAddress, int remoteKey, long expected, long replacement) {
+    long request = become(COMPARE_AND_SWAP);
+    atomic(request, remoteAddress, remoteKey, expected);
+    RawMemory.putLong(request + ATOMIC_SWAP, replacement);
+    return this;
+  }
+
+  /**
+   * Makes the request one that adds to 8 bytes of the peer's memory, {@code
+   * IBV_WR_ATOMIC_FETCH_AND_ADD}. What they were is written to the 8 bytes added to the request.
+   *
+   * @param remoteAddress where, divisible by 8
+   * @param remoteKey the key of the peer's region, which needs REMOTE_ATOMIC, as the queue pair
+   *     there does
+   * @param addend what to add, in the byte order of the peer's host
+   * @return this
+   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   *     type of the queue pair does not allow it
+   */
+  public SendRequests fetchAndAdd(long remoteAddress, int remoteKey, long addend) {
+    atomic(become(FETCH_AND_ADD), remoteAddress, remoteKey, addend);
+    return this;
+  }
+
+  /**
+   * Makes the request one that invalidates a key of this side, {@code IBV_WR_LOCAL_INV}.
+   *
+   * @param key the remote key of a memory window of type 2
+   * @return this
+   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   *     type of the queue pair does not allow it
+   */
+  public SendRequests invalidate(int key) {
+    RawMemory.putInt(become(LOCAL_INV) + IMM_DATA, key);
+    return this;
+  }
+
+  /**
+   * Gives the datagram its destination. Each needs one; it holds for one request.
+   *
+   * @param handle the way there, of the same domain
+   * @param queuePairNumber the number of the queue pair there, 0 to 0xffffff
+   * @param queueKey the key that that queue pair asks for
+   * @return this
+   * @throws IllegalArgumentException where the handle belongs to another domain, or the number is
+   *     out of range
+   * @throws IllegalStateException where there is no request, or the thread is the wrong one, the
+   *     handle is closed, or the queue pair sends no datagrams
+   */
+  public SendRequests to(AddressHandle handle, int queuePairNumber, int queueKey) {
+    long request = chain.current();
+    if (destinations == null) {
+      throw new IllegalStateException(
+          queuePair + " is of type " + queuePair.type() + ", which needs no destination");
+    }
+    if (handle.domain() != queuePair.domain()) {
+      throw new IllegalArgumentException("the " + handle + " belongs to another protection domain");
+    }
+    Arguments.checkRange("queuePairNumber", queuePairNumber, 0, 0xff_ffff);
+    handle.referent().check();
+    RawMemory.putLong(request + UD_AH, handle.address());
+    RawMemory.putInt(request + UD_REMOTE_QPN, queuePairNumber);
+    RawMemory.putInt(request + UD_REMOTE_QKEY, queueKey);
+    destinations.set(chain.index(request), handle.referent(), Referent.NONE);
+    return this;
+  }
+
+  private long become(int opcode) {
+    long request = chain.current();
+    if ((opcodes >>> opcode & 1) == 0) {
+      throw new IllegalStateException(
+          queuePair
+              + " is of type "
+              + queuePair.type()
+              + ", which does not allow work requests of opcode "
+              + opcode);
+    }
+    RawMemory.putInt(request + OPCODE, opcode);
+    return request;
+  }
+
+  private static void remote(long request, long address, int key) {
+    RawMemory.putLong(request + RDMA_REMOTE_ADDR, address);
+    RawMemory.putInt(request + RDMA_RKEY, key);
+  }
+
+  private static void atomic(long request, long address, int key, long compareOrAdd) {
+    RawMemory.putLong(request + ATOMIC_REMOTE_ADDR, address);
+    RawMemory.putInt(request + ATOMIC_RKEY, key);
+    RawMemory.putLong(request + ATOMIC_COMPARE_ADD, compareOrAdd);
   }
 
   /**
@@ -112,6 +345,28 @@ public final class SendRequests {
    */
   public SendRequests solicited() {
     return flag(SOLICITED);
+  }
+
+  /**
+   * Has the request wait until the reads and atomics before it are complete, {@code
+   * IBV_SEND_FENCE}.
+   *
+   * @return this
+   * @throws IllegalStateException where there is no request, or the thread is the wrong one
+   */
+  public SendRequests fenced() {
+    return flag(FENCE);
+  }
+
+  /**
+   * Has the device work out the checksums of IP, TCP and UDP, {@code IBV_SEND_IP_CSUM}, where it
+   * can.
+   *
+   * @return this
+   * @throws IllegalStateException where there is no request, or the thread is the wrong one
+   */
+  public SendRequests checksummed() {
+    return flag(IP_CSUM);
   }
 
   /**
@@ -151,6 +406,23 @@ public final class SendRequests {
   }
 
   /**
+   * Adds memory that a read, or what an atomic found, is written to: the same as {@link
+   * #from(MemoryRegion, long, long)}, in the word for that direction.
+   *
+   * @param region where to write, a region of the queue pair's domain with LOCAL_WRITE
+   * @param offset the first byte within the region
+   * @param length how many bytes, 0 to 4 GiB - 1; 8 for an atomic
+   * @return this
+   * @throws IndexOutOfBoundsException where the piece does not lie within the region
+   * @throws IllegalArgumentException where the request has as many pieces as the queue pair allows
+   * @throws IllegalStateException where there is no request, it is an inline one, the region is
+   *     closed, or the thread is the wrong one
+   */
+  public SendRequests into(MemoryRegion region, long offset, long length) {
+    return from(region, offset, length);
+  }
+
+  /**
    * Copies bytes into the request itself, {@code IBV_SEND_INLINE}: they may come from any memory,
    * registered or not, and change as soon as this returns. Further calls add to them.
    *
@@ -186,8 +458,8 @@ public final class SendRequests {
    *
    * @return how many were posted; 0, without a call, where there are none
    * @throws PostException where the provider refuses one: ENOMEM where the send queue is full
-   * @throws IllegalStateException where the queue pair is not ready to send or closed, or the
-   *     thread is the wrong one; the requests are kept
+   * @throws IllegalStateException where the queue pair is not ready to send or closed, a datagram
+   *     has no destination or a closed one, or the thread is the wrong one; the requests are kept
    */
   public int post() {
     queuePair.checkSends();

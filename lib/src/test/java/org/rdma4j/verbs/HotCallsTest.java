@@ -58,7 +58,7 @@ final class HotCallsTest {
 
   private static final class Post extends HotCall {
     Post(HotCalls calls, long function) {
-      super(calls, "test", CallStyle.PLAIN, function, MemorySegment.NULL);
+      super(new Target(calls, "test", CallStyle.PLAIN, function, MemorySegment.NULL));
     }
   }
 

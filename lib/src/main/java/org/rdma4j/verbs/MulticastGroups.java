@@ -1,0 +1,56 @@
+package org.rdma4j.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.rdma4j.bindings.generated.ibv_gid;
+import org.rdma4j.bindings.generated.rdma_h;
+
+/** The multicast groups that a queue pair is attached to; it cannot be destroyed before it left. */
+final class MulticastGroups {
+  private record Group(Gid gid, int lid) {}
+
+  private final MemorySegment queuePair;
+  private final Set<Group> attached = new LinkedHashSet<>();
+
+  MulticastGroups(MemorySegment queuePair) {
+    this.queuePair = queuePair;
+  }
+
+  synchronized void attach(Gid gid, int lid) {
+    try (Arena arena = Arena.ofConfined()) {
+      Native.check(
+          "ibv_attach_mcast(" + gid + ")",
+          rdma_h.ibv_attach_mcast(queuePair, write(gid, arena), (short) lid));
+    }
+    attached.add(new Group(gid, lid));
+  }
+
+  synchronized void detach(Gid gid, int lid) {
+    Group group = new Group(gid, lid);
+    if (!attached.contains(group)) {
+      throw new IllegalArgumentException(
+          "the queue pair is not attached to " + gid + " with lid " + lid);
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      Native.check(
+          "ibv_detach_mcast(" + gid + ")",
+          rdma_h.ibv_detach_mcast(queuePair, write(gid, arena), (short) lid));
+    }
+    attached.remove(group);
+  }
+
+  synchronized void detachAll() {
+    for (Group group : List.copyOf(attached)) {
+      detach(group.gid, group.lid);
+    }
+  }
+
+  private static MemorySegment write(Gid gid, Arena arena) {
+    MemorySegment raw = arena.allocate(ibv_gid.layout());
+    gid.write(raw);
+    return raw;
+  }
+}

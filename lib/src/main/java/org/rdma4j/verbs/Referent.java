@@ -1,0 +1,45 @@
+package org.rdma4j.verbs;
+
+import java.lang.invoke.VarHandle;
+
+/**
+ * What a request points to, in memory that a provider's post reads: an address handle, a memory
+ * window. A post looks, inside a {@link HotCall}, whether it is still there; who destroys it says
+ * so first and then waits until no thread is inside a post that looked before.
+ */
+final class Referent {
+  /** For requests that point to nothing. */
+  static final Referent NONE = new Referent("");
+
+  /** For datagrams that point to nothing, since they must. */
+  static final Referent MISSING = new Referent("the datagram's destination is not given: to(...)");
+
+  static {
+    MISSING.gone = true;
+  }
+
+  private final String refusal;
+  private boolean gone;
+
+  private Referent(String refusal) {
+    this.refusal = refusal;
+  }
+
+  static Referent of(String name) {
+    return new Referent(name + " is closed");
+  }
+
+  /** Throws where it is gone. */
+  void check() {
+    if (gone) {
+      throw new IllegalStateException(refusal);
+    }
+  }
+
+  /** After this no post of those uses it. */
+  void leave(HotCalls posts) {
+    gone = true;
+    VarHandle.fullFence();
+    posts.awaitOutside();
+  }
+}

@@ -1,0 +1,234 @@
+package org.rdma4j.verbs;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Unreliable datagrams: address handles, the header before the payload, multicast. */
+@Tag("device")
+@Tag("data-path")
+@Timeout(120)
+final class DatagramsTest {
+  private static final int QUEUE_KEY = 0x1234_5678;
+  private static final int HEADER = GlobalRoutingHeader.BYTES;
+
+  private Loopback loopback;
+  private Gid gid;
+  private AddressHandle handle;
+
+  @BeforeEach
+  void start() {
+    loopback =
+        Loopback.unconnected(
+            config ->
+                QueuePairConfig.datagram(config.sendCompletions())
+                    .sendDepth(Loopback.DEPTH)
+                    .receiveDepth(Loopback.DEPTH)
+                    .inlineBytes(64));
+    loopback.a.queuePair.startDatagrams(1, 0, QUEUE_KEY, 0);
+    loopback.b.queuePair.startDatagrams(1, 0, QUEUE_KEY, 0);
+    int index = Loopback.gidIndex(loopback.device);
+    gid = loopback.device.gid(1, index);
+    handle = loopback.domain.createAddressHandle(AddressVector.to(gid, 1, index));
+  }
+
+  @AfterEach
+  void close() {
+    loopback.close();
+  }
+
+  private void send(String text) {
+    loopback
+        .a
+        .sends
+        .add(1)
+        .inline(MemorySegment.ofArray(text.getBytes(StandardCharsets.US_ASCII)), 0, text.length())
+        .to(handle, loopback.b.queuePair.number(), QUEUE_KEY)
+        .signaled();
+    loopback.a.sends.post();
+  }
+
+  @Test
+  void aDatagramArrivesBehindItsHeader() {
+    loopback.b.receive(7, 0, 256);
+    send("datagram");
+
+    Loopback.Done received = loopback.b.await(1).getFirst();
+    assertThat(received.id()).isEqualTo(7);
+    assertThat(received.length()).isEqualTo(HEADER + 8);
+    assertThat(loopback.b.region.segment().asSlice(HEADER, 8).toArray(JAVA_BYTE))
+        .isEqualTo("datagram".getBytes(StandardCharsets.US_ASCII));
+    assertThat(loopback.b.completions.sourceQueuePairNumber(0))
+        .isEqualTo(loopback.a.queuePair.number());
+    assertThat(loopback.b.completions.hasGlobalRoutingHeader(0)).isTrue();
+    assertThat(loopback.a.await(1).getFirst().status()).isEqualTo(CompletionStatus.SUCCESS);
+  }
+
+  @Test
+  void theHeaderTellsWhoSentIt() {
+    loopback.b.receive(7, 0, 256);
+    send("x");
+    loopback.b.await(1);
+
+    MemorySegment memory = loopback.b.region.segment();
+    GlobalRoutingHeader header =
+        GlobalRoutingHeader.isIpv4(memory)
+            ? GlobalRoutingHeader.ofIpv4(memory)
+            : GlobalRoutingHeader.of(memory);
+    assertThat(header.source()).isEqualTo(gid);
+    assertThat(header.destination()).isEqualTo(gid);
+    assertThat(header.nextHeader()).isEqualTo(17);
+    assertThat(header.hopLimit()).isEqualTo(64);
+  }
+
+  @Test
+  void anAddressHandleMadeOfACompletionLeadsBackToTheSender() {
+    loopback.b.receive(7, 0, 256);
+    send("question");
+    loopback.b.await(1);
+    loopback.a.receive(8, 0, 256);
+
+    AddressHandle back =
+        loopback.domain.createAddressHandle(
+            loopback.b.completions, 0, loopback.b.region.segment(), 1);
+    loopback
+        .b
+        .sends
+        .add(9)
+        .sendWithImmediate(42)
+        .to(back, loopback.b.completions.sourceQueuePairNumber(0), QUEUE_KEY);
+    loopback.b.sends.post();
+
+    assertThat(loopback.a.await(2))
+        .filteredOn(done -> done.id() == 8)
+        .singleElement()
+        .extracting(Loopback.Done::immediate, Loopback.Done::length)
+        .containsExactly(42, (long) HEADER);
+  }
+
+  @Test
+  void aDatagramWithAnotherQueueKeyIsDropped() throws InterruptedException {
+    loopback.b.receive(7, 0, 256);
+    loopback.a.sends.add(1).to(handle, loopback.b.queuePair.number(), QUEUE_KEY + 1).signaled();
+    loopback.a.sends.post();
+    loopback.a.await(1);
+    Thread.sleep(100);
+    assertThat(loopback.b.completions.poll()).isZero();
+  }
+
+  @Test
+  void aDatagramWithoutADestinationIsNotPosted() {
+    loopback.a.sends.add(1).to(handle, 1, QUEUE_KEY);
+    loopback.a.sends.clear();
+    loopback.a.sends.add(2);
+    assertThatThrownBy(() -> loopback.a.sends.post())
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("destination");
+    assertThat(loopback.a.sends.size()).isEqualTo(1);
+  }
+
+  @Test
+  void aDatagramToAHandleThatWasClosedSinceIsNotPosted() {
+    loopback.a.sends.add(1).to(handle, loopback.b.queuePair.number(), QUEUE_KEY);
+    handle.close();
+    assertThatThrownBy(() -> loopback.a.sends.post())
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("address handle")
+        .hasMessageContaining("closed");
+    loopback.a.sends.clear();
+    loopback.a.sends.add(2);
+    assertThatThrownBy(() -> loopback.a.sends.to(handle, 1, QUEUE_KEY))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("closed");
+  }
+
+  @Test
+  void closingAHandleWhileAnotherThreadPostsToItEndsInTheException() throws Exception {
+    for (int round = 0; round < 20; round++) {
+      AddressHandle closing = loopback.domain.createAddressHandle(handle.vector());
+      SendRequests sends = loopback.a.queuePair.sendRequests(1);
+      FutureTask<Integer> poster =
+          new FutureTask<>(
+              () -> {
+                int posted = 0;
+                while (true) {
+                  try {
+                    sends.add(1).to(closing, loopback.b.queuePair.number(), QUEUE_KEY).signaled();
+                    sends.post();
+                    posted++;
+                  } catch (PostException full) {
+                    sends.clear();
+                    Thread.onSpinWait();
+                  } catch (IllegalStateException closed) {
+                    return posted;
+                  }
+                }
+              });
+      Thread.ofPlatform().start(poster);
+      Thread.sleep(2);
+      closing.close();
+      loopback.a.awaitWithin(poster.get(30, TimeUnit.SECONDS), Loopback.PATIENCE);
+    }
+  }
+
+  @Test
+  void aHandleOfAnotherDomainIsRefused() {
+    try (ProtectionDomain other = loopback.device.allocateProtectionDomain()) {
+      AddressHandle stranger = other.createAddressHandle(handle.vector());
+      loopback.a.sends.add(1);
+      assertThatThrownBy(() -> loopback.a.sends.to(stranger, 1, QUEUE_KEY))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("another protection domain");
+    }
+  }
+
+  @Test
+  void aDatagramToAMulticastGroupReachesAllThatAreAttached() {
+    // The group of RoCE v2 over IPv4: ::ffff:239.0.2.7.
+    Gid group = new Gid(0, 0xffff_ef00_0207L);
+    loopback.a.queuePair.attachMulticast(group, 0);
+    loopback.b.queuePair.attachMulticast(group, 0);
+    loopback.a.receive(1, 0, 256);
+    loopback.b.receive(2, 0, 256);
+    try (AddressHandle all =
+        loopback.domain.createAddressHandle(
+            AddressVector.to(group, 1, Loopback.gidIndex(loopback.device)))) {
+      loopback.a.sends.add(3).to(all, 0xff_ffff, QUEUE_KEY);
+      loopback.a.sends.post();
+      assertThat(loopback.a.await(1).getFirst().id()).isEqualTo(1);
+      assertThat(loopback.b.await(1).getFirst().id()).isEqualTo(2);
+    }
+    loopback.b.queuePair.detachMulticast(group, 0);
+    assertThatThrownBy(() -> loopback.b.queuePair.detachMulticast(group, 0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("not attached");
+  }
+
+  @Test
+  void aQueuePairThatIsAttachedCanBeClosed() {
+    loopback.a.queuePair.attachMulticast(new Gid(0, 0xffff_ef00_0207L), 0);
+    loopback.a.queuePair.close();
+  }
+
+  @Test
+  void aQueuePairOfDatagramsIsNotConnected() {
+    assertThatThrownBy(() -> loopback.a.queuePair.connect(loopback.path(loopback.b.address())))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("startDatagrams");
+  }
+
+  @Test
+  void aQueriedQueueKeyIsTheOneThatWasSet() {
+    assertThat(loopback.a.queuePair.query().queueKey()).isEqualTo(QUEUE_KEY);
+  }
+}

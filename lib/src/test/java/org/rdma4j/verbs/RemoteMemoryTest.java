@@ -1,0 +1,233 @@
+package org.rdma4j.verbs;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Reads, writes and atomics, which the peer's program takes no part in. */
+@Tag("device")
+@Tag("data-path")
+@Timeout(120)
+final class RemoteMemoryTest {
+  private static final AccessFlag[] ALL = {
+    AccessFlag.LOCAL_WRITE,
+    AccessFlag.REMOTE_READ,
+    AccessFlag.REMOTE_WRITE,
+    AccessFlag.REMOTE_ATOMIC
+  };
+
+  private Loopback loopback;
+  private MemoryRegion remote;
+  private MemoryRegion local;
+  private SendRequests sends;
+
+  @BeforeEach
+  void connect() {
+    loopback = Loopback.connected(config -> config, path -> path.access(ALL));
+    remote = loopback.domain.register(1 << 20, ALL);
+    local = loopback.a.region;
+    sends = loopback.a.sends;
+  }
+
+  @AfterEach
+  void close() {
+    loopback.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, 1, 1023, 1024, 1025, 1 << 19})
+  void aWritePutsTheLocalBytesIntoTheRemoteMemory(long length) {
+    byte[] bytes = random(length);
+    MemorySegment.copy(bytes, 0, local.segment(), JAVA_BYTE, 64, bytes.length);
+
+    sends.add(1).write(remote.remoteAddress() + 100, remote.remoteKey());
+    sends.from(local, 64, length).signaled();
+    sends.post();
+
+    Loopback.Done done = loopback.a.await(1).getFirst();
+    assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
+    assertThat(done.opcode()).isEqualTo(CompletionOpcode.RDMA_WRITE);
+    assertThat(bytes(remote, 100, length)).isEqualTo(bytes);
+    assertThat(bytes(remote, 100 + length, 8)).containsOnly(0);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, 1, 1023, 1024, 1025, 1 << 19})
+  void aReadPutsTheRemoteBytesIntoTheLocalMemory(long length) {
+    byte[] bytes = random(length);
+    MemorySegment.copy(bytes, 0, remote.segment(), JAVA_BYTE, 7, bytes.length);
+
+    sends.add(1).read(remote.remoteAddress() + 7, remote.remoteKey());
+    sends.into(local, 64, length).signaled();
+    sends.post();
+
+    Loopback.Done done = loopback.a.await(1).getFirst();
+    assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
+    assertThat(done.opcode()).isEqualTo(CompletionOpcode.RDMA_READ);
+    assertThat(bytes(local, 64, length)).isEqualTo(bytes);
+    assertThat(bytes(local, 64 + length, 8)).containsOnly(0);
+  }
+
+  @Test
+  void aWriteWithImmediateTakesAReceiveThatTellsItsLength() {
+    loopback.b.receive(5, 0, 64);
+    local.segment().fill((byte) 9);
+    sends.add(1).writeWithImmediate(remote.remoteAddress(), remote.remoteKey(), 0xdead_beef);
+    sends.from(local, 0, 33);
+    sends.post();
+
+    Loopback.Done received = loopback.b.await(1).getFirst();
+    assertThat(received.id()).isEqualTo(5);
+    assertThat(received.opcode()).isEqualTo(CompletionOpcode.RECEIVE_RDMA_WITH_IMMEDIATE);
+    assertThat(received.immediate()).isEqualTo(0xdead_beef);
+    assertThat(received.length()).isEqualTo(33);
+    assertThat(bytes(remote, 0, 34)).endsWith(9, 0).startsWith(9);
+  }
+
+  @Test
+  void anInlineWriteCopiesWhatWasThereWhenItWasAdded() {
+    MemorySegment source = MemorySegment.ofArray(new byte[] {1, 2, 3});
+    sends.add(1).write(remote.remoteAddress(), remote.remoteKey()).inline(source, 0, 3).signaled();
+    source.fill((byte) 0);
+    sends.post();
+
+    assertSuccess();
+    assertThat(bytes(remote, 0, 4)).containsExactly(1, 2, 3, 0);
+  }
+
+  @Test
+  void compareAndSwapReplacesWhatWasExpectedAndTellsWhatWasThere() {
+    remote.segment().set(JAVA_LONG, 8, 41L);
+    sends.add(1).compareAndSwap(remote.remoteAddress() + 8, remote.remoteKey(), 41, 42);
+    sends.into(local, 0, 8).signaled();
+    sends.post();
+
+    assertThat(loopback.a.await(1).getFirst().opcode())
+        .isEqualTo(CompletionOpcode.COMPARE_AND_SWAP);
+    assertThat(local.segment().get(JAVA_LONG, 0)).isEqualTo(41);
+    assertThat(remote.segment().get(JAVA_LONG, 8)).isEqualTo(42);
+  }
+
+  @Test
+  void compareAndSwapLeavesWhatWasNotExpected() {
+    remote.segment().set(JAVA_LONG, 8, 40L);
+    sends.add(1).compareAndSwap(remote.remoteAddress() + 8, remote.remoteKey(), 41, 42);
+    sends.into(local, 0, 8).signaled();
+    sends.post();
+
+    assertSuccess();
+    assertThat(local.segment().get(JAVA_LONG, 0)).isEqualTo(40);
+    assertThat(remote.segment().get(JAVA_LONG, 8)).isEqualTo(40);
+  }
+
+  @Test
+  void fetchAndAddAddsAndTellsWhatWasThere() {
+    remote.segment().set(JAVA_LONG, 16, -3L);
+    sends.add(1).fetchAndAdd(remote.remoteAddress() + 16, remote.remoteKey(), 10);
+    sends.into(local, 0, 8).signaled();
+    sends.post();
+
+    assertThat(loopback.a.await(1).getFirst().opcode()).isEqualTo(CompletionOpcode.FETCH_AND_ADD);
+    assertThat(local.segment().get(JAVA_LONG, 0)).isEqualTo(-3);
+    assertThat(remote.segment().get(JAVA_LONG, 16)).isEqualTo(7);
+  }
+
+  @Test
+  void anAtomicAtAnAddressThatEightDoesNotDivideIsRefusedByThePeer() {
+    sends.add(1).fetchAndAdd(remote.remoteAddress() + 4, remote.remoteKey(), 1);
+    sends.into(local, 0, 8).signaled();
+    sends.post();
+
+    assertThat(loopback.a.await(1).getFirst().status())
+        .isEqualTo(CompletionStatus.REMOTE_INVALID_REQUEST);
+  }
+
+  @Test
+  void anAtomicOnARegionWithoutTheRightIsRefusedByThePeer() {
+    MemoryRegion readOnly =
+        loopback.domain.register(64, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+    sends.add(1).fetchAndAdd(readOnly.remoteAddress(), readOnly.remoteKey(), 1);
+    sends.into(local, 0, 8).signaled();
+    sends.post();
+
+    assertThat(loopback.a.await(1).getFirst().status())
+        .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+  }
+
+  @Test
+  void aWrongKeyIsRefusedByThePeer() {
+    sends.add(1).read(remote.remoteAddress(), remote.remoteKey() ^ 0x7f00);
+    sends.into(local, 0, 8).signaled();
+    sends.post();
+
+    assertThat(loopback.a.await(1).getFirst().status())
+        .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+  }
+
+  @Test
+  void anAddressOutsideTheRegionIsRefusedByThePeer() {
+    sends.add(1).write(remote.remoteAddress() + remote.byteSize() - 4, remote.remoteKey());
+    sends.from(local, 0, 8).signaled();
+    sends.post();
+
+    assertThat(loopback.a.await(1).getFirst().status())
+        .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+  }
+
+  @Test
+  void aRequestThatIsFencedSeesWhatTheReadBeforeItRead() {
+    remote.segment().set(JAVA_LONG, 0, 77L);
+    sends.add(1).read(remote.remoteAddress(), remote.remoteKey()).into(local, 0, 8);
+    sends.add(2).write(remote.remoteAddress() + 8, remote.remoteKey()).from(local, 0, 8);
+    sends.fenced().signaled();
+    sends.post();
+
+    assertSuccess();
+    assertThat(remote.segment().get(JAVA_LONG, 8)).isEqualTo(77);
+  }
+
+  @Test
+  void aQueuePairOfDatagramsRefusesRemoteAccess() {
+    try (QueuePair datagrams =
+        loopback.domain.createQueuePair(
+            QueuePairConfig.datagram(loopback.a.queue).mayOverrun(true))) {
+      SendRequests requests = datagrams.sendRequests(1);
+      assertThatThrownBy(() -> requests.add(1).write(0, 0))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("UNRELIABLE_DATAGRAM");
+      assertThatThrownBy(() -> requests.read(0, 0)).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> requests.compareAndSwap(0, 0, 0, 0))
+          .isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> requests.fetchAndAdd(0, 0, 0))
+          .isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> requests.invalidate(0)).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> requests.sendWithInvalidate(0))
+          .isInstanceOf(IllegalStateException.class);
+    }
+  }
+
+  private void assertSuccess() {
+    assertThat(loopback.a.await(1).getFirst().status()).isEqualTo(CompletionStatus.SUCCESS);
+  }
+
+  private static byte[] random(long length) {
+    byte[] bytes = new byte[(int) length];
+    new Random(length).nextBytes(bytes);
+    return bytes;
+  }
+
+  private static byte[] bytes(MemoryRegion region, long offset, long length) {
+    return region.segment().asSlice(offset, length).toArray(JAVA_BYTE);
+  }
+}
