@@ -37,6 +37,7 @@ public record GlobalRoutingHeader(
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
   private static final int IPV4_OFFSET = 20;
+  private static final byte VERSION_4_OF_5_WORDS = 0x45;
 
   /**
    * Reads an IPv6 header, or that of InfiniBand, which is of the same form.
@@ -59,19 +60,24 @@ public record GlobalRoutingHeader(
   }
 
   /**
-   * Whether the last 20 of the 40 bytes are an IPv4 header.
+   * Whether the last 20 of the 40 bytes are an IPv4 header: the first cannot be one of IPv6, or the
+   * checksum of an IPv4 header is right, as libibverbs tells them apart.
    *
    * @param received the memory of the receive, whose first 40 bytes are read
-   * @return whether they are, by version, length and checksum
+   * @return whether they are
    * @throws IndexOutOfBoundsException where there are fewer
    */
   public static boolean isIpv4(MemorySegment received) {
     MemorySegment header = received.asSlice(IPV4_OFFSET, BYTES - IPV4_OFFSET);
-    if (header.get(ValueLayout.JAVA_BYTE, 0) != 0x45) {
+    if (header.get(ValueLayout.JAVA_BYTE, 0) != VERSION_4_OF_5_WORDS) {
       return false;
     }
+    return received.get(ValueLayout.JAVA_BYTE, 0) >>> 4 != 6 || hasRightChecksum(header);
+  }
+
+  private static boolean hasRightChecksum(MemorySegment header) {
     int sum = 0;
-    for (int i = 0; i < BYTES - IPV4_OFFSET; i += Short.BYTES) {
+    for (int i = 0; i < header.byteSize(); i += Short.BYTES) {
       sum += Short.toUnsignedInt(header.get(SHORT, i));
     }
     return (sum & 0xffff) + (sum >>> 16) == 0xffff;

@@ -228,6 +228,7 @@ public final class SendRequests {
    * @param expected the number that is replaced, in the byte order of the peer's host
    * @param replacement what replaces it
    * @return this
+   * @throws IllegalArgumentException where 8 does not divide the address
    * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
    *     type of the queue pair does not allow it
    */
@@ -248,6 +249,7 @@ public final class SendRequests {
    *     there does
    * @param addend what to add, in the byte order of the peer's host
    * @return this
+   * @throws IllegalArgumentException where 8 does not divide the address
    * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
    *     type of the queue pair does not allow it
    */
@@ -319,6 +321,10 @@ public final class SendRequests {
   }
 
   private static void atomic(long request, long address, int key, long compareOrAdd) {
+    if ((address & (Long.BYTES - 1)) != 0) {
+      throw new IllegalArgumentException(
+          "remoteAddress is 0x" + Long.toHexString(address) + ", must be divisible by 8");
+    }
     RawMemory.putLong(request + ATOMIC_REMOTE_ADDR, address);
     RawMemory.putInt(request + ATOMIC_RKEY, key);
     RawMemory.putLong(request + ATOMIC_COMPARE_ADD, compareOrAdd);

@@ -22,7 +22,6 @@ import org.rdma4j.lifetime.Lifetime;
 public final class SharedReceiveQueue implements AutoCloseable {
   private final ProtectionDomain domain;
   private final MemorySegment queue;
-  private final int sges;
   private final HotCalls posts;
   private final Lifetime lifetime;
 
@@ -30,12 +29,11 @@ public final class SharedReceiveQueue implements AutoCloseable {
   private final Map<CompletionQueue.Capacity, Integer> users = new HashMap<>();
 
   private int depth;
+  private int sges;
 
-  private SharedReceiveQueue(ProtectionDomain domain, MemorySegment queue, int depth, int sges) {
+  private SharedReceiveQueue(ProtectionDomain domain, MemorySegment queue) {
     this.domain = domain;
     this.queue = queue;
-    this.depth = depth;
-    this.sges = sges;
     HotCalls calls = new HotCalls();
     this.posts = calls;
     this.lifetime =
@@ -60,8 +58,12 @@ public final class SharedReceiveQueue implements AutoCloseable {
           Native.created(
               "ibv_create_srq(" + depth + " requests of " + sges + " pieces)",
               Calls.pointer(rdma_h.ibv_create_srq$address(), domain.pointer(), init));
-      return new SharedReceiveQueue(
-          domain, created, ibv_srq_attr.max_wr(attributes), ibv_srq_attr.max_sge(attributes));
+      SharedReceiveQueue queue = new SharedReceiveQueue(domain, created);
+      // Some providers tell what they granted only when they are asked.
+      SharedReceiveQueueAttributes granted = queue.query();
+      queue.depth = granted.depth();
+      queue.sges = granted.sges();
+      return queue;
     }
   }
 

@@ -4,7 +4,13 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.MulticastSocket;
+import java.net.NetworkInterface;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -192,17 +198,22 @@ final class DatagramsTest {
     }
   }
 
+  /**
+   * The kernel leads packets to a group back to a device that has joined it, as an IP host does.
+   */
   @Test
-  void aDatagramToAMulticastGroupReachesAllThatAreAttached() {
-    // The group of RoCE v2 over IPv4: ::ffff:239.0.2.7.
+  void aDatagramToAMulticastGroupReachesAllThatAreAttached() throws IOException {
+    InetAddress address = InetAddress.getByName("239.0.2.7");
     Gid group = new Gid(0, 0xffff_ef00_0207L);
-    loopback.a.queuePair.attachMulticast(group, 0);
-    loopback.b.queuePair.attachMulticast(group, 0);
-    loopback.a.receive(1, 0, 256);
-    loopback.b.receive(2, 0, 256);
-    try (AddressHandle all =
-        loopback.domain.createAddressHandle(
-            AddressVector.to(group, 1, Loopback.gidIndex(loopback.device)))) {
+    try (MulticastSocket member = new MulticastSocket()) {
+      member.joinGroup(new InetSocketAddress(address, 0), networkOf(gid));
+      loopback.a.queuePair.attachMulticast(group, 0);
+      loopback.b.queuePair.attachMulticast(group, 0);
+      loopback.a.receive(1, 0, 256);
+      loopback.b.receive(2, 0, 256);
+      AddressHandle all =
+          loopback.domain.createAddressHandle(
+              AddressVector.to(group, 1, Loopback.gidIndex(loopback.device)));
       loopback.a.sends.add(3).to(all, 0xff_ffff, QUEUE_KEY);
       loopback.a.sends.post();
       assertThat(loopback.a.await(1).getFirst().id()).isEqualTo(1);
@@ -212,6 +223,11 @@ final class DatagramsTest {
     assertThatThrownBy(() -> loopback.b.queuePair.detachMulticast(group, 0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("not attached");
+  }
+
+  private static NetworkInterface networkOf(Gid gid) throws IOException {
+    byte[] address = ByteBuffer.allocate(Integer.BYTES).putInt((int) gid.interfaceId()).array();
+    return NetworkInterface.getByInetAddress(InetAddress.getByAddress(address));
   }
 
   @Test

@@ -144,13 +144,14 @@ final class RemoteMemoryTest {
   }
 
   @Test
-  void anAtomicAtAnAddressThatEightDoesNotDivideIsRefusedByThePeer() {
-    sends.add(1).fetchAndAdd(remote.remoteAddress() + 4, remote.remoteKey(), 1);
-    sends.into(local, 0, 8).signaled();
-    sends.post();
-
-    assertThat(loopback.a.await(1).getFirst().status())
-        .isEqualTo(CompletionStatus.REMOTE_INVALID_REQUEST);
+  void anAtomicAtAnAddressThatEightDoesNotDivideIsRefused() {
+    sends.add(1);
+    assertThatThrownBy(() -> sends.fetchAndAdd(remote.remoteAddress() + 4, remote.remoteKey(), 1))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("divisible by 8");
+    assertThatThrownBy(
+            () -> sends.compareAndSwap(remote.remoteAddress() + 1, remote.remoteKey(), 1, 2))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
