@@ -49,6 +49,34 @@ void *reg_mr_iova2(void *first, void *second, size_t third, uint64_t fourth, uns
 	return second;
 }
 
+void *pointer_of_int(int first)
+{
+	RECORD(first);
+	errno = 1008;
+	return (void *)0x77;
+}
+
+void *pointer_of_pointer_and_int(void *first, uint32_t second)
+{
+	RECORD(POINTER(first), second);
+	errno = 1009;
+	return first;
+}
+
+int int_of_pointer(void *first)
+{
+	RECORD(POINTER(first));
+	errno = 1010;
+	return -10;
+}
+
+int int_of_two_pointers(void *first, void *second)
+{
+	RECORD(POINTER(first), POINTER(second));
+	errno = 1011;
+	return -11;
+}
+
 int int_of_three_pointers(void *first, void *second, void *third)
 {
 	RECORD(POINTER(first), POINTER(second), POINTER(third));
@@ -134,8 +162,26 @@ int record_req_notify_cq(struct ibv_cq *cq, int solicited_only)
 	return ENOSYS;
 }
 
+int record_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	RECORD(POINTER(srq), POINTER(wr), POINTER(bad_wr));
+	return E2BIG;
+}
+
+int record_post_wq_recv(struct ibv_wq *wq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	RECORD(POINTER(wq), POINTER(wr), POINTER(bad_wr));
+	return ERANGE;
+}
+
+void set_wq_op(struct ibv_wq *wq)
+{
+	wq->post_recv = record_post_wq_recv;
+}
+
 void set_ops(struct ibv_context *context)
 {
+	context->ops.post_srq_recv = record_post_srq_recv;
 	context->ops.post_send = record_post_send;
 	context->ops.post_recv = record_post_recv;
 	context->ops.poll_cq = record_poll_cq;

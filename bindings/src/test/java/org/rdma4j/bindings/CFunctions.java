@@ -9,13 +9,15 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.rdma4j.bindings.inlines.Errno;
 
-/** The functions of inlines.c, compiled against the installed headers. */
+/** The functions of the C files beside, compiled against the installed headers. */
 final class CFunctions {
-  private static final Path SOURCE = Path.of("src", "test", "c", "inlines.c");
+  private static final Path SOURCES = Path.of("src", "test", "c");
   private static final Path LIBRARY = Path.of("target", "inlines.so").toAbsolutePath();
   private static final int MAX_ARGUMENTS = 6;
 
@@ -27,7 +29,14 @@ final class CFunctions {
 
   private static SymbolLookup load() {
     Gcc.NATIVE.compile(
-        "-shared", "-fPIC", "-o", LIBRARY.toString(), SOURCE.toString(), "-libverbs");
+        "-shared",
+        "-fPIC",
+        "-o",
+        LIBRARY.toString(),
+        SOURCES.resolve("inlines.c").toString(),
+        SOURCES.resolve("operations.c").toString(),
+        SOURCES.resolve("extended.c").toString(),
+        "-libverbs");
     return SymbolLookup.libraryLookup(LIBRARY, Arena.global());
   }
 
@@ -44,6 +53,20 @@ final class CFunctions {
           Linker.nativeLinker()
               .downcallHandle(address(function), FunctionDescriptor.of(JAVA_LONG, parameters))
               .invokeWithArguments(LongStream.of(arguments).boxed().toList());
+    } catch (Throwable e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** The same, and leaves errno in {@link Errno}. */
+  static long callKeepingErrno(String function, long... arguments) {
+    MemoryLayout[] parameters =
+        Collections.nCopies(arguments.length, JAVA_LONG).toArray(MemoryLayout[]::new);
+    List<Object> all = new ArrayList<>(List.of(address(function), Errno.state()));
+    LongStream.of(arguments).forEach(all::add);
+    try {
+      return (long)
+          Errno.downcall(FunctionDescriptor.of(JAVA_LONG, parameters)).invokeWithArguments(all);
     } catch (Throwable e) {
       throw new IllegalStateException(e);
     }

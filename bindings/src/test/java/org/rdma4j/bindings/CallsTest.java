@@ -59,6 +59,38 @@ final class CallsTest {
   }
 
   @Test
+  void pointerOfInt() {
+    MemorySegment result = Calls.pointer(function("pointer_of_int"), -7);
+    assertThat(CFunctions.recorded(1)).containsExactly(-7L);
+    assertThat(result.address()).isEqualTo(0x77);
+    assertThat(Errno.errno()).isEqualTo(1008);
+  }
+
+  @Test
+  void pointerOfPointerAndInt() {
+    MemorySegment result = Calls.pointer(function("pointer_of_pointer_and_int"), segment(A), -1);
+    assertThat(CFunctions.recorded(2)).containsExactly(A, 0xFFFFFFFFL);
+    assertThat(result.address()).isEqualTo(A);
+    assertThat(Errno.errno()).isEqualTo(1009);
+  }
+
+  @Test
+  void intOfPointer() {
+    int result = Calls.integer(function("int_of_pointer"), segment(A));
+    assertThat(CFunctions.recorded(1)).containsExactly(A);
+    assertThat(result).isEqualTo(-10);
+    assertThat(Errno.errno()).isEqualTo(1010);
+  }
+
+  @Test
+  void intOfTwoPointers() {
+    int result = Calls.integer(function("int_of_two_pointers"), segment(A), segment(B));
+    assertThat(CFunctions.recorded(2)).containsExactly(A, B);
+    assertThat(result).isEqualTo(-11);
+    assertThat(Errno.errno()).isEqualTo(1011);
+  }
+
+  @Test
   void intOfThreePointers() {
     int result =
         Calls.integer(function("int_of_three_pointers"), segment(A), segment(B), segment(C));

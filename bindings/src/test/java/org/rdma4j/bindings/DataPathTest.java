@@ -18,8 +18,10 @@ final class DataPathTest {
   private static final long LIST = 0x99AABBCCDDEEFF00L;
   private static final long BAD = 0x0F1E2D3C4B5A6978L;
 
+  private static final int E2BIG = 7;
   private static final int EINVAL = 22;
   private static final int ENOMEM = 12;
+  private static final int ERANGE = 34;
   private static final int ENOSYS = 38;
 
   private final Arena arena = Arena.ofConfined();
@@ -64,6 +66,32 @@ final class DataPathTest {
             ? DataPath.ibv_post$critical(op, OBJECT, LIST, BAD)
             : DataPath.ibv_post(op, OBJECT, LIST, BAD);
     assertThat(result).isEqualTo(EINVAL);
+    assertThat(CFunctions.recorded(3)).containsExactly(OBJECT, LIST, BAD);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void postSrqRecvTakesItsArgumentsToC(boolean critical) {
+    long op = DataPath.ibv_post_srq_recv$op(context);
+    int result =
+        critical
+            ? DataPath.ibv_post$critical(op, OBJECT, LIST, BAD)
+            : DataPath.ibv_post(op, OBJECT, LIST, BAD);
+    assertThat(result).isEqualTo(E2BIG);
+    assertThat(CFunctions.recorded(3)).containsExactly(OBJECT, LIST, BAD);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void postWqRecvTakesItsArgumentsToC(boolean critical) {
+    MemorySegment wq = arena.allocate(CFunctions.call("size_of_wq"), 8);
+    CFunctions.call("set_wq_op", wq.address());
+    long op = DataPath.ibv_post_wq_recv$op(wq);
+    int result =
+        critical
+            ? DataPath.ibv_post$critical(op, OBJECT, LIST, BAD)
+            : DataPath.ibv_post(op, OBJECT, LIST, BAD);
+    assertThat(result).isEqualTo(ERANGE);
     assertThat(CFunctions.recorded(3)).containsExactly(OBJECT, LIST, BAD);
   }
 

@@ -112,6 +112,61 @@ public final class Calls {
     }
   }
 
+  private static final class PointerOfInt {
+    static final MethodHandle CALL = Errno.downcall(FunctionDescriptor.of(POINTER, JAVA_INT));
+  }
+
+  /** {@code void *function(int)}: the shape of ibv_import_device. */
+  public static MemorySegment pointer(MemorySegment function, int first) {
+    try {
+      return (MemorySegment) PointerOfInt.CALL.invokeExact(function, Errno.state(), first);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  private static final class PointerOfPointerAndInt {
+    static final MethodHandle CALL =
+        Errno.downcall(FunctionDescriptor.of(POINTER, ADDRESS, JAVA_INT));
+  }
+
+  /** {@code void *function(void *, uint32_t)}: the shape of ibv_import_pd, _mr and _dm. */
+  public static MemorySegment pointer(MemorySegment function, MemorySegment first, int second) {
+    try {
+      return (MemorySegment)
+          PointerOfPointerAndInt.CALL.invokeExact(function, Errno.state(), first, second);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  private static final class IntOfPointer {
+    static final MethodHandle CALL = Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS));
+  }
+
+  /** {@code int function(void *)}. */
+  public static int integer(MemorySegment function, MemorySegment first) {
+    try {
+      return (int) IntOfPointer.CALL.invokeExact(function, Errno.state(), first);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  private static final class IntOfTwoPointers {
+    static final MethodHandle CALL =
+        Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
+  }
+
+  /** {@code int function(void *, void *)}. */
+  public static int integer(MemorySegment function, MemorySegment first, MemorySegment second) {
+    try {
+      return (int) IntOfTwoPointers.CALL.invokeExact(function, Errno.state(), first, second);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
   private static final class IntOfThreePointers {
     static final MethodHandle CALL =
         Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS));

@@ -9,6 +9,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import org.rdma4j.bindings.generated.ibv_context;
 import org.rdma4j.bindings.generated.ibv_context_ops;
+import org.rdma4j.bindings.generated.ibv_wq;
+import org.rdma4j.bindings.generated.verbs_context;
 
 /**
  * The static inline functions of verbs.h that post and poll. C reads the function's pointer from
@@ -31,11 +33,11 @@ public final class DataPath {
 
   private DataPath() {}
 
-  private static MethodHandle plain(FunctionDescriptor shape) {
+  static MethodHandle plain(FunctionDescriptor shape) {
     return Linker.nativeLinker().downcallHandle(shape);
   }
 
-  private static MethodHandle critical(FunctionDescriptor shape) {
+  static MethodHandle critical(FunctionDescriptor shape) {
     return Linker.nativeLinker().downcallHandle(shape, Linker.Option.critical(false));
   }
 
@@ -92,7 +94,25 @@ public final class DataPath {
     return ibv_context_ops.req_notify_cq(ibv_context.ops(context)).address();
   }
 
-  /** {@code ibv_post_send} and, of the same shape, {@code ibv_post_recv}: 0 or the errno value. */
+  /** {@code context->ops.post_srq_recv}. */
+  public static long ibv_post_srq_recv$op(MemorySegment context) {
+    return ibv_context_ops.post_srq_recv(ibv_context.ops(context)).address();
+  }
+
+  /** {@code wq->post_recv}. */
+  public static long ibv_post_wq_recv$op(MemorySegment wq) {
+    return ibv_wq.post_recv(wq).address();
+  }
+
+  /** {@code verbs_context.post_srq_ops}, or 0 where the provider has none. */
+  public static long ibv_post_srq_ops$op(MemorySegment context) {
+    return Verbs.operation(context, verbs_context.post_srq_ops$offset()).address();
+  }
+
+  /**
+   * {@code ibv_post_send} and, of the same shape, {@code ibv_post_recv}, {@code ibv_post_srq_recv},
+   * {@code ibv_post_wq_recv} and {@code ibv_post_srq_ops}: 0 or the errno value.
+   */
   public static int ibv_post(long op, long qp, long wr, long bad_wr) {
     try {
       return (int) PlainPost.CALL.invokeExact(MemorySegment.ofAddress(op), qp, wr, bad_wr);

@@ -1,11 +1,24 @@
 package org.rdma4j.bindings.inlines;
 
 import static org.rdma4j.bindings.generated.rdma_h.IBV_ACCESS_OPTIONAL_RANGE;
+import static org.rdma4j.bindings.generated.rdma_h.IBV_QP_INIT_ATTR_PD;
+import static org.rdma4j.bindings.generated.rdma_h.IBV_SRQT_BASIC;
+import static org.rdma4j.bindings.generated.rdma_h.IBV_SRQ_INIT_ATTR_PD;
+import static org.rdma4j.bindings.generated.rdma_h.IBV_SRQ_INIT_ATTR_TYPE;
 
 import java.lang.foreign.MemorySegment;
 import org.rdma4j.bindings.generated.ibv_context;
+import org.rdma4j.bindings.generated.ibv_cq;
+import org.rdma4j.bindings.generated.ibv_device_attr_ex;
 import org.rdma4j.bindings.generated.ibv_gid_entry;
 import org.rdma4j.bindings.generated.ibv_port_attr;
+import org.rdma4j.bindings.generated.ibv_qp;
+import org.rdma4j.bindings.generated.ibv_qp_init_attr_ex;
+import org.rdma4j.bindings.generated.ibv_query_device_ex_input;
+import org.rdma4j.bindings.generated.ibv_srq;
+import org.rdma4j.bindings.generated.ibv_srq_init_attr_ex;
+import org.rdma4j.bindings.generated.ibv_td;
+import org.rdma4j.bindings.generated.ibv_xrcd;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.generated.verbs_context;
 
@@ -21,7 +34,11 @@ public final class Verbs {
    * The generated layouts are those of x86-64. On AArch64 glibc's pthread_mutex_t has 48 bytes and
    * not 40, which moves what stands behind it: abi_compat, and so the ends of both structs.
    */
-  private static final long MUTEX_GROWTH = System.getProperty("os.arch").equals("aarch64") ? 8 : 0;
+  static final long MUTEX_GROWTH = System.getProperty("os.arch").equals("aarch64") ? 8 : 0;
+
+  private static final int EINVAL = 22;
+  private static final int ENOSYS = 38;
+  private static final int EOPNOTSUPP = 95;
 
   private static final long ABI_COMPAT = ibv_context.abi_compat$offset() + MUTEX_GROWTH;
   private static final long CONTEXT_SIZE = ibv_context.layout().byteSize() + MUTEX_GROWTH;
@@ -50,6 +67,37 @@ public final class Verbs {
             && Long.compareUnsigned(verbs_context.sz(extended), VERBS_CONTEXT_SIZE - offset) >= 0
             && extended.get(rdma_h.C_POINTER, offset).address() != 0;
     return present ? extended : MemorySegment.NULL;
+  }
+
+  /** The operation at that offset of the context's verbs_context, or NULL where it has none. */
+  static MemorySegment operation(MemorySegment context, long offset) {
+    MemorySegment extended = verbs_get_ctx_op(context, offset);
+    return extended.address() == 0 ? MemorySegment.NULL : extended.get(rdma_h.C_POINTER, offset);
+  }
+
+  /** What C does in each function that creates: NULL and errno EOPNOTSUPP without the operation. */
+  static MemorySegment create(MemorySegment operation, MemorySegment first, MemorySegment second) {
+    if (operation.address() == 0) {
+      Errno.errno(EOPNOTSUPP);
+      return MemorySegment.NULL;
+    }
+    return Calls.pointer(operation, first, second);
+  }
+
+  /** What C does in each function of one pointer: EOPNOTSUPP without the operation. */
+  static int call(MemorySegment operation, MemorySegment first) {
+    return operation.address() == 0 ? EOPNOTSUPP : Calls.integer(operation, first);
+  }
+
+  /** What C does in each function of two pointers: EOPNOTSUPP without the operation. */
+  static int call(MemorySegment operation, MemorySegment first, MemorySegment second) {
+    return operation.address() == 0 ? EOPNOTSUPP : Calls.integer(operation, first, second);
+  }
+
+  /** What C does in each function of three pointers: EOPNOTSUPP without the operation. */
+  static int call(
+      MemorySegment operation, MemorySegment first, MemorySegment second, MemorySegment third) {
+    return operation.address() == 0 ? EOPNOTSUPP : Calls.integer(operation, first, second, third);
   }
 
   /** {@code ibv_query_port}: 0 or the errno value. */
@@ -86,5 +134,153 @@ public final class Verbs {
       MemorySegment context, MemorySegment entries, long max_entries, int flags) {
     return rdma_h._ibv_query_gid_table(
         context, entries, max_entries, flags, ibv_gid_entry.layout().byteSize());
+  }
+
+  /** {@code ibv_query_gid_ex}: 0 or the errno value. */
+  public static int ibv_query_gid_ex(
+      MemorySegment context, int port_num, int gid_index, MemorySegment entry, int flags) {
+    return rdma_h._ibv_query_gid_ex(
+        context, port_num, gid_index, entry, flags, ibv_gid_entry.layout().byteSize());
+  }
+
+  /**
+   * {@code ibv_query_device_ex}: 0 or the errno value. Where the provider lacks the operation, or
+   * it refuses, {@code ibv_query_device} fills the first part and the rest is zero.
+   */
+  public static int ibv_query_device_ex(
+      MemorySegment context, MemorySegment input, MemorySegment attr) {
+    if (input.address() != 0 && ibv_query_device_ex_input.comp_mask(input) != 0) {
+      return EINVAL;
+    }
+    MemorySegment operation = operation(context, verbs_context.query_device_ex$offset());
+    if (operation.address() != 0) {
+      int result =
+          verbs_context.query_device_ex.invoke(
+              operation, context, input, attr, ibv_device_attr_ex.layout().byteSize());
+      if (result != EOPNOTSUPP && result != ENOSYS) {
+        return result;
+      }
+    }
+    attr.asSlice(0, ibv_device_attr_ex.layout().byteSize()).fill((byte) 0);
+    return rdma_h.ibv_query_device(context, ibv_device_attr_ex.orig_attr(attr));
+  }
+
+  /** {@code ibv_query_rt_values_ex}: 0 or the errno value. */
+  public static int ibv_query_rt_values_ex(MemorySegment context, MemorySegment values) {
+    return call(operation(context, verbs_context.query_rt_values$offset()), context, values);
+  }
+
+  /** {@code ibv_create_cq_ex}: NULL and {@link Errno} on failure. */
+  public static MemorySegment ibv_create_cq_ex(MemorySegment context, MemorySegment cq_attr) {
+    return create(operation(context, verbs_context.create_cq_ex$offset()), context, cq_attr);
+  }
+
+  /** {@code ibv_modify_cq}: 0 or the errno value. */
+  public static int ibv_modify_cq(MemorySegment cq, MemorySegment attr) {
+    return call(operation(ibv_cq.context(cq), verbs_context.modify_cq$offset()), cq, attr);
+  }
+
+  /**
+   * {@code ibv_create_srq_ex}: the exported {@code ibv_create_srq} where the attributes ask for no
+   * more than that. NULL and {@link Errno} on failure.
+   */
+  public static MemorySegment ibv_create_srq_ex(
+      MemorySegment context, MemorySegment srq_init_attr_ex) {
+    int mask = ibv_srq_init_attr_ex.comp_mask(srq_init_attr_ex);
+    boolean onlyBasicFields = (mask & ~(IBV_SRQ_INIT_ATTR_PD() | IBV_SRQ_INIT_ATTR_TYPE())) == 0;
+    boolean basicType =
+        (mask & IBV_SRQ_INIT_ATTR_TYPE()) == 0
+            || ibv_srq_init_attr_ex.srq_type(srq_init_attr_ex) == IBV_SRQT_BASIC();
+    if (onlyBasicFields && (mask & IBV_SRQ_INIT_ATTR_PD()) != 0 && basicType) {
+      return Calls.pointer(
+          rdma_h.ibv_create_srq$address(),
+          ibv_srq_init_attr_ex.pd(srq_init_attr_ex),
+          srq_init_attr_ex);
+    }
+    return create(
+        operation(context, verbs_context.create_srq_ex$offset()), context, srq_init_attr_ex);
+  }
+
+  /** {@code ibv_get_srq_num}: 0 or the errno value. */
+  public static int ibv_get_srq_num(MemorySegment srq, MemorySegment srq_num) {
+    return call(operation(ibv_srq.context(srq), verbs_context.get_srq_num$offset()), srq, srq_num);
+  }
+
+  /**
+   * {@code ibv_post_srq_ops}: 0 or the errno value. Without the operation, the first request is the
+   * bad one. A caller on the data path takes {@link DataPath#ibv_post_srq_ops$op} instead.
+   */
+  public static int ibv_post_srq_ops(MemorySegment srq, MemorySegment op, MemorySegment bad_op) {
+    MemorySegment operation = operation(ibv_srq.context(srq), verbs_context.post_srq_ops$offset());
+    if (operation.address() == 0) {
+      bad_op.set(rdma_h.C_POINTER, 0, op);
+    }
+    return call(operation, srq, op, bad_op);
+  }
+
+  /**
+   * {@code ibv_create_qp_ex}: the exported {@code ibv_create_qp} where the attributes name the
+   * protection domain and nothing else. NULL and {@link Errno} on failure.
+   */
+  public static MemorySegment ibv_create_qp_ex(
+      MemorySegment context, MemorySegment qp_init_attr_ex) {
+    if (ibv_qp_init_attr_ex.comp_mask(qp_init_attr_ex) == IBV_QP_INIT_ATTR_PD()) {
+      return Calls.pointer(
+          rdma_h.ibv_create_qp$address(), ibv_qp_init_attr_ex.pd(qp_init_attr_ex), qp_init_attr_ex);
+    }
+    return create(
+        operation(context, verbs_context.create_qp_ex$offset()), context, qp_init_attr_ex);
+  }
+
+  /** {@code ibv_open_qp}: NULL and {@link Errno} on failure. */
+  public static MemorySegment ibv_open_qp(MemorySegment context, MemorySegment qp_open_attr) {
+    return create(operation(context, verbs_context.open_qp$offset()), context, qp_open_attr);
+  }
+
+  /** {@code ibv_modify_qp_rate_limit}: 0 or the errno value. */
+  public static int ibv_modify_qp_rate_limit(MemorySegment qp, MemorySegment attr) {
+    return call(
+        operation(ibv_qp.context(qp), verbs_context.modify_qp_rate_limit$offset()), qp, attr);
+  }
+
+  /** {@code ibv_is_qpt_supported}: 1 where the bit of the queue pair type is set, else 0. */
+  public static int ibv_is_qpt_supported(int caps, int qpt) {
+    return (caps & (1 << qpt)) != 0 ? 1 : 0;
+  }
+
+  /** {@code ibv_open_xrcd}: NULL and {@link Errno} on failure. */
+  public static MemorySegment ibv_open_xrcd(MemorySegment context, MemorySegment xrcd_init_attr) {
+    return create(operation(context, verbs_context.open_xrcd$offset()), context, xrcd_init_attr);
+  }
+
+  /** {@code ibv_close_xrcd}: 0 or the errno value. As in C, nobody asks for the operation. */
+  public static int ibv_close_xrcd(MemorySegment xrcd) {
+    MemorySegment extended = verbs_get_ctx(ibv_xrcd.context(xrcd));
+    return Calls.integer(verbs_context.close_xrcd(extended), xrcd);
+  }
+
+  /** {@code ibv_alloc_td}: NULL and {@link Errno} on failure. */
+  public static MemorySegment ibv_alloc_td(MemorySegment context, MemorySegment init_attr) {
+    return create(operation(context, verbs_context.alloc_td$offset()), context, init_attr);
+  }
+
+  /** {@code ibv_dealloc_td}: 0 or the errno value. */
+  public static int ibv_dealloc_td(MemorySegment td) {
+    return call(operation(ibv_td.context(td), verbs_context.dealloc_td$offset()), td);
+  }
+
+  /** {@code ibv_alloc_parent_domain}: NULL and {@link Errno} on failure. */
+  public static MemorySegment ibv_alloc_parent_domain(MemorySegment context, MemorySegment attr) {
+    return create(operation(context, verbs_context.alloc_parent_domain$offset()), context, attr);
+  }
+
+  /** {@code ibv_inc_rkey}: the same key with the next tag in its lowest 8 bits. */
+  public static int ibv_inc_rkey(int rkey) {
+    return (rkey & ~0xFF) | ((rkey + 1) & 0xFF);
+  }
+
+  /** {@code ibv_flow_label_to_udp_sport}: the unsigned port, 0xC000 to 0xFFFF. */
+  public static int ibv_flow_label_to_udp_sport(int fl) {
+    return ((fl & 0x03FFF) ^ ((fl & 0xFC000) >>> 14)) | 0xC000;
   }
 }
