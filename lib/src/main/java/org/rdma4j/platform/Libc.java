@@ -22,6 +22,7 @@ public final class Libc {
   private static final int MAP_PRIVATE_ANONYMOUS = 0x02 | 0x20;
   private static final int MADV_DONTNEED = 4;
   private static final int SC_PAGESIZE = 30;
+  private static final int F_DUPFD_CLOEXEC = 1030;
   private static final int F_GETFL = 3;
   private static final int F_SETFL = 4;
   private static final int O_NONBLOCK = 0x800;
@@ -45,6 +46,14 @@ public final class Libc {
 
   private static final class Poll {
     static final MethodHandle CALL = link("poll", JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
+  }
+
+  private static final class Close {
+    static final MethodHandle CALL = link("close", JAVA_INT, JAVA_INT);
+  }
+
+  private static final class Dladdr {
+    static final MethodHandle CALL = link("dladdr", JAVA_INT, JAVA_LONG, ADDRESS);
   }
 
   private static final class Fcntl {
@@ -121,6 +130,49 @@ public final class Libc {
       check("fcntl", (int) Fcntl.CALL.invokeExact(Errno.state(), fd, F_SETFL, flags | O_NONBLOCK));
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
+    }
+  }
+
+  /** Another descriptor of the same open file, which child processes do not get. */
+  public static int duplicate(int fd) {
+    try {
+      return check("fcntl", (int) Fcntl.CALL.invokeExact(Errno.state(), fd, F_DUPFD_CLOEXEC, 0));
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  /** Closes a descriptor. */
+  public static void close(int fd) {
+    try {
+      check("close", (int) Close.CALL.invokeExact(Errno.state(), fd));
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  /**
+   * Where an address lies: {@code Dl_info}.
+   *
+   * @param objectBase where the shared object is mapped; 0 where it lies in none
+   * @param symbol where the exported symbol that the address belongs to begins; 0 where it is
+   *     none's
+   */
+  public record SymbolInfo(long objectBase, long symbol) {}
+
+  /** Tells in which shared object and which of its exported symbols an address lies. */
+  public static SymbolInfo dladdr(long address) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment info = arena.allocate(4 * ADDRESS.byteSize(), 8);
+      int found;
+      try {
+        found = (int) Dladdr.CALL.invokeExact(Errno.state(), address, info);
+      } catch (Throwable thrown) {
+        throw Errno.unexpected(thrown);
+      }
+      return found == 0
+          ? new SymbolInfo(0, 0)
+          : new SymbolInfo(info.getAtIndex(JAVA_LONG, 1), info.getAtIndex(JAVA_LONG, 3));
     }
   }
 

@@ -45,6 +45,7 @@ public final class CompletionQueue implements AutoCloseable {
     if (channel != null) {
       channel.remember(queue.address(), this);
     }
+    device.register(queue.address(), this, lifetime);
     Leaks.watch(this, lifetime);
   }
 

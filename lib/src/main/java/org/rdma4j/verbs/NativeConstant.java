@@ -1,6 +1,7 @@
 package org.rdma4j.verbs;
 
 import java.util.Collection;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -25,7 +26,7 @@ interface NativeConstant {
     return fallback;
   }
 
-  /** The flags that are set in the mask. */
+  /** The flags that are set in the mask; the set cannot be changed. */
   static <E extends Enum<E> & NativeConstant> Set<E> flags(Class<E> type, int mask) {
     EnumSet<E> set = EnumSet.noneOf(type);
     for (E constant : type.getEnumConstants()) {
@@ -33,7 +34,7 @@ interface NativeConstant {
         set.add(constant);
       }
     }
-    return set;
+    return Collections.unmodifiableSet(set);
   }
 
   /** The mask that has those flags set. */

@@ -73,6 +73,7 @@ public final class QueuePair implements AutoCloseable {
               releaseReservations.run();
             },
             parents(domain, config));
+    domain.device().register(queuePair.address(), this, lifetime);
     Leaks.watch(this, lifetime);
   }
 

@@ -9,9 +9,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -19,16 +22,20 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_context;
 import org.rdma4j.bindings.generated.ibv_device;
 import org.rdma4j.bindings.generated.ibv_device_attr;
+import org.rdma4j.bindings.generated.ibv_device_attr_ex;
 import org.rdma4j.bindings.generated.ibv_gid;
 import org.rdma4j.bindings.generated.ibv_gid_entry;
 import org.rdma4j.bindings.generated.ibv_port_attr;
+import org.rdma4j.bindings.generated.ibv_values_ex;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.generated.timespec;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.ErrorNumber;
+import org.rdma4j.platform.Libc;
 import org.rdma4j.platform.NativeLibraries;
 
 /**
@@ -46,13 +53,20 @@ public final class RdmaDevice implements AutoCloseable {
   private final CallStyle callStyle;
   private final Lifetime lifetime;
   private final DeviceAttributes attributes;
+  private final NativeObjects objects = new NativeObjects();
+  private final AsyncEvents asyncEvents;
+  private final Waits asyncEventWaits;
 
   private RdmaDevice(MemorySegment context, DeviceInfo info, CallStyle callStyle) {
     this.context = context;
     this.info = info;
     this.callStyle = callStyle;
-    this.lifetime = new Lifetime("device " + info.name(), () -> close(context));
+    this.asyncEvents = new AsyncEvents(context, objects);
+    Waits waits = new Waits();
+    this.asyncEventWaits = waits;
+    this.lifetime = new Lifetime("device " + info.name(), waits::wake, () -> close(context));
     try {
+      Libc.setNonBlocking(ibv_context.async_fd(context));
       this.attributes = attributes();
     } catch (RuntimeException failed) {
       lifetime.close();
@@ -132,11 +146,89 @@ public final class RdmaDevice implements AutoCloseable {
         });
   }
 
+  /**
+   * Opens a device again that another {@link RdmaDevice}, also one of another process, has open:
+   * {@code ibv_import_device}. Each has objects of its own; with the bindings, one can import those
+   * of the other.
+   *
+   * @param commandFileDescriptor a descriptor of {@link #commandFileDescriptor}, which from another
+   *     process comes through {@code SCM_RIGHTS}. It is duplicated and remains the caller's
+   * @return the open device
+   * @throws IllegalArgumentException where the descriptor is negative
+   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
+   * @throws org.rdma4j.UnsupportedByDeviceException where the device's provider cannot import
+   * @throws RdmaException where the descriptor is not open, or not one of a device
+   */
+  public static RdmaDevice importDevice(int commandFileDescriptor) {
+    Arguments.checkRange("commandFileDescriptor", commandFileDescriptor, 0, Integer.MAX_VALUE);
+    NativeLibraries.require();
+    forbidForkInitialization();
+    int own = Libc.duplicate(commandFileDescriptor);
+    MemorySegment context = Calls.pointer(rdma_h.ibv_import_device$address(), own);
+    if (context.address() == 0) {
+      int errno = Errno.errno();
+      Libc.close(own);
+      throw Native.failure(
+          null, "ibv_import_device(descriptor " + commandFileDescriptor + ")", errno);
+    }
+    DeviceInfo info = info(ibv_context.device(context));
+    return new RdmaDevice(context, info, resolve(null, info));
+  }
+
+  /** Guards what libibverbs does not: a registration while fork support is being initialised. */
+  private static final Object FORK_LOCK = new Object();
+
+  private static boolean devicesWereOpened;
+
+  private static void forbidForkInitialization() {
+    synchronized (FORK_LOCK) {
+      devicesWereOpened = true;
+    }
+  }
+
+  /**
+   * Keeps registered memory out of the children of fork(), which would otherwise take its pages
+   * away from the device: {@code ibv_fork_init}. Only where the kernel does not do so by itself;
+   * {@link ProcessBuilder} needs none of it. Does nothing where it is initialised, or not needed.
+   *
+   * @return what holds from now on, never {@link ForkStatus#DISABLED}
+   * @throws IllegalStateException where it is too late, since a device was opened by this process
+   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
+   * @throws RdmaException where the call fails
+   */
+  public static ForkStatus initializeFork() {
+    synchronized (FORK_LOCK) {
+      ForkStatus status = forkStatus();
+      if (status != ForkStatus.DISABLED) {
+        return status;
+      }
+      if (devicesWereOpened) {
+        throw new IllegalStateException(
+            "fork support has to be initialised before the first device is opened");
+      }
+      Native.check("ibv_fork_init", rdma_h.ibv_fork_init());
+      return forkStatus();
+    }
+  }
+
+  /**
+   * Whether children of fork() keep away from registered memory: {@code ibv_is_fork_initialized}.
+   *
+   * @return what holds
+   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
+   */
+  public static ForkStatus forkStatus() {
+    NativeLibraries.require();
+    return NativeConstant.of(
+        ForkStatus.class, rdma_h.ibv_is_fork_initialized(), ForkStatus.DISABLED);
+  }
+
   private static RdmaDevice open(
       MemorySegment device, DeviceInfo info, @Nullable CallStyle callStyle) {
+    forbidForkInitialization();
     MemorySegment context = Calls.pointer(rdma_h.ibv_open_device$address(), device);
     if (context.address() == 0) {
-      throw new RdmaException("ibv_open_device(" + info.name() + ")", Errno.errno());
+      throw Native.failure(info, "ibv_open_device(" + info.name() + ")", Errno.errno());
     }
     return new RdmaDevice(context, info, resolve(callStyle, info));
   }
@@ -230,6 +322,63 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
+   * Queries what the device is and can do, with all groups of capabilities: {@code
+   * ibv_query_device_ex}.
+   *
+   * @return its attributes
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where the query fails
+   */
+  public ExtendedDeviceAttributes extendedAttributes() {
+    return query(
+        "ibv_query_device_ex",
+        ibv_device_attr_ex.layout().byteSize(),
+        result -> Verbs.ibv_query_device_ex(context, MemorySegment.NULL, result),
+        ExtendedDeviceAttributes::read);
+  }
+
+  /**
+   * Whether the device has an operation: whether its provider implements it and its attributes do
+   * not rule it out. What it has may still refuse certain arguments; what it has not throws {@link
+   * org.rdma4j.UnsupportedByDeviceException}, or an RdmaException.
+   *
+   * @param operation the operation
+   * @return whether it is there
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where the attributes cannot be queried
+   */
+  public boolean supports(DeviceOperation operation) {
+    ExtendedDeviceAttributes known = extendedAttributes();
+    return lifetime.whileOpen(() -> operation.isSupported(context, known));
+  }
+
+  /**
+   * Reads the device's clock: {@code ibv_query_rt_values_ex}.
+   *
+   * @return ticks of {@link ExtendedDeviceAttributes#coreClock}, in the valid bits of {@link
+   *     ExtendedDeviceAttributes#completionTimestampMask}
+   * @throws IllegalStateException where the device is closed
+   * @throws org.rdma4j.UnsupportedByDeviceException where it has no clock that can be read
+   * @throws RdmaException where the clock cannot be read
+   */
+  public long rawClock() {
+    return query(
+        "ibv_query_rt_values_ex",
+        ibv_values_ex.layout().byteSize(),
+        result -> {
+          ibv_values_ex.comp_mask(result, rdma_h.IBV_VALUES_MASK_RAW_CLOCK());
+          int errno = Verbs.ibv_query_rt_values_ex(context, result);
+          boolean answered =
+              (ibv_values_ex.comp_mask(result) & rdma_h.IBV_VALUES_MASK_RAW_CLOCK()) != 0;
+          return errno != 0 || answered ? errno : ErrorNumber.EOPNOTSUPP.value();
+        },
+        result -> {
+          MemorySegment clock = ibv_values_ex.raw_clock(result);
+          return timespec.tv_sec(clock) * 1_000_000_000 + timespec.tv_nsec(clock);
+        });
+  }
+
+  /**
    * Queries a port: {@code ibv_query_port}.
    *
    * @param port the port, from 1 to {@link DeviceAttributes#ports}
@@ -308,6 +457,51 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
+   * An entry of a port's GID table with its type and network interface: {@code ibv_query_gid_ex}.
+   *
+   * @param port the port, from 1
+   * @param index the index in its table, from 0 to {@link PortAttributes#gidTableLength} - 1
+   * @return the entry; empty where the table has none at that index
+   * @throws IllegalArgumentException where there is no such port or index
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where the query fails
+   */
+  public Optional<GidEntry> gidEntry(int port, int index) {
+    Arguments.checkIndex("GID index", index, port(port).gidTableLength());
+    return query(
+        "ibv_query_gid_ex(" + port + ", " + index + ")",
+        ibv_gid_entry.layout().byteSize(),
+        result -> {
+          int errno = Verbs.ibv_query_gid_ex(context, port, index, result, 0);
+          // Nothing is written then, and no entry is at port 0.
+          return errno == ErrorNumber.ENODATA.value() ? 0 : errno;
+        },
+        result ->
+            ibv_gid_entry.port_num(result) == 0 ? Optional.empty() : Optional.of(gidEntry(result)));
+  }
+
+  /**
+   * The index of a partition key in a port's table: {@code ibv_get_pkey_index}.
+   *
+   * @param port the port, from 1
+   * @param key the partition key, 0 to 0xffff, as a number (C takes it in network byte order)
+   * @return the index, which queue pairs refer to; empty where the table has no such key
+   * @throws IllegalArgumentException where there is no such port, or the key is out of range
+   * @throws IllegalStateException where the device is closed
+   */
+  public OptionalInt partitionKeyIndex(int port, int key) {
+    checkPort(port);
+    Arguments.checkRange("partition key", key, 0, 0xffff);
+    short networkOrder =
+        ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN
+            ? (short) key
+            : Short.reverseBytes((short) key);
+    int index =
+        lifetime.whileOpen(() -> rdma_h.ibv_get_pkey_index(context, (byte) port, networkOrder));
+    return index < 0 ? OptionalInt.empty() : OptionalInt.of(index);
+  }
+
+  /**
    * An entry of a port's partition key table: {@code ibv_query_pkey}.
    *
    * @param port the port, from 1
@@ -355,7 +549,7 @@ public final class RdmaDevice implements AutoCloseable {
             new ProtectionDomain(
                 this,
                 Native.created(
-                    "ibv_alloc_pd", Calls.pointer(rdma_h.ibv_alloc_pd$address(), context))));
+                    info, "ibv_alloc_pd", Calls.pointer(rdma_h.ibv_alloc_pd$address(), context))));
   }
 
   /**
@@ -371,6 +565,7 @@ public final class RdmaDevice implements AutoCloseable {
             new CompletionChannel(
                 this,
                 Native.created(
+                    info,
                     "ibv_create_comp_channel",
                     Calls.pointer(rdma_h.ibv_create_comp_channel$address(), context))));
   }
@@ -415,6 +610,7 @@ public final class RdmaDevice implements AutoCloseable {
   private CompletionQueue newQueue(int entries, @Nullable CompletionChannel channel) {
     MemorySegment queue =
         Native.created(
+            info,
             "ibv_create_cq(" + entries + " entries)",
             Calls.pointer(
                 rdma_h.ibv_create_cq$address(),
@@ -424,6 +620,49 @@ public final class RdmaDevice implements AutoCloseable {
                 channel == null ? MemorySegment.NULL : channel.handle(),
                 0));
     return new CompletionQueue(this, queue, channel);
+  }
+
+  /**
+   * Waits for the next asynchronous event and acknowledges it: {@code ibv_get_async_event}, {@code
+   * ibv_ack_async_event}. Where several threads wait, each event goes to one of them. Objects can
+   * be closed meanwhile; an event that has not been read yet is gone with its object. A virtual
+   * thread does not hold its carrier while it waits.
+   *
+   * @param timeout how long to wait at most; zero looks and does not wait
+   * @return the event; empty where none came within that time
+   * @throws InterruptedException where the thread is interrupted before or while it waits, which it
+   *     notices within 50 ms
+   * @throws IllegalArgumentException where the timeout is negative
+   * @throws IllegalStateException where the device is closed, also while waiting
+   * @throws RdmaException where the event cannot be read
+   */
+  public Optional<AsyncEvent> awaitAsyncEvent(Duration timeout) throws InterruptedException {
+    if (timeout.isNegative()) {
+      throw new IllegalArgumentException("timeout is " + timeout + ", must not be negative");
+    }
+    return asyncEventWaits.await(timeout, asyncEventFileDescriptor(), lifetime, asyncEvents::next);
+  }
+
+  /**
+   * The file descriptor on which asynchronous events arrive, for a poll or epoll of one's own. It
+   * is non-blocking and belongs to this device: to be neither read nor closed.
+   *
+   * @return the descriptor
+   * @throws IllegalStateException where the device is closed
+   */
+  public int asyncEventFileDescriptor() {
+    return lifetime.whileOpen(() -> ibv_context.async_fd(context));
+  }
+
+  /**
+   * The file descriptor by which the kernel is told what to do, for {@link #importDevice}. It
+   * belongs to this device: to be duplicated or sent to another process, not to be closed.
+   *
+   * @return the descriptor
+   * @throws IllegalStateException where the device is closed
+   */
+  public int commandFileDescriptor() {
+    return lifetime.whileOpen(() -> ibv_context.cmd_fd(context));
   }
 
   /**
@@ -457,6 +696,11 @@ public final class RdmaDevice implements AutoCloseable {
     return lifetime;
   }
 
+  /** Lets events that name the pointer find the object, as long as it is reachable and open. */
+  void register(long pointer, Object object, Lifetime itsLifetime) {
+    objects.register(pointer, object, itsLifetime);
+  }
+
   /** The context, for those whose life lies within this one's. */
   MemorySegment context() {
     return context;
@@ -480,7 +724,7 @@ public final class RdmaDevice implements AutoCloseable {
         () -> {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment result = arena.allocate(bytes, Long.BYTES);
-            Native.check(call, query.into(result));
+            Native.check(info, call, query.into(result));
             return reading.from(result);
           }
         });

@@ -44,6 +44,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
               Native.check("ibv_destroy_srq", rdma_h.ibv_destroy_srq(queue));
             },
             domain.lifetime());
+    domain.device().register(queue.address(), this, lifetime);
     Leaks.watch(this, lifetime);
   }
 

@@ -1,0 +1,141 @@
+package org.rdma4j.verbs;
+
+import java.lang.foreign.MemorySegment;
+import org.rdma4j.bindings.generated.ibv_context;
+import org.rdma4j.bindings.generated.ibv_context_ops;
+import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.generated.verbs_context;
+import org.rdma4j.bindings.inlines.Verbs;
+import org.rdma4j.platform.Libc;
+
+/**
+ * What not every device can do, to be asked for by {@link RdmaDevice#supports}.
+ *
+ * <p>Not here is what only the call itself tells: {@code ibv_create_cq_ex}, {@code
+ * ibv_reg_dmabuf_mr}, {@code ibv_import_device}, {@code ibv_set_ece}.
+ */
+public enum DeviceOperation {
+  /** Advice about what will be accessed: {@code ibv_advise_mr}. */
+  ADVISE_MEMORY_REGION(Table.VERBS_CONTEXT, verbs_context.advise_mr$offset()),
+  /** Changing a memory region: {@code ibv_rereg_mr}. */
+  REREGISTER_MEMORY_REGION(Table.CONTEXT_OPS, ibv_context_ops._compat_rereg_mr$offset()),
+  /** A memory region that discards what is written: {@code ibv_alloc_null_mr}. */
+  ALLOCATE_NULL_MEMORY_REGION(Table.VERBS_CONTEXT, verbs_context.alloc_null_mr$offset()),
+  /** Memory on the device: {@code ibv_alloc_dm}. */
+  ALLOCATE_DEVICE_MEMORY(Table.VERBS_CONTEXT, verbs_context.alloc_dm$offset()),
+  /** Memory windows: {@code ibv_alloc_mw}. */
+  ALLOCATE_MEMORY_WINDOW(Table.CONTEXT_OPS, ibv_context_ops.alloc_mw$offset()),
+  /** Binding a memory window of type 1: {@code ibv_bind_mw}. */
+  BIND_MEMORY_WINDOW(Table.CONTEXT_OPS, ibv_context_ops.bind_mw$offset()),
+  /** Memory regions that are not locked: {@code IBV_ACCESS_ON_DEMAND}. */
+  PAGE_ON_DEMAND(Table.NONE, 0),
+  /** Resizing a completion queue: {@code ibv_resize_cq}. */
+  RESIZE_COMPLETION_QUEUE(Table.CONTEXT_OPS, ibv_context_ops._compat_resize_cq$offset()),
+  /** Holding back the events of a completion queue: {@code ibv_modify_cq}. */
+  MODERATE_COMPLETION_QUEUE(Table.VERBS_CONTEXT, verbs_context.modify_cq$offset()),
+  /** Shared receive queues: {@code ibv_create_srq}. */
+  CREATE_SHARED_RECEIVE_QUEUE(Table.CONTEXT_OPS, ibv_context_ops._compat_create_srq$offset()),
+  /** Shared receive queues with extended attributes: {@code ibv_create_srq_ex}. */
+  CREATE_EXTENDED_SHARED_RECEIVE_QUEUE(Table.VERBS_CONTEXT, verbs_context.create_srq_ex$offset()),
+  /** Matching tagged messages: {@code ibv_post_srq_ops}. */
+  MATCH_TAGS(Table.VERBS_CONTEXT, verbs_context.post_srq_ops$offset()),
+  /** Queue pairs with extended attributes: {@code ibv_create_qp_ex}. */
+  CREATE_EXTENDED_QUEUE_PAIR(Table.VERBS_CONTEXT, verbs_context.create_qp_ex$offset()),
+  /** Sharing a queue pair of XRC: {@code ibv_open_qp}. */
+  OPEN_QUEUE_PAIR(Table.VERBS_CONTEXT, verbs_context.open_qp$offset()),
+  /** Limiting a queue pair's rate: {@code ibv_modify_qp_rate_limit}. */
+  LIMIT_RATE(Table.VERBS_CONTEXT, verbs_context.modify_qp_rate_limit$offset()),
+  /** XRC domains: {@code ibv_open_xrcd}. */
+  OPEN_XRC_DOMAIN(Table.VERBS_CONTEXT, verbs_context.open_xrcd$offset()),
+  /** Multicast groups: {@code ibv_attach_mcast}. */
+  ATTACH_MULTICAST(Table.CONTEXT_OPS, ibv_context_ops._compat_attach_mcast$offset()),
+  /** Thread domains: {@code ibv_alloc_td}. */
+  ALLOCATE_THREAD_DOMAIN(Table.VERBS_CONTEXT, verbs_context.alloc_td$offset()),
+  /** Parent domains: {@code ibv_alloc_parent_domain}. */
+  ALLOCATE_PARENT_DOMAIN(Table.VERBS_CONTEXT, verbs_context.alloc_parent_domain$offset()),
+  /** Work queues: {@code ibv_create_wq}. */
+  CREATE_WORK_QUEUE(Table.VERBS_CONTEXT, verbs_context.create_wq$offset()),
+  /** Tables of work queues: {@code ibv_create_rwq_ind_table}. */
+  CREATE_INDIRECTION_TABLE(Table.VERBS_CONTEXT, verbs_context.create_rwq_ind_table$offset()),
+  /** Steering packets: {@code ibv_create_flow}. */
+  CREATE_FLOW(Table.VERBS_CONTEXT, verbs_context.ibv_create_flow$offset()),
+  /** Steered packets of IPsec: {@code ibv_create_flow_action_esp}. */
+  CREATE_ESP_FLOW_ACTION(Table.VERBS_CONTEXT, verbs_context.create_flow_action_esp$offset()),
+  /** Counters: {@code ibv_create_counters}. */
+  CREATE_COUNTERS(Table.VERBS_CONTEXT, verbs_context.create_counters$offset()),
+  /** Reading the device's clock: {@code ibv_query_rt_values_ex}. */
+  READ_CLOCK(Table.VERBS_CONTEXT, verbs_context.query_rt_values$offset());
+
+  /** Where the operation's pointer is. */
+  private enum Table {
+    NONE,
+    CONTEXT_OPS,
+    VERBS_CONTEXT
+  }
+
+  private final Table table;
+  private final long offset;
+
+  DeviceOperation(Table table, long offset) {
+    this.table = table;
+    this.offset = offset;
+  }
+
+  boolean isSupported(MemorySegment context, ExtendedDeviceAttributes attributes) {
+    return isAllowed(attributes) && isImplemented(context);
+  }
+
+  private boolean isAllowed(ExtendedDeviceAttributes attributes) {
+    return switch (this) {
+      case ALLOCATE_DEVICE_MEMORY -> attributes.maxDeviceMemory() != 0;
+      case ALLOCATE_MEMORY_WINDOW, BIND_MEMORY_WINDOW -> attributes.basic().maxMemoryWindows() > 0;
+      case PAGE_ON_DEMAND -> attributes.onDemandPaging().supported();
+      case MODERATE_COMPLETION_QUEUE -> attributes.completionModeration().maxCount() > 0;
+      case CREATE_SHARED_RECEIVE_QUEUE, CREATE_EXTENDED_SHARED_RECEIVE_QUEUE ->
+          attributes.basic().maxSharedReceiveQueues() > 0;
+      case MATCH_TAGS -> attributes.tagMatching().maxTags() > 0;
+      case LIMIT_RATE -> attributes.packetPacing().maxRate() > 0;
+      case OPEN_XRC_DOMAIN ->
+          attributes.capabilities().contains(DeviceCapability.EXTENDED_RELIABLE_CONNECTION);
+      case ATTACH_MULTICAST -> attributes.basic().maxMulticastGroups() > 0;
+      case CREATE_WORK_QUEUE -> attributes.maxReceiveWorkQueues() > 0;
+      case CREATE_INDIRECTION_TABLE -> attributes.receiveSideScaling().maxIndirectionTables() > 0;
+      case ADVISE_MEMORY_REGION,
+          REREGISTER_MEMORY_REGION,
+          ALLOCATE_NULL_MEMORY_REGION,
+          RESIZE_COMPLETION_QUEUE,
+          CREATE_EXTENDED_QUEUE_PAIR,
+          OPEN_QUEUE_PAIR,
+          ALLOCATE_THREAD_DOMAIN,
+          ALLOCATE_PARENT_DOMAIN,
+          CREATE_FLOW,
+          CREATE_ESP_FLOW_ACTION,
+          CREATE_COUNTERS,
+          READ_CLOCK ->
+          true;
+    };
+  }
+
+  private boolean isImplemented(MemorySegment context) {
+    return switch (table) {
+      case NONE -> true;
+      case CONTEXT_OPS -> isOfProvider(ibv_context.ops(context));
+      case VERBS_CONTEXT -> {
+        MemorySegment extended = Verbs.verbs_get_ctx_op(context, offset);
+        yield extended.address() != 0 && isOfProvider(extended);
+      }
+    };
+  }
+
+  /**
+   * What a provider lacks is not NULL: libibverbs puts functions of its own there that refuse. They
+   * are static, so that an address in that library which is no exported symbol is one of them.
+   */
+  private boolean isOfProvider(MemorySegment pointers) {
+    long function = pointers.get(rdma_h.C_POINTER, offset).address();
+    Libc.SymbolInfo info = Libc.dladdr(function);
+    Libc.SymbolInfo library = Libc.dladdr(rdma_h.ibv_open_device$address().address());
+    return function != 0
+        && (info.objectBase() != library.objectBase() || info.symbol() == function);
+  }
+}

@@ -1,0 +1,45 @@
+package org.rdma4j.verbs;
+
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.rdma4j.lifetime.Lifetime;
+
+/**
+ * The objects of a device by their native pointers, for events that name no more than a pointer. An
+ * address is used again after its object was destroyed, so that closed ones are not found.
+ */
+final class NativeObjects {
+  private final Map<Long, Entry> objects = new ConcurrentHashMap<>();
+  private final ReferenceQueue<Object> unreachable = new ReferenceQueue<>();
+
+  private static final class Entry extends WeakReference<Object> {
+    private final long pointer;
+    private final Lifetime lifetime;
+
+    Entry(long pointer, Object object, Lifetime lifetime, ReferenceQueue<Object> queue) {
+      super(object, queue);
+      this.pointer = pointer;
+      this.lifetime = lifetime;
+    }
+  }
+
+  void register(long pointer, Object object, Lifetime lifetime) {
+    for (Reference<?> gone = unreachable.poll(); gone != null; gone = unreachable.poll()) {
+      Entry entry = (Entry) gone;
+      objects.remove(entry.pointer, entry);
+    }
+    objects.put(pointer, new Entry(pointer, object, lifetime, unreachable));
+  }
+
+  /** The object of that type at that address, where it is open. */
+  <T> Optional<T> find(Class<T> type, long pointer) {
+    Entry entry = objects.get(pointer);
+    return entry == null || !entry.lifetime.isOpen()
+        ? Optional.empty()
+        : Optional.ofNullable(entry.get()).filter(type::isInstance).map(type::cast);
+  }
+}
