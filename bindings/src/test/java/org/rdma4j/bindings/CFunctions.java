@@ -36,6 +36,7 @@ final class CFunctions {
         SOURCES.resolve("inlines.c").toString(),
         SOURCES.resolve("operations.c").toString(),
         SOURCES.resolve("extended.c").toString(),
+        SOURCES.resolve("memory.c").toString(),
         "-libverbs");
     return SymbolLookup.libraryLookup(LIBRARY, Arena.global());
   }
