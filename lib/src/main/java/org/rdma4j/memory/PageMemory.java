@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.rdma4j.platform.Libc;
 
 /**
- * Page-aligned memory outside the Java heap, by {@code mmap(2)}: zeroed, of any length, and not
- * counted against {@code -XX:MaxDirectMemorySize}.
+ * Page-aligned memory outside the Java heap, by {@code mmap(2)}, of small or {@linkplain HugePages
+ * huge} pages: zeroed, of any length, and not counted against {@code -XX:MaxDirectMemorySize}.
  *
  * <p>{@link #close} gives its pages back to the system at once. The addresses stay mapped for as
  * long as a view of them is reachable, so that a stale view reads zeros and what is written through
@@ -18,10 +18,12 @@ import org.rdma4j.platform.Libc;
  */
 public final class PageMemory implements AutoCloseable {
   private final MemorySegment segment;
+  private final Runnable giveBack;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  private PageMemory(MemorySegment segment) {
+  private PageMemory(MemorySegment segment, Runnable giveBack) {
     this.segment = segment;
+    this.giveBack = giveBack;
   }
 
   /**
@@ -34,13 +36,39 @@ public final class PageMemory implements AutoCloseable {
    *     or the limit on it (ulimit -v) does not suffice
    */
   public static PageMemory allocate(long bytes) {
-    if (bytes <= 0 || bytes > Long.MAX_VALUE - pageSize()) {
+    long mapped = roundUp(bytes, pageSize());
+    MemorySegment all = owned(Libc.mmap(mapped), mapped);
+    return new PageMemory(all.asSlice(0, bytes), () -> Libc.releasePages(all, mapped));
+  }
+
+  /**
+   * Maps memory of huge pages, {@code MAP_HUGETLB}.
+   *
+   * @param bytes its length in bytes, at least 1; what is mapped is that rounded up to whole huge
+   *     pages
+   * @param pages of which size
+   * @return the memory, all zero and aligned to a huge page
+   * @throws IllegalArgumentException where the length is not positive
+   * @throws org.rdma4j.RdmaException where {@code mmap} fails: ENOMEM where fewer huge pages are
+   *     free ({@code vm.nr_hugepages}), EINVAL where this machine has none of that size
+   */
+  public static PageMemory allocate(long bytes, HugePages pages) {
+    long mapped = roundUp(bytes, pages.pageSize());
+    String advice = pages.advice(mapped / pages.pageSize());
+    MemorySegment all = owned(Libc.mmapHuge(mapped, pages.pageSize(), advice), mapped);
+    // Huge pages that are given back and then touched raise SIGBUS where no other is free.
+    return new PageMemory(all.asSlice(0, bytes), () -> Libc.replacePages(all, mapped));
+  }
+
+  private static MemorySegment owned(MemorySegment mapping, long mapped) {
+    return mapping.reinterpret(mapped, Arena.ofAuto(), all -> Libc.munmap(all, mapped));
+  }
+
+  private static long roundUp(long bytes, long pageSize) {
+    if (bytes <= 0 || bytes > Long.MAX_VALUE - pageSize) {
       throw new IllegalArgumentException("bytes is " + bytes + ", must be at least 1");
     }
-    long mapped = (bytes + pageSize() - 1) / pageSize() * pageSize();
-    MemorySegment segment =
-        Libc.mmap(mapped).reinterpret(mapped, Arena.ofAuto(), all -> Libc.munmap(all, mapped));
-    return new PageMemory(segment.asSlice(0, bytes));
+    return (bytes + pageSize - 1) / pageSize * pageSize;
   }
 
   /**
@@ -65,7 +93,7 @@ public final class PageMemory implements AutoCloseable {
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      Libc.releasePages(segment, segment.byteSize());
+      giveBack.run();
     }
   }
 }

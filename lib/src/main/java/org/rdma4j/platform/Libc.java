@@ -20,6 +20,10 @@ public final class Libc {
 
   private static final int PROT_READ_WRITE = 1 | 2;
   private static final int MAP_PRIVATE_ANONYMOUS = 0x02 | 0x20;
+  private static final int MAP_FIXED = 0x10;
+  private static final int MAP_NORESERVE = 0x4000;
+  private static final int MAP_HUGETLB = 0x40000;
+  private static final int MAP_HUGE_SHIFT = 26;
   private static final int MADV_DONTNEED = 4;
   private static final int SC_PAGESIZE = 30;
   private static final int F_DUPFD_CLOEXEC = 1030;
@@ -84,23 +88,44 @@ public final class Libc {
 
   /** Maps that many bytes of zeroed, private, anonymous memory. */
   public static MemorySegment mmap(long bytes) {
+    return mmap("mmap(" + bytes + " bytes)", "", MemorySegment.NULL, bytes, 0);
+  }
+
+  /**
+   * Maps zeroed, private, anonymous memory of huge pages, which the system sets aside at once.
+   *
+   * @param advice what to do where it cannot
+   */
+  public static MemorySegment mmapHuge(long bytes, long pageSize, String advice) {
+    int size = Long.numberOfTrailingZeros(pageSize) << MAP_HUGE_SHIFT;
+    String call = "mmap(" + bytes + " bytes, MAP_HUGETLB)";
+    return mmap(call, advice, MemorySegment.NULL, bytes, MAP_HUGETLB | size);
+  }
+
+  /** Gives the pages back to the system by mapping small ones, all zero, in their place. */
+  public static void replacePages(MemorySegment mapped, long bytes) {
+    mmap("mmap(MAP_FIXED)", "", mapped, bytes, MAP_FIXED | MAP_NORESERVE);
+  }
+
+  private static MemorySegment mmap(
+      String call, String advice, MemorySegment where, long bytes, int flags) {
     MemorySegment mapped;
     try {
       mapped =
           (MemorySegment)
               Mmap.CALL.invokeExact(
                   Errno.state(),
-                  MemorySegment.NULL,
+                  where,
                   bytes,
                   PROT_READ_WRITE,
-                  MAP_PRIVATE_ANONYMOUS,
+                  MAP_PRIVATE_ANONYMOUS | flags,
                   -1,
                   0L);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
     if (mapped.address() == -1) {
-      throw new RdmaException("mmap(" + bytes + " bytes)", Errno.errno());
+      throw new RdmaException(call, Errno.errno(), advice);
     }
     return mapped;
   }

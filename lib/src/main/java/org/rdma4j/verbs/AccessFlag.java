@@ -21,6 +21,21 @@ public enum AccessFlag implements NativeConstant {
   /** Memory windows may be bound to it: {@code IBV_ACCESS_MW_BIND}. */
   MEMORY_WINDOW_BIND(rdma_h.IBV_ACCESS_MW_BIND()),
   /**
+   * Requests name its bytes by their offset, the first one by 0, instead of by their address:
+   * {@code IBV_ACCESS_ZERO_BASED}.
+   */
+  ZERO_BASED(rdma_h.IBV_ACCESS_ZERO_BASED()),
+  /**
+   * Its pages are not pinned, the device faults them in when it needs them: {@code
+   * IBV_ACCESS_ON_DEMAND}. Few devices can; the others refuse the registration.
+   */
+  ON_DEMAND(rdma_h.IBV_ACCESS_ON_DEMAND()),
+  /**
+   * It consists of huge pages and is registered {@link #ON_DEMAND}, so that the device may fault in
+   * huge pages: {@code IBV_ACCESS_HUGETLB}.
+   */
+  HUGE_PAGES(rdma_h.IBV_ACCESS_HUGETLB()),
+  /**
    * The device may write it out of order; ignored where it cannot: {@code
    * IBV_ACCESS_RELAXED_ORDERING}.
    */

@@ -3,30 +3,33 @@ package org.rdma4j.verbs;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Collections;
+import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_mr;
-import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.inlines.MemoryVerbs;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
-import org.rdma4j.memory.PageMemory;
 
 /**
- * A memory region, {@code struct ibv_mr}: page-aligned memory outside the Java heap that the device
- * reads and writes.
+ * A memory region, {@code struct ibv_mr}: memory outside the Java heap that the device reads and
+ * writes.
  *
  * <p>Closing it while requests that use it are outstanding is safe: they end in a protection error.
- * A view of its memory that is kept beyond that reads zeros.
+ * A view of memory that was allocated for it reads zeros when it is kept beyond that; memory of the
+ * caller stays what it is.
  *
  * <p>All methods may be called from any thread. The memory itself is shared with the device and
  * with every thread; a received message is visible to the thread that polled its completion.
  */
 public final class MemoryRegion implements AutoCloseable {
   private final ProtectionDomain domain;
-  private final MemorySegment segment;
+  private final Registration registration;
+  private final @Nullable MemorySegment segment;
   private final Set<AccessFlag> access;
-  private final MemorySegment region;
   private final long address;
   private final long byteSize;
   private final Extent extent;
@@ -34,31 +37,85 @@ public final class MemoryRegion implements AutoCloseable {
   private final int remoteKey;
   private final Lifetime lifetime;
 
-  MemoryRegion(ProtectionDomain domain, PageMemory memory, Set<AccessFlag> access) {
+  /**
+   * A region that has just been registered.
+   *
+   * @param kind what messages call it
+   * @param address by which requests name its first byte
+   * @param dependsOn what it depends on besides the domain
+   */
+  private MemoryRegion(
+      ProtectionDomain domain,
+      Registration registration,
+      String kind,
+      long address,
+      long byteSize,
+      Set<AccessFlag> access,
+      Lifetime... dependsOn) {
     this.domain = domain;
-    this.segment = memory.segment();
+    this.registration = registration;
+    RegionMemory memory = registration.memory();
+    this.segment = memory == null ? null : memory.segment();
     this.access = Collections.unmodifiableSet(access);
-    this.byteSize = segment.byteSize();
-    this.address = segment.address();
+    this.byteSize = byteSize;
+    this.address = address;
     Extent open = new Extent(byteSize);
     this.extent = open;
-    MemorySegment created =
-        Native.created(
-            "ibv_reg_mr(" + byteSize + " bytes, " + access + ")",
-            Verbs.ibv_reg_mr(domain.pointer(), segment, byteSize, NativeConstant.mask(access)));
-    this.region = created;
-    this.localKey = ibv_mr.lkey(created);
-    this.remoteKey = ibv_mr.rkey(created);
+    this.localKey = ibv_mr.lkey(registration.region());
+    this.remoteKey = ibv_mr.rkey(registration.region());
     this.lifetime =
         new Lifetime(
-            "memory region of " + byteSize + " bytes of " + domain.device().info().name(),
+            kind + " of " + domain.device().info().name(),
             () -> open.length = Extent.CLOSED,
-            () -> {
-              Native.check("ibv_dereg_mr", rdma_h.ibv_dereg_mr(created));
-              memory.close();
-            },
-            domain.lifetime());
+            registration::end,
+            dependsOn);
     Leaks.watch(this, lifetime);
+    if (memory != null) {
+      closeBeforeArena(memory);
+    }
+  }
+
+  private void closeBeforeArena(RegionMemory memory) {
+    try {
+      memory.closeBeforeArena(lifetime);
+    } catch (RuntimeException closed) {
+      lifetime.close();
+      throw closed;
+    }
+  }
+
+  /** In a call during which the domain, and what the memory is a part of, are open. */
+  static MemoryRegion register(
+      ProtectionDomain domain, RegionMemory memory, Set<AccessFlag> access, OptionalLong iova) {
+    MemorySegment segment = memory.segment();
+    long bytes = segment.byteSize();
+    int flags = NativeConstant.mask(access);
+    String call = "ibv_reg_mr(" + bytes + " bytes, " + access + ")";
+    MemorySegment created =
+        iova.isEmpty()
+            ? Verbs.ibv_reg_mr(domain.pointer(), segment, bytes, flags)
+            : MemoryVerbs.ibv_reg_mr_iova(
+                domain.pointer(), segment, bytes, iova.getAsLong(), flags);
+    return new MemoryRegion(
+        domain,
+        Registration.of(Native.created(call, created), memory),
+        "memory region of " + bytes + " bytes",
+        iova.orElse(segment.address()),
+        bytes,
+        access,
+        memory.dependsOn(domain.lifetime()));
+  }
+
+  /** A region over memory that this process does not see. */
+  static MemoryRegion withoutMemory(
+      ProtectionDomain domain,
+      Registration registration,
+      String kind,
+      long address,
+      long bytes,
+      Set<AccessFlag> access,
+      Lifetime... dependsOn) {
+    return new MemoryRegion(domain, registration, kind, address, bytes, access, dependsOn);
   }
 
   /**
@@ -102,7 +159,8 @@ public final class MemoryRegion implements AutoCloseable {
   }
 
   /**
-   * The address by which a peer names the first byte.
+   * The address by which requests and peers name the first byte: the one that it has in this
+   * process, unless it was registered with another, its IOVA.
    *
    * @return the address, to be read as unsigned
    * @throws IllegalStateException where the region is closed
@@ -113,13 +171,19 @@ public final class MemoryRegion implements AutoCloseable {
   }
 
   /**
-   * The memory, for reading and writing from any thread.
+   * The memory, for reading and writing from any thread; where the region was registered over a
+   * segment of the caller's, that very segment.
    *
    * @return all of it
    * @throws IllegalStateException where the region is closed
+   * @throws UnsupportedOperationException where this process has no view of the memory: a null
+   *     region, one of device memory or a DMA buffer, an imported one
    */
   public MemorySegment segment() {
     checkOpen();
+    if (segment == null) {
+      throw new UnsupportedOperationException(this + " has no memory that this process can reach");
+    }
     return segment;
   }
 
@@ -129,7 +193,7 @@ public final class MemoryRegion implements AutoCloseable {
    * @return all of it
    * @throws IllegalStateException where the region is closed
    * @throws UnsupportedOperationException where the region is longer than a ByteBuffer can be, 2
-   *     GiB - 1: take that of a slice
+   *     GiB - 1: take that of a slice; or where this process has no view of the memory
    */
   public ByteBuffer byteBuffer() {
     return slice(0, byteSize).byteBuffer();
@@ -166,18 +230,134 @@ public final class MemoryRegion implements AutoCloseable {
    * @throws IllegalStateException where the region is closed
    */
   public MemorySegment handle() {
-    return lifetime.whileOpen(() -> region);
+    return lifetime.whileOpen(registration::region);
   }
 
   /**
-   * Deregisters the memory, {@code ibv_dereg_mr}, then frees it. Does nothing where it is closed.
+   * The kernel's handle of the region, {@code handle} of {@code struct ibv_mr}, by which {@link
+   * ProtectionDomain#importRegion} finds it.
    *
-   * @throws RdmaException where the deregistration fails, EBUSY while a memory window is bound to
-   *     it
+   * @return the handle, which means something together with the device's file only
+   * @throws IllegalStateException where the region is closed
+   */
+  public int kernelHandle() {
+    return lifetime.whileOpen(() -> ibv_mr.handle(registration.region()));
+  }
+
+  /**
+   * Changes the registration, {@code ibv_rereg_mr}, which is cheaper than a new one. What it
+   * returns takes the place of this region, which is closed; memory that was allocated for it and
+   * is replaced is freed. Keys may have changed.
+   *
+   * @param change what to change
+   * @return the region in its new form
+   * @throws IllegalArgumentException where nothing changes, the access flags or the new length are
+   *     refused as in {@link ProtectionDomain#register(RegionConfig)}, or the new domain is another
+   *     device's
+   * @throws UnsupportedOperationException where this process has no view of the memory
+   * @throws IllegalStateException where this region or the new domain is closed
+   * @throws RdmaException where it fails: EOPNOTSUPP where the device cannot, EBUSY while a memory
+   *     window is bound. The message says where the failure made the region unusable, which is
+   *     closed then; otherwise it goes on as it was
+   */
+  public MemoryRegion reregister(RegionChange change) {
+    segment();
+    if (change.flags() == 0) {
+      throw new IllegalArgumentException("the change is none: give it a domain, access or memory");
+    }
+    ProtectionDomain newDomain = change.domainOr(domain);
+    Arguments.checkSameDevice("new domain", newDomain.device(), domain.device());
+    newDomain.checkAccess(change.accessOr(access));
+    RegionMemory current = Objects.requireNonNull(registration.memory());
+    Reregistered done =
+        lifetime.whileOpen(
+            () ->
+                newDomain
+                    .lifetime()
+                    .whileOpen(() -> current.whileOpen(() -> apply(change, newDomain))));
+    if (done.region != null) {
+      // What it was has been handed over, so that nothing is deregistered.
+      close();
+      return done.region;
+    }
+    RdmaException failure = Objects.requireNonNull(done.changed.failure());
+    if (done.changed.dead()) {
+      try {
+        close();
+      } catch (RuntimeException alsoFailed) {
+        failure.addSuppressed(alsoFailed);
+      }
+    }
+    throw failure;
+  }
+
+  private record Reregistered(Registration.Changed changed, @Nullable MemoryRegion region) {}
+
+  private Reregistered apply(RegionChange change, ProtectionDomain newDomain) {
+    RegionMemory newMemory = change.memory();
+    Registration.Changed changed;
+    try {
+      if (newMemory != null) {
+        newDomain.checkLength(newMemory.segment().byteSize());
+      }
+      ProtectionDomain.checkWritable(
+          newMemory == null ? segment() : newMemory.segment(), change.accessOr(access));
+      changed =
+          registration.change(
+              change.flags(),
+              change.changesDomain() ? newDomain.pointer() : MemorySegment.NULL,
+              newMemory,
+              change.changesAccess() ? NativeConstant.mask(change.accessOr(access)) : 0);
+    } catch (RuntimeException refused) {
+      if (newMemory != null) {
+        newMemory.free();
+      }
+      throw refused;
+    }
+    Registration successor = changed.successor();
+    if (successor == null) {
+      if (newMemory != null) {
+        newMemory.free();
+      }
+      return new Reregistered(changed, null);
+    }
+    RegionMemory memory = Objects.requireNonNull(successor.memory());
+    long bytes = memory.segment().byteSize();
+    return new Reregistered(
+        changed,
+        new MemoryRegion(
+            newDomain,
+            successor,
+            "memory region of " + bytes + " bytes",
+            newMemory == null ? address : memory.segment().address(),
+            bytes,
+            change.accessOr(access),
+            memory.dependsOn(newDomain.lifetime())));
+  }
+
+  /**
+   * Deregisters the memory, {@code ibv_dereg_mr}, then frees it where it was allocated for the
+   * region. Memory windows that are bound to it are closed before. Does nothing where it is closed.
+   *
+   * @throws RdmaException where the deregistration fails; the memory is not freed then
    */
   @Override
   public void close() {
     lifetime.close();
+  }
+
+  /** The pointer, for a call during which this is open. */
+  MemorySegment pointer() {
+    return registration.region();
+  }
+
+  Lifetime lifetime() {
+    return lifetime;
+  }
+
+  /** The windows that are bound to this. */
+  BoundWindows windows() {
+    return registration.windows();
   }
 
   /** The address of a part that lies within the region, for a request of this process. */
@@ -207,7 +387,7 @@ public final class MemoryRegion implements AutoCloseable {
     }
   }
 
-  private void checkOpen() {
+  void checkOpen() {
     if (!lifetime.isOpen()) {
       throw lifetime.closed();
     }

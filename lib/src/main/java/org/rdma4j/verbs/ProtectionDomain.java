@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +14,10 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_ah_attr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
+import org.rdma4j.bindings.generated.ibv_mr;
+import org.rdma4j.bindings.generated.ibv_pd;
+import org.rdma4j.bindings.generated.ibv_sge;
+import org.rdma4j.bindings.inlines.MemoryVerbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.memory.PageMemory;
@@ -32,14 +37,39 @@ public final class ProtectionDomain implements AutoCloseable {
   private final HotCalls referringPosts = new HotCalls();
 
   ProtectionDomain(RdmaDevice device, MemorySegment domain) {
+    this(device, domain, () -> Native.check("ibv_dealloc_pd", rdma_h.ibv_dealloc_pd(domain)));
+  }
+
+  private ProtectionDomain(RdmaDevice device, MemorySegment domain, Runnable destroy) {
     this.device = device;
     this.domain = domain;
     this.lifetime =
-        new Lifetime(
-            "protection domain of " + device.info().name(),
-            () -> Native.check("ibv_dealloc_pd", rdma_h.ibv_dealloc_pd(domain)),
-            device.lifetime());
+        new Lifetime("protection domain of " + device.info().name(), destroy, device.lifetime());
     Leaks.watch(this, lifetime);
+  }
+
+  /**
+   * Imports a domain that was allocated through the same device file by another context, such as
+   * one that another process passed on: {@code ibv_import_pd}. Closing it here does not deallocate
+   * it, {@code ibv_unimport_pd}.
+   *
+   * @param device the device
+   * @param kernelHandle what {@link #kernelHandle} of the original says
+   * @return the domain
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where it fails: EOPNOTSUPP where the device's provider cannot
+   */
+  public static ProtectionDomain importFrom(RdmaDevice device, int kernelHandle) {
+    return device
+        .lifetime()
+        .whileOpen(
+            () -> {
+              MemorySegment domain =
+                  Native.created(
+                      "ibv_import_pd(" + kernelHandle + ")",
+                      MemoryVerbs.ibv_import_pd(device.context(), kernelHandle));
+              return new ProtectionDomain(device, domain, () -> rdma_h.ibv_unimport_pd(domain));
+            });
   }
 
   /**
@@ -75,13 +105,54 @@ public final class ProtectionDomain implements AutoCloseable {
    *     locked memory (ulimit -l) does not suffice
    */
   public MemoryRegion register(long bytes, Collection<AccessFlag> access) {
-    Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
-    flags.addAll(access);
-    if (!flags.contains(AccessFlag.LOCAL_WRITE)
-        && (flags.contains(AccessFlag.REMOTE_WRITE) || flags.contains(AccessFlag.REMOTE_ATOMIC))) {
+    return register(RegionConfig.allocate(bytes).access(access));
+  }
+
+  /**
+   * Registers memory as the configuration says: {@code ibv_reg_mr}, or {@code ibv_reg_mr_iova}
+   * where it has an address of its own.
+   *
+   * @param config which memory, for what, under which address
+   * @return the region
+   * @throws IllegalArgumentException where the length is not positive or longer than the device's
+   *     {@link DeviceAttributes#maxMemoryRegionSize}, a remote right that writes comes without
+   *     LOCAL_WRITE, LOCAL_WRITE with a read-only segment, or the address of its own does not lie
+   *     in its page as the memory does
+   * @throws IllegalStateException where the domain is closed, or the memory's arena
+   * @throws WrongThreadException where the memory is of another thread's confined arena
+   * @throws RdmaException where it cannot be allocated or registered: ENOMEM where the limit on
+   *     locked memory (ulimit -l) or the number of huge pages does not suffice, EFAULT where the
+   *     memory cannot be pinned, EOPNOTSUPP or EINVAL where the device does not know an access flag
+   */
+  public MemoryRegion register(RegionConfig config) {
+    Set<AccessFlag> access = config.access();
+    checkAccess(access);
+    checkLength(config.bytes());
+    return lifetime.whileOpen(
+        () -> {
+          RegionMemory memory = config.memory();
+          try {
+            checkWritable(memory.segment(), access);
+            checkAddress(memory.segment(), config.remoteAddress());
+            return memory.whileOpen(
+                () -> MemoryRegion.register(this, memory, access, config.remoteAddress()));
+          } catch (RuntimeException failed) {
+            memory.free();
+            throw failed;
+          }
+        });
+  }
+
+  void checkAccess(Set<AccessFlag> access) {
+    if (!access.contains(AccessFlag.LOCAL_WRITE)
+        && (access.contains(AccessFlag.REMOTE_WRITE)
+            || access.contains(AccessFlag.REMOTE_ATOMIC))) {
       throw new IllegalArgumentException(
-          "access is " + flags + ": REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too");
+          "access is " + access + ": REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too");
     }
+  }
+
+  void checkLength(long bytes) {
     long most = device.limits().maxMemoryRegionSize();
     if (bytes <= 0 || Long.compareUnsigned(bytes, most) > 0) {
       throw new IllegalArgumentException(
@@ -92,16 +163,269 @@ public final class ProtectionDomain implements AutoCloseable {
               + " on "
               + device.info().name());
     }
+  }
+
+  static void checkWritable(MemorySegment segment, Set<AccessFlag> access) {
+    if (segment.isReadOnly() && access.contains(AccessFlag.LOCAL_WRITE)) {
+      throw new IllegalArgumentException(
+          "access is " + access + ": LOCAL_WRITE is not for a read-only segment");
+    }
+  }
+
+  private static void checkAddress(MemorySegment segment, OptionalLong address) {
+    if (address.isEmpty()) {
+      return;
+    }
+    long given = address.getAsLong();
+    long inPage = PageMemory.pageSize() - 1;
+    if ((given & inPage) != (segment.address() & inPage)) {
+      throw new IllegalArgumentException(
+          "remoteAddress is 0x%x, must be %d modulo the page size %d, as the memory is"
+              .formatted(given, segment.address() & inPage, PageMemory.pageSize()));
+    }
+    if (Long.compareUnsigned(given, -segment.byteSize()) > 0) {
+      throw new IllegalArgumentException(
+          "remoteAddress is 0x%x, must be at most 0x%x, so that %d bytes have addresses"
+              .formatted(given, -segment.byteSize(), segment.byteSize()));
+    }
+  }
+
+  /**
+   * Registers memory behind a DMA buffer, such as that of a GPU: {@code ibv_reg_dmabuf_mr}.
+   *
+   * @param fileDescriptor the DMA buffer's; it may be closed afterwards
+   * @param offset the first byte within the buffer
+   * @param bytes how many, at least 1
+   * @param remoteAddress the address by which requests and peers name the first byte; at the same
+   *     offset within its page as the offset is
+   * @param access what it may be used for
+   * @return the region, of whose memory this process has no view
+   * @throws IllegalArgumentException where an argument is out of range, or a remote right that
+   *     writes comes without LOCAL_WRITE
+   * @throws IllegalStateException where the domain is closed
+   * @throws RdmaException where it fails: EBADF or EINVAL where the descriptor is none of a DMA
+   *     buffer, EOPNOTSUPP where the device cannot
+   */
+  public MemoryRegion registerDmaBuffer(
+      int fileDescriptor, long offset, long bytes, long remoteAddress, AccessFlag... access) {
+    Arguments.checkRange("fileDescriptor", fileDescriptor, 0, Integer.MAX_VALUE);
+    Set<AccessFlag> flags = flags(access);
+    checkAccess(flags);
+    checkLength(bytes);
+    if (offset < 0 || offset > Long.MAX_VALUE - bytes) {
+      throw new IllegalArgumentException(
+          "offset is " + offset + ", must be from 0 to " + (Long.MAX_VALUE - bytes));
+    }
+    return lifetime.whileOpen(
+        () ->
+            MemoryRegion.withoutMemory(
+                this,
+                Registration.of(
+                    Native.created(
+                        "ibv_reg_dmabuf_mr(descriptor " + fileDescriptor + ", " + flags + ")",
+                        MemoryVerbs.ibv_reg_dmabuf_mr(
+                            domain,
+                            offset,
+                            bytes,
+                            remoteAddress,
+                            fileDescriptor,
+                            NativeConstant.mask(flags))),
+                    null),
+                "memory region of " + bytes + " bytes of a DMA buffer",
+                remoteAddress,
+                bytes,
+                flags,
+                lifetime));
+  }
+
+  /**
+   * Registers device memory: {@code ibv_reg_dm_mr}, always {@link AccessFlag#ZERO_BASED}. Closing
+   * the device memory closes the region first.
+   *
+   * @param memory the device memory, of this domain's device
+   * @param offset the first byte within it
+   * @param bytes how many, at least 1
+   * @param access what it may be used for
+   * @return the region, whose first byte requests and peers name by 0, and of whose memory this
+   *     process has no view
+   * @throws IllegalArgumentException where the device memory is another device's, or a remote right
+   *     that writes comes without LOCAL_WRITE
+   * @throws IndexOutOfBoundsException where the part does not lie within the device memory
+   * @throws IllegalStateException where the domain or the device memory is closed
+   * @throws RdmaException where it fails: EOPNOTSUPP where the device cannot
+   */
+  public MemoryRegion register(DeviceMemory memory, long offset, long bytes, AccessFlag... access) {
+    Arguments.checkSameDevice("device memory", memory.device(), device);
+    memory.checkPart(offset, bytes);
+    checkLength(bytes);
+    Set<AccessFlag> flags = flags(access);
+    flags.add(AccessFlag.ZERO_BASED);
+    checkAccess(flags);
+    return lifetime.whileOpen(
+        () ->
+            memory
+                .lifetime()
+                .whileOpen(
+                    () ->
+                        MemoryRegion.withoutMemory(
+                            this,
+                            Registration.of(
+                                Native.created(
+                                    "ibv_reg_dm_mr(" + bytes + " bytes, " + flags + ")",
+                                    MemoryVerbs.ibv_reg_dm_mr(
+                                        domain,
+                                        memory.pointer(),
+                                        offset,
+                                        bytes,
+                                        NativeConstant.mask(flags))),
+                                null),
+                            "memory region of " + bytes + " bytes of device memory",
+                            0,
+                            bytes,
+                            flags,
+                            lifetime,
+                            memory.lifetime())));
+  }
+
+  /**
+   * Allocates a null region: what is written to it is dropped, what is read from it is zero: {@code
+   * ibv_alloc_null_mr}. For requests of this process, which may name any part of it.
+   *
+   * @return the region, of {@link Long#MAX_VALUE} bytes and without memory
+   * @throws IllegalStateException where the domain is closed
+   * @throws RdmaException where it fails: EOPNOTSUPP where the device cannot
+   */
+  public MemoryRegion allocateNullRegion() {
+    return lifetime.whileOpen(
+        () ->
+            MemoryRegion.withoutMemory(
+                this,
+                Registration.of(
+                    Native.created("ibv_alloc_null_mr", MemoryVerbs.ibv_alloc_null_mr(domain)),
+                    null),
+                "null memory region",
+                0,
+                Long.MAX_VALUE,
+                EnumSet.of(AccessFlag.LOCAL_WRITE),
+                lifetime));
+  }
+
+  /**
+   * Imports a region of this domain that was registered by another context of the same device file:
+   * {@code ibv_import_mr}. Closing it here does not deregister it, {@code ibv_unimport_mr}.
+   *
+   * @param kernelHandle what {@link MemoryRegion#kernelHandle} of the original says
+   * @param remoteAddress what {@link MemoryRegion#remoteAddress} of the original says
+   * @return the region, of whose memory this process has no view
+   * @throws IllegalStateException where the domain is closed
+   * @throws RdmaException where it fails: EOPNOTSUPP where the device's provider cannot
+   */
+  public MemoryRegion importRegion(int kernelHandle, long remoteAddress) {
     return lifetime.whileOpen(
         () -> {
-          PageMemory memory = PageMemory.allocate(bytes);
-          try {
-            return new MemoryRegion(this, memory, flags);
-          } catch (RuntimeException failed) {
-            memory.close();
-            throw failed;
-          }
+          MemorySegment region =
+              Native.created(
+                  "ibv_import_mr(" + kernelHandle + ")",
+                  MemoryVerbs.ibv_import_mr(domain, kernelHandle));
+          long bytes = ibv_mr.length(region);
+          return MemoryRegion.withoutMemory(
+              this,
+              Registration.imported(region),
+              "imported memory region of " + bytes + " bytes",
+              remoteAddress,
+              bytes,
+              EnumSet.noneOf(AccessFlag.class),
+              lifetime);
         });
+  }
+
+  /**
+   * Gives the device advice on regions of this domain that are registered {@link
+   * AccessFlag#ON_DEMAND}: {@code ibv_advise_mr}.
+   *
+   * @param advice the advice
+   * @param flush whether to return only when the advice has been followed: {@code
+   *     IBV_ADVISE_MR_FLAG_FLUSH}
+   * @param parts what it is about, at least one part, each of at most 4 GiB - 1
+   * @throws IllegalArgumentException where there is no part, a part is too long, or of another
+   *     domain
+   * @throws IllegalStateException where the domain or a region is closed
+   * @throws RdmaException where it fails: EOPNOTSUPP where the device cannot, EFAULT where pages
+   *     cannot be had
+   */
+  public void advise(MemoryAdvice advice, boolean flush, MemorySlice... parts) {
+    if (parts.length == 0) {
+      throw new IllegalArgumentException("there are 0 parts, must be at least 1");
+    }
+    int flags = flush ? rdma_h.IBV_ADVISE_MR_FLAG_FLUSH() : 0;
+    lifetime.whileOpen(
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment sges = arena.allocate(ibv_sge.layout(), parts.length);
+            for (int i = 0; i < parts.length; i++) {
+              describe(parts[i], ibv_sge.asSlice(sges, i));
+            }
+            Native.check(
+                "ibv_advise_mr(" + advice + ")",
+                MemoryVerbs.ibv_advise_mr(domain, advice.value(), flags, sges, parts.length));
+          }
+          return this;
+        });
+  }
+
+  private void describe(MemorySlice part, MemorySegment sge) {
+    if (part.region().domain() != this) {
+      throw new IllegalArgumentException(part + " is of another domain than " + this);
+    }
+    if (part.length() > 0xffff_ffffL) {
+      throw new IllegalArgumentException(
+          "a part has " + part.length() + " bytes, must be at most " + 0xffff_ffffL);
+    }
+    ibv_sge.addr(sge, part.region().addressOf(part.offset(), part.length()));
+    ibv_sge.length(sge, (int) part.length());
+    ibv_sge.lkey(sge, part.region().key());
+  }
+
+  private static Set<AccessFlag> flags(AccessFlag... access) {
+    Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
+    flags.addAll(List.of(access));
+    return flags;
+  }
+
+  /**
+   * Allocates a memory window, bound to nothing yet: {@code ibv_alloc_mw}.
+   *
+   * @param type the type, which says how it is bound
+   * @return the window
+   * @throws IllegalStateException where the domain is closed
+   * @throws RdmaException where it fails: EOPNOTSUPP where the device has no memory windows, EINVAL
+   *     where it has none of that type
+   */
+  public MemoryWindow allocateMemoryWindow(MemoryWindowType type) {
+    return lifetime.whileOpen(
+        () ->
+            new MemoryWindow(
+                this,
+                type,
+                Native.created(
+                    "ibv_alloc_mw(" + type + ")", MemoryVerbs.ibv_alloc_mw(domain, type.value()))));
+  }
+
+  /**
+   * Allocates and registers memory once, and divides it into slabs of one size.
+   *
+   * @param slabs how many, from 1 to {@link SlabPool#MOST_SLABS}
+   * @param slabBytes the length of each in bytes, at least 1
+   * @param access what they may be used for
+   * @return the pool, no slab in use
+   * @throws IllegalArgumentException where a number is out of range, or as {@link #register(long,
+   *     AccessFlag...)} of all of them throws it
+   * @throws IllegalStateException where the domain is closed
+   * @throws RdmaException where the memory cannot be allocated or registered
+   */
+  public SlabPool createSlabPool(int slabs, long slabBytes, AccessFlag... access) {
+    SlabPool.check(slabs, slabBytes);
+    return new SlabPool(register(SlabPool.bytes(slabs, slabBytes), access), slabs, slabBytes);
   }
 
   /**
@@ -233,6 +557,17 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
+   * The kernel's handle of the domain, {@code handle} of {@code struct ibv_pd}, by which {@link
+   * #importFrom} finds it.
+   *
+   * @return the handle, which means something together with the device's file only
+   * @throws IllegalStateException where the domain is closed
+   */
+  public int kernelHandle() {
+    return lifetime.whileOpen(() -> ibv_pd.handle(domain));
+  }
+
+  /**
    * The way out to the bindings: {@code struct ibv_pd *}. It is valid until this is closed; with
    * it, the promise that nothing crashes ends.
    *
@@ -244,8 +579,8 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * Closes the queue pairs and memory regions of this domain, youngest first, then the domain:
-   * {@code ibv_dealloc_pd}. Does nothing where it is closed.
+   * Closes the queue pairs, memory regions and windows of this domain, youngest first, then the
+   * domain: {@code ibv_dealloc_pd}. Does nothing where it is closed.
    *
    * @throws RdmaException where a destruction failed; the rest was done all the same
    */

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import java.util.function.Supplier;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_qp;
 import org.rdma4j.bindings.generated.ibv_qp_attr;
@@ -571,6 +572,12 @@ public final class QueuePair implements AutoCloseable {
   /** The pointer, for those whose life lies within this one's. */
   MemorySegment pointer() {
     return queuePair;
+  }
+
+  /** A call that posts to the send queue beside {@link SendRequests}, during which this is open. */
+  <T> T whileSending(Supplier<T> call) {
+    checkSends();
+    return lifetime.whileOpen(call);
   }
 
   void checkReceives() {

@@ -1,0 +1,195 @@
+package org.rdma4j.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.ibv_alloc_dm_attr;
+import org.rdma4j.bindings.inlines.MemoryVerbs;
+import org.rdma4j.lifetime.Leaks;
+import org.rdma4j.lifetime.Lifetime;
+
+/**
+ * Memory on the device itself, {@code struct ibv_dm}: requests reach it without a transfer over the
+ * bus. {@link ProtectionDomain#register(DeviceMemory, long, long, AccessFlag...)} makes a region of
+ * it; the CPU reaches it by copying.
+ *
+ * <p>All methods may be called from any thread.
+ */
+public final class DeviceMemory implements AutoCloseable {
+  private static final int MOST_ALIGNMENT = 31;
+
+  private final RdmaDevice device;
+  private final long byteSize;
+  private final MemorySegment memory;
+  private final Lifetime lifetime;
+
+  private DeviceMemory(RdmaDevice device, long byteSize, MemorySegment memory) {
+    this.device = device;
+    this.byteSize = byteSize;
+    this.memory = memory;
+    this.lifetime =
+        new Lifetime(
+            "device memory of " + byteSize + " bytes of " + device.info().name(),
+            () -> Native.check("ibv_free_dm", MemoryVerbs.ibv_free_dm(memory)),
+            device.lifetime());
+    Leaks.watch(this, lifetime);
+  }
+
+  /**
+   * Allocates device memory: {@code ibv_alloc_dm}.
+   *
+   * @param device the device
+   * @param bytes its length in bytes, at least 1; devices have some hundred KiB at most
+   * @param alignment log2 of the alignment of its address on the device, from 0 to 31
+   * @return the memory
+   * @throws IllegalArgumentException where a number is out of range
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where it fails: EOPNOTSUPP where the device has none, ENOMEM where it has
+   *     not that much
+   */
+  public static DeviceMemory allocate(RdmaDevice device, long bytes, int alignment) {
+    if (bytes <= 0) {
+      throw new IllegalArgumentException("bytes is " + bytes + ", must be at least 1");
+    }
+    Arguments.checkRange("alignment", alignment, 0, MOST_ALIGNMENT);
+    return device
+        .lifetime()
+        .whileOpen(
+            () -> {
+              try (Arena arena = Arena.ofConfined()) {
+                MemorySegment attributes = arena.allocate(ibv_alloc_dm_attr.layout());
+                ibv_alloc_dm_attr.length(attributes, bytes);
+                ibv_alloc_dm_attr.log_align_req(attributes, alignment);
+                return new DeviceMemory(
+                    device,
+                    bytes,
+                    Native.created(
+                        "ibv_alloc_dm(" + bytes + " bytes)",
+                        MemoryVerbs.ibv_alloc_dm(device.context(), attributes)));
+              }
+            });
+  }
+
+  /**
+   * The length.
+   *
+   * @return the length in bytes, as it was asked for
+   */
+  public long byteSize() {
+    return byteSize;
+  }
+
+  /**
+   * Copies bytes to the device: {@code ibv_memcpy_to_dm}.
+   *
+   * @param offset where the first byte goes
+   * @param source the bytes, on or off the heap; some devices want lengths and offsets that are
+   *     multiples of 4
+   * @throws IndexOutOfBoundsException where they leave the memory
+   * @throws IllegalStateException where this is closed, or the source's arena
+   * @throws RdmaException where it fails
+   */
+  public void write(long offset, MemorySegment source) {
+    checkPart(offset, source.byteSize());
+    lifetime.whileOpen(
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment bytes =
+                source.isNative()
+                    ? source
+                    : arena.allocate(source.byteSize(), Long.BYTES).copyFrom(source);
+            Native.check(
+                "ibv_memcpy_to_dm",
+                MemoryVerbs.ibv_memcpy_to_dm(memory, offset, bytes, source.byteSize()));
+          }
+          return this;
+        });
+  }
+
+  /**
+   * Copies bytes from the device: {@code ibv_memcpy_from_dm}.
+   *
+   * @param offset where the first byte comes from
+   * @param target where the bytes go, on or off the heap
+   * @throws IndexOutOfBoundsException where they leave the memory
+   * @throws IllegalArgumentException where the target is read-only
+   * @throws IllegalStateException where this is closed, or the target's arena
+   * @throws RdmaException where it fails
+   */
+  public void read(long offset, MemorySegment target) {
+    checkPart(offset, target.byteSize());
+    if (target.isReadOnly()) {
+      throw new IllegalArgumentException("the target is read-only");
+    }
+    lifetime.whileOpen(
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment bytes =
+                target.isNative() ? target : arena.allocate(target.byteSize(), Long.BYTES);
+            Native.check(
+                "ibv_memcpy_from_dm",
+                MemoryVerbs.ibv_memcpy_from_dm(bytes, memory, offset, target.byteSize()));
+            if (!target.isNative()) {
+              target.copyFrom(bytes);
+            }
+          }
+          return this;
+        });
+  }
+
+  /**
+   * The device that this is on.
+   *
+   * @return the device
+   */
+  public RdmaDevice device() {
+    return device;
+  }
+
+  /**
+   * The way out to the bindings: {@code struct ibv_dm *}. It is valid until this is closed; with
+   * it, the promise that nothing crashes ends.
+   *
+   * @return the pointer
+   * @throws IllegalStateException where this is closed
+   */
+  public MemorySegment handle() {
+    return lifetime.whileOpen(() -> memory);
+  }
+
+  /**
+   * Closes the regions of it, then frees it: {@code ibv_free_dm}. Does nothing where it is closed.
+   *
+   * @throws RdmaException where the memory cannot be freed
+   */
+  @Override
+  public void close() {
+    lifetime.close();
+  }
+
+  void checkPart(long offset, long length) {
+    if ((offset | length) < 0 || length > byteSize - offset) {
+      throw new IndexOutOfBoundsException(
+          "offset "
+              + offset
+              + " and length "
+              + length
+              + " leave the "
+              + byteSize
+              + " bytes of device memory");
+    }
+  }
+
+  MemorySegment pointer() {
+    return memory;
+  }
+
+  Lifetime lifetime() {
+    return lifetime;
+  }
+
+  @Override
+  public String toString() {
+    return lifetime.toString();
+  }
+}

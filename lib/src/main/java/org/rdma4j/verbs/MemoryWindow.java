@@ -1,0 +1,298 @@
+package org.rdma4j.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.ibv_mw;
+import org.rdma4j.bindings.generated.ibv_mw_bind;
+import org.rdma4j.bindings.generated.ibv_mw_bind_info;
+import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.inlines.MemoryVerbs;
+import org.rdma4j.lifetime.Leaks;
+import org.rdma4j.lifetime.Lifetime;
+
+/**
+ * A memory window, {@code struct ibv_mw}: it opens a part of a memory region to peers under a key
+ * of its own, and closes it again, without a registration.
+ *
+ * <p>Peers name the memory by its region's address, see {@link MemorySlice#remoteAddress}, and the
+ * window's key. A region that is closed closes the windows bound to it.
+ *
+ * <p>All methods may be called from any thread.
+ */
+public final class MemoryWindow implements AutoCloseable {
+  private static final Set<AccessFlag> WINDOW_ACCESS =
+      EnumSet.of(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_ATOMIC);
+
+  private final ProtectionDomain domain;
+  private final MemoryWindowType type;
+  private final MemorySegment window;
+  private final Lifetime lifetime;
+
+  /*
+   * What the last bind that was posted made of it, and what it was before; guarded by this.
+   */
+  private int key;
+  private int keyBefore;
+  private @Nullable BoundWindows boundTo;
+  private @Nullable BoundWindows boundToBefore;
+
+  /** In a call during which the domain is open. */
+  MemoryWindow(ProtectionDomain domain, MemoryWindowType type, MemorySegment window) {
+    this.domain = domain;
+    this.type = type;
+    this.window = window;
+    this.key = ibv_mw.rkey(window);
+    this.keyBefore = key;
+    this.lifetime =
+        new Lifetime(
+            "memory window of " + domain.device().info().name(),
+            () -> Native.check("ibv_dealloc_mw", Math.abs(MemoryVerbs.ibv_dealloc_mw(window))),
+            domain.lifetime());
+    Leaks.watch(this, lifetime);
+  }
+
+  /**
+   * The type, which says how it is bound.
+   *
+   * @return the type
+   */
+  public MemoryWindowType type() {
+    return type;
+  }
+
+  /**
+   * The key by which a peer names what the window opens, {@code rkey}. Each bind changes it; the
+   * new one is valid once the bind has completed with success.
+   *
+   * @return the key that the last bind gave it
+   * @throws IllegalStateException where the window is closed
+   */
+  public int remoteKey() {
+    return lifetime.whileOpen(
+        () -> {
+          synchronized (this) {
+            return key;
+          }
+        });
+  }
+
+  /**
+   * Binds a window of type 1 to a part of a region, {@code ibv_bind_mw}, which takes a place in the
+   * send queue. What the window opened before is closed to peers then. A failed bind changes
+   * nothing, and {@link #bindFailed} has to say so.
+   *
+   * @param queuePair any queue pair of the window's domain that is ready to send
+   * @param id what the completion is to carry
+   * @param part what to open, at least 1 byte of a region of the same domain that was registered
+   *     with {@link AccessFlag#MEMORY_WINDOW_BIND}
+   * @param signaled whether it raises a completion also when it succeeds
+   * @param access what peers may do: any of REMOTE_READ, and where the region has LOCAL_WRITE, of
+   *     REMOTE_WRITE and REMOTE_ATOMIC; the region itself need not have these rights
+   * @return the key for peers, to be given to them once the bind has completed
+   * @throws IllegalArgumentException where the window is of type 2, an argument is of another
+   *     domain, the part is empty, or the region or the flags do not allow it
+   * @throws IllegalStateException where the queue pair is not ready to send, or something is closed
+   * @throws RdmaException where it cannot be posted: ENOMEM where the send queue is full
+   */
+  public int bind(
+      QueuePair queuePair, long id, MemorySlice part, boolean signaled, AccessFlag... access) {
+    Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
+    flags.addAll(List.of(access));
+    checkType1();
+    checkBind(part, flags);
+    MemoryRegion region = part.region();
+    return region
+        .lifetime()
+        .whileOpen(
+            () ->
+                post(
+                    queuePair,
+                    id,
+                    signaled,
+                    region,
+                    region.addressOf(part.offset(), part.length()),
+                    part.length(),
+                    NativeConstant.mask(flags)));
+  }
+
+  /**
+   * Has a window of type 1 open nothing any more: {@code ibv_bind_mw} with length 0.
+   *
+   * @param queuePair any queue pair of the window's domain that is ready to send
+   * @param id what the completion is to carry
+   * @param signaled whether it raises a completion also when it succeeds
+   * @throws IllegalArgumentException where the window is of type 2, or the queue pair of another
+   *     domain
+   * @throws IllegalStateException where the queue pair is not ready to send, or something is closed
+   * @throws RdmaException where it cannot be posted: ENOMEM where the send queue is full
+   */
+  public void unbind(QueuePair queuePair, long id, boolean signaled) {
+    checkType1();
+    post(queuePair, id, signaled, null, 0, 0, 0);
+  }
+
+  /**
+   * Takes back what the last bind or unbind changed in the key, after its completion has said that
+   * it failed: {@code ibv_bind_mw} leaves that to its caller. Without this, devices refuse further
+   * binds.
+   *
+   * @throws IllegalStateException where the window is closed
+   */
+  public void bindFailed() {
+    lifetime.whileOpen(
+        () -> {
+          synchronized (this) {
+            move(boundToBefore);
+            key = keyBefore;
+            ibv_mw.rkey(window, keyBefore);
+            return this;
+          }
+        });
+  }
+
+  private int post(
+      QueuePair queuePair,
+      long id,
+      boolean signaled,
+      @Nullable MemoryRegion region,
+      long address,
+      long length,
+      int access) {
+    if (queuePair.domain() != domain) {
+      throw new IllegalArgumentException(
+          queuePair + " is of another domain than " + this + ", must be of the same");
+    }
+    return queuePair.whileSending(
+        () ->
+            lifetime.whileOpen(
+                () -> {
+                  try (Arena arena = Arena.ofConfined()) {
+                    MemorySegment bind = arena.allocate(ibv_mw_bind.layout());
+                    ibv_mw_bind.wr_id(bind, id);
+                    ibv_mw_bind.send_flags(bind, signaled ? rdma_h.IBV_SEND_SIGNALED() : 0);
+                    MemorySegment info = ibv_mw_bind.bind_info(bind);
+                    ibv_mw_bind_info.mr(
+                        info, region == null ? MemorySegment.NULL : region.pointer());
+                    ibv_mw_bind_info.addr(info, address);
+                    ibv_mw_bind_info.length(info, length);
+                    ibv_mw_bind_info.mw_access_flags(info, access);
+                    synchronized (this) {
+                      Native.check(
+                          "ibv_bind_mw",
+                          MemoryVerbs.ibv_bind_mw(queuePair.pointer(), window, bind));
+                      posted(region, ibv_mw.rkey(window));
+                      return key;
+                    }
+                  }
+                }));
+  }
+
+  private void checkType1() {
+    if (type != MemoryWindowType.TYPE_1) {
+      throw new IllegalArgumentException(
+          "the window is of " + type + ", must be of TYPE_1: others are bound by a work request");
+    }
+  }
+
+  /** Refuses what a device would refuse only in the completion, with an error of the queue pair. */
+  void checkBind(MemorySlice part, Set<AccessFlag> flags) {
+    MemoryRegion region = part.region();
+    if (region.domain() != domain) {
+      throw new IllegalArgumentException(
+          region + " is of another domain than " + this + ", must be of the same");
+    }
+    if (part.length() == 0) {
+      throw new IllegalArgumentException("the part has 0 bytes, must have at least 1");
+    }
+    if (!region.access().contains(AccessFlag.MEMORY_WINDOW_BIND)) {
+      throw new IllegalArgumentException(
+          region + " has access " + region.access() + ", needs MEMORY_WINDOW_BIND");
+    }
+    if (!WINDOW_ACCESS.containsAll(flags)) {
+      throw new IllegalArgumentException("access is " + flags + ", must be of " + WINDOW_ACCESS);
+    }
+    boolean writes =
+        flags.contains(AccessFlag.REMOTE_WRITE) || flags.contains(AccessFlag.REMOTE_ATOMIC);
+    if (writes && !region.access().contains(AccessFlag.LOCAL_WRITE)) {
+      throw new IllegalArgumentException(
+          "access is " + flags + ", for which the region needs LOCAL_WRITE");
+    }
+  }
+
+  /**
+   * The protection domain that this belongs to.
+   *
+   * @return the domain
+   */
+  public ProtectionDomain domain() {
+    return domain;
+  }
+
+  /**
+   * The way out to the bindings: {@code struct ibv_mw *}. It is valid until this is closed; with
+   * it, the promise that nothing crashes ends.
+   *
+   * @return the pointer
+   * @throws IllegalStateException where the window is closed
+   */
+  public MemorySegment handle() {
+    return lifetime.whileOpen(() -> window);
+  }
+
+  /**
+   * Deallocates the window, {@code ibv_dealloc_mw}, which unbinds it. Does nothing where it is
+   * closed.
+   *
+   * @throws RdmaException where the deallocation fails
+   */
+  @Override
+  public void close() {
+    lifetime.close();
+  }
+
+  /** The pointer, for a call during which this is open. */
+  MemorySegment pointer() {
+    return window;
+  }
+
+  Lifetime lifetime() {
+    return lifetime;
+  }
+
+  /** The key that the next bind by a work request is to give it: {@code ibv_inc_rkey}. */
+  synchronized int nextKey() {
+    return MemoryVerbs.ibv_inc_rkey(key);
+  }
+
+  /**
+   * Tells that a request was posted, in a call during which the region is open, that binds this to
+   * the region and gives it that key; null where it unbinds it.
+   */
+  synchronized void posted(@Nullable MemoryRegion region, int newKey) {
+    boundToBefore = boundTo;
+    keyBefore = key;
+    key = newKey;
+    ibv_mw.rkey(window, newKey);
+    move(region == null ? null : region.windows());
+  }
+
+  private void move(@Nullable BoundWindows target) {
+    if (boundTo != null && boundTo != target) {
+      boundTo.leave(lifetime);
+    }
+    if (target != null) {
+      target.add(lifetime);
+    }
+    boundTo = target;
+  }
+
+  @Override
+  public String toString() {
+    return lifetime.toString();
+  }
+}
