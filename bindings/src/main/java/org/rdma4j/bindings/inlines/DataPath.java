@@ -79,11 +79,6 @@ public final class DataPath {
     return ibv_context_ops.post_recv(ibv_context.ops(context)).address();
   }
 
-  /** {@code context->ops.post_srq_recv}. */
-  public static long ibv_post_srq_recv$op(MemorySegment context) {
-    return ibv_context_ops.post_srq_recv(ibv_context.ops(context)).address();
-  }
-
   /** {@code context->ops.poll_cq}. */
   public static long ibv_poll_cq$op(MemorySegment context) {
     return ibv_context_ops.poll_cq(ibv_context.ops(context)).address();
