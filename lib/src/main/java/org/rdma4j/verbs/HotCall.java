@@ -66,7 +66,7 @@ abstract class HotCall {
    * @param calls all those of the queue
    * @param name what messages call this one
    * @param style how to call
-   * @param op the pointer to the function
+   * @param op the pointer to the function; 0 where what is called takes several
    * @param queue the pointer that it is given first
    */
   record Target(HotCalls calls, String name, CallStyle style, long op, MemorySegment queue) {}
@@ -87,7 +87,9 @@ abstract class HotCall {
     int errno =
         criticalOp != 0
             ? DataPath.ibv_post$critical(criticalOp, queue, requests, badRequest)
-            : DataPath.ibv_post(plainOp, queue, requests, badRequest);
+            : plainOp != 0
+                ? DataPath.ibv_post(plainOp, queue, requests, badRequest)
+                : postExtended(requests);
     end();
     return errno;
   }
@@ -98,7 +100,9 @@ abstract class HotCall {
     int polled =
         criticalOp != 0
             ? DataPath.ibv_poll_cq$critical(criticalOp, queue, most, completions)
-            : DataPath.ibv_poll_cq(plainOp, queue, most, completions);
+            : plainOp != 0
+                ? DataPath.ibv_poll_cq(plainOp, queue, most, completions)
+                : pollExtended(most, completions);
     end();
     return polled;
   }
@@ -116,6 +120,16 @@ abstract class HotCall {
 
   /** Throws where something that a request points to is gone. */
   void checkReferents() {}
+
+  /** Posts where the target has no function for it. */
+  int postExtended(long requests) {
+    throw new IllegalStateException("nothing posts " + requests);
+  }
+
+  /** Polls where the target has no function for it. */
+  int pollExtended(int most, long completions) {
+    throw new IllegalStateException("nothing polls " + most + " to " + completions);
+  }
 
   private void end() {
     if (--callsToSafepoint < 0) {

@@ -35,6 +35,7 @@ public final class MemoryRegion implements AutoCloseable {
   private final Extent extent;
   private final int localKey;
   private final int remoteKey;
+  private final Referent referent;
   private final Lifetime lifetime;
 
   /**
@@ -63,11 +64,20 @@ public final class MemoryRegion implements AutoCloseable {
     this.extent = open;
     this.localKey = ibv_mr.lkey(registration.region());
     this.remoteKey = ibv_mr.rkey(registration.region());
+    boolean bindable = access.contains(AccessFlag.MEMORY_WINDOW_BIND);
+    Referent pointedTo = Referent.of(kind + " of " + domain.device().info().name());
+    this.referent = pointedTo;
+    HotCalls posts = domain.referringPosts();
     this.lifetime =
         new Lifetime(
             kind + " of " + domain.device().info().name(),
             () -> open.length = Extent.CLOSED,
-            registration::end,
+            () -> {
+              if (bindable) {
+                pointedTo.leave(posts);
+              }
+              registration.end();
+            },
             dependsOn);
     Leaks.watch(this, lifetime);
     if (memory != null) {
@@ -353,6 +363,11 @@ public final class MemoryRegion implements AutoCloseable {
 
   Lifetime lifetime() {
     return lifetime;
+  }
+
+  /** What a request that binds a window to this keeps beside the pointer. */
+  Referent referent() {
+    return referent;
   }
 
   /** The windows that are bound to this. */

@@ -31,6 +31,7 @@ public final class MemoryWindow implements AutoCloseable {
   private final ProtectionDomain domain;
   private final MemoryWindowType type;
   private final MemorySegment window;
+  private final Referent referent;
   private final Lifetime lifetime;
 
   /*
@@ -48,10 +49,17 @@ public final class MemoryWindow implements AutoCloseable {
     this.window = window;
     this.key = ibv_mw.rkey(window);
     this.keyBefore = key;
+    String name = "memory window of " + domain.device().info().name();
+    Referent pointedTo = Referent.of(name);
+    this.referent = pointedTo;
+    HotCalls posts = domain.referringPosts();
     this.lifetime =
         new Lifetime(
-            "memory window of " + domain.device().info().name(),
-            () -> Native.check("ibv_dealloc_mw", Math.abs(MemoryVerbs.ibv_dealloc_mw(window))),
+            name,
+            () -> {
+              pointedTo.leave(posts);
+              Native.check("ibv_dealloc_mw", Math.abs(MemoryVerbs.ibv_dealloc_mw(window)));
+            },
             domain.lifetime());
     Leaks.watch(this, lifetime);
   }
@@ -253,6 +261,21 @@ public final class MemoryWindow implements AutoCloseable {
   @Override
   public void close() {
     lifetime.close();
+  }
+
+  void checkType2(ProtectionDomain of) {
+    if (type != MemoryWindowType.TYPE_2) {
+      throw new IllegalArgumentException(
+          "the window is of " + type + ", must be of TYPE_2: call its own bind");
+    }
+    if (of != domain) {
+      throw new IllegalArgumentException(this + " is of another domain than the queue pair");
+    }
+  }
+
+  /** What a request that points to this keeps beside the pointer. */
+  Referent referent() {
+    return referent;
   }
 
   /** The pointer, for a call during which this is open. */

@@ -13,8 +13,10 @@ import org.rdma4j.bindings.generated.ibv_qp;
 import org.rdma4j.bindings.generated.ibv_qp_attr;
 import org.rdma4j.bindings.generated.ibv_qp_cap;
 import org.rdma4j.bindings.generated.ibv_qp_init_attr;
+import org.rdma4j.bindings.generated.ibv_qp_init_attr_ex;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
+import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 
@@ -38,6 +40,8 @@ public final class QueuePair implements AutoCloseable {
   private final QueuePairCapabilities capabilities;
   private final QueuePairType type;
   private final @Nullable SharedReceiveQueue sharedReceiveQueue;
+  private final Set<SendOperation> sendOperations;
+  private final @Nullable ExtendedQueuePair extended;
   private final MulticastGroups groups;
   private final HotCalls posts;
   private final Lifetime lifetime;
@@ -60,6 +64,12 @@ public final class QueuePair implements AutoCloseable {
     this.capabilities = capabilities;
     this.type = config.type();
     this.sharedReceiveQueue = config.sharedReceiveQueue();
+    this.sendOperations = config.sendOperations();
+    this.extended =
+        sendOperations.isEmpty()
+            ? null
+            : new ExtendedQueuePair(
+                queuePair, type == QueuePairType.UNRELIABLE_DATAGRAM, domain.device().callStyle());
     MulticastGroups attached = new MulticastGroups(queuePair);
     this.groups = attached;
     HotCalls calls = new HotCalls();
@@ -93,7 +103,8 @@ public final class QueuePair implements AutoCloseable {
   static QueuePair create(ProtectionDomain domain, QueuePairConfig config) {
     Runnable release = reserve(config);
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment init = arena.allocate(ibv_qp_init_attr.layout());
+      // The extended struct begins as the basic one does.
+      MemorySegment init = arena.allocate(ibv_qp_init_attr_ex.layout());
       MemorySegment cap = ibv_qp_init_attr.cap(init);
       ibv_qp_init_attr.send_cq(init, config.sendCompletions().queue());
       ibv_qp_init_attr.recv_cq(init, config.receiveCompletions().queue());
@@ -111,12 +122,24 @@ public final class QueuePair implements AutoCloseable {
       MemorySegment created =
           Native.created(
               "ibv_create_qp(" + QueuePairCapabilities.read(cap) + ")",
-              Calls.pointer(rdma_h.ibv_create_qp$address(), domain.pointer(), init));
+              create(domain, config, init));
       return new QueuePair(domain, created, QueuePairCapabilities.read(cap), config, release);
     } catch (RuntimeException failed) {
       release.run();
       throw failed;
     }
+  }
+
+  private static MemorySegment create(
+      ProtectionDomain domain, QueuePairConfig config, MemorySegment init) {
+    if (config.sendOperations().isEmpty()) {
+      return Calls.pointer(rdma_h.ibv_create_qp$address(), domain.pointer(), init);
+    }
+    ibv_qp_init_attr_ex.comp_mask(
+        init, rdma_h.IBV_QP_INIT_ATTR_PD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
+    ibv_qp_init_attr_ex.pd(init, domain.pointer());
+    ibv_qp_init_attr_ex.send_ops_flags(init, NativeConstant.mask(config.sendOperations()));
+    return Verbs.ibv_create_qp_ex(domain.device().context(), init);
   }
 
   /**
@@ -578,6 +601,15 @@ public final class QueuePair implements AutoCloseable {
   <T> T whileSending(Supplier<T> call) {
     checkSends();
     return lifetime.whileOpen(call);
+  }
+
+  /** What it can post by {@code ibv_wr_*}; nothing where it posts by {@code ibv_post_send}. */
+  Set<SendOperation> sendOperations() {
+    return sendOperations;
+  }
+
+  @Nullable ExtendedQueuePair extended() {
+    return extended;
   }
 
   void checkReceives() {

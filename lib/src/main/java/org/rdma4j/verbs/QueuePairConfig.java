@@ -1,5 +1,6 @@
 package org.rdma4j.verbs;
 
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param signalAll whether every send raises a completion, signalled or not; default false
  * @param mayOverrun whether the completion queues may be shorter than the queues of all queue pairs
  *     that use them; default false
+ * @param sendOperations what {@link SendRequests} post by {@code ibv_wr_*}, on an extended queue
+ *     pair; default none, and all is posted by {@code ibv_post_send}
  */
 public record QueuePairConfig(
     QueuePairType type,
@@ -30,7 +33,12 @@ public record QueuePairConfig(
     int receiveSges,
     int inlineBytes,
     boolean signalAll,
-    boolean mayOverrun) {
+    boolean mayOverrun,
+    Set<SendOperation> sendOperations) {
+  /** Copies the operations. */
+  public QueuePairConfig {
+    sendOperations = Set.copyOf(sendOperations);
+  }
 
   /**
    * A reliable connection (RC) whose sends and receives complete on one queue.
@@ -85,7 +93,7 @@ public record QueuePairConfig(
   public static QueuePairConfig of(
       QueuePairType type, CompletionQueue sendCompletions, CompletionQueue receiveCompletions) {
     return new QueuePairConfig(
-        type, sendCompletions, receiveCompletions, null, 1, 1, 1, 1, 0, false, false);
+        type, sendCompletions, receiveCompletions, null, 1, 1, 1, 1, 0, false, false, Set.of());
   }
 
   /**
@@ -107,7 +115,8 @@ public record QueuePairConfig(
         receiveSges,
         inlineBytes,
         signalAll,
-        mayOverrun);
+        mayOverrun,
+        sendOperations);
   }
 
   /**
@@ -129,7 +138,8 @@ public record QueuePairConfig(
         receiveSges,
         inlineBytes,
         signalAll,
-        mayOverrun);
+        mayOverrun,
+        sendOperations);
   }
 
   /**
@@ -151,7 +161,8 @@ public record QueuePairConfig(
         receiveSges,
         inlineBytes,
         signalAll,
-        mayOverrun);
+        mayOverrun,
+        sendOperations);
   }
 
   /**
@@ -173,7 +184,8 @@ public record QueuePairConfig(
         receiveSges,
         inlineBytes,
         signalAll,
-        mayOverrun);
+        mayOverrun,
+        sendOperations);
   }
 
   /**
@@ -195,7 +207,8 @@ public record QueuePairConfig(
         receiveSges,
         inlineBytes,
         signalAll,
-        mayOverrun);
+        mayOverrun,
+        sendOperations);
   }
 
   /**
@@ -216,7 +229,8 @@ public record QueuePairConfig(
         receiveSges,
         inlineBytes,
         signalAll,
-        mayOverrun);
+        mayOverrun,
+        sendOperations);
   }
 
   /**
@@ -237,7 +251,8 @@ public record QueuePairConfig(
         receiveSges,
         inlineBytes,
         signalAll,
-        mayOverrun);
+        mayOverrun,
+        sendOperations);
   }
 
   /**
@@ -259,7 +274,31 @@ public record QueuePairConfig(
         receiveSges,
         inlineBytes,
         signalAll,
-        mayOverrun);
+        mayOverrun,
+        sendOperations);
+  }
+
+  /**
+   * A copy that makes an extended queue pair, {@code ibv_create_qp_ex}: the same requests are
+   * posted by {@code ibv_wr_*}, in several calls instead of one, all or none.
+   *
+   * @param operations the operations that are to be posted; no others can be
+   * @return the copy
+   */
+  public QueuePairConfig extended(SendOperation... operations) {
+    return new QueuePairConfig(
+        type,
+        sendCompletions,
+        receiveCompletions,
+        sharedReceiveQueue,
+        sendDepth,
+        receiveDepth,
+        sendSges,
+        receiveSges,
+        inlineBytes,
+        signalAll,
+        mayOverrun,
+        Set.of(operations));
   }
 
   /** Refuses what the device does not offer. */

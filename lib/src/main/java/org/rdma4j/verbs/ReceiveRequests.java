@@ -42,7 +42,8 @@ public final class ReceiveRequests {
             SIZE,
             most,
             queuePair.capabilities().receiveSges(),
-            0),
+            0,
+            null),
         queuePair);
   }
 
@@ -56,7 +57,8 @@ public final class ReceiveRequests {
             SIZE,
             most,
             queue.sges(),
-            0),
+            0,
+            null),
         null);
   }
 

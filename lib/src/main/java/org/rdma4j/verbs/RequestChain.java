@@ -47,6 +47,8 @@ final class RequestChain extends HotCall {
   private long first;
   private long request;
 
+  private final @Nullable ExtendedQueuePair extended;
+
   /** Null until a request points to something. */
   private @Nullable Referents referents;
 
@@ -59,10 +61,18 @@ final class RequestChain extends HotCall {
    * @param most how many requests there is room for
    * @param mostPieces of a request
    * @param inlineBytes of a request
+   * @param extended what posts it where the target has no function for it
    */
   RequestChain(
-      Target target, String function, int requestSize, int most, int mostPieces, int inlineBytes) {
+      Target target,
+      String function,
+      int requestSize,
+      int most,
+      int mostPieces,
+      int inlineBytes,
+      @Nullable ExtendedQueuePair extended) {
     super(target);
+    this.extended = extended;
     this.function = function;
     this.requestSize = requestSize;
     this.mostPieces = mostPieces;
@@ -142,6 +152,15 @@ final class RequestChain extends HotCall {
     if (referents != null) {
       referents.check(index(first), index(request) + 1);
     }
+  }
+
+  @Override
+  int postExtended(long requests) {
+    int errno = extended == null ? super.postExtended(requests) : extended.post(requests);
+    if (errno != 0) {
+      RawMemory.putLong(badRequest, requests);
+    }
+    return errno;
   }
 
   /** The index of a request within the room. */

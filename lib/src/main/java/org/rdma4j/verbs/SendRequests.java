@@ -1,7 +1,11 @@
 package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.bindings.generated.ibv_mw_bind_info;
 import org.rdma4j.bindings.generated.ibv_send_wr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.DataPath;
@@ -20,37 +24,48 @@ import org.rdma4j.bindings.inlines.DataPath;
  * method throws IllegalStateException; a close in the middle of a post waits until that returns.
  */
 public final class SendRequests {
-  private static final long OPCODE = ibv_send_wr.opcode$offset();
-  private static final long SEND_FLAGS = ibv_send_wr.send_flags$offset();
-  private static final long IMM_DATA = ibv_send_wr.imm_data$offset();
+  static final long OPCODE = ibv_send_wr.opcode$offset();
+  static final long SEND_FLAGS = ibv_send_wr.send_flags$offset();
+  static final long IMM_DATA = ibv_send_wr.imm_data$offset();
   private static final long WR = ibv_send_wr.wr$offset();
   private static final long RDMA = WR + ibv_send_wr.wr.rdma$offset();
-  private static final long RDMA_REMOTE_ADDR = RDMA + ibv_send_wr.wr.rdma.remote_addr$offset();
-  private static final long RDMA_RKEY = RDMA + ibv_send_wr.wr.rdma.rkey$offset();
+  static final long RDMA_REMOTE_ADDR = RDMA + ibv_send_wr.wr.rdma.remote_addr$offset();
+  static final long RDMA_RKEY = RDMA + ibv_send_wr.wr.rdma.rkey$offset();
   private static final long ATOMIC = WR + ibv_send_wr.wr.atomic$offset();
-  private static final long ATOMIC_REMOTE_ADDR =
-      ATOMIC + ibv_send_wr.wr.atomic.remote_addr$offset();
-  private static final long ATOMIC_COMPARE_ADD =
-      ATOMIC + ibv_send_wr.wr.atomic.compare_add$offset();
-  private static final long ATOMIC_SWAP = ATOMIC + ibv_send_wr.wr.atomic.swap$offset();
-  private static final long ATOMIC_RKEY = ATOMIC + ibv_send_wr.wr.atomic.rkey$offset();
+  static final long ATOMIC_REMOTE_ADDR = ATOMIC + ibv_send_wr.wr.atomic.remote_addr$offset();
+  static final long ATOMIC_COMPARE_ADD = ATOMIC + ibv_send_wr.wr.atomic.compare_add$offset();
+  static final long ATOMIC_SWAP = ATOMIC + ibv_send_wr.wr.atomic.swap$offset();
+  static final long ATOMIC_RKEY = ATOMIC + ibv_send_wr.wr.atomic.rkey$offset();
   private static final long UD = WR + ibv_send_wr.wr.ud$offset();
-  private static final long UD_AH = UD + ibv_send_wr.wr.ud.ah$offset();
-  private static final long UD_REMOTE_QPN = UD + ibv_send_wr.wr.ud.remote_qpn$offset();
-  private static final long UD_REMOTE_QKEY = UD + ibv_send_wr.wr.ud.remote_qkey$offset();
-  private static final int SEND = rdma_h.IBV_WR_SEND();
-  private static final int SEND_WITH_IMM = rdma_h.IBV_WR_SEND_WITH_IMM();
-  private static final int SEND_WITH_INV = rdma_h.IBV_WR_SEND_WITH_INV();
-  private static final int RDMA_WRITE = rdma_h.IBV_WR_RDMA_WRITE();
-  private static final int RDMA_WRITE_WITH_IMM = rdma_h.IBV_WR_RDMA_WRITE_WITH_IMM();
-  private static final int RDMA_READ = rdma_h.IBV_WR_RDMA_READ();
-  private static final int COMPARE_AND_SWAP = rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
-  private static final int FETCH_AND_ADD = rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
-  private static final int LOCAL_INV = rdma_h.IBV_WR_LOCAL_INV();
+  static final long UD_AH = UD + ibv_send_wr.wr.ud.ah$offset();
+  static final long UD_REMOTE_QPN = UD + ibv_send_wr.wr.ud.remote_qpn$offset();
+  static final long UD_REMOTE_QKEY = UD + ibv_send_wr.wr.ud.remote_qkey$offset();
+  private static final long BIND_MW_FIELD = ibv_send_wr.bind_mw$offset();
+  static final long BIND_WINDOW = BIND_MW_FIELD + ibv_send_wr.bind_mw.mw$offset();
+  static final long BIND_RKEY = BIND_MW_FIELD + ibv_send_wr.bind_mw.rkey$offset();
+  static final long BIND_INFO = BIND_MW_FIELD + ibv_send_wr.bind_mw.bind_info$offset();
+  private static final long BIND_REGION = BIND_INFO + ibv_mw_bind_info.mr$offset();
+  private static final long BIND_ADDR = BIND_INFO + ibv_mw_bind_info.addr$offset();
+  private static final long BIND_LENGTH = BIND_INFO + ibv_mw_bind_info.length$offset();
+  private static final long BIND_ACCESS = BIND_INFO + ibv_mw_bind_info.mw_access_flags$offset();
+  static final int BIND_MW = rdma_h.IBV_WR_BIND_MW();
+  static final int SEND = rdma_h.IBV_WR_SEND();
+  static final int SEND_WITH_IMM = rdma_h.IBV_WR_SEND_WITH_IMM();
+  static final int SEND_WITH_INV = rdma_h.IBV_WR_SEND_WITH_INV();
+  static final int RDMA_WRITE = rdma_h.IBV_WR_RDMA_WRITE();
+  static final int RDMA_WRITE_WITH_IMM = rdma_h.IBV_WR_RDMA_WRITE_WITH_IMM();
+  static final int RDMA_READ = rdma_h.IBV_WR_RDMA_READ();
+  static final int COMPARE_AND_SWAP = rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
+  static final int FETCH_AND_ADD = rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
+  static final int LOCAL_INV = rdma_h.IBV_WR_LOCAL_INV();
   private static final int SIGNALED = rdma_h.IBV_SEND_SIGNALED();
   private static final int SOLICITED = rdma_h.IBV_SEND_SOLICITED();
   private static final int FENCE = rdma_h.IBV_SEND_FENCE();
-  private static final int INLINE = rdma_h.IBV_SEND_INLINE();
+
+  /** Of a request whose operation has yet to be given. */
+  static final int NO_OPCODE = 63;
+
+  static final int INLINE = rdma_h.IBV_SEND_INLINE();
   private static final int IP_CSUM = rdma_h.IBV_SEND_IP_CSUM();
 
   private final QueuePair queuePair;
@@ -63,33 +78,70 @@ public final class SendRequests {
    */
   private final long opcodes;
 
-  /** Of datagrams, each of which must point to an address handle. */
-  private final @Nullable Referents destinations;
+  /** SEND where that is allowed. */
+  private final int initialOpcode;
+
+  /** Of datagrams, each of which must point to an address handle, and of binds. */
+  private @Nullable Referents referents;
 
   SendRequests(QueuePair queuePair, int most, HotCalls posts) {
     RdmaDevice device = queuePair.domain().device();
+    ExtendedQueuePair extended = queuePair.extended();
     this.queuePair = queuePair;
     this.mostInline = queuePair.capabilities().inlineBytes();
-    this.opcodes = opcodes(queuePair.type());
+    this.opcodes = opcodes(queuePair);
+    this.initialOpcode = (opcodes >>> SEND & 1) == 0 ? NO_OPCODE : SEND;
     this.chain =
         new RequestChain(
             new HotCall.Target(
                 posts,
                 "SendRequests",
                 device.callStyle(),
-                DataPath.ibv_post_send$op(device.context()),
+                extended == null ? DataPath.ibv_post_send$op(device.context()) : 0,
                 queuePair.pointer()),
-            "ibv_post_send",
+            extended == null ? "ibv_post_send" : "ibv_wr_complete",
             (int) ibv_send_wr.layout().byteSize(),
             most,
             queuePair.capabilities().sendSges(),
-            mostInline);
+            mostInline,
+            extended);
     if (queuePair.type() == QueuePairType.UNRELIABLE_DATAGRAM) {
-      this.destinations = chain.refer(Referent.MISSING);
-      queuePair.domain().referringPosts().add(chain);
-    } else {
-      this.destinations = null;
+      refer(Referent.MISSING);
     }
+  }
+
+  private Referents refer(Referent initial) {
+    Referents made = referents;
+    if (made == null) {
+      made = chain.refer(initial);
+      queuePair.domain().referringPosts().add(chain);
+      referents = made;
+    }
+    return made;
+  }
+
+  private static long opcodes(QueuePair queuePair) {
+    Set<SendOperation> operations = queuePair.sendOperations();
+    if (operations.isEmpty()) {
+      return opcodes(queuePair.type());
+    }
+    long asked = 0;
+    for (SendOperation operation : operations) {
+      asked |=
+          switch (operation) {
+            case WRITE -> 1L << RDMA_WRITE;
+            case WRITE_WITH_IMMEDIATE -> 1L << RDMA_WRITE_WITH_IMM;
+            case SEND -> 1L << SEND;
+            case SEND_WITH_IMMEDIATE -> 1L << SEND_WITH_IMM;
+            case READ -> 1L << RDMA_READ;
+            case COMPARE_AND_SWAP -> 1L << COMPARE_AND_SWAP;
+            case FETCH_AND_ADD -> 1L << FETCH_AND_ADD;
+            case INVALIDATE -> 1L << LOCAL_INV;
+            case BIND_MEMORY_WINDOW -> 1L << BIND_MW;
+            case SEND_WITH_INVALIDATE -> 1L << SEND_WITH_INV;
+          };
+    }
+    return asked & opcodes(queuePair.type());
   }
 
   private static long opcodes(QueuePairType type) {
@@ -99,7 +151,8 @@ public final class SendRequests {
             | 1L << SEND_WITH_INV
             | 1L << RDMA_WRITE
             | 1L << RDMA_WRITE_WITH_IMM
-            | 1L << LOCAL_INV;
+            | 1L << LOCAL_INV
+            | 1L << BIND_MW;
     long reliable = unreliable | 1L << RDMA_READ | 1L << COMPARE_AND_SWAP | 1L << FETCH_AND_ADD;
     return switch (type) {
       case RELIABLE_CONNECTION, EXTENDED_SEND -> reliable;
@@ -121,9 +174,9 @@ public final class SendRequests {
     long request = chain.add(id);
     // In this order, or the compiler makes one store of two, from which processors forward slowly.
     RawMemory.putInt(request + SEND_FLAGS, 0);
-    RawMemory.putInt(request + OPCODE, SEND);
-    if (destinations != null) {
-      destinations.reset(chain.index(request));
+    RawMemory.putInt(request + OPCODE, initialOpcode);
+    if (referents != null) {
+      referents.reset(chain.index(request));
     }
     return this;
   }
@@ -285,7 +338,7 @@ public final class SendRequests {
    */
   public SendRequests to(AddressHandle handle, int queuePairNumber, int queueKey) {
     long request = chain.current();
-    if (destinations == null) {
+    if (queuePair.type() != QueuePairType.UNRELIABLE_DATAGRAM) {
       throw new IllegalStateException(
           queuePair + " is of type " + queuePair.type() + ", which needs no destination");
     }
@@ -297,7 +350,57 @@ public final class SendRequests {
     RawMemory.putLong(request + UD_AH, handle.address());
     RawMemory.putInt(request + UD_REMOTE_QPN, queuePairNumber);
     RawMemory.putInt(request + UD_REMOTE_QKEY, queueKey);
-    destinations.set(chain.index(request), handle.referent(), Referent.NONE);
+    refer(Referent.MISSING).set(chain.index(request), handle.referent(), Referent.NONE);
+    return this;
+  }
+
+  /**
+   * Makes the request one that binds a memory window of type 2 to a part of a region, {@code
+   * IBV_WR_BIND_MW}, and gives the window its next {@link MemoryWindow#remoteKey key}. This
+   * allocates.
+   *
+   * @param window a window of type 2 of the same domain
+   * @param part what to open, at least 1 byte of a region of the same domain with
+   *     MEMORY_WINDOW_BIND
+   * @param access what peers may do: any of REMOTE_READ, REMOTE_WRITE and REMOTE_ATOMIC, the latter
+   *     two where the region has LOCAL_WRITE
+   * @return this
+   * @throws IllegalArgumentException where the window is of type 1 or another domain, the part is
+   *     empty, or the region or the flags do not allow it
+   * @throws IllegalStateException where there is no request, or the thread is the wrong one, the
+   *     type of the queue pair does not allow it, or something is closed
+   */
+  public SendRequests bind(MemoryWindow window, MemorySlice part, AccessFlag... access) {
+    long request = become(BIND_MW);
+    // Until all of it is known to be right, what was begun by add.
+    RawMemory.putInt(request + OPCODE, initialOpcode);
+    window.checkType2(queuePair.domain());
+    Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
+    flags.addAll(List.of(access));
+    window.checkBind(part, flags);
+    MemoryRegion region = part.region();
+    long address = region.addressOf(part.offset(), part.length());
+    region
+        .lifetime()
+        .whileOpen(
+            () ->
+                window
+                    .lifetime()
+                    .whileOpen(
+                        () -> {
+                          int key = window.nextKey();
+                          RawMemory.putLong(request + BIND_WINDOW, window.pointer().address());
+                          RawMemory.putInt(request + BIND_RKEY, key);
+                          RawMemory.putLong(request + BIND_REGION, region.pointer().address());
+                          RawMemory.putLong(request + BIND_ADDR, address);
+                          RawMemory.putLong(request + BIND_LENGTH, part.length());
+                          RawMemory.putInt(request + BIND_ACCESS, NativeConstant.mask(flags));
+                          refer(Referent.NONE)
+                              .set(chain.index(request), window.referent(), region.referent());
+                          RawMemory.putInt(request + OPCODE, BIND_MW);
+                          window.posted(region, key);
+                          return true;
+                        }));
     return this;
   }
 

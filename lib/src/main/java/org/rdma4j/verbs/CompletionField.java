@@ -1,0 +1,46 @@
+package org.rdma4j.verbs;
+
+import org.rdma4j.bindings.generated.rdma_h;
+
+/**
+ * What an extended completion queue is to tell beside id and status: {@code enum
+ * ibv_create_cq_wc_flags}.
+ */
+public enum CompletionField implements NativeConstant {
+  /** How many bytes were received: {@code IBV_WC_EX_WITH_BYTE_LEN}. */
+  BYTE_LENGTH(rdma_h.IBV_WC_EX_WITH_BYTE_LEN()),
+  /** Immediate data, and the key that was invalidated: {@code IBV_WC_EX_WITH_IMM}. */
+  IMMEDIATE(rdma_h.IBV_WC_EX_WITH_IMM()),
+  /** The number of the queue pair: {@code IBV_WC_EX_WITH_QP_NUM}. */
+  QUEUE_PAIR_NUMBER(rdma_h.IBV_WC_EX_WITH_QP_NUM()),
+  /** The number of the queue pair that sent the datagram: {@code IBV_WC_EX_WITH_SRC_QP}. */
+  SOURCE_QUEUE_PAIR_NUMBER(rdma_h.IBV_WC_EX_WITH_SRC_QP()),
+  /** The local identifier that the datagram came from: {@code IBV_WC_EX_WITH_SLID}. */
+  SOURCE_LID(rdma_h.IBV_WC_EX_WITH_SLID()),
+  /** The service level: {@code IBV_WC_EX_WITH_SL}. */
+  SERVICE_LEVEL(rdma_h.IBV_WC_EX_WITH_SL()),
+  /** Which local identifier the datagram was sent to: {@code IBV_WC_EX_WITH_DLID_PATH_BITS}. */
+  DESTINATION_LID_PATH_BITS(rdma_h.IBV_WC_EX_WITH_DLID_PATH_BITS()),
+  /** When the device completed it, in its own time: {@code IBV_WC_EX_WITH_COMPLETION_TIMESTAMP}. */
+  TIMESTAMP(rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP()),
+  /** The VLAN that the packet came by: {@code IBV_WC_EX_WITH_CVLAN}. */
+  VLAN(rdma_h.IBV_WC_EX_WITH_CVLAN()),
+  /** The tag of the flow rule that the packet met: {@code IBV_WC_EX_WITH_FLOW_TAG}. */
+  FLOW_TAG(rdma_h.IBV_WC_EX_WITH_FLOW_TAG()),
+  /**
+   * When the device completed it, in the time of day: {@code
+   * IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK}.
+   */
+  WALL_CLOCK(rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK());
+
+  private final int value;
+
+  CompletionField(int value) {
+    this.value = value;
+  }
+
+  @Override
+  public int value() {
+    return value;
+  }
+}

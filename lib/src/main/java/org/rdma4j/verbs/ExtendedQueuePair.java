@@ -1,0 +1,226 @@
+package org.rdma4j.verbs;
+
+import java.lang.foreign.MemorySegment;
+import org.rdma4j.bindings.generated.ibv_recv_wr;
+import org.rdma4j.bindings.generated.ibv_sge;
+import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.inlines.WorkRequests;
+
+/**
+ * Posts send requests by {@code ibv_wr_*}: what {@link SendRequests} built is given to the provider
+ * call by call, between {@code ibv_wr_start} and {@code ibv_wr_complete}. All of it happens inside
+ * one {@link HotCall}, since the provider may hold a lock in between.
+ */
+final class ExtendedQueuePair {
+  private static final long WR_ID = ibv_recv_wr.wr_id$offset();
+  private static final long NEXT = ibv_recv_wr.next$offset();
+  private static final long SG_LIST = ibv_recv_wr.sg_list$offset();
+  private static final long NUM_SGE = ibv_recv_wr.num_sge$offset();
+
+  private final boolean critical;
+  private final long queuePair;
+  private final long id;
+  private final long flags;
+  private final long start;
+  private final long complete;
+  private final long send;
+  private final long sendWithImmediate;
+  private final long sendWithInvalidate;
+  private final long write;
+  private final long writeWithImmediate;
+  private final long read;
+  private final long compareAndSwap;
+  private final long fetchAndAdd;
+  private final long invalidate;
+  private final long bind;
+  private final long setDestination;
+  private final long setPiece;
+  private final long setPieces;
+  private final long setInline;
+  private final boolean datagrams;
+
+  ExtendedQueuePair(MemorySegment queuePair, boolean datagrams, CallStyle style) {
+    MemorySegment qp = rdma_h.ibv_qp_to_qp_ex(queuePair);
+    this.critical = style == CallStyle.CRITICAL;
+    this.datagrams = datagrams;
+    this.queuePair = qp.address();
+    this.id = qp.address() + WorkRequests.wr_id$offset();
+    this.flags = qp.address() + WorkRequests.wr_flags$offset();
+    this.start = WorkRequests.ibv_wr_start$op(qp);
+    this.complete = WorkRequests.ibv_wr_complete$op(qp);
+    this.send = WorkRequests.ibv_wr_send$op(qp);
+    this.sendWithImmediate = WorkRequests.ibv_wr_send_imm$op(qp);
+    this.sendWithInvalidate = WorkRequests.ibv_wr_send_inv$op(qp);
+    this.write = WorkRequests.ibv_wr_rdma_write$op(qp);
+    this.writeWithImmediate = WorkRequests.ibv_wr_rdma_write_imm$op(qp);
+    this.read = WorkRequests.ibv_wr_rdma_read$op(qp);
+    this.compareAndSwap = WorkRequests.ibv_wr_atomic_cmp_swp$op(qp);
+    this.fetchAndAdd = WorkRequests.ibv_wr_atomic_fetch_add$op(qp);
+    this.invalidate = WorkRequests.ibv_wr_local_inv$op(qp);
+    this.bind = WorkRequests.ibv_wr_bind_mw$op(qp);
+    this.setDestination = WorkRequests.ibv_wr_set_ud_addr$op(qp);
+    this.setPiece = WorkRequests.ibv_wr_set_sge$op(qp);
+    this.setPieces = WorkRequests.ibv_wr_set_sge_list$op(qp);
+    this.setInline = WorkRequests.ibv_wr_set_inline_data$op(qp);
+  }
+
+  /** Posts a chain: 0 or the errno value, after which none of it is posted. */
+  int post(long requests) {
+    for (long each = requests; each != 0; each = RawMemory.getLong(each + NEXT)) {
+      if (RawMemory.getInt(each + SendRequests.OPCODE) == SendRequests.NO_OPCODE) {
+        throw new IllegalStateException(
+            "a request has no operation: this queue pair was created without SEND");
+      }
+    }
+    if (critical) {
+      WorkRequests.ibv_wr_start$critical(start, queuePair);
+    } else {
+      WorkRequests.ibv_wr_start(start, queuePair);
+    }
+    for (long each = requests; each != 0; each = RawMemory.getLong(each + NEXT)) {
+      RawMemory.putLong(id, RawMemory.getLong(each + WR_ID));
+      RawMemory.putInt(flags, RawMemory.getInt(each + SendRequests.SEND_FLAGS));
+      begin(each, RawMemory.getInt(each + SendRequests.OPCODE));
+      if (datagrams) {
+        setDestination(each);
+      }
+      setMemory(each);
+    }
+    return critical
+        ? WorkRequests.ibv_wr_complete$critical(complete, queuePair)
+        : WorkRequests.ibv_wr_complete(complete, queuePair);
+  }
+
+  private void begin(long request, int opcode) {
+    int immediate = RawMemory.getInt(request + SendRequests.IMM_DATA);
+    if (opcode == SendRequests.SEND) {
+      if (critical) {
+        WorkRequests.ibv_wr_send$critical(send, queuePair);
+      } else {
+        WorkRequests.ibv_wr_send(send, queuePair);
+      }
+    } else if (opcode == SendRequests.SEND_WITH_IMM) {
+      number(sendWithImmediate, immediate);
+    } else if (opcode == SendRequests.SEND_WITH_INV) {
+      number(sendWithInvalidate, immediate);
+    } else if (opcode == SendRequests.LOCAL_INV) {
+      number(invalidate, immediate);
+    } else if (opcode == SendRequests.RDMA_WRITE) {
+      remote(write, request);
+    } else if (opcode == SendRequests.RDMA_READ) {
+      remote(read, request);
+    } else if (opcode == SendRequests.BIND_MW) {
+      bind(request);
+    } else {
+      further(request, opcode, immediate);
+    }
+  }
+
+  /** These three calls have the shape of {@code ibv_wr_send_imm}. */
+  private void number(long op, int number) {
+    if (critical) {
+      WorkRequests.ibv_wr_send_imm$critical(op, queuePair, number);
+    } else {
+      WorkRequests.ibv_wr_send_imm(op, queuePair, number);
+    }
+  }
+
+  /** These two calls have the shape of {@code ibv_wr_rdma_write}. */
+  private void remote(long op, long request) {
+    int key = RawMemory.getInt(request + SendRequests.RDMA_RKEY);
+    long address = RawMemory.getLong(request + SendRequests.RDMA_REMOTE_ADDR);
+    if (critical) {
+      WorkRequests.ibv_wr_rdma_write$critical(op, queuePair, key, address);
+    } else {
+      WorkRequests.ibv_wr_rdma_write(op, queuePair, key, address);
+    }
+  }
+
+  private void bind(long request) {
+    long window = RawMemory.getLong(request + SendRequests.BIND_WINDOW);
+    int key = RawMemory.getInt(request + SendRequests.BIND_RKEY);
+    long info = request + SendRequests.BIND_INFO;
+    if (critical) {
+      WorkRequests.ibv_wr_bind_mw$critical(bind, queuePair, window, key, info);
+    } else {
+      WorkRequests.ibv_wr_bind_mw(bind, queuePair, window, key, info);
+    }
+  }
+
+  private void further(long request, int opcode, int immediate) {
+    if (opcode == SendRequests.RDMA_WRITE_WITH_IMM) {
+      int key = RawMemory.getInt(request + SendRequests.RDMA_RKEY);
+      long address = RawMemory.getLong(request + SendRequests.RDMA_REMOTE_ADDR);
+      if (critical) {
+        WorkRequests.ibv_wr_rdma_write_imm$critical(
+            writeWithImmediate, queuePair, key, address, immediate);
+      } else {
+        WorkRequests.ibv_wr_rdma_write_imm(writeWithImmediate, queuePair, key, address, immediate);
+      }
+      return;
+    }
+    int key = RawMemory.getInt(request + SendRequests.ATOMIC_RKEY);
+    long address = RawMemory.getLong(request + SendRequests.ATOMIC_REMOTE_ADDR);
+    long operand = RawMemory.getLong(request + SendRequests.ATOMIC_COMPARE_ADD);
+    if (opcode == SendRequests.FETCH_AND_ADD) {
+      if (critical) {
+        WorkRequests.ibv_wr_atomic_fetch_add$critical(
+            fetchAndAdd, queuePair, key, address, operand);
+      } else {
+        WorkRequests.ibv_wr_atomic_fetch_add(fetchAndAdd, queuePair, key, address, operand);
+      }
+      return;
+    }
+    long replacement = RawMemory.getLong(request + SendRequests.ATOMIC_SWAP);
+    if (critical) {
+      WorkRequests.ibv_wr_atomic_cmp_swp$critical(
+          compareAndSwap, queuePair, key, address, operand, replacement);
+    } else {
+      WorkRequests.ibv_wr_atomic_cmp_swp(
+          compareAndSwap, queuePair, key, address, operand, replacement);
+    }
+  }
+
+  private void setDestination(long request) {
+    long handle = RawMemory.getLong(request + SendRequests.UD_AH);
+    int number = RawMemory.getInt(request + SendRequests.UD_REMOTE_QPN);
+    int queueKey = RawMemory.getInt(request + SendRequests.UD_REMOTE_QKEY);
+    if (critical) {
+      WorkRequests.ibv_wr_set_ud_addr$critical(setDestination, queuePair, handle, number, queueKey);
+    } else {
+      WorkRequests.ibv_wr_set_ud_addr(setDestination, queuePair, handle, number, queueKey);
+    }
+  }
+
+  private void setMemory(long request) {
+    int pieces = RawMemory.getInt(request + NUM_SGE);
+    long list = RawMemory.getLong(request + SG_LIST);
+    if (pieces == 0) {
+      return;
+    }
+    if (pieces > 1) {
+      if (critical) {
+        WorkRequests.ibv_wr_set_sge_list$critical(setPieces, queuePair, pieces, list);
+      } else {
+        WorkRequests.ibv_wr_set_sge_list(setPieces, queuePair, pieces, list);
+      }
+      return;
+    }
+    long address = RawMemory.getLong(list + ibv_sge.addr$offset());
+    int length = RawMemory.getInt(list + ibv_sge.length$offset());
+    if ((RawMemory.getInt(request + SendRequests.SEND_FLAGS) & SendRequests.INLINE) != 0) {
+      if (critical) {
+        WorkRequests.ibv_wr_set_inline_data$critical(setInline, queuePair, address, length);
+      } else {
+        WorkRequests.ibv_wr_set_inline_data(setInline, queuePair, address, length);
+      }
+      return;
+    }
+    int key = RawMemory.getInt(list + ibv_sge.lkey$offset());
+    if (critical) {
+      WorkRequests.ibv_wr_set_sge$critical(setPiece, queuePair, key, address, length);
+    } else {
+      WorkRequests.ibv_wr_set_sge(setPiece, queuePair, key, address, length);
+    }
+  }
+}

@@ -1,0 +1,178 @@
+package org.rdma4j.verbs;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The same requests by {@code ibv_wr_*}. */
+@Tag("device")
+@Tag("data-path")
+@Timeout(120)
+final class ExtendedQueuePairTest {
+  private static final AccessFlag[] ALL = {
+    AccessFlag.LOCAL_WRITE,
+    AccessFlag.REMOTE_READ,
+    AccessFlag.REMOTE_WRITE,
+    AccessFlag.REMOTE_ATOMIC
+  };
+
+  private Loopback loopback;
+  private MemoryRegion remote;
+  private MemoryRegion local;
+  private SendRequests sends;
+
+  @BeforeEach
+  void connect() {
+    loopback =
+        Loopback.connected(
+            config -> config.extended(SendOperation.values()), path -> path.access(ALL));
+    remote = loopback.domain.register(4096, ALL);
+    local = loopback.a.region;
+    sends = loopback.a.sends;
+  }
+
+  @AfterEach
+  void close() {
+    loopback.close();
+  }
+
+  private Loopback.Done post() {
+    sends.signaled();
+    assertThat(sends.post()).isPositive();
+    Loopback.Done done = loopback.a.await(1).getFirst();
+    assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
+    return done;
+  }
+
+  @Test
+  void sendsOfOnePieceOfSeveralOfNoneAndInlineArrive() {
+    local.segment().copyFrom(MemorySegment.ofArray("abcdef".getBytes(US_ASCII)));
+    for (int i = 0; i < 4; i++) {
+      loopback.b.receive(i, 64L * i, 64);
+    }
+    sends.add(1).from(local, 0, 2);
+    sends.add(2).from(local, 2, 1).from(local, 4, 2);
+    sends.add(3);
+    sends.add(4).inline(MemorySegment.ofArray(new byte[] {7, 8}), 0, 2);
+    assertThat(sends.size()).isEqualTo(4);
+    assertThat(post().id()).isEqualTo(4);
+
+    assertThat(loopback.b.await(4))
+        .extracting(Loopback.Done::length)
+        .containsExactly(2L, 3L, 0L, 2L);
+    assertThat(bytes(loopback.b.region, 0, 2)).isEqualTo("ab".getBytes(US_ASCII));
+    assertThat(bytes(loopback.b.region, 64, 3)).isEqualTo("cef".getBytes(US_ASCII));
+    assertThat(bytes(loopback.b.region, 192, 2)).containsExactly(7, 8);
+  }
+
+  @Test
+  void immediateDataArrivesAsTheSameNumber() {
+    loopback.b.receive(1, 0, 64);
+    sends.add(2).sendWithImmediate(0x0102_0304).from(local, 0, 5);
+    post();
+    assertThat(loopback.b.await(1).getFirst().immediate()).isEqualTo(0x0102_0304);
+  }
+
+  @Test
+  void writesReadsAndAtomicsDoWhatTheySay() {
+    local.segment().set(JAVA_LONG, 0, 5);
+    sends.add(1).write(remote.remoteAddress(), remote.remoteKey()).from(local, 0, 8);
+    assertThat(post().opcode()).isEqualTo(CompletionOpcode.RDMA_WRITE);
+    assertThat(remote.segment().get(JAVA_LONG, 0)).isEqualTo(5);
+
+    sends.add(2).fetchAndAdd(remote.remoteAddress(), remote.remoteKey(), 3).into(local, 8, 8);
+    post();
+    assertThat(local.segment().get(JAVA_LONG, 8)).isEqualTo(5);
+
+    sends.add(3).compareAndSwap(remote.remoteAddress(), remote.remoteKey(), 8, 100);
+    sends.into(local, 16, 8);
+    post();
+    assertThat(local.segment().get(JAVA_LONG, 16)).isEqualTo(8);
+
+    sends.add(4).read(remote.remoteAddress(), remote.remoteKey()).into(local, 24, 8);
+    assertThat(post().opcode()).isEqualTo(CompletionOpcode.RDMA_READ);
+    assertThat(local.segment().get(JAVA_LONG, 24)).isEqualTo(100);
+  }
+
+  @Test
+  void aWriteWithImmediateTakesAReceive() {
+    loopback.b.receive(9, 0, 64);
+    sends.add(1).writeWithImmediate(remote.remoteAddress(), remote.remoteKey(), 77);
+    sends.from(local, 0, 11);
+    post();
+    Loopback.Done received = loopback.b.await(1).getFirst();
+    assertThat(received.immediate()).isEqualTo(77);
+    assertThat(received.length()).isEqualTo(11);
+  }
+
+  @Test
+  void anOperationThatWasNotAskedForIsRefused() {
+    try (QueuePair sendOnly =
+        loopback.domain.createQueuePair(
+            Loopback.config(loopback.a.queue)
+                .mayOverrun(true)
+                .extended(SendOperation.SEND_WITH_IMMEDIATE))) {
+      SendRequests requests = sendOnly.sendRequests(2);
+      requests.add(1);
+      assertThatThrownBy(() -> requests.write(0, 0)).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(requests::send).isInstanceOf(IllegalStateException.class);
+      sendOnly.connect(loopback.path(loopback.b.address()));
+      assertThatThrownBy(requests::post)
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("without SEND");
+      requests.sendWithImmediate(1);
+      assertThat(requests.post()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aFullSendQueuePostsNothingOfTheChainAndKeepsIt() {
+    int depth = loopback.a.queuePair.capabilities().sendDepth();
+    SendRequests many = loopback.a.queuePair.sendRequests(depth);
+    assertThatThrownBy(
+            () -> {
+              for (int i = 0; i < 1000; i++) {
+                many.add(i).from(local, 0, 1);
+                many.post();
+              }
+            })
+        .isInstanceOf(PostException.class)
+        .hasMessageContaining("ENOMEM");
+    assertThat(many.size()).isEqualTo(1);
+  }
+
+  @Test
+  void aDatagramArrives() {
+    try (Loopback datagrams =
+        Loopback.unconnected(
+            config ->
+                QueuePairConfig.datagram(config.sendCompletions())
+                    .extended(SendOperation.SEND, SendOperation.SEND_WITH_IMMEDIATE))) {
+      int index = Loopback.gidIndex(datagrams.device);
+      datagrams.a.queuePair.startDatagrams(1, 0, 1, 0);
+      datagrams.b.queuePair.startDatagrams(1, 0, 1, 0);
+      AddressHandle handle =
+          datagrams.domain.createAddressHandle(
+              AddressVector.to(datagrams.device.gid(1, index), 1, index));
+      datagrams.b.receive(3, 0, 64);
+      datagrams.a.sends.add(4).to(handle, datagrams.b.queuePair.number(), 1);
+      datagrams.a.sends.from(datagrams.a.region, 0, 10);
+      datagrams.a.sends.post();
+      assertThat(datagrams.b.await(1).getFirst().length())
+          .isEqualTo(GlobalRoutingHeader.BYTES + 10);
+    }
+  }
+
+  private static byte[] bytes(MemoryRegion region, long offset, long length) {
+    return region.segment().asSlice(offset, length).toArray(JAVA_BYTE);
+  }
+}
