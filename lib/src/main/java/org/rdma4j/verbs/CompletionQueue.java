@@ -1,13 +1,19 @@
 package org.rdma4j.verbs;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_cq;
+import org.rdma4j.bindings.generated.ibv_moderate_cq;
+import org.rdma4j.bindings.generated.ibv_modify_cq_attr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.DataPath;
+import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 
@@ -21,11 +27,15 @@ public final class CompletionQueue implements AutoCloseable {
   private final RdmaDevice device;
   private final @Nullable CompletionChannel channel;
   private final MemorySegment queue;
+  private final @Nullable ExtendedPolling extended;
   private final HotCalls polls = new HotCalls();
   private final Capacity capacity;
   private final Lifetime lifetime;
 
-  CompletionQueue(RdmaDevice device, MemorySegment queue, @Nullable CompletionChannel channel) {
+  CompletionQueue(RdmaDevice device, MemorySegment queue, CompletionQueueConfig config) {
+    CompletionChannel channel = config.channel();
+    Set<CompletionField> fields = config.fields();
+    this.extended = fields == null ? null : new ExtendedPolling(queue, fields, device.callStyle());
     this.device = device;
     this.channel = channel;
     this.queue = queue;
@@ -146,6 +156,11 @@ public final class CompletionQueue implements AutoCloseable {
     lifetime.close();
   }
 
+  /** What polls it, where it is an extended one. */
+  @Nullable ExtendedPolling extended() {
+    return extended;
+  }
+
   /** The pointer, for those whose life lies within this one's. */
   MemorySegment queue() {
     return queue;
@@ -163,17 +178,76 @@ public final class CompletionQueue implements AutoCloseable {
     return lifetime.whileOpen(call);
   }
 
+  /**
+   * Changes how many completions it holds: {@code ibv_resize_cq}. What is in it stays.
+   *
+   * @param entries how many at least, from 1 to {@link DeviceAttributes#maxCompletionQueueEntries}
+   * @throws IllegalArgumentException where the number is out of range, or less than is promised to
+   *     queue pairs
+   * @throws IllegalStateException where it is closed
+   * @throws RdmaException where the device refuses it
+   */
+  public void resize(int entries) {
+    Arguments.checkRange("entries", entries, 1, device.limits().maxCompletionQueueEntries());
+    lifetime.whileOpen(
+        () -> {
+          capacity.change(
+              entries,
+              () -> {
+                Native.check(
+                    "ibv_resize_cq(" + entries + " entries)", rdma_h.ibv_resize_cq(queue, entries));
+                return ibv_cq.cqe(queue);
+              });
+          return true;
+        });
+  }
+
+  /**
+   * Has fewer events raised: {@code ibv_modify_cq}.
+   *
+   * @param count after how many completions to raise one, 0 to 65535
+   * @param period after how many microseconds to raise one at the latest, 0 to 65535
+   * @throws IllegalArgumentException where a number is out of range
+   * @throws IllegalStateException where it is closed
+   * @throws RdmaException where the device refuses it
+   */
+  public void moderate(int count, int period) {
+    Arguments.checkRange("count", count, 0, 0xffff);
+    Arguments.checkRange("period", period, 0, 0xffff);
+    lifetime.whileOpen(
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = arena.allocate(ibv_modify_cq_attr.layout());
+            ibv_modify_cq_attr.attr_mask(attributes, rdma_h.IBV_CQ_ATTR_MODERATE());
+            MemorySegment moderation = ibv_modify_cq_attr.moderate(attributes);
+            ibv_moderate_cq.cq_count(moderation, (short) count);
+            ibv_moderate_cq.cq_period(moderation, (short) period);
+            Native.check(device.info(), "ibv_modify_cq", Verbs.ibv_modify_cq(queue, attributes));
+            return true;
+          }
+        });
+  }
+
   /** How many of the entries are promised to the queues of queue pairs. */
   static final class Capacity {
-    private final int entries;
+    private int entries;
     private long reserved;
 
     Capacity(int entries) {
       this.entries = entries;
     }
 
-    int entries() {
+    synchronized int entries() {
       return entries;
+    }
+
+    /** Resizes where that holds what is promised; the resizer returns what was granted. */
+    synchronized void change(int wanted, IntSupplier resizer) {
+      if (wanted < reserved) {
+        throw new IllegalArgumentException(
+            "entries is " + wanted + ", but " + reserved + " are promised to queue pairs");
+      }
+      entries = resizer.getAsInt();
     }
 
     synchronized void reserve(long requests) {

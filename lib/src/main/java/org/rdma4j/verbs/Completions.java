@@ -2,7 +2,9 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_wc;
 import org.rdma4j.bindings.generated.rdma_h;
@@ -25,20 +27,20 @@ import org.rdma4j.bindings.inlines.DataPath;
  * polled can be read by any thread, also after the queue was closed, until the next poll.
  */
 public final class Completions extends HotCall {
-  private static final long SIZE = ibv_wc.layout().byteSize();
-  private static final long WR_ID = ibv_wc.wr_id$offset();
-  private static final long STATUS = ibv_wc.status$offset();
-  private static final long OPCODE = ibv_wc.opcode$offset();
-  private static final long VENDOR_ERR = ibv_wc.vendor_err$offset();
-  private static final long BYTE_LEN = ibv_wc.byte_len$offset();
-  private static final long IMM_DATA = ibv_wc.imm_data$offset();
-  private static final long QP_NUM = ibv_wc.qp_num$offset();
-  private static final long SRC_QP = ibv_wc.src_qp$offset();
+  static final long SIZE = ibv_wc.layout().byteSize();
+  static final long WR_ID = ibv_wc.wr_id$offset();
+  static final long STATUS = ibv_wc.status$offset();
+  static final long OPCODE = ibv_wc.opcode$offset();
+  static final long VENDOR_ERR = ibv_wc.vendor_err$offset();
+  static final long BYTE_LEN = ibv_wc.byte_len$offset();
+  static final long IMM_DATA = ibv_wc.imm_data$offset();
+  static final long QP_NUM = ibv_wc.qp_num$offset();
+  static final long SRC_QP = ibv_wc.src_qp$offset();
   private static final long PKEY_INDEX = ibv_wc.pkey_index$offset();
-  private static final long SLID = ibv_wc.slid$offset();
-  private static final long SL = ibv_wc.sl$offset();
-  private static final long DLID_PATH_BITS = ibv_wc.dlid_path_bits$offset();
-  private static final long WC_FLAGS = ibv_wc.wc_flags$offset();
+  static final long SLID = ibv_wc.slid$offset();
+  static final long SL = ibv_wc.sl$offset();
+  static final long DLID_PATH_BITS = ibv_wc.dlid_path_bits$offset();
+  static final long WC_FLAGS = ibv_wc.wc_flags$offset();
   private static final int SUCCESS = rdma_h.IBV_WC_SUCCESS();
   private static final int GRH = rdma_h.IBV_WC_GRH();
   private static final int WITH_INV = rdma_h.IBV_WC_WITH_INV();
@@ -52,6 +54,11 @@ public final class Completions extends HotCall {
   private final MemorySegment memory;
 
   private final long entries;
+  private final @Nullable ExtendedPolling extended;
+
+  /** What an extended queue tells beside. */
+  private final MemorySegment rows;
+
   private int count;
 
   Completions(CompletionQueue queue, int most, HotCalls polls) {
@@ -60,12 +67,14 @@ public final class Completions extends HotCall {
             polls,
             "Completions",
             queue.device().callStyle(),
-            DataPath.ibv_poll_cq$op(queue.device().context()),
+            queue.extended() == null ? DataPath.ibv_poll_cq$op(queue.device().context()) : 0,
             queue.queue()));
     this.queue = queue;
     this.most = most;
     this.memory = Arena.ofAuto().allocate(SIZE * most, 64);
     this.entries = memory.address();
+    this.extended = queue.extended();
+    this.rows = Arena.ofAuto().allocate(extended == null ? 0 : ExtendedPolling.ROW * most, 64);
   }
 
   /**
@@ -291,6 +300,69 @@ public final class Completions extends HotCall {
    */
   public int destinationLidPathBits(int index) {
     return RawMemory.getByte(entry(index) + DLID_PATH_BITS);
+  }
+
+  /**
+   * When the device completed the request, where an extended queue was asked for TIMESTAMP.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return {@code ibv_wc_read_completion_ts}, in ticks of the device's clock
+   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IllegalStateException where the queue is not an extended one
+   */
+  public long timestamp(int index) {
+    return rows.get(ValueLayout.JAVA_LONG, row(index) + ExtendedPolling.TIMESTAMP);
+  }
+
+  /**
+   * When the device completed the request, where an extended queue was asked for WALL_CLOCK.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return {@code ibv_wc_read_completion_wallclock_ns}, in nanoseconds since 1970
+   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IllegalStateException where the queue is not an extended one
+   */
+  public long wallClock(int index) {
+    return rows.get(ValueLayout.JAVA_LONG, row(index) + ExtendedPolling.WALL_CLOCK);
+  }
+
+  /**
+   * The VLAN that the packet came by, where an extended queue was asked for VLAN.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return {@code ibv_wc_read_cvlan}, 0 to 65535
+   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IllegalStateException where the queue is not an extended one
+   */
+  public int vlan(int index) {
+    return rows.get(ValueLayout.JAVA_INT, row(index) + ExtendedPolling.VLAN);
+  }
+
+  /**
+   * The tag of the flow rule that the packet met, where an extended queue was asked for FLOW_TAG.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return {@code ibv_wc_read_flow_tag}
+   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IllegalStateException where the queue is not an extended one
+   */
+  public int flowTag(int index) {
+    return rows.get(ValueLayout.JAVA_INT, row(index) + ExtendedPolling.FLOW_TAG);
+  }
+
+  private long row(int index) {
+    if (extended == null) {
+      throw new IllegalStateException(
+          queue + " is plain: create it with CompletionQueueConfig.extended");
+    }
+    return Objects.checkIndex(index, count) * ExtendedPolling.ROW;
+  }
+
+  @Override
+  int pollExtended(int most, long completions) {
+    return extended == null
+        ? super.pollExtended(most, completions)
+        : extended.poll(most, completions, rows.address());
   }
 
   /** A copy of the completion. */

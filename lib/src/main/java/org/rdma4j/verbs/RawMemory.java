@@ -25,6 +25,14 @@ final class RawMemory {
     return address & (Long.MAX_VALUE >>> 1);
   }
 
+  static void putByte(long address, byte value) {
+    ALL.set(JAVA_BYTE, address, value);
+  }
+
+  static void putShort(long address, short value) {
+    ALL.set(JAVA_SHORT_UNALIGNED, address, value);
+  }
+
   static void putInt(long address, int value) {
     ALL.set(JAVA_INT_UNALIGNED, address, value);
   }

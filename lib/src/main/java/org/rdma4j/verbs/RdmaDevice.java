@@ -20,6 +20,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_context;
+import org.rdma4j.bindings.generated.ibv_cq_init_attr_ex;
 import org.rdma4j.bindings.generated.ibv_device;
 import org.rdma4j.bindings.generated.ibv_device_attr;
 import org.rdma4j.bindings.generated.ibv_device_attr_ex;
@@ -597,29 +598,64 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where it cannot be created
    */
   public CompletionQueue createCompletionQueue(int entries, @Nullable CompletionChannel channel) {
-    Arguments.checkRange("entries", entries, 1, attributes.maxCompletionQueueEntries());
+    return createCompletionQueue(CompletionQueueConfig.of(entries).channel(channel));
+  }
+
+  /**
+   * Creates a completion queue: {@code ibv_create_cq}, or {@code ibv_create_cq_ex} for an extended
+   * one.
+   *
+   * @param config what it is to have
+   * @return the queue; {@link CompletionQueue#capacity} tells how many entries it was granted
+   * @throws IllegalArgumentException where a number is out of range, or the channel is another
+   *     device's
+   * @throws IllegalStateException where the device or the channel is closed
+   * @throws RdmaException where it cannot be created, as where the device does not know one of the
+   *     fields
+   */
+  public CompletionQueue createCompletionQueue(CompletionQueueConfig config) {
+    Arguments.checkRange("entries", config.entries(), 1, attributes.maxCompletionQueueEntries());
+    Arguments.checkIndex("vector", config.vector(), completionVectors());
+    CompletionChannel channel = config.channel();
     Arguments.checkSameDevice(
         "completion channel", channel == null ? this : channel.device(), this);
     return lifetime.whileOpen(
-        () ->
-            channel == null
-                ? newQueue(entries, null)
-                : channel.whileOpen(() -> newQueue(entries, channel)));
+        () -> channel == null ? newQueue(config) : channel.whileOpen(() -> newQueue(config)));
   }
 
-  private CompletionQueue newQueue(int entries, @Nullable CompletionChannel channel) {
-    MemorySegment queue =
-        Native.created(
-            info,
-            "ibv_create_cq(" + entries + " entries)",
-            Calls.pointer(
-                rdma_h.ibv_create_cq$address(),
-                context,
-                entries,
-                MemorySegment.NULL,
-                channel == null ? MemorySegment.NULL : channel.handle(),
-                0));
-    return new CompletionQueue(this, queue, channel);
+  private CompletionQueue newQueue(CompletionQueueConfig config) {
+    CompletionChannel channel = config.channel();
+    MemorySegment events = channel == null ? MemorySegment.NULL : channel.handle();
+    Set<CompletionField> fields = config.fields();
+    if (fields == null) {
+      return new CompletionQueue(
+          this,
+          Native.created(
+              info,
+              "ibv_create_cq(" + config.entries() + " entries)",
+              Calls.pointer(
+                  rdma_h.ibv_create_cq$address(),
+                  context,
+                  config.entries(),
+                  MemorySegment.NULL,
+                  events,
+                  config.vector())),
+          config);
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment init = arena.allocate(ibv_cq_init_attr_ex.layout());
+      ibv_cq_init_attr_ex.cqe(init, config.entries());
+      ibv_cq_init_attr_ex.channel(init, events);
+      ibv_cq_init_attr_ex.comp_vector(init, config.vector());
+      ibv_cq_init_attr_ex.wc_flags(init, NativeConstant.mask(fields));
+      return new CompletionQueue(
+          this,
+          Native.created(
+              info,
+              "ibv_create_cq_ex(" + config.entries() + " entries, " + fields + ")",
+              Verbs.ibv_create_cq_ex(context, init)),
+          config);
+    }
   }
 
   /**

@@ -1,0 +1,212 @@
+package org.rdma4j.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import org.rdma4j.bindings.generated.ibv_poll_cq_attr;
+import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.inlines.ExtendedCompletions;
+import org.rdma4j.platform.ErrorNumber;
+
+/**
+ * Polls an extended completion queue: {@code ibv_start_poll}, {@code ibv_wc_read_*} and {@code
+ * ibv_next_poll} for each completion, {@code ibv_end_poll}. The provider holds a lock from start to
+ * end. So all of it happens inside one {@link HotCall}, which copies what is read: nothing that the
+ * program does or leaves undone in between can keep others waiting.
+ */
+final class ExtendedPolling {
+  /** What struct ibv_wc has no room for, in this order: times, then VLAN and flow tag. */
+  static final long TIMESTAMP = 0;
+
+  static final long WALL_CLOCK = 8;
+  static final long VLAN = 16;
+  static final long FLOW_TAG = 20;
+  static final long ROW = 24;
+
+  private static final long NOT_ASKED_FOR = 0;
+
+  private final boolean critical;
+  private final long queue;
+  private final long id;
+  private final long status;
+  private final long start;
+  private final long next;
+  private final long end;
+  private final long opcode;
+  private final long vendorError;
+  private final long flags;
+  private final long byteLength;
+  private final long immediate;
+  private final long queuePairNumber;
+  private final long sourceQueuePairNumber;
+  private final long sourceLid;
+  private final long serviceLevel;
+  private final long destinationLidPathBits;
+  private final long timestamp;
+  private final long wallClock;
+  private final long vlan;
+  private final long flowTag;
+
+  /** No attributes, which {@code ibv_start_poll} wants to be told of. */
+  private final MemorySegment attributes;
+
+  ExtendedPolling(MemorySegment queue, Set<CompletionField> fields, CallStyle style) {
+    this.critical = style == CallStyle.CRITICAL;
+    this.queue = queue.address();
+    this.id = queue.address() + ExtendedCompletions.wr_id$offset();
+    this.status = queue.address() + ExtendedCompletions.status$offset();
+    this.attributes = Arena.ofAuto().allocate(ibv_poll_cq_attr.layout());
+    this.start = ExtendedCompletions.ibv_start_poll$op(queue);
+    this.next = ExtendedCompletions.ibv_next_poll$op(queue);
+    this.end = ExtendedCompletions.ibv_end_poll$op(queue);
+    this.opcode = ExtendedCompletions.ibv_wc_read_opcode$op(queue);
+    this.vendorError = ExtendedCompletions.ibv_wc_read_vendor_err$op(queue);
+    this.flags = ExtendedCompletions.ibv_wc_read_wc_flags$op(queue);
+    this.byteLength =
+        fields.contains(CompletionField.BYTE_LENGTH)
+            ? ExtendedCompletions.ibv_wc_read_byte_len$op(queue)
+            : NOT_ASKED_FOR;
+    this.immediate =
+        fields.contains(CompletionField.IMMEDIATE)
+            ? ExtendedCompletions.ibv_wc_read_imm_data$op(queue)
+            : NOT_ASKED_FOR;
+    this.queuePairNumber =
+        fields.contains(CompletionField.QUEUE_PAIR_NUMBER)
+            ? ExtendedCompletions.ibv_wc_read_qp_num$op(queue)
+            : NOT_ASKED_FOR;
+    this.sourceQueuePairNumber =
+        fields.contains(CompletionField.SOURCE_QUEUE_PAIR_NUMBER)
+            ? ExtendedCompletions.ibv_wc_read_src_qp$op(queue)
+            : NOT_ASKED_FOR;
+    this.sourceLid =
+        fields.contains(CompletionField.SOURCE_LID)
+            ? ExtendedCompletions.ibv_wc_read_slid$op(queue)
+            : NOT_ASKED_FOR;
+    this.serviceLevel =
+        fields.contains(CompletionField.SERVICE_LEVEL)
+            ? ExtendedCompletions.ibv_wc_read_sl$op(queue)
+            : NOT_ASKED_FOR;
+    this.destinationLidPathBits =
+        fields.contains(CompletionField.DESTINATION_LID_PATH_BITS)
+            ? ExtendedCompletions.ibv_wc_read_dlid_path_bits$op(queue)
+            : NOT_ASKED_FOR;
+    this.timestamp =
+        fields.contains(CompletionField.TIMESTAMP)
+            ? ExtendedCompletions.ibv_wc_read_completion_ts$op(queue)
+            : NOT_ASKED_FOR;
+    this.wallClock =
+        fields.contains(CompletionField.WALL_CLOCK)
+            ? ExtendedCompletions.ibv_wc_read_completion_wallclock_ns$op(queue)
+            : NOT_ASKED_FOR;
+    this.vlan =
+        fields.contains(CompletionField.VLAN)
+            ? ExtendedCompletions.ibv_wc_read_cvlan$op(queue)
+            : NOT_ASKED_FOR;
+    this.flowTag =
+        fields.contains(CompletionField.FLOW_TAG)
+            ? ExtendedCompletions.ibv_wc_read_flow_tag$op(queue)
+            : NOT_ASKED_FOR;
+  }
+
+  /** The number of completions, or a negative value. */
+  int poll(int most, long entries, long rows) {
+    int error =
+        critical
+            ? ExtendedCompletions.ibv_start_poll$critical(start, queue, attributes.address())
+            : ExtendedCompletions.ibv_start_poll(start, queue, attributes.address());
+    if (error != 0) {
+      return error == ErrorNumber.ENOENT.value() ? 0 : -error;
+    }
+    int polled = 0;
+    do {
+      read(entries + polled * Completions.SIZE, rows + polled * ROW);
+      polled++;
+      if (polled == most) {
+        break;
+      }
+      error =
+          critical
+              ? ExtendedCompletions.ibv_next_poll$critical(next, queue)
+              : ExtendedCompletions.ibv_next_poll(next, queue);
+    } while (error == 0);
+    if (critical) {
+      ExtendedCompletions.ibv_end_poll$critical(end, queue);
+    } else {
+      ExtendedCompletions.ibv_end_poll(end, queue);
+    }
+    return polled;
+  }
+
+  private void read(long entry, long row) {
+    int ended = RawMemory.getInt(status);
+    RawMemory.putLong(entry + Completions.WR_ID, RawMemory.getLong(id));
+    RawMemory.putInt(entry + Completions.STATUS, ended);
+    if (queuePairNumber != NOT_ASKED_FOR) {
+      RawMemory.putInt(entry + Completions.QP_NUM, number(queuePairNumber));
+    }
+    if (ended != rdma_h.IBV_WC_SUCCESS()) {
+      RawMemory.putInt(entry + Completions.VENDOR_ERR, number(vendorError));
+      return;
+    }
+    RawMemory.putInt(entry + Completions.OPCODE, number(opcode));
+    RawMemory.putInt(entry + Completions.WC_FLAGS, number(flags));
+    if (byteLength != NOT_ASKED_FOR) {
+      RawMemory.putInt(entry + Completions.BYTE_LEN, number(byteLength));
+    }
+    if (immediate != NOT_ASKED_FOR) {
+      RawMemory.putInt(entry + Completions.IMM_DATA, number(immediate));
+    }
+    if (sourceQueuePairNumber != NOT_ASKED_FOR) {
+      RawMemory.putInt(entry + Completions.SRC_QP, number(sourceQueuePairNumber));
+    }
+    if (sourceLid != NOT_ASKED_FOR) {
+      RawMemory.putShort(entry + Completions.SLID, (short) number(sourceLid));
+    }
+    if (serviceLevel != NOT_ASKED_FOR) {
+      RawMemory.putByte(entry + Completions.SL, small(serviceLevel));
+    }
+    if (destinationLidPathBits != NOT_ASKED_FOR) {
+      RawMemory.putByte(entry + Completions.DLID_PATH_BITS, small(destinationLidPathBits));
+    }
+    readRow(row);
+  }
+
+  private void readRow(long row) {
+    if (timestamp != NOT_ASKED_FOR) {
+      RawMemory.putLong(row + TIMESTAMP, time(timestamp));
+    }
+    if (wallClock != NOT_ASKED_FOR) {
+      RawMemory.putLong(row + WALL_CLOCK, time(wallClock));
+    }
+    if (vlan != NOT_ASKED_FOR) {
+      RawMemory.putInt(
+          row + VLAN,
+          Short.toUnsignedInt(
+              critical
+                  ? ExtendedCompletions.ibv_wc_read_cvlan$critical(vlan, queue)
+                  : ExtendedCompletions.ibv_wc_read_cvlan(vlan, queue)));
+    }
+    if (flowTag != NOT_ASKED_FOR) {
+      RawMemory.putInt(row + FLOW_TAG, number(flowTag));
+    }
+  }
+
+  /** All that return a 32-bit number have the shape of {@code ibv_wc_read_qp_num}. */
+  private int number(long op) {
+    return critical
+        ? ExtendedCompletions.ibv_wc_read_qp_num$critical(op, queue)
+        : ExtendedCompletions.ibv_wc_read_qp_num(op, queue);
+  }
+
+  private byte small(long op) {
+    return critical
+        ? ExtendedCompletions.ibv_wc_read_sl$critical(op, queue)
+        : ExtendedCompletions.ibv_wc_read_sl(op, queue);
+  }
+
+  private long time(long op) {
+    return critical
+        ? ExtendedCompletions.ibv_wc_read_completion_ts$critical(op, queue)
+        : ExtendedCompletions.ibv_wc_read_completion_ts(op, queue);
+  }
+}
