@@ -1,0 +1,65 @@
+package org.rdma4j.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.RdmaException;
+import org.rdma4j.UnsupportedByDeviceException;
+import org.rdma4j.bindings.inlines.Errno;
+
+/** What a failed call is thrown as. */
+final class NativeTest {
+  private static final int EINVAL = 22;
+  private static final int ENOSYS = 38;
+  private static final int EOPNOTSUPP = 95;
+
+  private static final DeviceInfo DEVICE =
+      new DeviceInfo(
+          "mlx5_7", new Guid(1), NodeType.CHANNEL_ADAPTER, TransportType.INFINIBAND, "/sys/x");
+
+  @ParameterizedTest
+  @ValueSource(ints = {ENOSYS, EOPNOTSUPP})
+  void whatTheDeviceLacksNamesCallAndDevice(int errno) {
+    RdmaException thrown = Native.failure(DEVICE, "ibv_open_xrcd", errno);
+    assertThat(thrown)
+        .isInstanceOf(UnsupportedByDeviceException.class)
+        .hasMessageContaining("ibv_open_xrcd")
+        .hasMessageContaining("mlx5_7")
+        .hasMessageContaining(errno == ENOSYS ? "ENOSYS" : "EOPNOTSUPP");
+    assertThat(thrown.call()).isEqualTo("ibv_open_xrcd");
+    assertThat(thrown.errno()).isEqualTo(errno);
+    assertThat(((UnsupportedByDeviceException) thrown).device()).contains("mlx5_7");
+  }
+
+  @Test
+  void theErrnoValueThatACallReturnsIsThrown() {
+    assertThatThrownBy(() -> Native.check("ibv_modify_cq", EOPNOTSUPP))
+        .isInstanceOfSatisfying(
+            UnsupportedByDeviceException.class, thrown -> assertThat(thrown.device()).isEmpty());
+    assertThatThrownBy(() -> Native.check(DEVICE, "ibv_modify_cq", EOPNOTSUPP))
+        .hasMessageContaining("mlx5_7");
+    assertThatCode(() -> Native.check("ibv_modify_cq", 0)).doesNotThrowAnyException();
+  }
+
+  @Test
+  void theErrnoOfAnObjectThatWasNotCreatedIsThrown() {
+    Errno.errno(EOPNOTSUPP);
+    assertThatThrownBy(() -> Native.created(DEVICE, "ibv_alloc_td", MemorySegment.NULL))
+        .isInstanceOf(UnsupportedByDeviceException.class);
+    assertThatThrownBy(() -> Native.created("ibv_alloc_td", MemorySegment.NULL))
+        .isInstanceOf(UnsupportedByDeviceException.class);
+    MemorySegment created = MemorySegment.ofAddress(1);
+    assertThat(Native.created("ibv_alloc_td", created)).isSameAs(created);
+  }
+
+  @Test
+  void otherFailuresAreNotTakenForWantOfSupport() {
+    assertThat(Native.failure(DEVICE, "ibv_modify_cq", EINVAL))
+        .isExactlyInstanceOf(RdmaException.class);
+  }
+}
