@@ -12,10 +12,12 @@ import org.rdma4j.platform.ErrorNumber;
 
 /** Reads the asynchronous events of a device. */
 final class AsyncEvents {
+  private final DeviceInfo device;
   private final MemorySegment context;
   private final NativeObjects objects;
 
-  AsyncEvents(MemorySegment context, NativeObjects objects) {
+  AsyncEvents(DeviceInfo device, MemorySegment context, NativeObjects objects) {
+    this.device = device;
     this.context = context;
     this.objects = objects;
   }
@@ -33,7 +35,7 @@ final class AsyncEvents {
         if (errno == ErrorNumber.EAGAIN.value() || errno == ErrorNumber.EINTR.value()) {
           return null;
         }
-        throw Native.failure(null, "ibv_get_async_event", errno);
+        throw Native.failure(device, "ibv_get_async_event", errno);
       }
       try {
         return read(event);

@@ -49,6 +49,11 @@ public final class RdmaDevice implements AutoCloseable {
   /** Drivers of adapters whose user-space provider enters the kernel to post all the same. */
   private static final Set<String> DRIVERS_THAT_POST_THROUGH_THE_KERNEL = Set.of("hfi1", "ib_qib");
 
+  /** Guards what libibverbs does not: a registration while fork support is being initialised. */
+  private static final Object FORK_LOCK = new Object();
+
+  private static boolean devicesWereOpened;
+
   private final MemorySegment context;
   private final DeviceInfo info;
   private final CallStyle callStyle;
@@ -62,7 +67,7 @@ public final class RdmaDevice implements AutoCloseable {
     this.context = context;
     this.info = info;
     this.callStyle = callStyle;
-    this.asyncEvents = new AsyncEvents(context, objects);
+    this.asyncEvents = new AsyncEvents(info, context, objects);
     Waits waits = new Waits();
     this.asyncEventWaits = waits;
     this.lifetime = new Lifetime("device " + info.name(), waits::wake, () -> close(context));
@@ -172,14 +177,14 @@ public final class RdmaDevice implements AutoCloseable {
       throw Native.failure(
           null, "ibv_import_device(descriptor " + commandFileDescriptor + ")", errno);
     }
-    DeviceInfo info = info(ibv_context.device(context));
-    return new RdmaDevice(context, info, resolve(null, info));
+    try {
+      DeviceInfo info = info(ibv_context.device(context));
+      return new RdmaDevice(context, info, resolve(null, info));
+    } catch (IllegalArgumentException badProperty) {
+      close(context);
+      throw badProperty;
+    }
   }
-
-  /** Guards what libibverbs does not: a registration while fork support is being initialised. */
-  private static final Object FORK_LOCK = new Object();
-
-  private static boolean devicesWereOpened;
 
   private static void forbidForkInitialization() {
     synchronized (FORK_LOCK) {
@@ -226,12 +231,13 @@ public final class RdmaDevice implements AutoCloseable {
 
   private static RdmaDevice open(
       MemorySegment device, DeviceInfo info, @Nullable CallStyle callStyle) {
+    CallStyle style = resolve(callStyle, info);
     forbidForkInitialization();
     MemorySegment context = Calls.pointer(rdma_h.ibv_open_device$address(), device);
     if (context.address() == 0) {
       throw Native.failure(info, "ibv_open_device(" + info.name() + ")", Errno.errno());
     }
-    return new RdmaDevice(context, info, resolve(callStyle, info));
+    return new RdmaDevice(context, info, style);
   }
 
   private static CallStyle resolve(@Nullable CallStyle callStyle, DeviceInfo info) {

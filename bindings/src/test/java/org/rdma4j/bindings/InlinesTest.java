@@ -1,0 +1,86 @@
+package org.rdma4j.bindings;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rdma4j.bindings.inlines.Verbs;
+
+/**
+ * What verbs.h defines inline has a method of its name, so that a newer header shows what it adds.
+ */
+final class InlinesTest {
+  private static final Pattern INLINE =
+      Pattern.compile("static inline[^;{}()]*?\\b_*(ibv_\\w+|verbs_get_ctx)\\s*\\(");
+
+  /** Only in programs that link the providers statically, which a JVM cannot. */
+  private static final Set<String> NOT_FOR_A_JVM = Set.of("ibv_get_device_list");
+
+  /** Those of memory, which are not there yet. */
+  private static final Set<String> STILL_MISSING =
+      Set.of(
+          "ibv_advise_mr",
+          "ibv_alloc_dm",
+          "ibv_alloc_mw",
+          "ibv_alloc_null_mr",
+          "ibv_bind_mw",
+          "ibv_dealloc_mw",
+          "ibv_free_dm",
+          "ibv_memcpy_from_dm",
+          "ibv_memcpy_to_dm",
+          "ibv_reg_dm_mr",
+          "ibv_reg_mr_iova");
+
+  @Test
+  void everyInlineOfVerbsHasAMethod(@TempDir Path directory)
+      throws IOException, ClassNotFoundException {
+    Set<String> missing = inlines(directory);
+    assertThat(missing).hasSizeGreaterThan(90);
+    missing.removeAll(NOT_FOR_A_JVM);
+    missing.removeAll(STILL_MISSING);
+    missing.removeAll(methods());
+    assertThat(missing).isEmpty();
+  }
+
+  private static Set<String> inlines(Path directory) throws IOException {
+    Path output = directory.resolve("verbs.i");
+    Path source =
+        Files.writeString(directory.resolve("verbs.c"), "#include <infiniband/verbs.h>\n");
+    Gcc.NATIVE.compile("-E", "-P", "-o", output.toString(), source.toString());
+    Set<String> names = new TreeSet<>();
+    Matcher matcher = INLINE.matcher(Files.readString(output));
+    while (matcher.find()) {
+      names.add(matcher.group(1));
+    }
+    return names;
+  }
+
+  /** Without what follows a dollar sign: the pointer of a function, its critical call. */
+  private static Set<String> methods() throws IOException, ClassNotFoundException {
+    Set<String> names = new TreeSet<>();
+    Path classes = Path.of("target", "classes").resolve(Path.of("org/rdma4j/bindings/inlines"));
+    try (Stream<Path> files = Files.list(classes)) {
+      for (Path file : files.toList()) {
+        String name = file.getFileName().toString();
+        if (name.endsWith(".class") && !name.contains("$") && !name.contains("-")) {
+          Class<?> type =
+              Class.forName(
+                  Verbs.class.getPackageName() + "." + name.substring(0, name.length() - 6));
+          for (Method method : type.getMethods()) {
+            names.add(method.getName().replaceFirst("\\$.*", ""));
+          }
+        }
+      }
+    }
+    return names;
+  }
+}
