@@ -37,6 +37,7 @@ final class CFunctions {
         SOURCES.resolve("operations.c").toString(),
         SOURCES.resolve("extended.c").toString(),
         SOURCES.resolve("memory.c").toString(),
+        SOURCES.resolve("rdma_verbs.c").toString(),
         "-libverbs");
     return SymbolLookup.libraryLookup(LIBRARY, Arena.global());
   }
