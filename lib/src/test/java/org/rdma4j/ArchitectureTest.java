@@ -14,9 +14,12 @@ import org.junit.jupiter.api.Test;
 
 /** The shape of the library, as docs/architecture.md draws it. */
 final class ArchitectureTest {
-  private static final String[] EXPORTED = {"org.rdma4j", "org.rdma4j.memory", "org.rdma4j.verbs"};
+  private static final String[] EXPORTED = {
+    "org.rdma4j", "org.rdma4j.endpoint", "org.rdma4j.memory", "org.rdma4j.verbs"
+  };
   private static final String[] ALL = {
     "org.rdma4j",
+    "org.rdma4j.endpoint",
     "org.rdma4j.lifetime",
     "org.rdma4j.memory",
     "org.rdma4j.platform",
@@ -66,7 +69,7 @@ final class ArchitectureTest {
   void publicClassesAreFinal() {
     classes()
         .that()
-        .resideInAnyPackage("org.rdma4j.memory", "org.rdma4j.verbs")
+        .resideInAnyPackage("org.rdma4j.endpoint", "org.rdma4j.memory", "org.rdma4j.verbs")
         .and()
         .areNotInterfaces()
         .and()
@@ -81,7 +84,7 @@ final class ArchitectureTest {
   @Test
   void packagesDoNotGoInCircles() {
     slices()
-        .matching("org.rdma4j.(verbs|memory|lifetime|platform)..")
+        .matching("org.rdma4j.(endpoint|verbs|memory|lifetime|platform)..")
         .should()
         .beFreeOfCycles()
         .check(CLASSES);

@@ -1,0 +1,96 @@
+package org.rdma4j.endpoint;
+
+import java.nio.ByteBuffer;
+import org.rdma4j.verbs.Gid;
+import org.rdma4j.verbs.Mtu;
+import org.rdma4j.verbs.QueuePairAddress;
+
+/**
+ * What an endpoint tells its peer of itself when they connect.
+ *
+ * @param queuePair where its queue pair is
+ * @param mtu the largest payload of a packet that its port takes
+ * @param remoteReads how many reads and atomics of the peer it answers at once, 0 to 255
+ * @param bufferAddress the address by which the peer names the first byte of its buffer, to be read
+ *     as unsigned
+ * @param bufferKey the remote key of its buffer; which rights go with it, its {@link
+ *     EndpointConfig#remoteAccess} says
+ * @param bufferBytes the length of its buffer in bytes, at least 1
+ */
+public record EndpointAddress(
+    QueuePairAddress queuePair,
+    Mtu mtu,
+    int remoteReads,
+    long bufferAddress,
+    int bufferKey,
+    long bufferBytes) {
+  /** LID, MTU, reads and a spare byte, queue pair, sequence number, GID, and the buffer. */
+  static final int ENCODED_BYTES = 2 + 2 + 1 + 1 + 4 + 4 + 16 + 8 + 4 + 8;
+
+  /**
+   * Checks the numbers.
+   *
+   * @throws IllegalArgumentException where one is out of its range
+   */
+  public EndpointAddress {
+    if (remoteReads < 0 || remoteReads > 0xff) {
+      throw new IllegalArgumentException(
+          "remoteReads is " + remoteReads + ", must be from 0 to 255");
+    }
+    if (bufferBytes < 1) {
+      throw new IllegalArgumentException("bufferBytes is " + bufferBytes + ", must be at least 1");
+    }
+  }
+
+  /** In network byte order. */
+  byte[] encode() {
+    return ByteBuffer.allocate(ENCODED_BYTES)
+        .putShort((short) queuePair.lid())
+        .putShort((short) mtu.bytes())
+        .put((byte) remoteReads)
+        .put((byte) 0)
+        .putInt(queuePair.queuePairNumber())
+        .putInt(queuePair.sequenceNumber())
+        .putLong(queuePair.gid().subnetPrefix())
+        .putLong(queuePair.gid().interfaceId())
+        .putLong(bufferAddress)
+        .putInt(bufferKey)
+        .putLong(bufferBytes)
+        .array();
+  }
+
+  /**
+   * What {@link #encode} made.
+   *
+   * @throws HandshakeException where it is nothing of that kind
+   */
+  static EndpointAddress decode(byte[] encoded) throws HandshakeException {
+    if (encoded.length != ENCODED_BYTES) {
+      throw new HandshakeException(
+          "the address of an endpoint has %d bytes, the peer sent %d"
+              .formatted(ENCODED_BYTES, encoded.length));
+    }
+    try {
+      ByteBuffer buffer = ByteBuffer.wrap(encoded);
+      int lid = Short.toUnsignedInt(buffer.getShort());
+      Mtu mtu = Mtu.ofBytes(Short.toUnsignedInt(buffer.getShort()));
+      int remoteReads = Byte.toUnsignedInt(buffer.get());
+      if (buffer.get() != 0) {
+        throw new IllegalArgumentException("the spare byte is not 0");
+      }
+      int number = buffer.getInt();
+      int sequenceNumber = buffer.getInt();
+      Gid gid = new Gid(buffer.getLong(), buffer.getLong());
+      return new EndpointAddress(
+          new QueuePairAddress(lid, number, sequenceNumber, gid),
+          mtu,
+          remoteReads,
+          buffer.getLong(),
+          buffer.getInt(),
+          buffer.getLong());
+    } catch (IllegalArgumentException wrong) {
+      throw new HandshakeException(
+          "the peer sent what is no address of an endpoint: " + wrong.getMessage(), wrong);
+    }
+  }
+}

@@ -1,0 +1,118 @@
+package org.rdma4j.endpoint;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.stream.Collectors;
+import org.rdma4j.RdmaException;
+import org.rdma4j.verbs.DeviceInfo;
+import org.rdma4j.verbs.GidEntry;
+import org.rdma4j.verbs.GidType;
+import org.rdma4j.verbs.LinkLayer;
+import org.rdma4j.verbs.PathConfig;
+import org.rdma4j.verbs.PortAttributes;
+import org.rdma4j.verbs.PortState;
+import org.rdma4j.verbs.RdmaDevice;
+
+/**
+ * Where an endpoint attaches to the network.
+ *
+ * @param device an open device
+ * @param port its port
+ * @param gidIndex the GID; {@link PathConfig#NO_GID} for none
+ */
+record LocalPort(RdmaDevice device, int port, int gidIndex) {
+  /**
+   * Opens the device that is configured, or else the first one that will do.
+   *
+   * @throws IllegalArgumentException where there is no such device, port or GID
+   * @throws RdmaException where no port is active, or a device cannot be opened
+   */
+  static LocalPort open(EndpointConfig config) {
+    List<String> names =
+        config
+            .device()
+            .map(List::of)
+            .orElseGet(() -> RdmaDevice.list().stream().map(DeviceInfo::name).toList());
+    for (String name : names) {
+      RdmaDevice device = RdmaDevice.open(name);
+      try {
+        OptionalInt port = activePort(device, config.port());
+        if (port.isPresent()) {
+          return new LocalPort(
+              device, port.getAsInt(), gidIndex(device, port.getAsInt(), config.gidIndex()));
+        }
+      } catch (RuntimeException failed) {
+        device.close();
+        throw failed;
+      }
+      device.close();
+    }
+    throw new RdmaException(
+        "looking for an active port",
+        0,
+        names.isEmpty()
+            ? "This machine has no RDMA device (rdma link shows them)"
+            : "%s of %s is not active: connect it (rdma link shows its state)"
+                .formatted(
+                    config.port().isPresent() ? "Port " + config.port().getAsInt() : "Any port",
+                    String.join(", ", names)));
+  }
+
+  private static OptionalInt activePort(RdmaDevice device, OptionalInt configured) {
+    int ports = device.attributes().ports();
+    int first = configured.orElse(1);
+    for (int port = first; port <= configured.orElse(ports); port++) {
+      PortState state = device.port(port).state();
+      if (state == PortState.ACTIVE || state == PortState.ACTIVE_DEFER) {
+        return OptionalInt.of(port);
+      }
+    }
+    return OptionalInt.empty();
+  }
+
+  private static int gidIndex(RdmaDevice device, int port, OptionalInt configured) {
+    PortAttributes attributes = device.port(port);
+    List<GidEntry> gids = device.gids().stream().filter(entry -> entry.port() == port).toList();
+    if (configured.isEmpty()) {
+      return gidIndex(gids, attributes.linkLayer())
+          .orElseThrow(
+              () ->
+                  new RdmaException(
+                      "looking for a GID of port %d of %s".formatted(port, device.info().name()),
+                      0,
+                      "Its table is empty: give its network interface an address"));
+    }
+    int index = configured.getAsInt();
+    if (gids.stream().noneMatch(entry -> entry.index() == index)) {
+      throw new IllegalArgumentException(
+          "port %d of %s has no GID of index %d; there are %s"
+              .formatted(
+                  port,
+                  device.info().name(),
+                  index,
+                  gids.stream()
+                      .map(entry -> entry.index() + " (" + entry.gid() + ", " + entry.type() + ")")
+                      .collect(Collectors.joining(", "))));
+    }
+    return index;
+  }
+
+  /** The best of a port's GIDs; empty where one is needed and there is none. */
+  static OptionalInt gidIndex(List<GidEntry> gids, LinkLayer linkLayer) {
+    if (linkLayer != LinkLayer.ETHERNET) {
+      return OptionalInt.of(PathConfig.NO_GID);
+    }
+    return gids.stream()
+        .max(
+            Comparator.comparing((GidEntry entry) -> entry.type() == GidType.ROCE_V2)
+                .thenComparing(entry -> isIpv4(entry))
+                .thenComparing(GidEntry::index, Comparator.reverseOrder()))
+        .map(entry -> OptionalInt.of(entry.index()))
+        .orElse(OptionalInt.empty());
+  }
+
+  private static boolean isIpv4(GidEntry entry) {
+    return entry.gid().subnetPrefix() == 0 && entry.gid().interfaceId() >>> 32 == 0xffff;
+  }
+}

@@ -1,0 +1,51 @@
+package org.rdma4j.endpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.rdma4j.verbs.Gid;
+import org.rdma4j.verbs.GidEntry;
+import org.rdma4j.verbs.GidType;
+import org.rdma4j.verbs.LinkLayer;
+import org.rdma4j.verbs.PathConfig;
+
+/** Which GID is chosen where none is configured. */
+final class LocalPortTest {
+  private static final GidEntry V1 = entry(0, "fe80000000000000020255fffe000001", GidType.ROCE_V1);
+  private static final GidEntry V2 = entry(1, "fe80000000000000020255fffe000001", GidType.ROCE_V2);
+  private static final GidEntry V1_IPV4 =
+      entry(2, "00000000000000000000ffffc0000201", GidType.ROCE_V1);
+  private static final GidEntry V2_IPV4 =
+      entry(3, "00000000000000000000ffffc0000201", GidType.ROCE_V2);
+  private static final GidEntry V2_OTHER_IPV4 =
+      entry(4, "00000000000000000000ffffc0000202", GidType.ROCE_V2);
+
+  @Test
+  void onEthernetItIsTheFirstRoceV2GidOfAnIpv4Address() {
+    assertThat(
+            LocalPort.gidIndex(
+                List.of(V1, V2, V1_IPV4, V2_IPV4, V2_OTHER_IPV4), LinkLayer.ETHERNET))
+        .hasValue(3);
+  }
+
+  @Test
+  void withoutOneItIsAnyRoceV2Gid() {
+    assertThat(LocalPort.gidIndex(List.of(V1, V2, V1_IPV4), LinkLayer.ETHERNET)).hasValue(1);
+  }
+
+  @Test
+  void withoutAnyRoceV2ItIsWhatThereIs() {
+    assertThat(LocalPort.gidIndex(List.of(V1), LinkLayer.ETHERNET)).hasValue(0);
+    assertThat(LocalPort.gidIndex(List.of(), LinkLayer.ETHERNET)).isEmpty();
+  }
+
+  @Test
+  void onInfinibandThereIsNone() {
+    assertThat(LocalPort.gidIndex(List.of(V1), LinkLayer.INFINIBAND)).hasValue(PathConfig.NO_GID);
+  }
+
+  private static GidEntry entry(int index, String gid, GidType type) {
+    return new GidEntry(1, index, Gid.ofHex(gid), type, 2);
+  }
+}
