@@ -113,6 +113,9 @@ public final class Endpoint implements AutoCloseable {
         .access(config.remoteAccess().toArray(new AccessFlag[0]))
         .remoteReads(local.remoteReads())
         .reads(Math.min(mostReads, peer.remoteReads()))
+        // Eight seconds until a peer is taken for gone; to soft-RoCE 7 retries are for ever.
+        .timeout(18)
+        .retries(6)
         // For ever: the threads that wait have their own timeouts.
         .rnrRetry(7);
   }

@@ -355,7 +355,12 @@ final class EndpointTest {
     String device = RdmaDevice.list().getFirst().name();
     int gid;
     try (RdmaDevice opened = RdmaDevice.open(device)) {
-      gid = opened.gids().getFirst().index();
+      gid =
+          opened.gids().stream()
+              .filter(entry -> entry.gid().equals(a.local().queuePair().gid()))
+              .reduce((first, last) -> last)
+              .orElseThrow()
+              .index();
     }
     EndpointConfig config = CONFIG.device(device).port(1).gidIndex(gid).bufferBytes(12_345);
     Future<Endpoint> accepted = start(() -> listener.accept(PATIENCE));
