@@ -1,7 +1,9 @@
 package org.rdma4j.samples;
 
 import java.util.Locale;
+import java.util.stream.Collectors;
 import org.rdma4j.verbs.Gid;
+import org.rdma4j.verbs.RdmaDevice;
 
 /** GIDs the way C programs print them. */
 final class GidText {
@@ -47,6 +49,14 @@ final class GidText {
       text.append(text.isEmpty() ? "" : ":").append(String.format(Locale.ROOT, "%04x", word));
     }
     return text.toString();
+  }
+
+  /** The GIDs of a port by their indices, for a message. */
+  static String table(RdmaDevice device, int port) {
+    return device.gids().stream()
+        .filter(entry -> entry.port() == port)
+        .map(entry -> "%d (%s, %s)".formatted(entry.index(), address(entry.gid()), entry.type()))
+        .collect(Collectors.joining(", "));
   }
 
   private static int[] words(Gid gid) {

@@ -20,7 +20,14 @@ import picocli.CommandLine.Spec;
     description = "Shows RDMA devices, and plays ping-pong over them with rdma-core's programs.",
     mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class,
-    subcommands = {Devices.class, DevInfo.class, RcPingPong.class},
+    subcommands = {
+      Devices.class,
+      DevInfo.class,
+      RcPingPong.class,
+      UcPingPong.class,
+      UdPingPong.class,
+      SrqPingPong.class
+    },
     exitCodeListHeading = "%nExit status:%n",
     exitCodeList = {"0:it went well", "1:it failed", "2:wrong usage"})
 public final class Main implements Runnable {

@@ -5,7 +5,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.DeviceInfo;
 import org.rdma4j.verbs.RdmaDevice;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 
 /** The options of every subcommand that uses a device. */
 final class Options {
@@ -23,6 +25,15 @@ final class Options {
   /** The device of that name, else the first one. */
   RdmaDevice open() {
     return RdmaDevice.open(device != null ? device : devices().get(0).name());
+  }
+
+  /** Refuses a number that an option does not take. */
+  static void checkRange(CommandSpec spec, String option, int value, int least, int most) {
+    if (value < least || value > most) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "%s is %d, must be from %d to %d".formatted(option, value, least, most));
+    }
   }
 
   /** The devices of this machine, of which there is one at least. */

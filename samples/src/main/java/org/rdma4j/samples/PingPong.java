@@ -3,6 +3,10 @@ package org.rdma4j.samples;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.memory.PageMemory;
@@ -15,24 +19,18 @@ import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
-import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.ReceiveRequests;
-import org.rdma4j.verbs.SendRequests;
+import org.rdma4j.verbs.SharedReceiveQueue;
 import org.rdma4j.verbs.WorkCompletionException;
 
 /**
- * One side of the game: a queue pair, its memory, and the loop in which one message at a time goes
- * back and forth. All of it is closed with the device. It belongs to one thread.
+ * One side of the game: queue pairs, their memory, and the loop in which one message at a time goes
+ * back and forth on each. All of it is closed with the device. It belongs to one thread.
  */
 final class PingPong {
-  /** The ids of requests; as bits, they tell which of the two an iteration still waits for. */
-  private static final long RECEIVE = 1;
-
-  private static final long SEND = 2;
-
-  /** What C fills its buffer with; its -c puts a 0 at the start of each page. */
-  private static final byte FILL = 0x7b;
+  /** How far the number of its place stands in the id of a receive. */
+  private static final int PLACE_SHIFT = 2;
 
   private static final int EMPTY_POLLS_PER_LOOK_AT_THE_CLOCK = 1024;
   private static final long LONGEST_ITERATION = Duration.ofHours(1).toNanos();
@@ -41,25 +39,26 @@ final class PingPong {
   private final @Nullable CompletionChannel channel;
   private final CompletionQueue queue;
   private final Completions completions;
-  private final QueuePair queuePair;
+  private final List<Player> players = new ArrayList<>();
   private final MemoryRegion outgoing;
   private final MemoryRegion incoming;
   private final MemorySegment outgoingBytes;
   private final MemorySegment incomingBytes;
-  private final SendRequests sends;
   private final ReceiveRequests receives;
-  private final boolean inline;
   private final @Nullable Histogram iterationTimes;
+
+  /** The places that no posted receive has; of a single one all have it. */
+  private final Deque<Integer> freePlaces = new ArrayDeque<>();
 
   private long sent;
   private long received;
   private int postedReceives;
-  private long pending;
-  private long iterationBegan;
 
   /**
    * What both sides agree on, and what this one does besides.
    *
+   * @param kind how messages travel
+   * @param queuePairs how many queue pairs each side has, more than one only with SRQ
    * @param port the port of the device
    * @param size the length of a message
    * @param receiveDepth how many receives are posted at a time
@@ -71,6 +70,8 @@ final class PingPong {
    * @param timeout how long nothing may happen
    */
   record Rules(
+      PingPongKind kind,
+      int queuePairs,
       int port,
       int size,
       int receiveDepth,
@@ -83,43 +84,65 @@ final class PingPong {
     long total() {
       return warmup + iterations;
     }
+
+    /**
+     * Messages that arrive at once must not overwrite each other where they are looked at; one
+     * queue pair has only ever one on its way.
+     */
+    int places() {
+      return validate && queuePairs > 1 ? receiveDepth : 1;
+    }
+
+    /** How many bytes a receive takes. */
+    long placeBytes() {
+      return (long) kind.headerBytes() + size;
+    }
   }
 
   /** Makes everything up to posted receives, so that the peer may send once it is connected. */
   PingPong(RdmaDevice device, Rules rules) {
     this.rules = rules;
     channel = rules.events() ? device.createCompletionChannel() : null;
-    // All the receives and the one send may be complete and unpolled at once.
-    queue = device.createCompletionQueue(rules.receiveDepth() + 1, channel);
-    completions = queue.completions(2);
-
     ProtectionDomain domain = device.allocateProtectionDomain();
+    SharedReceiveQueue shared =
+        rules.kind() == PingPongKind.SRQ
+            ? domain.createSharedReceiveQueue(rules.receiveDepth(), 1)
+            : null;
+    // All the receives and one send of each queue pair may be complete and unpolled at once.
+    int receiveDepth = shared == null ? rules.receiveDepth() : shared.depth();
+    queue = device.createCompletionQueue(receiveDepth + rules.queuePairs(), channel);
+    completions = queue.completions(2 * Math.min(rules.queuePairs(), rules.receiveDepth()));
+
     outgoing = domain.register(rules.size());
-    incoming = domain.register(rules.size(), AccessFlag.LOCAL_WRITE);
+    incoming = domain.register(rules.places() * rules.placeBytes(), AccessFlag.LOCAL_WRITE);
     outgoingBytes = outgoing.segment();
     incomingBytes = incoming.segment();
-    outgoingBytes.fill(FILL);
+    outgoingBytes.fill(rules.kind().fill());
     for (long page = 0; page < rules.size(); page += PageMemory.pageSize()) {
       outgoingBytes.set(ValueLayout.JAVA_BYTE, page, (byte) 0);
     }
+    // Lest a message that was never written be found right.
+    incomingBytes.fill((byte) ~rules.kind().fill());
 
-    queuePair =
-        domain.createQueuePair(
-            QueuePairConfig.reliable(queue).sendDepth(1).receiveDepth(rules.receiveDepth()));
-    inline = queuePair.capabilities().inlineBytes() >= rules.size();
-    sends = queuePair.sendRequests(1);
-    receives = queuePair.receiveRequests(rules.receiveDepth());
+    for (int i = 0; i < rules.queuePairs(); i++) {
+      players.add(new Player(domain, queue, rules, shared));
+    }
+    receives =
+        shared == null
+            ? players.get(0).queuePair().receiveRequests(rules.receiveDepth())
+            : shared.receiveRequests(rules.receiveDepth());
     iterationTimes = rules.measure() ? new Histogram(LONGEST_ITERATION, 3) : null;
-
-    queuePair.initialize(rules.port(), 0);
+    for (int place = 0; place < rules.places(); place++) {
+      freePlaces.add(place);
+    }
     postReceives();
     if (channel != null) {
       queue.requestNotification(false);
     }
   }
 
-  QueuePair queuePair() {
-    return queuePair;
+  List<QueuePair> queuePairs() {
+    return players.stream().map(Player::queuePair).toList();
   }
 
   /** The times of the measured iterations in ns, where they were to be measured. */
@@ -127,15 +150,16 @@ final class PingPong {
     return iterationTimes;
   }
 
-  void connect(PathConfig path) {
-    queuePair.connect(path);
-    pending = RECEIVE;
+  /** Connects the queue pairs, each by the path of its number. */
+  void connect(List<PathConfig> paths) {
+    for (int i = 0; i < players.size(); i++) {
+      players.get(i).connect(paths.get(i));
+    }
   }
 
-  /** The client's first message, which sets everything in motion. */
+  /** The client's first messages, which set everything in motion. */
   void serve() {
-    iterationBegan = System.nanoTime();
-    postSend();
+    players.forEach(player -> player.send(outgoing));
   }
 
   /** Plays until so many messages in all have been sent, and as many received. */
@@ -145,19 +169,7 @@ final class PingPong {
         int polled = awaitCompletions();
         for (int i = 0; i < polled; i++) {
           completions.requireSuccess(i);
-          long id = completions.workRequestId(i);
-          if (id == SEND) {
-            sent++;
-          } else {
-            receive(completions.byteLength(i));
-          }
-          pending &= ~id;
-          if (pending == 0) {
-            timeIteration();
-            if (sent < rules.total()) {
-              postSend();
-            }
-          }
+          take(i);
         }
       }
     } catch (WorkCompletionException failed) {
@@ -165,43 +177,68 @@ final class PingPong {
     }
   }
 
-  private void postSend() {
-    if (inline) {
-      sends.add(SEND).inline(outgoingBytes, 0, rules.size()).signaled();
+  private void take(int index) {
+    long id = completions.workRequestId(index);
+    boolean isSend = id == Player.SEND;
+    if (isSend) {
+      sent++;
     } else {
-      sends.add(SEND).from(outgoing, 0, rules.size()).signaled();
+      receive((int) (id >>> PLACE_SHIFT), completions.byteLength(index));
     }
-    sends.post();
-    pending = RECEIVE | SEND;
+    Player player = player(completions.queuePairNumber(index));
+    if (player.done(isSend ? Player.SEND : Player.RECEIVE)) {
+      timeIteration(player);
+      if (sent < rules.total()) {
+        player.send(outgoing);
+      }
+    }
   }
 
-  private void receive(long bytes) {
+  private Player player(int queuePairNumber) {
+    for (Player player : players) {
+      if (player.number() == queuePairNumber) {
+        return player;
+      }
+    }
+    throw new IllegalStateException("a completion of queue pair " + queuePairNumber);
+  }
+
+  private void receive(int place, long bytes) {
     received++;
-    if (bytes != rules.size()) {
+    long length = bytes - rules.kind().headerBytes();
+    if (length != rules.size()) {
       throw new Failure(
           "message %d has %d bytes, not %d: give both sides the same -s"
-              .formatted(received, bytes, rules.size()));
+              .formatted(received, length, rules.size()));
     }
     if (rules.validate()) {
-      validate();
+      validate(place);
+    }
+    if (rules.places() > 1) {
+      freePlaces.add(place);
     }
     postedReceives--;
     // Before the answer, which is what lets the peer send the next message.
-    if (postedReceives <= 1) {
+    if (postedReceives <= rules.queuePairs()) {
       postReceives();
     }
   }
 
-  /** All receives write to the same place: there is only ever one message on its way. */
   private void postReceives() {
     for (int i = postedReceives; i < rules.receiveDepth(); i++) {
-      receives.add(RECEIVE).into(incoming, 0, rules.size());
+      int place = rules.places() > 1 ? freePlaces.remove() : 0;
+      receives
+          .add(Player.RECEIVE | (long) place << PLACE_SHIFT)
+          .into(incoming, place * rules.placeBytes(), rules.placeBytes());
     }
     postedReceives += receives.post();
   }
 
-  private void validate() {
-    long wrong = incomingBytes.mismatch(outgoingBytes);
+  private void validate(int place) {
+    MemorySegment message =
+        incomingBytes.asSlice(
+            place * rules.placeBytes() + rules.kind().headerBytes(), rules.size());
+    long wrong = message.mismatch(outgoingBytes);
     if (wrong >= 0) {
       throw new Failure(
           ("message %d is wrong at byte %d of %d: give both sides -c; where they have it, data was"
@@ -209,16 +246,15 @@ final class PingPong {
               .formatted(received, wrong, rules.size()));
     }
     // Lest the next message be found right because this one was.
-    incomingBytes.fill((byte) ~FILL);
+    message.fill((byte) ~rules.kind().fill());
   }
 
-  private void timeIteration() {
+  private void timeIteration(Player player) {
     if (iterationTimes != null) {
-      long now = System.nanoTime();
+      long time = player.iterationTime();
       if (sent > rules.warmup()) {
-        iterationTimes.recordValue(Math.min(now - iterationBegan, LONGEST_ITERATION));
+        iterationTimes.recordValue(Math.min(time, LONGEST_ITERATION));
       }
-      iterationBegan = now;
     }
   }
 
@@ -267,9 +303,13 @@ final class PingPong {
 
   private Failure silence() {
     return new Failure(
-        ("nothing came from the peer for %d s %s: does it still run, and with the same -n and"
-                + " --warmup? A slow one needs a longer --timeout")
-            .formatted(rules.timeout().toSeconds(), progress()));
+        "nothing came from the peer for %d s %s: does it still run, and with the same -n and --warmup? %s"
+            .formatted(
+                rules.timeout().toSeconds(),
+                progress(),
+                rules.kind().losesMessages()
+                    ? "A message that is lost on the way, or meets no receive, ends the game"
+                    : "A slow one needs a longer --timeout"));
   }
 
   private Failure failure(WorkCompletionException failed) {
@@ -287,7 +327,10 @@ final class PingPong {
     return new Failure(
         "a %s ended in %s %s: %s"
             .formatted(
-                failed.workRequestId() == SEND ? "send" : "receive", status, progress(), advice),
+                failed.workRequestId() == Player.SEND ? "send" : "receive",
+                status,
+                progress(),
+                advice),
         failed);
   }
 

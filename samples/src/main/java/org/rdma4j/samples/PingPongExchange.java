@@ -1,18 +1,12 @@
 package org.rdma4j.samples;
 
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.net.BindException;
-import java.net.ConnectException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.net.Socket;
-import java.net.SocketTimeoutException;
-import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
@@ -22,7 +16,8 @@ import org.rdma4j.verbs.QueuePairAddress;
 
 /**
  * How the programs of rdma-core's ping-pong family tell each other, over TCP, where their queue
- * pairs are: a message of 52 bytes each way, then "done" from the client.
+ * pairs are: as many messages of 52 bytes each way as the program has addresses, then "done" from
+ * the client.
  */
 final class PingPongExchange {
   static final int MESSAGE_BYTES = 52;
@@ -30,140 +25,65 @@ final class PingPongExchange {
   private static final Pattern MESSAGE =
       Pattern.compile("(\\p{XDigit}{4}):(\\p{XDigit}{6}):(\\p{XDigit}{6}):(\\p{XDigit}{32})\0");
 
-  private PingPongExchange() {}
+  private final String namesake;
+  private final Duration timeout;
 
-  /** Listens on all addresses of this machine. */
-  static ServerSocket listen(int port) {
-    try {
-      // One connection is all that is ever accepted, as in C.
-      return new ServerSocket(port, 1);
-    } catch (BindException taken) {
-      throw new Failure(
-          "TCP port %d cannot be listened on (%s): end what uses it, or give both sides another -p"
-              .formatted(port, taken.getMessage()),
-          taken);
-    } catch (IOException failed) {
-      throw new Failure("TCP port %d cannot be listened on: %s".formatted(port, failed), failed);
-    }
+  /**
+   * An exchange with another process.
+   *
+   * @param namesake what the peer is, or would be in C
+   * @param timeout how long to wait at every step
+   */
+  PingPongExchange(String namesake, Duration timeout) {
+    this.namesake = namesake;
+    this.timeout = timeout;
   }
 
   /**
-   * Waits for the client and learns where its queue pair is, connects the own one, and only then
+   * Waits for the client and learns where its queue pairs are, connects the own ones, and only then
    * answers: the client sends as soon as it has the answer.
    */
-  static QueuePairAddress asServer(
+  List<QueuePairAddress> asServer(
       ServerSocket listening,
-      Duration timeout,
-      QueuePairAddress local,
-      Consumer<QueuePairAddress> connect) {
-    try (Socket client = accept(listening, timeout)) {
-      QueuePairAddress remote = parse(read(client, MESSAGE_BYTES, timeout));
+      List<QueuePairAddress> local,
+      Consumer<List<QueuePairAddress>> connect) {
+    try (TcpPeer client = TcpPeer.accept(listening, namesake, timeout)) {
+      List<QueuePairAddress> remote = readAddresses(client, local.size());
       connect.accept(remote);
-      client.getOutputStream().write(format(local));
-      if (!Arrays.equals(read(client, DONE.length, timeout), DONE)) {
+      client.write(formatAll(local));
+      if (!Arrays.equals(client.read(DONE.length), DONE)) {
         throw new Failure(
-            "the client did not end the exchange with \"done\": is it ibv_rc_pingpong?");
+            "the client did not end the exchange with \"done\": is it %s?".formatted(namesake));
       }
       return remote;
-    } catch (IOException failed) {
-      throw broken("client", failed);
     }
   }
 
-  private static Socket accept(ServerSocket listening, Duration timeout) throws IOException {
-    listening.setSoTimeout(Math.toIntExact(timeout.toMillis()));
-    try (listening) {
-      return listening.accept();
-    } catch (SocketTimeoutException nobody) {
-      throw new Failure(
-          "no client came to TCP port %d within %d s: start it, or wait longer with --timeout"
-              .formatted(listening.getLocalPort(), timeout.toSeconds()),
-          nobody);
-    }
-  }
-
-  /** Tells the server where the own queue pair is, and learns where the server's is. */
-  static QueuePairAddress asClient(
-      String server, int port, Duration timeout, QueuePairAddress local) {
-    try (Socket socket = connect(server, port, timeout)) {
-      // In one write, since the C server reads it in one read.
-      socket.getOutputStream().write(format(local));
-      QueuePairAddress remote = parse(read(socket, MESSAGE_BYTES, timeout));
-      socket.getOutputStream().write(DONE);
+  /** Tells the server where the own queue pairs are, and learns where the server's are. */
+  List<QueuePairAddress> asClient(String server, int port, List<QueuePairAddress> local) {
+    try (TcpPeer peer = TcpPeer.connect(server, port, namesake, timeout)) {
+      // In one write, since the C server reads a single message in one read.
+      peer.write(formatAll(local));
+      List<QueuePairAddress> remote = readAddresses(peer, local.size());
+      peer.write(DONE);
       return remote;
-    } catch (IOException failed) {
-      throw broken("server", failed);
     }
   }
 
-  private static Socket connect(String server, int port, Duration timeout) {
-    IOException last = new UnknownHostException(server);
-    for (InetAddress address : addresses(server)) {
-      Socket socket = new Socket();
-      try {
-        socket.connect(new InetSocketAddress(address, port), Math.toIntExact(timeout.toMillis()));
-        return socket;
-      } catch (IOException failed) {
-        last = failed;
-        close(socket);
-      }
-    }
-    String where = server + " port " + port;
-    if (last instanceof ConnectException) {
-      throw new Failure(
-          "no server at %s (%s): start it first, without a server name"
-              .formatted(where, last.getMessage()),
-          last);
-    }
-    throw new Failure("cannot reach a server at %s: %s".formatted(where, last), last);
+  private static byte[] formatAll(List<QueuePairAddress> addresses) {
+    ByteArrayOutputStream messages = new ByteArrayOutputStream();
+    addresses.forEach(address -> messages.writeBytes(format(address)));
+    return messages.toByteArray();
   }
 
-  private static InetAddress[] addresses(String server) {
-    try {
-      return InetAddress.getAllByName(server);
-    } catch (UnknownHostException unknown) {
-      throw new Failure("no host is named \"%s\"".formatted(server), unknown);
+  private List<QueuePairAddress> readAddresses(TcpPeer peer, int count) {
+    byte[] messages = peer.read(count * MESSAGE_BYTES);
+    List<QueuePairAddress> addresses = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      addresses.add(
+          parse(Arrays.copyOfRange(messages, i * MESSAGE_BYTES, (i + 1) * MESSAGE_BYTES)));
     }
-  }
-
-  private static void close(Socket socket) {
-    try {
-      socket.close();
-    } catch (IOException ignored) {
-      // What failed before is what gets told.
-    }
-  }
-
-  private static byte[] read(Socket socket, int bytes, Duration timeout) throws IOException {
-    long deadline = System.nanoTime() + timeout.toNanos();
-    byte[] message = new byte[bytes];
-    for (int filled = 0; filled < bytes; ) {
-      long millis = Duration.ofNanos(deadline - System.nanoTime()).toMillis();
-      if (millis <= 0) {
-        throw new SocketTimeoutException();
-      }
-      socket.setSoTimeout(Math.toIntExact(millis));
-      int read = socket.getInputStream().read(message, filled, bytes - filled);
-      if (read < 0) {
-        throw new Failure(
-            ("the peer closed the TCP connection after %d of %d bytes: is it ibv_rc_pingpong, and"
-                    + " what does it print?")
-                .formatted(filled, bytes));
-      }
-      filled += read;
-    }
-    return message;
-  }
-
-  private static Failure broken(String peer, IOException failure) {
-    return failure instanceof SocketTimeoutException
-        ? new Failure(
-            "the %s connected, but sent nothing more: is it ibv_rc_pingpong?".formatted(peer),
-            failure)
-        : new Failure(
-            "the exchange with the %s failed (%s): what does it print?"
-                .formatted(peer, failure.getMessage()),
-            failure);
+    return addresses;
   }
 
   /** LID, queue pair number, sequence number and GID in hexadecimal digits, and a NUL. */
@@ -178,12 +98,12 @@ final class PingPongExchange {
         .getBytes(StandardCharsets.US_ASCII);
   }
 
-  static QueuePairAddress parse(byte[] message) {
+  QueuePairAddress parse(byte[] message) {
     Matcher fields = MESSAGE.matcher(new String(message, StandardCharsets.ISO_8859_1));
     if (!fields.matches()) {
       throw new Failure(
-          "the peer sent \"%s\", which is no address of a queue pair: is it ibv_rc_pingpong?"
-              .formatted(printable(message)));
+          "the peer sent \"%s\", which is no address of a queue pair: is it %s?"
+              .formatted(printable(message), namesake));
     }
     return new QueuePairAddress(
         Integer.parseInt(fields.group(1), 16),

@@ -33,7 +33,7 @@ class PingPongExchangeTest {
     byte[] message = PingPongExchange.format(ADDRESS);
 
     assertThat(message).hasSize(PingPongExchange.MESSAGE_BYTES).isEqualTo(ascii(TEXT));
-    assertThat(PingPongExchange.parse(message)).isEqualTo(ADDRESS);
+    assertThat(exchange(LONG).parse(message)).isEqualTo(ADDRESS);
   }
 
   @ParameterizedTest
@@ -50,7 +50,7 @@ class PingPongExchangeTest {
       })
   void noiseIsRefused(String noise) {
     assertThatExceptionOfType(Failure.class)
-        .isThrownBy(() -> PingPongExchange.parse(ascii(noise)))
+        .isThrownBy(() -> exchange(LONG).parse(ascii(noise)))
         .withMessageContaining("no address of a queue pair")
         .satisfies(failure -> assertThat(failure.getMessage()).matches("[ -~]*"));
   }
@@ -58,24 +58,43 @@ class PingPongExchangeTest {
   @Test
   void serverConnectsBeforeItAnswers() throws Exception {
     List<QueuePairAddress> connected = new ArrayList<>();
-    try (ServerSocket listening = PingPongExchange.listen(0)) {
+    try (ServerSocket listening = TcpPeer.listen(0)) {
       CompletableFuture<QueuePairAddress> client =
           CompletableFuture.supplyAsync(
               () ->
-                  PingPongExchange.asClient("localhost", listening.getLocalPort(), LONG, ADDRESS));
-      QueuePairAddress remote =
-          PingPongExchange.asServer(
-              listening,
-              LONG,
-              OTHER,
-              address -> {
-                assertThat(client).isNotDone();
-                connected.add(address);
-              });
-      assertThat(remote).isEqualTo(ADDRESS);
+                  exchange(LONG)
+                      .asClient("localhost", listening.getLocalPort(), List.of(ADDRESS))
+                      .get(0));
+      List<QueuePairAddress> remote =
+          exchange(LONG)
+              .asServer(
+                  listening,
+                  List.of(OTHER),
+                  addresses -> {
+                    assertThat(client).isNotDone();
+                    connected.addAll(addresses);
+                  });
+      assertThat(remote).containsExactly(ADDRESS);
       assertThat(client.get()).isEqualTo(OTHER);
     }
     assertThat(connected).containsExactly(ADDRESS);
+  }
+
+  @Test
+  void severalAddressesAreExchangedInTheirOrder() throws Exception {
+    List<QueuePairAddress> clients = new ArrayList<>();
+    List<QueuePairAddress> servers = new ArrayList<>();
+    for (int i = 0; i < 256; i++) {
+      clients.add(new QueuePairAddress(0, i, 2 * i, Gid.ZERO));
+      servers.add(new QueuePairAddress(0, 1000 + i, 0, Gid.ZERO));
+    }
+    try (ServerSocket listening = TcpPeer.listen(0)) {
+      CompletableFuture<List<QueuePairAddress>> client =
+          CompletableFuture.supplyAsync(
+              () -> exchange(LONG).asClient("localhost", listening.getLocalPort(), clients));
+      assertThat(exchange(LONG).asServer(listening, servers, addresses -> {})).isEqualTo(clients);
+      assertThat(client.get()).isEqualTo(servers);
+    }
   }
 
   @Test
@@ -100,23 +119,23 @@ class PingPongExchangeTest {
 
   @Test
   void serverTellsThatNobodyCame() throws Exception {
-    try (ServerSocket listening = PingPongExchange.listen(0)) {
+    try (ServerSocket listening = TcpPeer.listen(0)) {
       assertThatExceptionOfType(Failure.class)
-          .isThrownBy(() -> PingPongExchange.asServer(listening, SHORT, OTHER, address -> {}))
+          .isThrownBy(() -> exchange(SHORT).asServer(listening, List.of(OTHER), address -> {}))
           .withMessageContaining("no client came to TCP port " + listening.getLocalPort());
     }
   }
 
   private static void assertThatServerFails(
       String sent, boolean closes, Duration timeout, String message) throws IOException {
-    try (ServerSocket listening = PingPongExchange.listen(0);
+    try (ServerSocket listening = TcpPeer.listen(0);
         Socket client = new Socket(InetAddress.getLoopbackAddress(), listening.getLocalPort())) {
       client.getOutputStream().write(ascii(sent));
       if (closes) {
         client.shutdownOutput();
       }
       assertThatExceptionOfType(Failure.class)
-          .isThrownBy(() -> PingPongExchange.asServer(listening, timeout, OTHER, address -> {}))
+          .isThrownBy(() -> exchange(timeout).asServer(listening, List.of(OTHER), address -> {}))
           .withMessageContaining(message);
     }
   }
@@ -125,7 +144,7 @@ class PingPongExchangeTest {
   void serverTellsThatThePortIsInUse() throws Exception {
     try (ServerSocket taken = new ServerSocket(0)) {
       assertThatExceptionOfType(Failure.class)
-          .isThrownBy(() -> PingPongExchange.listen(taken.getLocalPort()))
+          .isThrownBy(() -> TcpPeer.listen(taken.getLocalPort()))
           .withMessageContaining("TCP port " + taken.getLocalPort())
           .withMessageContaining("-p");
     }
@@ -149,8 +168,9 @@ class PingPongExchangeTest {
                   assertThatExceptionOfType(Failure.class)
                       .isThrownBy(
                           () ->
-                              PingPongExchange.asClient(
-                                  "localhost", server.getLocalPort(), LONG, ADDRESS))
+                              exchange(LONG)
+                                  .asClient("localhost", server.getLocalPort(), List.of(ADDRESS))
+                                  .get(0))
                       .withMessageContaining(message));
       try (Socket accepted = server.accept()) {
         assertThat(accepted.getInputStream().readNBytes(52)).isEqualTo(ascii(TEXT));
@@ -168,15 +188,19 @@ class PingPongExchangeTest {
       port = closed.getLocalPort();
     }
     assertThatExceptionOfType(Failure.class)
-        .isThrownBy(() -> PingPongExchange.asClient("localhost", port, LONG, ADDRESS))
+        .isThrownBy(() -> exchange(LONG).asClient("localhost", port, List.of(ADDRESS)))
         .withMessageContaining("no server at localhost port " + port);
   }
 
   @Test
   void clientTellsThatThereIsNoSuchHost() {
     assertThatExceptionOfType(Failure.class)
-        .isThrownBy(() -> PingPongExchange.asClient("no.such.host.invalid", 1, LONG, ADDRESS))
+        .isThrownBy(() -> exchange(LONG).asClient("no.such.host.invalid", 1, List.of(ADDRESS)))
         .withMessageContaining("no host is named");
+  }
+
+  private static PingPongExchange exchange(Duration timeout) {
+    return new PingPongExchange("ibv_rc_pingpong", timeout);
   }
 
   private static byte[] ascii(String text) {

@@ -2,55 +2,27 @@ package org.rdma4j.samples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.File;
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.net.URL;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.HdrHistogram.Histogram;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.rdma4j.verbs.GidEntry;
-import org.rdma4j.verbs.GidType;
-import org.rdma4j.verbs.RdmaDevice;
-import picocli.CommandLine;
 
 /** Plays with ibv_rc_pingpong, and with itself, on the first RDMA device of this machine. */
 @Tag("device")
 @Timeout(120)
 class RcPingPongDeviceTest {
   private static final long PATIENCE_SECONDS = 90;
-  private static String device = "";
-  private static String gid = "";
-
-  @BeforeAll
-  static void chooseDeviceAndGid() {
-    device = RdmaDevice.list().get(0).name();
-    try (RdmaDevice opened = RdmaDevice.open(device)) {
-      List<GidEntry> gids = opened.gids().stream().filter(entry -> entry.port() == 1).toList();
-      gid =
-          gids.stream()
-              .filter(entry -> entry.type() == GidType.ROCE_V2)
-              .filter(entry -> entry.gid().toString().startsWith("::ffff:"))
-              .findFirst()
-              .or(() -> gids.stream().findFirst())
-              .map(entry -> String.valueOf(entry.index()))
-              .orElseThrow();
-    }
-  }
 
   static Stream<String> games() {
     return Stream.of(
@@ -66,7 +38,7 @@ class RcPingPongDeviceTest {
   @ParameterizedTest
   @MethodSource("games")
   void clientPlaysWithServerInC(String game) throws Exception {
-    int port = freePort();
+    int port = TestDevice.freePort();
     try (ChildProcess server = ChildProcess.start(cServer(port, game))) {
       ChildProcess.awaitListening(port);
       assertThatClientPlayed(Outcome.of(client(port, game)), game);
@@ -77,7 +49,7 @@ class RcPingPongDeviceTest {
   @ParameterizedTest
   @MethodSource("games")
   void serverPlaysWithClientInC(String game) throws Exception {
-    int port = freePort();
+    int port = TestDevice.freePort();
     CompletableFuture<Outcome> server = Outcome.begin(server(port, game));
     ChildProcess.awaitListening(port);
     List<String> command = cServer(port, game);
@@ -91,7 +63,7 @@ class RcPingPongDeviceTest {
   @ParameterizedTest
   @MethodSource("games")
   void playsWithItself(String game) throws Exception {
-    int port = freePort();
+    int port = TestDevice.freePort();
     CompletableFuture<Outcome> server = Outcome.begin(server(port, game + " --warmup 3"));
     ChildProcess.awaitListening(port);
     assertThatClientPlayed(Outcome.of(client(port, game + " --warmup 3")), game);
@@ -101,46 +73,16 @@ class RcPingPongDeviceTest {
   @Test
   @Tag("slow")
   void playsAsAProcessOfItsOwn() throws Exception {
-    int port = freePort();
+    int port = TestDevice.freePort();
     String game = "-s 64 -n 20 -c -e";
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                // Starts twice as fast where the processor is emulated.
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                classPath(),
-                Main.class.getName()));
-    command.addAll(List.of(client(port, game)));
+    List<String> command = SamplesJvm.command(client(port, game));
     try (ChildProcess server = ChildProcess.start(cServer(port, game))) {
       ChildProcess.awaitListening(port);
       try (ChildProcess client = ChildProcess.start(command)) {
-        Outcome played = client.await();
-        List<String> lines =
-            played.out().stream().filter(line -> !line.startsWith("Picked up ")).toList();
-        assertThatClientPlayed(new Outcome(played.status(), lines, List.of()), game);
+        assertThatClientPlayed(SamplesJvm.withoutNoise(client.await()), game);
       }
       assertThatPeerPlayed(server.await());
     }
-  }
-
-  /** Not that of this JVM, whose test launcher may have loaded the tests by a loader of its own. */
-  private static String classPath() throws Exception {
-    List<String> entries = new ArrayList<>();
-    for (Class<?> each :
-        List.of(
-            Main.class,
-            RdmaDevice.class,
-            Class.forName("org.rdma4j.bindings.generated.rdma_h"),
-            CommandLine.class,
-            Histogram.class)) {
-      URL location = each.getProtectionDomain().getCodeSource().getLocation();
-      entries.add(Path.of(location.toURI()).toString());
-    }
-    return String.join(File.pathSeparator, entries);
   }
 
   /** Closing lines as in C, and what --latency adds. */
@@ -178,14 +120,14 @@ class RcPingPongDeviceTest {
 
   @Test
   void peerWithoutCheckIsToldToHaveIt() throws Exception {
-    int port = freePort();
+    int port = TestDevice.freePort();
     try (ChildProcess server = ChildProcess.start(cServer(port, "-s 4096 -n 1000000"))) {
       ChildProcess.awaitListening(port);
       // It answers with what it got, so that the content is right; only its own would not be.
       assertThat(Outcome.of(client(port, "-s 4096 -n 3 -c")).status()).isZero();
       server.kill();
     }
-    int other = freePort();
+    int other = TestDevice.freePort();
     CompletableFuture<Outcome> server = Outcome.begin(server(other, "-s 4096 -n 50 -c"));
     ChildProcess.awaitListening(other);
     List<String> command = cServer(other, "-s 4096 -n 50");
@@ -200,7 +142,7 @@ class RcPingPongDeviceTest {
 
   @Test
   void lostServerIsToldInALine() throws Exception {
-    int port = freePort();
+    int port = TestDevice.freePort();
     try (ChildProcess server = ChildProcess.start(cServer(port, "-s 64 -n 10000000 -e"))) {
       ChildProcess.awaitListening(port);
       CompletableFuture<Outcome> client =
@@ -215,7 +157,7 @@ class RcPingPongDeviceTest {
 
   @Test
   void lostClientIsToldInALine() throws Exception {
-    int port = freePort();
+    int port = TestDevice.freePort();
     CompletableFuture<Outcome> server =
         Outcome.begin(server(port, "-s 64 -n 10000000 -e --timeout 3"));
     ChildProcess.awaitListening(port);
@@ -232,7 +174,7 @@ class RcPingPongDeviceTest {
 
   @Test
   void unequalSizesAreToldInALine() throws Exception {
-    int port = freePort();
+    int port = TestDevice.freePort();
     try (ChildProcess server = ChildProcess.start(cServer(port, "-s 64 -n 10"))) {
       ChildProcess.awaitListening(port);
       assertThatItFailed(
@@ -243,7 +185,7 @@ class RcPingPongDeviceTest {
 
   @Test
   void silentPeerIsToldInALine() throws Exception {
-    int port = freePort();
+    int port = TestDevice.freePort();
     CompletableFuture<Outcome> server = Outcome.begin(server(port, "-s 64 -n 11 --timeout 2"));
     ChildProcess.awaitListening(port);
     List<String> command = cServer(port, "-s 64 -n 10");
@@ -257,10 +199,10 @@ class RcPingPongDeviceTest {
 
   @Test
   void missingGidIsToldInALine() {
-    Outcome outcome = Outcome.of("rc-pingpong", "-d", device, "localhost");
+    Outcome outcome = Outcome.of("rc-pingpong", "-d", TestDevice.NAME, "localhost");
 
     assertThatItFailed(outcome, "needs -g");
-    assertThat(outcome.err()).singleElement().asString().contains(gid + " (");
+    assertThat(outcome.err()).singleElement().asString().contains(TestDevice.GID + " (");
   }
 
   @ParameterizedTest
@@ -271,13 +213,15 @@ class RcPingPongDeviceTest {
     "-r 16777216, 'must be from 1 to'",
   })
   void whatTheDeviceLacksIsToldInALine(String option, String message) throws Exception {
-    assertThatItFailed(Outcome.of(client(freePort(), "-s 64 -n 10 " + option)), message);
+    assertThatItFailed(Outcome.of(client(TestDevice.freePort(), "-s 64 -n 10 " + option)), message);
   }
 
   @Test
   void unknownDeviceIsToldWithThoseThereAre() {
-    assertThatItFailed(Outcome.of("rc-pingpong", "-d", "nosuchdevice0"), "there are " + device);
-    assertThatItFailed(Outcome.of("devinfo", "-d", "nosuchdevice0"), "there are " + device);
+    assertThatItFailed(
+        Outcome.of("rc-pingpong", "-d", "nosuchdevice0"), "there are " + TestDevice.NAME);
+    assertThatItFailed(
+        Outcome.of("devinfo", "-d", "nosuchdevice0"), "there are " + TestDevice.NAME);
   }
 
   @Test
@@ -290,7 +234,7 @@ class RcPingPongDeviceTest {
 
   @Test
   void absentServerIsToldInALine() throws Exception {
-    assertThatItFailed(Outcome.of(client(freePort(), "-s 64 -n 10")), "start it first");
+    assertThatItFailed(Outcome.of(client(TestDevice.freePort(), "-s 64 -n 10")), "start it first");
   }
 
   @ParameterizedTest
@@ -301,7 +245,7 @@ class RcPingPongDeviceTest {
     "0000:000011:000000:00000000000000000000000000000000, the peer sent no GID",
   })
   void strangeClientIsToldInALine(String sent, String message) throws Exception {
-    int port = freePort();
+    int port = TestDevice.freePort();
     CompletableFuture<Outcome> server = Outcome.begin(server(port, "-s 64 -n 10"));
     ChildProcess.awaitListening(port);
     try (Socket client = new Socket(InetAddress.getLoopbackAddress(), port)) {
@@ -323,24 +267,27 @@ class RcPingPongDeviceTest {
   private static List<String> cServer(int port, String game) {
     List<String> command =
         new ArrayList<>(
-            List.of("ibv_rc_pingpong", "-d", device, "-g", gid, "-p", String.valueOf(port)));
+            List.of(
+                "ibv_rc_pingpong",
+                "-d",
+                TestDevice.NAME,
+                "-g",
+                TestDevice.GID,
+                "-p",
+                String.valueOf(port)));
     command.addAll(List.of(game.split(" ")));
     return command;
   }
 
   private static String[] server(int port, String game) {
-    return "rc-pingpong -d %s -g %s -p %d %s".formatted(device, gid, port, game).split(" ");
+    return "rc-pingpong -d %s -g %s -p %d %s"
+        .formatted(TestDevice.NAME, TestDevice.GID, port, game)
+        .split(" ");
   }
 
   private static String[] client(int port, String game) {
     return "rc-pingpong -d %s -g %s -p %d --latency localhost %s"
-        .formatted(device, gid, port, game)
+        .formatted(TestDevice.NAME, TestDevice.GID, port, game)
         .split(" ");
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket free = new ServerSocket(0)) {
-      return free.getLocalPort();
-    }
   }
 }

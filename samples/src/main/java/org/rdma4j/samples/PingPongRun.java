@@ -1,0 +1,240 @@
+package org.rdma4j.samples;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ThreadLocalRandom;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.verbs.Gid;
+import org.rdma4j.verbs.LinkLayer;
+import org.rdma4j.verbs.Mtu;
+import org.rdma4j.verbs.PathConfig;
+import org.rdma4j.verbs.QueuePair;
+import org.rdma4j.verbs.QueuePairAddress;
+import org.rdma4j.verbs.RdmaDevice;
+
+/** A run of a program of the ping-pong family: exchange of addresses, game, report. */
+final class PingPongRun {
+  private static final QueuePairAddress NO_ADDRESS = new QueuePairAddress(0, 0, 0, Gid.ZERO);
+
+  private final PingPongKind kind;
+  private final PingPongOptions options;
+  private final @Nullable PathMtu pathMtu;
+  private final int queuePairs;
+  private final PrintWriter out;
+
+  private PingPongRun(
+      PingPongKind kind, PingPongOptions options, @Nullable PathMtu pathMtu, int queuePairs) {
+    this.kind = kind;
+    this.options = options;
+    this.pathMtu = pathMtu;
+    this.queuePairs = queuePairs;
+    this.out = options.spec.commandLine().getOut();
+  }
+
+  static PingPongRun connected(PingPongKind kind, PingPongOptions options, PathMtu pathMtu) {
+    return new PingPongRun(kind, options, pathMtu, 1);
+  }
+
+  static PingPongRun datagrams(PingPongOptions options) {
+    return new PingPongRun(PingPongKind.UD, options, null, 1);
+  }
+
+  static PingPongRun shared(PingPongOptions options, PathMtu pathMtu, int queuePairs) {
+    return new PingPongRun(PingPongKind.SRQ, options, pathMtu, queuePairs);
+  }
+
+  void run() {
+    options.check();
+    Mtu mtu = pathMtu == null ? Mtu.MTU_1024 : pathMtu.mtu();
+    try (RdmaDevice device = options.port.open();
+        @Nullable ServerSocket listening =
+            options.server == null ? TcpPeer.listen(options.tcpPort) : null) {
+      checkDevice(device);
+      PingPong game = new PingPong(device, rules());
+      List<QueuePairAddress> local = addresses(game);
+      local.forEach(address -> out.println("  local address:  " + text(address)));
+      exchange(device, listening, game, local, mtu);
+      play(game);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  private PingPong.Rules rules() {
+    return new PingPong.Rules(
+        kind,
+        queuePairs,
+        options.port.number,
+        options.size,
+        options.receiveDepth,
+        options.warmup,
+        options.iterations,
+        options.events,
+        options.validate,
+        options.latency,
+        options.timeout());
+  }
+
+  private void checkDevice(RdmaDevice device) {
+    options.checkDevice(device);
+    if (pathMtu != null) {
+      pathMtu.checkDevice(device, options.port.number);
+    }
+    int activeMtu = device.port(options.port.number).activeMtu().bytes();
+    if (kind == PingPongKind.UD && options.size > activeMtu) {
+      throw new Failure(
+          "-s %d: a datagram has at most the active MTU of port %d of %s, %d bytes"
+              .formatted(options.size, options.port.number, device.info().name(), activeMtu));
+    }
+  }
+
+  private List<QueuePairAddress> addresses(PingPong game) {
+    List<QueuePairAddress> addresses = new ArrayList<>();
+    for (QueuePair queuePair : game.queuePairs()) {
+      addresses.add(
+          queuePair.address(
+              options.port.number,
+              options.port.gidIndex(),
+              ThreadLocalRandom.current().nextInt(1 << 24)));
+    }
+    return addresses;
+  }
+
+  /** The client begins to play once both are connected. */
+  private void exchange(
+      RdmaDevice device,
+      @Nullable ServerSocket listening,
+      PingPong game,
+      List<QueuePairAddress> local,
+      Mtu mtu) {
+    PingPongExchange exchange = new PingPongExchange(kind.namesake(), options.timeout());
+    List<QueuePairAddress> sent = new ArrayList<>(local);
+    sent.addAll(Collections.nCopies(kind.addresses() - local.size(), NO_ADDRESS));
+    if (listening != null) {
+      print(
+          exchange.asServer(
+              listening, sent, clients -> game.connect(paths(device, local, clients, mtu))));
+    } else if (options.server != null) {
+      List<QueuePairAddress> servers = exchange.asClient(options.server, options.tcpPort, sent);
+      print(servers);
+      game.connect(paths(device, local, servers, mtu));
+      game.serve();
+    }
+  }
+
+  private void print(List<QueuePairAddress> remote) {
+    remote
+        .subList(0, queuePairs)
+        .forEach(address -> out.println("  remote address: " + text(address)));
+  }
+
+  private List<PathConfig> paths(
+      RdmaDevice device, List<QueuePairAddress> local, List<QueuePairAddress> remote, Mtu mtu) {
+    List<PathConfig> paths = new ArrayList<>();
+    for (int i = 0; i < local.size(); i++) {
+      if (remote.get(i).equals(NO_ADDRESS)) {
+        throw new Failure(
+            "the peer has %d queue pairs, this side %d: give both the same -q"
+                .formatted(i, local.size()));
+      }
+      paths.add(path(device, local.get(i), remote.get(i), mtu));
+    }
+    return paths;
+  }
+
+  private PathConfig path(
+      RdmaDevice device, QueuePairAddress local, QueuePairAddress remote, Mtu mtu) {
+    // C tells by this half alone whether there is a GID.
+    boolean remoteHasGid = remote.gid().interfaceId() != 0;
+    Integer gidIndex = options.port.gidIndex;
+    if (remoteHasGid && gidIndex == null) {
+      throw new Failure(
+          "the peer uses a GID, so this side needs one: -g with the index of one of "
+              + GidText.table(device, options.port.number));
+    }
+    if (!remoteHasGid && device.port(options.port.number).linkLayer() == LinkLayer.ETHERNET) {
+      throw new Failure("the peer sent no GID, which Ethernet (RoCE) needs: start it with -g");
+    }
+    return PathConfig.to(remote)
+        .localSequenceNumber(local.sequenceNumber())
+        .port(options.port.number)
+        .gidIndex(remoteHasGid && gidIndex != null ? gidIndex : PathConfig.NO_GID)
+        .mtu(mtu)
+        .serviceLevel(options.serviceLevel)
+        .hopLimit(1)
+        .minimumRnrTimer(12)
+        .timeout(14)
+        .retries(7)
+        .rnrRetry(7);
+  }
+
+  private void play(PingPong game) {
+    Progress shown = new Progress(options.spec.commandLine().getErr(), options.progress);
+    long began = System.nanoTime();
+    try {
+      if (options.warmup > 0) {
+        play(game, 0, options.warmup, shown);
+        began = System.nanoTime();
+      }
+      play(game, options.warmup, (long) options.warmup + options.iterations, shown);
+    } finally {
+      shown.end();
+    }
+    report(game, System.nanoTime() - began);
+  }
+
+  private static void play(PingPong game, long from, long to, Progress shown) {
+    long step = Math.max(1, (to - from) / 100);
+    for (long done = from; done < to; shown.show(done, to)) {
+      done = Math.min(done + step, to);
+      game.playUntil(done);
+    }
+  }
+
+  private void report(PingPong game, long nanos) {
+    long bytes = 2L * options.size * options.iterations;
+    double micros = nanos / 1e3;
+    double seconds = nanos / 1e9;
+    out.printf(
+        Locale.ROOT,
+        "%d bytes in %.2f seconds = %.2f Mbit/sec%n",
+        bytes,
+        seconds,
+        bytes * 8 / micros);
+    out.printf(
+        Locale.ROOT,
+        "%d iters in %.2f seconds = %.2f usec/iter%n",
+        options.iterations,
+        seconds,
+        micros / options.iterations);
+    Histogram times = game.iterationTimes();
+    if (times != null) {
+      out.printf(
+          Locale.ROOT,
+          "latency_us size=%d iterations=%d min=%.2f median=%.2f p99=%.2f max=%.2f%n",
+          options.size,
+          options.iterations,
+          times.getMinValue() / 1e3,
+          times.getValueAtPercentile(50) / 1e3,
+          times.getValueAtPercentile(99) / 1e3,
+          times.getMaxValue() / 1e3);
+    }
+  }
+
+  private static String text(QueuePairAddress address) {
+    return String.format(
+        Locale.ROOT,
+        "LID 0x%04x, QPN 0x%06x, PSN 0x%06x, GID %s",
+        address.lid(),
+        address.queuePairNumber(),
+        address.sequenceNumber(),
+        GidText.address(address.gid()));
+  }
+}

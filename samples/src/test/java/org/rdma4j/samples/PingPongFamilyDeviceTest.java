@@ -1,0 +1,163 @@
+package org.rdma4j.samples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Plays UC, UD and SRQ with rdma-core's programs, and with itself. */
+@Tag("device")
+@Timeout(120)
+class PingPongFamilyDeviceTest {
+  private static final long PATIENCE_SECONDS = 90;
+
+  /** The first word is the kind. */
+  static Stream<String> games() {
+    return Stream.of(
+        "uc -s 1 -n 50 -c",
+        "uc -s 4096 -n 50 -c -e",
+        "uc -s 65536 -n 20 -c -m 4096 -r 7",
+        "ud -s 1 -n 50 -c",
+        "ud -s 1024 -n 50 -c -e -r 3",
+        "srq -s 64 -n 200 -c",
+        "srq -s 4096 -n 200 -c -e -q 4 -r 8",
+        "srq -s 65536 -n 20 -c -q 1 -r 2");
+  }
+
+  @ParameterizedTest
+  @MethodSource("games")
+  void clientPlaysWithServerInC(String game) throws Exception {
+    int port = TestDevice.freePort();
+    try (ChildProcess server = ChildProcess.start(inC(port, game))) {
+      ChildProcess.awaitListening(port);
+      assertThatItPlayed(Outcome.of(client(port, game)), game);
+      assertThatItPlayed(server.await(), game);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("games")
+  void serverPlaysWithClientInC(String game) throws Exception {
+    int port = TestDevice.freePort();
+    CompletableFuture<Outcome> server = Outcome.begin(ours(port, game));
+    ChildProcess.awaitListening(port);
+    List<String> command = inC(port, game);
+    command.add("localhost");
+    try (ChildProcess client = ChildProcess.start(command)) {
+      assertThatItPlayed(client.await(), game);
+      assertThatItPlayed(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS), game);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("games")
+  void playsWithItself(String game) throws Exception {
+    int port = TestDevice.freePort();
+    CompletableFuture<Outcome> server = Outcome.begin(ours(port, game + " --warmup 3"));
+    ChildProcess.awaitListening(port);
+    Outcome client = Outcome.of(client(port, game + " --warmup 3 --latency"));
+    assertThatItPlayed(client, game);
+    assertThat(client.out()).last().asString().startsWith("latency_us ");
+    assertThatItPlayed(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS), game);
+  }
+
+  @Test
+  void lostMessageIsToldInALine() throws Exception {
+    int port = TestDevice.freePort();
+    CompletableFuture<Outcome> server = Outcome.begin(ours(port, "uc -s 64 -n 11 --timeout 2"));
+    ChildProcess.awaitListening(port);
+    List<String> command = inC(port, "uc -s 64 -n 10");
+    command.add("localhost");
+    try (ChildProcess client = ChildProcess.start(command)) {
+      assertThat(client.await().status()).isZero();
+      assertThatItFailed(
+          server.get(PATIENCE_SECONDS, TimeUnit.SECONDS), "after 10 of 11 iterations");
+    }
+  }
+
+  @Test
+  void unequalNumbersOfQueuePairsAreToldInALine() throws Exception {
+    int port = TestDevice.freePort();
+    CompletableFuture<Outcome> server = Outcome.begin(ours(port, "srq -s 64 -n 100 -q 5"));
+    ChildProcess.awaitListening(port);
+    Outcome client = Outcome.of(client(port, "srq -s 64 -n 100 -q 2 --timeout 5"));
+    assertThatItFailed(
+        server.get(PATIENCE_SECONDS, TimeUnit.SECONDS),
+        "the peer has 2 queue pairs, this side 5: give both the same -q");
+    assertThatItFailed(client, "closed the TCP connection");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "ud -s 100000, a datagram has at most",
+    "uc -m 4096 -s 64 -i 9, has the ports 1 to",
+    "srq -g 255 -s 64, no GID of that index",
+  })
+  void whatTheDeviceLacksIsToldInALine(String game, String message) throws Exception {
+    assertThatItFailed(Outcome.of(client(TestDevice.freePort(), game)), message);
+  }
+
+  private static void assertThatItFailed(Outcome outcome, String message) {
+    assertThat(outcome.err()).singleElement().asString().contains(message);
+    assertThat(outcome.status()).isEqualTo(1);
+  }
+
+  /** A server in C that finds wrong data with -c says "invalid data", with status 0. */
+  private static void assertThatItPlayed(Outcome outcome, String game) {
+    List<String> words = List.of(game.split(" "));
+    int queuePairs = words.get(0).equals("srq") ? queuePairs(words) : 1;
+    assertThat(outcome.err()).isEmpty();
+    assertThat(outcome.out())
+        .filteredOn(line -> line.contains("local address"))
+        .hasSize(queuePairs);
+    assertThat(outcome.out())
+        .filteredOn(line -> line.contains("remote address"))
+        .hasSize(queuePairs);
+    assertThat(outcome.out())
+        .anyMatch(line -> line.startsWith(words.get(4) + " iters in "))
+        .noneMatch(line -> line.contains("invalid"));
+    assertThat(outcome.status()).isZero();
+  }
+
+  private static int queuePairs(List<String> words) {
+    int option = words.indexOf("-q");
+    return option < 0 ? 16 : Integer.parseInt(words.get(option + 1));
+  }
+
+  private static List<String> inC(int port, String game) {
+    List<String> words = List.of(game.split(" "));
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                "ibv_" + words.get(0) + "_pingpong",
+                "-d",
+                TestDevice.NAME,
+                "-g",
+                TestDevice.GID,
+                "-p",
+                String.valueOf(port)));
+    command.addAll(words.subList(1, words.size()));
+    return command;
+  }
+
+  private static String[] ours(int port, String game) {
+    int end = game.indexOf(' ');
+    return "%s-pingpong -d %s -g %s -p %d %s"
+        .formatted(
+            game.substring(0, end), TestDevice.NAME, TestDevice.GID, port, game.substring(end + 1))
+        .split(" ");
+  }
+
+  private static String[] client(int port, String game) {
+    return ours(port, game + " localhost");
+  }
+}

@@ -1,0 +1,35 @@
+package org.rdma4j.samples;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.util.List;
+import org.rdma4j.verbs.GidEntry;
+import org.rdma4j.verbs.GidType;
+import org.rdma4j.verbs.RdmaDevice;
+
+/** The first RDMA device of this machine, with the GID to use, as command lines name them. */
+final class TestDevice {
+  static final String NAME = RdmaDevice.list().get(0).name();
+  static final String GID = gid();
+
+  private TestDevice() {}
+
+  private static String gid() {
+    try (RdmaDevice opened = RdmaDevice.open(NAME)) {
+      List<GidEntry> gids = opened.gids().stream().filter(entry -> entry.port() == 1).toList();
+      return gids.stream()
+          .filter(entry -> entry.type() == GidType.ROCE_V2)
+          .filter(entry -> entry.gid().toString().startsWith("::ffff:"))
+          .findFirst()
+          .or(() -> gids.stream().findFirst())
+          .map(entry -> String.valueOf(entry.index()))
+          .orElseThrow();
+    }
+  }
+
+  static int freePort() throws IOException {
+    try (ServerSocket free = new ServerSocket(0)) {
+      return free.getLocalPort();
+    }
+  }
+}
