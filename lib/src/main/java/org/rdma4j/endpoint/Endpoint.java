@@ -8,6 +8,7 @@ import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeoutException;
@@ -271,6 +272,55 @@ public final class Endpoint implements AutoCloseable {
    */
   public void postSend(long id, long offset, long length) {
     postToSendQueue(id, request -> request.send().from(buffer, offset, length));
+  }
+
+  /**
+   * Reads from the peer's buffer, without the peer taking part: {@code ibv_post_send} of {@code
+   * IBV_WR_RDMA_READ}. The peer's {@link EndpointConfig#remoteAccess} must have REMOTE_READ;
+   * otherwise the request fails with REMOTE_ACCESS_ERROR, which breaks the connection.
+   *
+   * @param id by which it is awaited; any number that no other request has which nobody awaited yet
+   * @param offset where to write what is read, the first byte within this side's buffer
+   * @param length how many bytes, 0 to 4 GiB - 1
+   * @param remoteOffset the first byte within the peer's buffer
+   * @throws IndexOutOfBoundsException where a part does not lie within its buffer
+   * @throws IllegalArgumentException where the id is in use, or the length out of range
+   * @throws IllegalStateException where as many requests as configured are not awaited yet, or the
+   *     endpoint is closed
+   * @throws org.rdma4j.RdmaException where the device refuses it
+   */
+  public void postRead(long id, long offset, long length, long remoteOffset) {
+    long from = remote(remoteOffset, length);
+    postToSendQueue(
+        id, request -> request.read(from, remote.bufferKey()).into(buffer, offset, length));
+  }
+
+  /**
+   * Writes to the peer's buffer, without the peer taking part: {@code ibv_post_send} of {@code
+   * IBV_WR_RDMA_WRITE}. The peer's {@link EndpointConfig#remoteAccess} must have REMOTE_WRITE;
+   * otherwise the request fails with REMOTE_ACCESS_ERROR, which breaks the connection. The peer is
+   * not told: a message sent after it is received after it.
+   *
+   * @param id by which it is awaited; any number that no other request has which nobody awaited yet
+   * @param offset the first byte to write, within this side's buffer
+   * @param length how many bytes, 0 to 4 GiB - 1
+   * @param remoteOffset the first byte within the peer's buffer
+   * @throws IndexOutOfBoundsException where a part does not lie within its buffer
+   * @throws IllegalArgumentException where the id is in use, or the length out of range
+   * @throws IllegalStateException where as many requests as configured are not awaited yet, or the
+   *     endpoint is closed
+   * @throws org.rdma4j.RdmaException where the device refuses it
+   */
+  public void postWrite(long id, long offset, long length, long remoteOffset) {
+    long to = remote(remoteOffset, length);
+    postToSendQueue(
+        id, request -> request.write(to, remote.bufferKey()).from(buffer, offset, length));
+  }
+
+  /** The address of a part of the peer's buffer. */
+  private long remote(long offset, long length) {
+    Objects.checkFromIndexSize(offset, length, remote.bufferBytes());
+    return remote.bufferAddress() + offset;
   }
 
   /** Describes a request that has just been added. */

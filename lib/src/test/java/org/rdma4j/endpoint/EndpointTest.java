@@ -245,6 +245,44 @@ final class EndpointTest {
   }
 
   @Test
+  void theBufferOfThePeerIsReadAndWritten() throws Exception {
+    EndpointConfig open =
+        CONFIG.remoteAccess(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE).bufferBytes(8192);
+    try (EndpointListener other = Endpoint.listen(loopback(0), open)) {
+      Future<Endpoint> accepted = start(() -> other.accept(PATIENCE));
+      try (Endpoint client = Endpoint.connect(other.address(), CONFIG, PATIENCE);
+          Endpoint server = accepted.get(60, TimeUnit.SECONDS)) {
+        server.buffer().segment().setString(4096, "to be read");
+        client.postRead(1, 64, 11, 4096);
+        assertThat(client.await(1, PATIENCE))
+            .isEqualTo(new Completion(1, CompletionOpcode.RDMA_READ, 11));
+        assertThat(client.buffer().segment().getString(64)).isEqualTo("to be read");
+
+        client.buffer().segment().setString(0, "written");
+        client.postWrite(2, 0, 8, 8184);
+        assertThat(client.await(2, PATIENCE))
+            .isEqualTo(new Completion(2, CompletionOpcode.RDMA_WRITE, 0));
+        assertThat(server.buffer().segment().getString(8184)).isEqualTo("written");
+
+        assertThatThrownBy(() -> client.postRead(3, 0, 1, 8192))
+            .isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> client.postWrite(3, 0, 2, 8191))
+            .isInstanceOf(IndexOutOfBoundsException.class);
+      }
+    }
+  }
+
+  @Test
+  void theBufferOfAPeerThatDoesNotAllowItIsNotRead() throws Exception {
+    b.buffer().segment().setString(0, "secret");
+    a.postRead(1, 0, 6, 0);
+    assertThatThrownBy(() -> a.await(1, PATIENCE))
+        .isInstanceOf(WorkCompletionException.class)
+        .hasMessageContaining(CompletionStatus.REMOTE_ACCESS_ERROR.name());
+    assertThat(a.buffer().segment().getString(0)).isEmpty();
+  }
+
+  @Test
   void aPeerThatIsGoneFailsTheSend() throws Exception {
     b.close();
     a.postSend(1, 0, 4);

@@ -26,7 +26,10 @@ import picocli.CommandLine.Spec;
       RcPingPong.class,
       UcPingPong.class,
       UdPingPong.class,
-      SrqPingPong.class
+      SrqPingPong.class,
+      EndpointPingPong.class,
+      ReadWriteDemo.class,
+      RcExample.class
     },
     exitCodeListHeading = "%nExit status:%n",
     exitCodeList = {"0:it went well", "1:it failed", "2:wrong usage"})
