@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
 /** The command line: picks the subcommand, and tells failures in a line. */
 @Command(
     name = "rdma4j-samples",
-    description = "Shows RDMA devices, and plays ping-pong over them with rdma-core's programs.",
+    description = "Shows RDMA devices, and plays over them with rdma-core's programs or itself.",
     mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class,
     subcommands = {
@@ -29,7 +29,8 @@ import picocli.CommandLine.Spec;
       SrqPingPong.class,
       EndpointPingPong.class,
       ReadWriteDemo.class,
-      RcExample.class
+      RcExample.class,
+      AsyncWatch.class
     },
     exitCodeListHeading = "%nExit status:%n",
     exitCodeList = {"0:it went well", "1:it failed", "2:wrong usage"})

@@ -84,29 +84,12 @@ final class ReadWriteDemo implements Runnable {
     }
   }
 
-  /** What was done; null where it is no choice. */
+  /** What was done, or why not; null where it is no choice. */
   private @Nullable String choose(Endpoint endpoint, String line) {
     String[] words = line.split("\\s+", 2);
     String argument = words.length > 1 ? words[1] : "";
     return switch (words[0]) {
-      case "1" -> {
-        int bytes = bytes(argument);
-        endpoint.postRead(++next, 0, bytes, 0);
-        options.await(endpoint, next, "the read");
-        yield "read %d bytes".formatted(bytes);
-      }
-      case "2" -> {
-        int bytes = bytes(argument);
-        endpoint.postWrite(++next, 0, bytes, 0);
-        options.await(endpoint, next, "the write");
-        yield "wrote %d bytes".formatted(bytes);
-      }
-      case "3" -> {
-        int bytes = bytes(argument);
-        endpoint.postSend(++next, 0, bytes);
-        options.await(endpoint, next, "the send, for which the peer chooses 4,");
-        yield "sent %d bytes".formatted(bytes);
-      }
+      case "1", "2", "3" -> transfer(endpoint, words[0], argument);
       case "4" -> {
         endpoint.postReceive(++next, 0, BYTES);
         yield "received %d bytes".formatted(options.await(endpoint, next, "the receive").bytes());
@@ -117,15 +100,24 @@ final class ReadWriteDemo implements Runnable {
     };
   }
 
-  private static int bytes(String argument) {
-    if (argument.isEmpty()) {
-      return BYTES;
-    }
-    int bytes = argument.matches("\\d{1,7}") ? Integer.parseInt(argument) : 0;
+  private String transfer(Endpoint endpoint, String choice, String argument) {
+    int bytes =
+        argument.isEmpty() ? BYTES : argument.matches("\\d{1,7}") ? Integer.parseInt(argument) : 0;
     if (bytes < 1 || bytes > BYTES) {
-      throw new Failure("\"%s\" bytes: must be from 1 to %d".formatted(argument, BYTES));
+      return "\"%s\" is no number of bytes from 1 to %d".formatted(argument, BYTES);
     }
-    return bytes;
+    switch (choice) {
+      case "1" -> endpoint.postRead(++next, 0, bytes, 0);
+      case "2" -> endpoint.postWrite(++next, 0, bytes, 0);
+      default -> endpoint.postSend(++next, 0, bytes);
+    }
+    switch (choice) {
+      case "1" -> options.await(endpoint, next, "the read");
+      case "2" -> options.await(endpoint, next, "the write");
+      default -> options.await(endpoint, next, "the send, for which the peer chooses 4,");
+    }
+    return "%s %d bytes"
+        .formatted(choice.equals("1") ? "read" : choice.equals("2") ? "wrote" : "sent", bytes);
   }
 
   private static String show(MemorySegment memory) {

@@ -14,21 +14,32 @@ final class ChildProcess implements AutoCloseable {
   private static final long PATIENCE_SECONDS = 90;
 
   private final Process process;
+  private final Path input;
   private final Path output;
 
-  private ChildProcess(Process process, Path output) {
+  private ChildProcess(Process process, Path input, Path output) {
     this.process = process;
+    this.input = input;
     this.output = output;
   }
 
   static ChildProcess start(List<String> command) {
+    return start(command, "");
+  }
+
+  /** With that on its standard input. */
+  static ChildProcess start(List<String> command, String typed) {
     try {
+      Path input = Files.createTempFile("rdma4j-samples", ".in");
+      Files.writeString(input, typed);
       Path output = Files.createTempFile("rdma4j-samples", ".out");
       return new ChildProcess(
           new ProcessBuilder(command)
               .redirectErrorStream(true)
+              .redirectInput(input.toFile())
               .redirectOutput(output.toFile())
               .start(),
+          input,
           output);
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
@@ -41,6 +52,18 @@ final class ChildProcess implements AutoCloseable {
       throw new AssertionError("still running, having printed " + Files.readString(output));
     }
     return new Outcome(process.exitValue(), Files.readAllLines(output), List.of());
+  }
+
+  /** Waits until it has printed a line with that. */
+  void awaitOutput(String text) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+    while (!Files.readString(output).contains(text)) {
+      if (System.nanoTime() > deadline) {
+        throw new AssertionError(
+            "no \"%s\" in what it printed: %s".formatted(text, Files.readString(output)));
+      }
+      Thread.sleep(20);
+    }
   }
 
   void kill() {
@@ -83,6 +106,7 @@ final class ChildProcess implements AutoCloseable {
   @Override
   public void close() throws IOException {
     kill();
+    Files.deleteIfExists(input);
     Files.deleteIfExists(output);
   }
 }

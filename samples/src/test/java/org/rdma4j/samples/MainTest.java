@@ -9,7 +9,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class MainTest {
   @ParameterizedTest
-  @ValueSource(strings = {"--help", "devices --help", "devinfo --help", "rc-pingpong --help"})
+  @ValueSource(
+      strings = {
+        "--help",
+        "devices --help",
+        "devinfo --help",
+        "rc-pingpong --help",
+        "uc-pingpong --help",
+        "ud-pingpong --help",
+        "srq-pingpong --help",
+        "asyncwatch --help",
+        "endpoint-pingpong --help",
+        "read-write-demo --help",
+        "rc-example --help"
+      })
   void helpIsPrinted(String args) {
     Outcome outcome = Outcome.of(args.split(" "));
 
@@ -33,6 +46,22 @@ class MainTest {
             "-e, --events",
             "-g, --gid-idx",
             "-c, --chk");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "uc-pingpong, '4096', '-p, --port;-d, --ib-dev;-i, --ib-port;-s, --size;-m, --mtu;-r,"
+        + " --rx-depth;-n, --iters;-l, --sl;-e, --events;-g, --gid-idx;-c, --chk'",
+    "ud-pingpong, '2048', '-p, --port;-d, --ib-dev;-i, --ib-port;-s, --size;-r, --rx-depth;-n,"
+        + " --iters;-l, --sl;-e, --events;-g, --gid-idx;-c, --chk'",
+    "srq-pingpong, '4096', '-p, --port;-d, --ib-dev;-i, --ib-port;-s, --size;-m, --mtu;-q,"
+        + " --num-qp;-r, --rx-depth;-n, --iters;-l, --sl;-e, --events;-g, --gid-idx;-c, --chk'",
+  })
+  void helpOfTheFamilyTellsTheOptionsOfC(String program, String size, String options) {
+    String help = String.join("\n", Outcome.of(program, "--help").out());
+    assertThat(help).contains(options.split(";"));
+    assertThat(help.replaceAll("\\s+", " "))
+        .contains("length of a message (default: " + size + ")");
   }
 
   @Test
@@ -63,6 +92,17 @@ class MainTest {
     "rc-pingpong --latency, client",
     "rc-pingpong here there, Unmatched argument",
     "rc-pingpong --what, Unknown option",
+    "uc-pingpong -m 1000, 'MTU is 1000 bytes, must be 256, 512, 1024, 2048 or 4096'",
+    "ud-pingpong -m 1024, Unknown option",
+    "ud-pingpong -s 0, '-s is 0, must be from 1'",
+    "srq-pingpong -q 0, '-q is 0, must be from 1 to 255'",
+    "srq-pingpong -q 256, '-q is 256, must be from 1 to 255'",
+    "srq-pingpong -q 16 -r 15, '-r 15 is too few for -q 16'",
+    "asyncwatch -n -1, '-n is -1, must be from 0'",
+    "endpoint-pingpong -p 0, '-p is 0, must be from 1 to 65535'",
+    "endpoint-pingpong -s 0, '-s is 0, must be from 1'",
+    "read-write-demo --timeout 0, '--timeout is 0, must be from 1'",
+    "rc-example -i 0, '-i is 0, must be from 1 to 255'",
   })
   void wrongUsageIsToldInALine(String args, String message) {
     Outcome outcome = Outcome.of(args.isEmpty() ? new String[0] : args.split(" "));
