@@ -63,8 +63,9 @@ public final class EndpointListener implements AutoCloseable {
    * @throws HandshakeException where whoever came is no endpoint, or ended early; the next call
    *     waits for the next one
    * @throws IOException where the TCP connection fails otherwise
-   * @throws InterruptedException where the thread is interrupted while another one accepts; a
-   *     platform thread that waits for a peer itself is not
+   * @throws InterruptedException where the thread is interrupted while another one waits for its
+   *     peer. A platform thread that waits for a peer itself takes no notice of an interrupt; that
+   *     of a virtual one closes the socket it waits on, as it always does, and so the listener
    * @throws IllegalArgumentException where the timeout is negative, or the configuration names a
    *     device, port or GID that is not there, or more than the device has
    * @throws IllegalStateException where the listener is closed, also while waiting
