@@ -277,7 +277,8 @@ public final class Endpoint implements AutoCloseable {
   /**
    * Reads from the peer's buffer, without the peer taking part: {@code ibv_post_send} of {@code
    * IBV_WR_RDMA_READ}. The peer's {@link EndpointConfig#remoteAccess} must have REMOTE_READ;
-   * otherwise the request fails with REMOTE_ACCESS_ERROR, which breaks the connection.
+   * otherwise the request fails with REMOTE_ACCESS_ERROR, on soft-RoCE with REMOTE_INVALID_REQUEST,
+   * which breaks the connection.
    *
    * @param id by which it is awaited; any number that no other request has which nobody awaited yet
    * @param offset where to write what is read, the first byte within this side's buffer
@@ -298,8 +299,9 @@ public final class Endpoint implements AutoCloseable {
   /**
    * Writes to the peer's buffer, without the peer taking part: {@code ibv_post_send} of {@code
    * IBV_WR_RDMA_WRITE}. The peer's {@link EndpointConfig#remoteAccess} must have REMOTE_WRITE;
-   * otherwise the request fails with REMOTE_ACCESS_ERROR, which breaks the connection. The peer is
-   * not told: a message sent after it is received after it.
+   * otherwise the request fails with REMOTE_ACCESS_ERROR, on soft-RoCE with REMOTE_INVALID_REQUEST,
+   * which breaks the connection. The peer is not told: a message sent after it is received after
+   * it.
    *
    * @param id by which it is awaited; any number that no other request has which nobody awaited yet
    * @param offset the first byte to write, within this side's buffer

@@ -11,7 +11,8 @@ import java.util.stream.Stream;
 
 /** A program as a process of its own, whose output is kept in a file until it is asked for. */
 final class ChildProcess implements AutoCloseable {
-  private static final long PATIENCE_SECONDS = 90;
+  /** A JVM that starts beside others in an emulated guest takes its time. */
+  private static final long PATIENCE_SECONDS = 150;
 
   private final Process process;
   private final Path input;

@@ -16,9 +16,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The programs that have no namesake to play with: each plays with itself. */
 @Tag("device")
-@Timeout(180)
+@Timeout(400)
 class EndpointProgramsDeviceTest {
-  private static final long PATIENCE_SECONDS = 90;
+  private static final long PATIENCE_SECONDS = 150;
 
   @ParameterizedTest
   @ValueSource(strings = {"-n 50", "-n 20 -s 65536", "-n 1 -s 1"})
@@ -38,7 +38,7 @@ class EndpointProgramsDeviceTest {
   @Tag("slow")
   void endpointsPlayAsProcessesOfTheirOwn() throws Exception {
     int port = TestDevice.freePort();
-    String game = "-n 20 -s 100";
+    String game = "-n 20 -s 100 --timeout 300";
     try (ChildProcess server =
         ChildProcess.start(
             SamplesJvm.command(words("endpoint-pingpong -p", String.valueOf(port), game)))) {
@@ -119,11 +119,13 @@ class EndpointProgramsDeviceTest {
         """;
     try (ChildProcess server =
         ChildProcess.start(
-            SamplesJvm.command("read-write-demo", "-p", String.valueOf(port)), typedByServer)) {
+            SamplesJvm.command("read-write-demo", "--timeout", "300", "-p", String.valueOf(port)),
+            typedByServer)) {
       ChildProcess.awaitListening(port);
       try (ChildProcess client =
           ChildProcess.start(
-              SamplesJvm.command("read-write-demo", "-p", String.valueOf(port), "localhost"),
+              SamplesJvm.command(
+                  "read-write-demo", "--timeout", "300", "-p", String.valueOf(port), "localhost"),
               typedByClient)) {
         Outcome played = SamplesJvm.withoutNoise(client.await());
         assertThat(played.out().subList(3, played.out().size()))
