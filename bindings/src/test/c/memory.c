@@ -162,11 +162,6 @@ int call_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 	return ibv_bind_mw(qp, mw, bind);
 }
 
-uint32_t call_inc_rkey(uint32_t rkey)
-{
-	return ibv_inc_rkey(rkey);
-}
-
 int call_advise_mr(struct ibv_pd *pd, int advice, uint32_t flags, struct ibv_sge *sges, uint32_t n)
 {
 	return ibv_advise_mr(pd, advice, flags, sges, n);
