@@ -110,7 +110,7 @@ void set_datagram(struct rdma_cm_id *id)
 }
 
 /* A region of all addresses, since the header asserts the bounds of receives. */
-void set_mr(struct ibv_mr *mr)
+void set_keys(struct ibv_mr *mr)
 {
 	mr->length = UINTPTR_MAX;
 	mr->lkey = 0x89abcdef;

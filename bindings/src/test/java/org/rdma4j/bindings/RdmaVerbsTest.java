@@ -49,7 +49,7 @@ final class RdmaVerbsTest {
         object().address(),
         object().address(),
         object().address());
-    CFunctions.call("set_mr", mr.address());
+    CFunctions.call("set_keys", mr.address());
     ibv_sge.addr(sgl, ADDRESS);
     ibv_sge.length(sgl, 7);
     ibv_sge.lkey(sgl, KEY);
