@@ -89,12 +89,20 @@ public final class Lifetime {
 
   /** Begins a call, which {@link #leave} ends. */
   public void enter() {
+    if (!tryEnter()) {
+      throw closed();
+    }
+  }
+
+  /** Begins a call where it is open; returns whether it is. */
+  public boolean tryEnter() {
     lock.lock();
     try {
       if (state != State.OPEN) {
-        throw closed();
+        return false;
       }
       callsInProgress++;
+      return true;
     } finally {
       lock.unlock();
     }

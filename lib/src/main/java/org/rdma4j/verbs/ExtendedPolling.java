@@ -10,7 +10,9 @@ import org.rdma4j.platform.ErrorNumber;
 
 /**
  * Polls an extended completion queue: {@code ibv_start_poll}, {@code ibv_wc_read_*} and {@code
- * ibv_next_poll} for each completion, {@code ibv_end_poll}. The provider holds a lock from start to
+ * ibv_end_poll} for each completion. {@code ibv_next_poll} is not used, since providers do not agree on
+ * what it leaves behind where there is none: that of soft-RoCE ends the poll, others leave that to
+ * {@code ibv_end_poll}, which there would drop a completion. The provider holds a lock from start to
  * end. So all of it happens inside one {@link HotCall}, which copies what is read: nothing that the
  * program does or leaves undone in between can keep others waiting.
  */
@@ -30,7 +32,6 @@ final class ExtendedPolling {
   private final long id;
   private final long status;
   private final long start;
-  private final long next;
   private final long end;
   private final long opcode;
   private final long vendorError;
@@ -57,7 +58,6 @@ final class ExtendedPolling {
     this.status = queue.address() + ExtendedCompletions.status$offset();
     this.attributes = Arena.ofAuto().allocate(ibv_poll_cq_attr.layout());
     this.start = ExtendedCompletions.ibv_start_poll$op(queue);
-    this.next = ExtendedCompletions.ibv_next_poll$op(queue);
     this.end = ExtendedCompletions.ibv_end_poll$op(queue);
     this.opcode = ExtendedCompletions.ibv_wc_read_opcode$op(queue);
     this.vendorError = ExtendedCompletions.ibv_wc_read_vendor_err$op(queue);
@@ -110,29 +110,22 @@ final class ExtendedPolling {
 
   /** The number of completions, or a negative value. */
   int poll(int most, long entries, long rows) {
-    int error =
-        critical
-            ? ExtendedCompletions.ibv_start_poll$critical(start, queue, attributes.address())
-            : ExtendedCompletions.ibv_start_poll(start, queue, attributes.address());
-    if (error != 0) {
-      return error == ErrorNumber.ENOENT.value() ? 0 : -error;
-    }
     int polled = 0;
-    do {
+    while (polled < most) {
+      int error =
+          critical
+              ? ExtendedCompletions.ibv_start_poll$critical(start, queue, attributes.address())
+              : ExtendedCompletions.ibv_start_poll(start, queue, attributes.address());
+      if (error != 0) {
+        return polled == 0 && error != ErrorNumber.ENOENT.value() ? -error : polled;
+      }
       read(entries + polled * Completions.SIZE, rows + polled * ROW);
       polled++;
-      if (polled == most) {
-        break;
+      if (critical) {
+        ExtendedCompletions.ibv_end_poll$critical(end, queue);
+      } else {
+        ExtendedCompletions.ibv_end_poll(end, queue);
       }
-      error =
-          critical
-              ? ExtendedCompletions.ibv_next_poll$critical(next, queue)
-              : ExtendedCompletions.ibv_next_poll(next, queue);
-    } while (error == 0);
-    if (critical) {
-      ExtendedCompletions.ibv_end_poll$critical(end, queue);
-    } else {
-      ExtendedCompletions.ibv_end_poll(end, queue);
     }
     return polled;
   }

@@ -293,15 +293,28 @@ public final class MemoryWindow implements AutoCloseable {
   }
 
   /**
-   * Tells that a request was posted, in a call during which the region is open, that binds this to
-   * the region and gives it that key; null where it unbinds it.
+   * Tells that a request is made, in a call during which the region is open, that binds this to the
+   * region and gives it that key; null where it unbinds it.
    */
   synchronized void posted(@Nullable MemoryRegion region, int newKey) {
     boundToBefore = boundTo;
     keyBefore = key;
     key = newKey;
-    ibv_mw.rkey(window, newKey);
     move(region == null ? null : region.windows());
+  }
+
+  /**
+   * Tells that the request was posted. Not before: the provider tells the device the key that the
+   * window had until then, too.
+   */
+  void settle(int newKey) {
+    if (lifetime.tryEnter()) {
+      try {
+        ibv_mw.rkey(window, newKey);
+      } finally {
+        lifetime.leave();
+      }
+    }
   }
 
   private void move(@Nullable BoundWindows target) {

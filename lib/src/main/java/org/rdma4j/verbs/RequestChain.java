@@ -163,6 +163,11 @@ final class RequestChain extends HotCall {
     return errno;
   }
 
+  /** Whether a request that was added has been posted since. */
+  boolean isPosted(long added) {
+    return added < first || added > request;
+  }
+
   /** The index of a request within the room. */
   int index(long request) {
     return (int) ((request - requests) >> strideShift);

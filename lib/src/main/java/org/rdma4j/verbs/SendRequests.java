@@ -1,6 +1,7 @@
 package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -81,6 +82,8 @@ public final class SendRequests {
   /** SEND where that is allowed. */
   private final int initialOpcode;
 
+  private final List<Bind> binds = new ArrayList<>();
+
   /** Of datagrams, each of which must point to an address handle, and of binds. */
   private @Nullable Referents referents;
 
@@ -107,6 +110,16 @@ public final class SendRequests {
             extended);
     if (queuePair.type() == QueuePairType.UNRELIABLE_DATAGRAM) {
       refer(Referent.MISSING);
+    }
+  }
+
+  /** A request that binds a window, until it is posted. */
+  private record Bind(long request, MemoryWindow window, int key) {
+    boolean settleWhere(boolean posted) {
+      if (posted) {
+        window.settle(key);
+      }
+      return posted;
     }
   }
 
@@ -399,6 +412,7 @@ public final class SendRequests {
                               .set(chain.index(request), window.referent(), region.referent());
                           RawMemory.putInt(request + OPCODE, BIND_MW);
                           window.posted(region, key);
+                          binds.add(new Bind(request, window, key));
                           return true;
                         }));
     return this;
@@ -572,7 +586,14 @@ public final class SendRequests {
    */
   public int post() {
     queuePair.checkSends();
-    return chain.post();
+    if (binds.isEmpty()) {
+      return chain.post();
+    }
+    try {
+      return chain.post();
+    } finally {
+      binds.removeIf(bind -> bind.settleWhere(chain.isPosted(bind.request)));
+    }
   }
 
   /**
@@ -591,6 +612,7 @@ public final class SendRequests {
    */
   public void clear() {
     chain.clear();
+    binds.clear();
   }
 
   /**
