@@ -25,7 +25,7 @@ import org.rdma4j.bindings.generated.ibv_device_attr_ex;
  * @param completionModeration how far events can be held back
  * @param maxDeviceMemory how much memory of its own it hands out, in bytes; 0 where none
  * @param pciAtomic its atomic operations over PCI
- * @param ports the number of its ports where that does not fit in {@link DeviceAttributes#ports}; 0
+ * @param ports the number of its ports, also beyond the 255 of {@link DeviceAttributes#ports}; 0
  *     where the kernel does not tell
  */
 public record ExtendedDeviceAttributes(

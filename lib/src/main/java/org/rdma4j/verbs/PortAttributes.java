@@ -1,8 +1,10 @@
 package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Set;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_port_attr;
+import org.rdma4j.bindings.generated.rdma_h;
 
 /**
  * What a port is and can do: {@code struct ibv_port_attr}, by {@code ibv_query_port}.
@@ -55,6 +57,34 @@ public record PortAttributes(
     LinkLayer linkLayer,
     int flags,
     int capabilityFlags2) {
+  /**
+   * What the port has said it can, of {@link #capabilityFlags}.
+   *
+   * @return the capabilities that have a name here
+   */
+  public Set<PortCapability> capabilities() {
+    return NativeConstant.flags(PortCapability.class, capabilityFlags);
+  }
+
+  /**
+   * What the port has said it can besides, of {@link #capabilityFlags2}.
+   *
+   * @return the capabilities that have a name here
+   */
+  public Set<FurtherPortCapability> furtherCapabilities() {
+    return NativeConstant.flags(FurtherPortCapability.class, capabilityFlags2);
+  }
+
+  /**
+   * Whether packets of this port need a global route, as they do on Ethernet: {@code
+   * IBV_QPF_GRH_REQUIRED} of {@link #flags}.
+   *
+   * @return whether every path needs a GID index
+   */
+  public boolean globalRouteRequired() {
+    return (flags & rdma_h.IBV_QPF_GRH_REQUIRED()) != 0;
+  }
+
   static PortAttributes read(MemorySegment a) {
     return new PortAttributes(
         NativeConstant.of(PortState.class, ibv_port_attr.state(a), PortState.NOP),

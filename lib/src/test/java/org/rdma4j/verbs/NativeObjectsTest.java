@@ -36,7 +36,7 @@ final class NativeObjectsTest {
   }
 
   @Test
-  void anUnreachableObjectIsForgottenAndNotTheNextOneAtItsAddress() throws InterruptedException {
+  void theNextObjectAtAnAddressOutlivesTheFirst() throws InterruptedException {
     WeakReference<Object> first = registerAndDrop();
     for (int i = 0; i < 100 && first.get() != null; i++) {
       System.gc();
