@@ -20,7 +20,8 @@ import org.rdma4j.lifetime.Lifetime;
  * of its own, and closes it again, without a registration.
  *
  * <p>Peers name the memory by its region's address, see {@link MemorySlice#remoteAddress}, and the
- * window's key. A region that is closed closes the windows bound to it.
+ * window's key. A region that is closed closes the windows bound to it. Soft-RoCE (Linux 6.1) keeps
+ * peers to the window's rights but only to the region's bounds.
  *
  * <p>All methods may be called from any thread.
  */
@@ -39,8 +40,15 @@ public final class MemoryWindow implements AutoCloseable {
    */
   private int key;
   private int keyBefore;
-  private @Nullable BoundWindows boundTo;
-  private @Nullable BoundWindows boundToBefore;
+  private @Nullable Target boundTo;
+  private @Nullable Target boundToBefore;
+
+  /** A region, without the object that users hold. */
+  private record Target(Lifetime lifetime, MemorySegment pointer, BoundWindows windows) {
+    static Target of(MemoryRegion region) {
+      return new Target(region.lifetime(), region.pointer(), region.windows());
+    }
+  }
 
   /** In a call during which the domain is open. */
   MemoryWindow(ProtectionDomain domain, MemoryWindowType type, MemorySegment window) {
@@ -113,19 +121,10 @@ public final class MemoryWindow implements AutoCloseable {
     flags.addAll(List.of(access));
     checkType1();
     checkBind(part, flags);
-    MemoryRegion region = part.region();
-    return region
-        .lifetime()
-        .whileOpen(
-            () ->
-                post(
-                    queuePair,
-                    id,
-                    signaled,
-                    region,
-                    region.addressOf(part.offset(), part.length()),
-                    part.length(),
-                    NativeConstant.mask(flags)));
+    Target region = Target.of(part.region());
+    long address = part.region().addressOf(part.offset(), part.length());
+    return post(
+        queuePair, id, signaled, region, address, part.length(), NativeConstant.mask(flags));
   }
 
   /**
@@ -136,12 +135,26 @@ public final class MemoryWindow implements AutoCloseable {
    * @param signaled whether it raises a completion also when it succeeds
    * @throws IllegalArgumentException where the window is of type 2, or the queue pair of another
    *     domain
-   * @throws IllegalStateException where the queue pair is not ready to send, or something is closed
+   * @throws IllegalStateException where it is bound to nothing, the queue pair is not ready to
+   *     send, or something is closed
    * @throws RdmaException where it cannot be posted: ENOMEM where the send queue is full
    */
   public void unbind(QueuePair queuePair, long id, boolean signaled) {
     checkType1();
-    post(queuePair, id, signaled, null, 0, 0, 0);
+    // Soft-RoCE's provider reads the region also where verbs.h lets it be NULL.
+    post(queuePair, id, signaled, target(), 0, 0, 0);
+  }
+
+  private Target target() {
+    return lifetime.whileOpen(
+        () -> {
+          synchronized (this) {
+            if (boundTo == null) {
+              throw new IllegalStateException(this + " is bound to nothing");
+            }
+            return boundTo;
+          }
+        });
   }
 
   /**
@@ -167,7 +180,7 @@ public final class MemoryWindow implements AutoCloseable {
       QueuePair queuePair,
       long id,
       boolean signaled,
-      @Nullable MemoryRegion region,
+      Target region,
       long address,
       long length,
       int access) {
@@ -177,27 +190,37 @@ public final class MemoryWindow implements AutoCloseable {
     }
     return queuePair.whileSending(
         () ->
-            lifetime.whileOpen(
-                () -> {
-                  try (Arena arena = Arena.ofConfined()) {
-                    MemorySegment bind = arena.allocate(ibv_mw_bind.layout());
-                    ibv_mw_bind.wr_id(bind, id);
-                    ibv_mw_bind.send_flags(bind, signaled ? rdma_h.IBV_SEND_SIGNALED() : 0);
-                    MemorySegment info = ibv_mw_bind.bind_info(bind);
-                    ibv_mw_bind_info.mr(
-                        info, region == null ? MemorySegment.NULL : region.pointer());
-                    ibv_mw_bind_info.addr(info, address);
-                    ibv_mw_bind_info.length(info, length);
-                    ibv_mw_bind_info.mw_access_flags(info, access);
-                    synchronized (this) {
-                      Native.check(
-                          "ibv_bind_mw",
-                          MemoryVerbs.ibv_bind_mw(queuePair.pointer(), window, bind));
-                      posted(region, ibv_mw.rkey(window));
-                      return key;
-                    }
-                  }
-                }));
+            region.lifetime.whileOpen(
+                () ->
+                    lifetime.whileOpen(
+                        () ->
+                            postWhileOpen(
+                                queuePair, id, signaled, region, address, length, access))));
+  }
+
+  private int postWhileOpen(
+      QueuePair queuePair,
+      long id,
+      boolean signaled,
+      Target region,
+      long address,
+      long length,
+      int access) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment bind = arena.allocate(ibv_mw_bind.layout());
+      ibv_mw_bind.wr_id(bind, id);
+      ibv_mw_bind.send_flags(bind, signaled ? rdma_h.IBV_SEND_SIGNALED() : 0);
+      MemorySegment info = ibv_mw_bind.bind_info(bind);
+      ibv_mw_bind_info.mr(info, region.pointer);
+      ibv_mw_bind_info.addr(info, address);
+      ibv_mw_bind_info.length(info, length);
+      ibv_mw_bind_info.mw_access_flags(info, access);
+      synchronized (this) {
+        Native.check("ibv_bind_mw", MemoryVerbs.ibv_bind_mw(queuePair.pointer(), window, bind));
+        moved(length == 0 ? null : region, ibv_mw.rkey(window));
+        return key;
+      }
+    }
   }
 
   private void checkType1() {
@@ -297,10 +320,14 @@ public final class MemoryWindow implements AutoCloseable {
    * region and gives it that key; null where it unbinds it.
    */
   synchronized void posted(@Nullable MemoryRegion region, int newKey) {
+    moved(region == null ? null : Target.of(region), newKey);
+  }
+
+  private void moved(@Nullable Target target, int newKey) {
     boundToBefore = boundTo;
     keyBefore = key;
     key = newKey;
-    move(region == null ? null : region.windows());
+    move(target);
   }
 
   /**
@@ -317,12 +344,12 @@ public final class MemoryWindow implements AutoCloseable {
     }
   }
 
-  private void move(@Nullable BoundWindows target) {
-    if (boundTo != null && boundTo != target) {
-      boundTo.leave(lifetime);
+  private void move(@Nullable Target target) {
+    if (boundTo != null && (target == null || boundTo.windows != target.windows)) {
+      boundTo.windows.leave(lifetime);
     }
     if (target != null) {
-      target.add(lifetime);
+      target.windows.add(lifetime);
     }
     boundTo = target;
   }

@@ -86,7 +86,8 @@ public final class RegionConfig {
    * leaves some hundred bytes in the arena until that is closed.
    *
    * <p>A file can be mapped and registered for writing where it lies in memory (tmpfs, hugetlbfs);
-   * newer kernels refuse that of other file systems with EFAULT.
+   * newer kernels refuse that of other file systems with EFAULT. To send a file, map it {@code
+   * PRIVATE}: Linux 6.1 refuses {@code READ_ONLY}, with EFAULT too.
    *
    * @param arena the arena that the memory is of; where that is a confined one, its thread has to
    *     register

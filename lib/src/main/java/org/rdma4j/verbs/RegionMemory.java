@@ -2,6 +2,7 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
@@ -25,10 +26,10 @@ final class RegionMemory {
   private final MemorySegment segment;
   private final Runnable free;
   private final @Nullable Arena arena;
-  private final @Nullable MemoryRegion whole;
+  private final @Nullable Lifetime whole;
 
   private RegionMemory(
-      MemorySegment segment, Runnable free, @Nullable Arena arena, @Nullable MemoryRegion whole) {
+      MemorySegment segment, Runnable free, @Nullable Arena arena, @Nullable Lifetime whole) {
     this.segment = segment;
     this.free = free;
     this.arena = arena;
@@ -72,7 +73,7 @@ final class RegionMemory {
   static RegionMemory of(MemorySlice part) {
     MemorySegment segment = part.segment();
     checkNative(segment);
-    return new RegionMemory(segment, () -> {}, null, part.region());
+    return new RegionMemory(segment, () -> {}, null, part.region().lifetime());
   }
 
   private static void checkNative(MemorySegment segment) {
@@ -93,6 +94,7 @@ final class RegionMemory {
     Set<Class<?>> classes = new HashSet<>();
     classes.add(Arena.global().scope().getClass());
     classes.add(Arena.ofAuto().scope().getClass());
+    classes.add(MemorySegment.ofBuffer(ByteBuffer.allocateDirect(1)).scope().getClass());
     try (Arena shared = Arena.ofShared();
         Arena confined = Arena.ofConfined()) {
       classes.remove(shared.scope().getClass());
@@ -107,7 +109,7 @@ final class RegionMemory {
 
   /** A call during which what it is a part of is open. */
   <T> T whileOpen(Supplier<T> call) {
-    return whole == null ? call.get() : whole.lifetime().whileOpen(call);
+    return whole == null ? call.get() : whole.whileOpen(call);
   }
 
   /** Whose end has to end a region over it. */
@@ -116,7 +118,7 @@ final class RegionMemory {
       return others;
     }
     Lifetime[] all = Arrays.copyOf(others, others.length + 1);
-    all[others.length] = whole.lifetime();
+    all[others.length] = whole;
     return all;
   }
 

@@ -59,6 +59,22 @@ final class PageMemoryTest {
     assertThat(view.get(JAVA_BYTE, 0)).isEqualTo((byte) 3);
   }
 
+  @Property
+  void lengthsOfHugePagesThatAreNotPositiveAreRefused(
+      @ForAll @LongRange(min = Long.MIN_VALUE, max = 0) long bytes, @ForAll HugePages pages) {
+    assertThatThrownBy(() -> PageMemory.allocate(bytes, pages))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("bytes is " + bytes);
+  }
+
+  @Property(tries = 10)
+  void hugePagesThatAreNotThereAreRefusedWithWhatSetsThemAside(@ForAll HugePages pages) {
+    assertThatThrownBy(() -> PageMemory.allocate(1L << 45, pages))
+        .isInstanceOf(RdmaException.class)
+        .hasMessageContaining("vm.nr_hugepages")
+        .hasMessageContaining("hugepages-" + (pages.pageSize() >> 10) + "kB/nr_hugepages");
+  }
+
   @Test
   void thePageSizeIsThatOfTheSystem() throws Exception {
     String size = Command.output("getconf", "PAGESIZE").strip();

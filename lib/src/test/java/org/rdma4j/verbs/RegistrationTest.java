@@ -1,0 +1,438 @@
+package org.rdma4j.verbs;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.WeakReference;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.rdma4j.RdmaException;
+import org.rdma4j.memory.HugePages;
+import org.rdma4j.memory.PageMemory;
+
+/** Regions over memory of every kind, each used for a message. */
+@Tag("device")
+@Timeout(120)
+final class RegistrationTest {
+  private static final int EOPNOTSUPP = 95;
+  private static final int LENGTH = 10_001;
+
+  private Loopback loopback;
+  private ProtectionDomain domain;
+
+  @BeforeEach
+  void connect() {
+    loopback = Loopback.connected();
+    domain = loopback.domain;
+  }
+
+  @AfterEach
+  void close() {
+    loopback.close();
+  }
+
+  private MemoryRegion register(RegionConfig config) {
+    return domain.register(config.access(AccessFlag.LOCAL_WRITE));
+  }
+
+  private MemoryRegion ordinary() {
+    return domain.register(LENGTH, AccessFlag.LOCAL_WRITE);
+  }
+
+  @Test
+  void memoryOfAnAutomaticArenaOfAnyAlignmentCarriesMessages() {
+    MemorySegment mine = Arena.ofAuto().allocate(LENGTH + 3, 1).asSlice(3);
+    MemoryRegion region = register(RegionConfig.of(mine));
+    assertThat(region.segment()).isSameAs(mine);
+    assertThat(region.remoteAddress()).isEqualTo(mine.address());
+    Messages.cross(loopback, ordinary(), region);
+    Messages.cross(loopback, region, ordinary());
+  }
+
+  @Test
+  void aDirectBufferCarriesMessages() {
+    MemorySegment mine = MemorySegment.ofBuffer(ByteBuffer.allocateDirect(LENGTH));
+    Messages.cross(loopback, ordinary(), register(RegionConfig.of(mine)));
+  }
+
+  @Test
+  void memoryOfAConfinedArenaCarriesMessages() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemoryRegion region = register(RegionConfig.of(arena, arena.allocate(LENGTH)));
+      Messages.cross(loopback, ordinary(), region);
+    }
+  }
+
+  @Test
+  void aMappedFileReceivesMessages(@TempDir Path directory) throws IOException {
+    Path file = directory.resolve("received");
+    byte[] sent = Messages.random(LENGTH);
+    try (Arena arena = Arena.ofShared();
+        FileChannel channel =
+            FileChannel.open(
+                file,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE)) {
+      MemorySegment mapped = channel.map(MapMode.READ_WRITE, 0, LENGTH, arena);
+      MemoryRegion region = register(RegionConfig.of(arena, mapped));
+      MemoryRegion source = ordinary();
+      source.segment().copyFrom(MemorySegment.ofArray(sent));
+      Messages.send(loopback, source.slice(0, LENGTH), region.slice(0, LENGTH));
+    }
+    assertThat(Files.readAllBytes(file)).isEqualTo(sent);
+  }
+
+  @Test
+  void aFileIsSentThroughAPrivateMapping(@TempDir Path directory) throws IOException {
+    byte[] content = Messages.random(LENGTH);
+    Path file = Files.write(directory.resolve("sent"), content);
+    MemoryRegion target = ordinary();
+    try (Arena arena = Arena.ofShared();
+        FileChannel channel =
+            FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      MemorySegment mapped = channel.map(MapMode.PRIVATE, 0, LENGTH, arena);
+      MemoryRegion region = domain.register(RegionConfig.of(arena, mapped.asReadOnly()));
+      Messages.send(loopback, region.slice(0, LENGTH), target.slice(0, LENGTH));
+    }
+    assertThat(target.segment().toArray(JAVA_BYTE)).isEqualTo(content);
+  }
+
+  @Test
+  void aReadOnlySegmentIsNotForLocalWrite() {
+    MemorySegment readOnly = Arena.ofAuto().allocate(LENGTH).asReadOnly();
+    assertThatThrownBy(() -> register(RegionConfig.of(readOnly)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("read-only");
+  }
+
+  @Test
+  void hugePagesCarryMessages() throws IOException {
+    Path reserved = Path.of("/proc/sys/vm/nr_hugepages");
+    String before = Files.readString(reserved);
+    Files.writeString(reserved, "4");
+    try {
+      MemoryRegion region = register(RegionConfig.allocate(3L << 20, HugePages.OF_2_MIB));
+      assertThat(region.segment().address() % HugePages.OF_2_MIB.pageSize()).isZero();
+      assertThat(region.byteSize()).isEqualTo(3L << 20);
+      assertThat(freeHugePages()).isEqualTo(2);
+      MemoryRegion target = domain.register(3L << 20, AccessFlag.LOCAL_WRITE);
+      Messages.cross(loopback, region, target);
+      MemorySegment view = region.segment();
+      region.close();
+      assertThat(freeHugePages()).as("given back at once").isEqualTo(4);
+      assertThat(view.get(JAVA_BYTE, 12_345)).as("a view kept").isZero();
+    } finally {
+      Files.writeString(reserved, before);
+    }
+  }
+
+  private static int freeHugePages() throws IOException {
+    Path free = Path.of("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages");
+    return Integer.parseInt(Files.readString(free).strip());
+  }
+
+  @Test
+  void hugePagesThatAreNotThereAreRefusedWithTheSettingThatHelps() {
+    for (HugePages pages : HugePages.values()) {
+      assertThatThrownBy(() -> register(RegionConfig.allocate(1L << 40, pages)))
+          .isInstanceOf(RdmaException.class)
+          .hasMessageContaining("MAP_HUGETLB")
+          .hasMessageContaining("vm.nr_hugepages")
+          .hasMessageContaining("free huge pages of " + (pages.pageSize() >> 20) + " MiB");
+    }
+  }
+
+  @Test
+  void anAddressOfOnesOwnNamesTheMemoryForRequestsAndPeers() {
+    MemoryRegion region =
+        register(RegionConfig.allocate(LENGTH).remoteAddress(0x7000_0000_0000_0000L));
+    assertThat(region.remoteAddress()).isEqualTo(0x7000_0000_0000_0000L);
+    assertThat(region.slice(5, 1).remoteAddress()).isEqualTo(0x7000_0000_0000_0005L);
+    Messages.cross(loopback, ordinary(), region);
+    Messages.cross(loopback, region, ordinary());
+  }
+
+  @Test
+  void aZeroBasedRegionBeginsAtZero() {
+    MemoryRegion region = domain.register(LENGTH, AccessFlag.LOCAL_WRITE, AccessFlag.ZERO_BASED);
+    assertThat(region.remoteAddress()).isZero();
+    Messages.cross(loopback, ordinary(), region);
+  }
+
+  @Test
+  void anAddressThatLiesOtherwiseInItsPageIsRefused() {
+    MemorySegment mine =
+        Arena.ofAuto().allocate(LENGTH, PageMemory.pageSize()).asSlice(16, LENGTH - 16);
+    assertThat(register(RegionConfig.of(mine).remoteAddress(0x10_0010)).localKey()).isNotZero();
+    assertThatThrownBy(() -> register(RegionConfig.of(mine).remoteAddress(0x10_0000)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("remoteAddress is 0x100000, must be 16 modulo");
+  }
+
+  @Test
+  void anAddressAfterWhichNotAllBytesHaveOneIsRefused() {
+    RegionConfig config = RegionConfig.allocate(2 * PageMemory.pageSize());
+    assertThatThrownBy(() -> register(config.remoteAddress(-PageMemory.pageSize())))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("must be at most 0xffff");
+  }
+
+  @Test
+  void aPartCanBeRegisteredOnceMoreAndClosesWithTheWhole() {
+    MemoryRegion whole = domain.register(2 * LENGTH);
+    MemoryRegion part = register(RegionConfig.of(whole.slice(LENGTH, LENGTH)));
+    assertThat(part.localKey()).isNotEqualTo(whole.localKey());
+    Messages.cross(loopback, ordinary(), part);
+    assertThat(whole.segment().asSlice(LENGTH).mismatch(part.segment())).isEqualTo(-1);
+    whole.close();
+    assertThatThrownBy(part::localKey).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void aPartMayCloseBeforeTheWhole() {
+    MemoryRegion whole = ordinary();
+    register(RegionConfig.of(whole.slice(0, 100))).close();
+    Messages.cross(loopback, whole, ordinary());
+  }
+
+  @Test
+  void memoryOnTheHeapIsRefused() {
+    assertThatThrownBy(() -> RegionConfig.of(MemorySegment.ofArray(new byte[10])))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("on the Java heap");
+  }
+
+  @Test
+  void memoryWithoutBytesIsRefused() {
+    assertThatThrownBy(() -> RegionConfig.of(Arena.ofAuto().allocate(1).asSlice(1)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("0 bytes");
+  }
+
+  @Test
+  void anArenaThatCanBeClosedHasToBeNamed() {
+    try (Arena shared = Arena.ofShared();
+        Arena confined = Arena.ofConfined()) {
+      for (Arena arena : new Arena[] {shared, confined}) {
+        MemorySegment mine = arena.allocate(10);
+        assertThatThrownBy(() -> RegionConfig.of(mine))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("name the arena");
+        assertThatThrownBy(() -> RegionConfig.of(Arena.ofAuto(), mine))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("another arena");
+      }
+    }
+  }
+
+  @Test
+  void anArenaClosesItsRegionsBeforeItFreesTheirMemory() {
+    List<MemoryRegion> regions = new ArrayList<>();
+    AtomicReference<Boolean> closedFirst = new AtomicReference<>();
+    try (Arena arena = Arena.ofShared()) {
+      // What an arena frees, it frees in the same way as it runs this.
+      MemorySegment mine = arena.allocate(LENGTH);
+      MemorySegment.ofAddress(mine.address())
+          .reinterpret(arena, gone -> closedFirst.set(isClosed(regions.getFirst())));
+      regions.add(register(RegionConfig.of(arena, mine)));
+      Messages.cross(loopback, ordinary(), regions.getFirst());
+    }
+    assertThat(closedFirst.get()).isTrue();
+  }
+
+  private static boolean isClosed(MemoryRegion region) {
+    try {
+      region.localKey();
+      return false;
+    } catch (IllegalStateException closed) {
+      return true;
+    }
+  }
+
+  @Test
+  void anArenaThatClosesUnderAnOutstandingReceiveHarmsNothing() {
+    Arena arena = Arena.ofShared();
+    MemoryRegion region = register(RegionConfig.of(arena, arena.allocate(LENGTH)));
+    MemorySegment view = region.segment();
+    loopback.b.receives.add(1).into(region, 0, LENGTH);
+    loopback.b.receives.post();
+    arena.close();
+    loopback.a.sends.add(2).from(ordinary(), 0, LENGTH).signaled();
+    loopback.a.sends.post();
+    assertThat(loopback.b.await(1).getFirst().status()).isNotEqualTo(CompletionStatus.SUCCESS);
+    assertThatThrownBy(() -> view.get(JAVA_BYTE, 0)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(region::segment).isInstanceOf(IllegalStateException.class);
+    region.close();
+  }
+
+  @Test
+  void aRegionMayCloseBeforeItsArena() {
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment mine = arena.allocate(LENGTH);
+      register(RegionConfig.of(arena, mine)).close();
+      mine.fill((byte) 1);
+      Messages.cross(loopback, ordinary(), register(RegionConfig.of(arena, mine)));
+    }
+  }
+
+  @Test
+  void memoryOfAClosedArenaIsRefused() {
+    Arena arena = Arena.ofShared();
+    RegionConfig config = RegionConfig.of(arena, arena.allocate(LENGTH));
+    arena.close();
+    assertThatThrownBy(() -> register(config)).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void aConfinedArenaIsRegisteredByItsThreadAlone() {
+    try (Arena arena = Arena.ofConfined()) {
+      RegionConfig config = RegionConfig.of(arena, arena.allocate(LENGTH));
+      FutureTask<MemoryRegion> elsewhere = new FutureTask<>(() -> register(config));
+      Thread.ofPlatform().start(elsewhere);
+      assertThatThrownBy(() -> elsewhere.get(30, TimeUnit.SECONDS))
+          .hasCauseInstanceOf(WrongThreadException.class);
+    }
+  }
+
+  @Test
+  void whatIsRegisteredStaysReachableUntilItIsClosed() {
+    WeakReference<MemorySegment> memory = registerAndDrop();
+    System.gc();
+    assertThat(memory.get()).isNotNull();
+    domain.close();
+    long deadline = System.nanoTime() + Loopback.PATIENCE.toNanos();
+    while (memory.get() != null && System.nanoTime() - deadline < 0) {
+      // The thread of a Cleaner holds on to the last action that it ran.
+      loopback.device.allocateProtectionDomain().close();
+      System.gc();
+    }
+    assertThat(memory.get()).isNull();
+  }
+
+  private WeakReference<MemorySegment> registerAndDrop() {
+    MemorySegment mine = Arena.ofAuto().allocate(LENGTH);
+    assertThat(register(RegionConfig.of(mine)).localKey()).isNotZero();
+    return new WeakReference<>(mine);
+  }
+
+  @Test
+  void aDeviceWithoutPagingRefusesRegionsOnDemand() {
+    for (AccessFlag flag : new AccessFlag[] {AccessFlag.ON_DEMAND, AccessFlag.HUGE_PAGES}) {
+      assertThatThrownBy(
+              () -> domain.register(LENGTH, AccessFlag.LOCAL_WRITE, AccessFlag.ON_DEMAND, flag))
+          .isInstanceOf(RdmaException.class)
+          .hasMessageContaining("ON_DEMAND");
+    }
+  }
+
+  @Test
+  void aReregistrationThatTheDeviceCannotLeavesTheRegionAsItWas() {
+    MemoryRegion region = ordinary();
+    try (ProtectionDomain other = loopback.device.allocateProtectionDomain();
+        Arena arena = Arena.ofShared()) {
+      MemorySegment mine = arena.allocate(LENGTH);
+      for (RegionChange change :
+          new RegionChange[] {
+            RegionChange.none().access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ),
+            RegionChange.none().domain(other),
+            RegionChange.none().allocate(64),
+            RegionChange.none().memory(arena, mine),
+            RegionChange.none().memory(Arena.ofAuto().allocate(64)).domain(other)
+          }) {
+        assertThatThrownBy(() -> region.reregister(change))
+            .isInstanceOfSatisfying(
+                RdmaException.class, thrown -> assertThat(thrown.errno()).isEqualTo(EOPNOTSUPP))
+            .hasMessageContaining("ibv_rereg_mr");
+      }
+    }
+    Messages.cross(loopback, ordinary(), region);
+  }
+
+  @Test
+  void aReregistrationThatChangesNothingOrTooMuchIsRefused() {
+    MemoryRegion region = ordinary();
+    assertThatThrownBy(() -> region.reregister(RegionChange.none()))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("none");
+    assertThatThrownBy(() -> region.reregister(RegionChange.none().access(AccessFlag.REMOTE_WRITE)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("LOCAL_WRITE");
+    try (RdmaDevice again = Loopback.openDevice()) {
+      ProtectionDomain foreign = again.allocateProtectionDomain();
+      assertThatThrownBy(() -> region.reregister(RegionChange.none().domain(foreign)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("new domain");
+    }
+    assertThatThrownBy(() -> region.reregister(RegionChange.none().allocate(0)))
+        .isInstanceOf(IllegalArgumentException.class);
+    Messages.cross(loopback, ordinary(), region);
+  }
+
+  @Test
+  void whatSoftwareDevicesLackIsRefusedAsNotSupported() {
+    MemoryRegion region = ordinary();
+    unsupported("ibv_alloc_null_mr", domain::allocateNullRegion);
+    unsupported("ibv_alloc_dm", () -> DeviceMemory.allocate(loopback.device, 64, 3));
+    unsupported("ibv_reg_dmabuf_mr", () -> domain.registerDmaBuffer(0, 0, 4096, 0));
+    unsupported("ibv_import_mr", () -> domain.importRegion(region.kernelHandle(), 0));
+    unsupported(
+        "ibv_import_pd", () -> ProtectionDomain.importFrom(loopback.device, domain.kernelHandle()));
+    for (MemoryAdvice advice : MemoryAdvice.values()) {
+      unsupported(
+          "ibv_advise_mr(" + advice, () -> domain.advise(advice, true, region.slice(0, 64)));
+    }
+  }
+
+  private static void unsupported(String call, Runnable use) {
+    assertThatThrownBy(use::run)
+        .as(call)
+        .isInstanceOfSatisfying(
+            RdmaException.class, thrown -> assertThat(thrown.errno()).isEqualTo(EOPNOTSUPP))
+        .hasMessageContaining(call);
+  }
+
+  @Test
+  void argumentsThatNoDeviceTakesAreRefusedBefore() {
+    assertThatThrownBy(() -> domain.registerDmaBuffer(-1, 0, 4096, 0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("fileDescriptor is -1");
+    assertThatThrownBy(() -> domain.registerDmaBuffer(0, -1, 4096, 0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("offset is -1");
+    assertThatThrownBy(() -> DeviceMemory.allocate(loopback.device, 0, 0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("bytes is 0");
+    assertThatThrownBy(() -> DeviceMemory.allocate(loopback.device, 1, 32))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("alignment is 32");
+    assertThatThrownBy(() -> domain.advise(MemoryAdvice.PREFETCH, false))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("0 parts");
+    try (ProtectionDomain other = loopback.device.allocateProtectionDomain()) {
+      MemorySlice foreign = other.register(64).slice(0, 64);
+      assertThatThrownBy(() -> domain.advise(MemoryAdvice.PREFETCH, false, foreign))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("another domain");
+    }
+  }
+}
