@@ -71,6 +71,27 @@ final class LifetimesTest {
         "ProtectionDomain.createQueuePair",
         () -> closed.domain.createQueuePair(QueuePairConfig.reliable(a.queue)));
     uses.put("ProtectionDomain.handle", closed.domain::handle);
+    uses.put("ProtectionDomain.kernelHandle", closed.domain::kernelHandle);
+    uses.put(
+        "ProtectionDomain.register(RegionConfig)",
+        () -> closed.domain.register(RegionConfig.allocate(1)));
+    uses.put(
+        "ProtectionDomain.registerDmaBuffer", () -> closed.domain.registerDmaBuffer(0, 0, 4096, 0));
+    uses.put("ProtectionDomain.allocateNullRegion", closed.domain::allocateNullRegion);
+    uses.put("ProtectionDomain.importRegion", () -> closed.domain.importRegion(1, 0));
+    uses.put("ProtectionDomain.importFrom", () -> ProtectionDomain.importFrom(closed.device, 1));
+    uses.put(
+        "ProtectionDomain.advise", () -> closed.domain.advise(MemoryAdvice.PREFETCH, false, slice));
+    uses.put(
+        "ProtectionDomain.allocateMemoryWindow",
+        () -> closed.domain.allocateMemoryWindow(MemoryWindowType.TYPE_1));
+    uses.put("ProtectionDomain.createSlabPool", () -> closed.domain.createSlabPool(1, 64));
+    uses.put("DeviceMemory.allocate", () -> DeviceMemory.allocate(closed.device, 64, 0));
+    uses.put("RegionConfig.of(MemorySlice)", () -> RegionConfig.of(slice));
+    uses.put("MemoryRegion.kernelHandle", a.region::kernelHandle);
+    uses.put(
+        "MemoryRegion.reregister",
+        () -> a.region.reregister(RegionChange.none().access(AccessFlag.LOCAL_WRITE)));
     uses.put("MemoryRegion.localKey", a.region::localKey);
     uses.put("MemoryRegion.remoteKey", a.region::remoteKey);
     uses.put("MemoryRegion.remoteAddress", a.region::remoteAddress);
