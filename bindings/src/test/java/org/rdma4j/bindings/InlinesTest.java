@@ -25,28 +25,12 @@ final class InlinesTest {
   /** Only in programs that link the providers statically, which a JVM cannot. */
   private static final Set<String> NOT_FOR_A_JVM = Set.of("ibv_get_device_list");
 
-  /** Those of memory, which are not there yet. */
-  private static final Set<String> STILL_MISSING =
-      Set.of(
-          "ibv_advise_mr",
-          "ibv_alloc_dm",
-          "ibv_alloc_mw",
-          "ibv_alloc_null_mr",
-          "ibv_bind_mw",
-          "ibv_dealloc_mw",
-          "ibv_free_dm",
-          "ibv_memcpy_from_dm",
-          "ibv_memcpy_to_dm",
-          "ibv_reg_dm_mr",
-          "ibv_reg_mr_iova");
-
   @Test
   void everyInlineOfVerbsHasAMethod(@TempDir Path directory)
       throws IOException, ClassNotFoundException {
     Set<String> missing = inlines(directory);
     assertThat(missing).hasSizeGreaterThan(90);
     missing.removeAll(NOT_FOR_A_JVM);
-    missing.removeAll(STILL_MISSING);
     missing.removeAll(methods());
     assertThat(missing).isEmpty();
   }

@@ -41,7 +41,7 @@ public sealed interface AsyncEvent {
    * @param type what it tells
    * @param sharedReceiveQueue the queue, as described for {@link AsyncEvent}
    */
-  record OfSharedReceiveQueue(AsyncEventType type, Optional<AutoCloseable> sharedReceiveQueue)
+  record OfSharedReceiveQueue(AsyncEventType type, Optional<SharedReceiveQueue> sharedReceiveQueue)
       implements AsyncEvent {}
 
   /**

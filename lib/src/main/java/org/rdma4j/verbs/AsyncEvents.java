@@ -70,7 +70,8 @@ final class AsyncEvents {
       case SHARED_RECEIVE_QUEUE_ERROR, SHARED_RECEIVE_QUEUE_LIMIT_REACHED ->
           new AsyncEvent.OfSharedReceiveQueue(
               type,
-              objects.find(AutoCloseable.class, ibv_async_event.element.srq(element).address()));
+              objects.find(
+                  SharedReceiveQueue.class, ibv_async_event.element.srq(element).address()));
       case WORK_QUEUE_FATAL ->
           new AsyncEvent.OfWorkQueue(
               type,

@@ -10,11 +10,11 @@ import org.rdma4j.platform.ErrorNumber;
 
 /**
  * Polls an extended completion queue: {@code ibv_start_poll}, {@code ibv_wc_read_*} and {@code
- * ibv_end_poll} for each completion. {@code ibv_next_poll} is not used, since providers do not agree on
- * what it leaves behind where there is none: that of soft-RoCE ends the poll, others leave that to
- * {@code ibv_end_poll}, which there would drop a completion. The provider holds a lock from start to
- * end. So all of it happens inside one {@link HotCall}, which copies what is read: nothing that the
- * program does or leaves undone in between can keep others waiting.
+ * ibv_end_poll} for each completion. {@code ibv_next_poll} is not used, since providers do not
+ * agree on what it leaves behind where there is none: that of soft-RoCE ends the poll, others leave
+ * that to {@code ibv_end_poll}, which there would drop a completion. The provider holds a lock from
+ * start to end. So all of it happens inside one {@link HotCall}, which copies what is read: nothing
+ * that the program does or leaves undone in between can keep others waiting.
  */
 final class ExtendedPolling {
   /** What struct ibv_wc has no room for, in this order: times, then VLAN and flow tag. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -81,6 +82,21 @@ final class SharedReceiveQueueTest {
     loopback.a.sends.post();
     loopback.a.await(4);
     assertThat(shared.query().limit()).isZero();
+  }
+
+  @Test
+  void fewerReceivesThanTheLimitRaiseAnEventThatNamesTheQueue() throws InterruptedException {
+    postReceives(DEPTH);
+    shared.limit(7);
+    for (int i = 0; i < 4; i++) {
+      loopback.a.sends.add(i).from(loopback.a.region, 0, 8).signaled();
+    }
+    loopback.a.sends.post();
+    loopback.a.await(4);
+    assertThat(loopback.device.awaitAsyncEvent(Loopback.PATIENCE))
+        .contains(
+            new AsyncEvent.OfSharedReceiveQueue(
+                AsyncEventType.SHARED_RECEIVE_QUEUE_LIMIT_REACHED, Optional.of(shared)));
   }
 
   @Test
