@@ -40,6 +40,8 @@ public abstract class AgainstC {
   @Param({"CRITICAL", "PLAIN"})
   public CallStyle style = CallStyle.CRITICAL;
 
+  private @Nullable StandIn standIn;
+
   /** What the same loop took in C. */
   @AuxCounters(AuxCounters.Type.EVENTS)
   @State(Scope.Thread)
@@ -70,7 +72,14 @@ public abstract class AgainstC {
   /** Opens the device. */
   @Setup
   public final void setUp() {
-    use(StandIn.open(StandIn.FAST, style));
+    standIn = StandIn.open(StandIn.FAST, style);
+    use(standIn);
+  }
+
+  /** Closes it. */
+  @TearDown
+  public final void tearDown() {
+    requireNonNull(standIn).close();
   }
 
   abstract void use(StandIn standIn);

@@ -537,9 +537,12 @@ public final class QueuePair implements AutoCloseable {
    * @param most the most requests to post in one call, from 1 to the send depth granted
    * @return the room, empty
    * @throws IllegalArgumentException where the number is out of range
-   * @throws IllegalStateException where the queue pair is closed
+   * @throws IllegalStateException where the queue pair is closed, or of a type that sends nothing
    */
   public SendRequests sendRequests(int most) {
+    if (type == QueuePairType.EXTENDED_RECEIVE) {
+      throw new IllegalStateException(this + " is of type " + type + ", which sends nothing");
+    }
     Arguments.checkRange("most", most, 1, capabilities.sendDepth());
     return lifetime.whileOpen(() -> new SendRequests(this, most, posts));
   }
