@@ -57,6 +57,14 @@ final class BoundWindowsTest {
     bind();
     assertThat(write(window.remoteKey())).isEqualTo(CompletionStatus.SUCCESS);
     assertThat(region.segment().get(JAVA_LONG, 64)).isEqualTo(99);
+    shut();
+  }
+
+  /** Since soft-RoCE takes 50 s to deallocate a window of type 2 that is bound. */
+  private void shut() {
+    loopback.b.sends.add(3).invalidate(window.remoteKey()).signaled();
+    loopback.b.sends.post();
+    loopback.b.await(1);
   }
 
   @ParameterizedTest
@@ -64,9 +72,7 @@ final class BoundWindowsTest {
   void anInvalidatedWindowIsShut(boolean extended) {
     connect(extended);
     bind();
-    loopback.b.sends.add(3).invalidate(window.remoteKey()).signaled();
-    loopback.b.sends.post();
-    loopback.b.await(1);
+    shut();
     assertThat(write(window.remoteKey())).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
   }
 
@@ -79,7 +85,7 @@ final class BoundWindowsTest {
     loopback.a.sends.add(4).sendWithInvalidate(window.remoteKey()).signaled();
     loopback.a.sends.post();
     loopback.b.await(1);
-    assertThat(loopback.b.completions.hasInvalidatedKey(0)).isTrue();
+    // Not the flag: that of soft-RoCE's kernel is another bit than libibverbs has for it.
     assertThat(loopback.b.completions.invalidatedKey(0)).isEqualTo(window.remoteKey());
     loopback.a.await(1);
     assertThat(write(window.remoteKey())).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
@@ -91,6 +97,7 @@ final class BoundWindowsTest {
     int before = window.remoteKey();
     bind();
     assertThat(window.remoteKey()).isNotEqualTo(before);
+    shut();
   }
 
   @Test

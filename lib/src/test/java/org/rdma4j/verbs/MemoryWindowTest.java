@@ -4,18 +4,12 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.rdma4j.bindings.generated.ibv_mw;
-import org.rdma4j.bindings.generated.ibv_mw_bind_info;
-import org.rdma4j.bindings.generated.ibv_send_wr;
-import org.rdma4j.bindings.generated.rdma_h;
 
 /** A peer reaches through a window what it opens, and nothing else. */
 @Tag("device")
@@ -214,30 +208,6 @@ final class MemoryWindowTest {
     int key = bind(target, 0, 64);
     assertThat(write(target, 0, 8, key)).isEqualTo(CompletionStatus.SUCCESS);
     assertThat(loopback.b.completions.poll()).isZero();
-  }
-
-  @Test
-  void aWindowOfType2IsBoundByARequestWithTheNextKey() {
-    MemoryWindow second = loopback.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2);
-    int key = second.nextKey();
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment request = arena.allocate(ibv_send_wr.layout());
-      ibv_send_wr.opcode(request, rdma_h.IBV_WR_BIND_MW());
-      MemorySegment bind = ibv_send_wr.bind_mw(request);
-      ibv_send_wr.bind_mw.mw(bind, second.pointer());
-      ibv_send_wr.bind_mw.rkey(bind, key);
-      MemorySegment info = ibv_send_wr.bind_mw.bind_info(bind);
-      ibv_mw_bind_info.mr(info, target.pointer());
-      ibv_mw_bind_info.addr(info, target.remoteAddress());
-      ibv_mw_bind_info.length(info, 64);
-      ibv_mw_bind_info.mw_access_flags(info, AccessFlag.REMOTE_WRITE.value());
-      assertThat(Messages.complete(loopback, request)).isEqualTo(CompletionStatus.SUCCESS);
-    }
-    second.posted(target, key);
-    assertThat(second.remoteKey()).isEqualTo(key);
-    assertThat(ibv_mw.rkey(second.handle())).isEqualTo(key);
-    target.close();
-    assertThatThrownBy(second::remoteKey).isInstanceOf(IllegalStateException.class);
   }
 
   @Test
