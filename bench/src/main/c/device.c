@@ -18,7 +18,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #undef ibv_query_port
 #undef ibv_reg_mr
@@ -205,13 +207,18 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	context->ops.post_recv = post_recv;
 	context->ops.poll_cq = fast ? poll_cq : dawdling_poll_cq;
 	context->cmd_fd = -1;
-	context->async_fd = -1;
+	context->async_fd = eventfd(0, EFD_CLOEXEC);
+	if (context->async_fd < 0) {
+		destroy(context, sizeof *context);
+		return NULL;
+	}
 	context->num_comp_vectors = 1;
 	return context;
 }
 
 int ibv_close_device(struct ibv_context *context)
 {
+	close(context->async_fd);
 	return destroy(context, sizeof *context) ? -1 : 0;
 }
 
