@@ -300,6 +300,7 @@ public final class SendRequests {
    */
   public SendRequests compareAndSwap(
       long remoteAddress, int remoteKey, long expected, long replacement) {
+    checkAligned(remoteAddress);
     long request = become(COMPARE_AND_SWAP);
     atomic(request, remoteAddress, remoteKey, expected);
     RawMemory.putLong(request + ATOMIC_SWAP, replacement);
@@ -320,6 +321,7 @@ public final class SendRequests {
    *     type of the queue pair does not allow it
    */
   public SendRequests fetchAndAdd(long remoteAddress, int remoteKey, long addend) {
+    checkAligned(remoteAddress);
     atomic(become(FETCH_AND_ADD), remoteAddress, remoteKey, addend);
     return this;
   }
@@ -437,11 +439,15 @@ public final class SendRequests {
     RawMemory.putInt(request + RDMA_RKEY, key);
   }
 
-  private static void atomic(long request, long address, int key, long compareOrAdd) {
+  /** Before the request becomes an atomic, which it else would be without an address. */
+  private static void checkAligned(long address) {
     if ((address & (Long.BYTES - 1)) != 0) {
       throw new IllegalArgumentException(
           "remoteAddress is 0x" + Long.toHexString(address) + ", must be divisible by 8");
     }
+  }
+
+  private static void atomic(long request, long address, int key, long compareOrAdd) {
     RawMemory.putLong(request + ATOMIC_REMOTE_ADDR, address);
     RawMemory.putInt(request + ATOMIC_RKEY, key);
     RawMemory.putLong(request + ATOMIC_COMPARE_ADD, compareOrAdd);
@@ -589,11 +595,20 @@ public final class SendRequests {
     if (binds.isEmpty()) {
       return chain.post();
     }
+    // Not where another thread was refused, whose binds these are not.
+    int posted;
     try {
-      return chain.post();
-    } finally {
-      binds.removeIf(bind -> bind.settleWhere(chain.isPosted(bind.request)));
+      posted = chain.post();
+    } catch (PostException refused) {
+      settleBinds();
+      throw refused;
     }
+    settleBinds();
+    return posted;
+  }
+
+  private void settleBinds() {
+    binds.removeIf(bind -> bind.settleWhere(chain.isPosted(bind.request)));
   }
 
   /**

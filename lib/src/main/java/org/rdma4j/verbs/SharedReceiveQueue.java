@@ -61,9 +61,14 @@ public final class SharedReceiveQueue implements AutoCloseable {
               Calls.pointer(rdma_h.ibv_create_srq$address(), domain.pointer(), init));
       SharedReceiveQueue queue = new SharedReceiveQueue(domain, created);
       // Some providers tell what they granted only when they are asked.
-      SharedReceiveQueueAttributes granted = queue.query();
-      queue.depth = granted.depth();
-      queue.sges = granted.sges();
+      try {
+        SharedReceiveQueueAttributes granted = queue.query();
+        queue.depth = granted.depth();
+        queue.sges = granted.sges();
+      } catch (RuntimeException failed) {
+        queue.close();
+        throw failed;
+      }
       return queue;
     }
   }
