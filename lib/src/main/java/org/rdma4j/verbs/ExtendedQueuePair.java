@@ -1,6 +1,7 @@
 package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
+import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_recv_wr;
 import org.rdma4j.bindings.generated.ibv_sge;
 import org.rdma4j.bindings.generated.rdma_h;
@@ -41,6 +42,9 @@ final class ExtendedQueuePair {
 
   ExtendedQueuePair(MemorySegment queuePair, boolean datagrams, CallStyle style) {
     MemorySegment qp = rdma_h.ibv_qp_to_qp_ex(queuePair);
+    if (qp.address() == 0) {
+      throw new RdmaException("ibv_qp_to_qp_ex", 0, "The provider made no extended queue pair");
+    }
     this.critical = style == CallStyle.CRITICAL;
     this.datagrams = datagrams;
     this.queuePair = qp.address();

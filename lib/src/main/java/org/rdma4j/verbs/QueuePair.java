@@ -123,7 +123,12 @@ public final class QueuePair implements AutoCloseable {
           Native.created(
               "ibv_create_qp(" + QueuePairCapabilities.read(cap) + ")",
               create(domain, config, init));
-      return new QueuePair(domain, created, QueuePairCapabilities.read(cap), config, release);
+      try {
+        return new QueuePair(domain, created, QueuePairCapabilities.read(cap), config, release);
+      } catch (RuntimeException failed) {
+        Native.check("ibv_destroy_qp", rdma_h.ibv_destroy_qp(created));
+        throw failed;
+      }
     } catch (RuntimeException failed) {
       release.run();
       throw failed;
