@@ -35,27 +35,15 @@ class EndpointProgramsDeviceTest {
   }
 
   @Test
-  @Tag("slow")
-  void endpointsPlayAsProcessesOfTheirOwn() throws Exception {
-    int port = TestDevice.freePort();
-    String game = "-n 20 -s 100 --timeout 300";
-    try (ChildProcess server =
-        ChildProcess.start(
-            SamplesJvm.command(words("endpoint-pingpong -p", String.valueOf(port), game)))) {
-      ChildProcess.awaitListening(port);
-      try (ChildProcess client =
-          ChildProcess.start(
-              SamplesJvm.command(
-                  words("endpoint-pingpong localhost -p", String.valueOf(port), game)))) {
-        for (ChildProcess each : List.of(client, server)) {
-          Outcome outcome = SamplesJvm.withoutNoise(each.await());
-          assertThat(outcome.out())
-              .singleElement()
-              .asString()
-              .startsWith("20 iters of 100 bytes in ");
-          assertThat(outcome.status()).isZero();
-        }
-      }
+  void endpointsPlay() throws Exception {
+    String port = String.valueOf(TestDevice.freePort());
+    String game = "-n 20 -s 100";
+    CompletableFuture<Outcome> server = Outcome.begin(words("endpoint-pingpong -p", port, game));
+    ChildProcess.awaitListening(Integer.parseInt(port));
+    Outcome client = Outcome.of(words("endpoint-pingpong localhost -p", port, game));
+    for (Outcome outcome : List.of(client, server.get(PATIENCE_SECONDS, TimeUnit.SECONDS))) {
+      assertThat(outcome.out()).singleElement().asString().startsWith("20 iters of 100 bytes in ");
+      assertThat(outcome.status()).isZero();
     }
   }
 
@@ -64,7 +52,7 @@ class EndpointProgramsDeviceTest {
     String port = String.valueOf(TestDevice.freePort());
     CompletableFuture<Outcome> server = Outcome.begin(words("endpoint-pingpong -p", port, "-s 64"));
     ChildProcess.awaitListening(Integer.parseInt(port));
-    Outcome client = Outcome.of(words("endpoint-pingpong localhost -p", port, "-s 32"));
+    Outcome client = Outcome.of(words("endpoint-pingpong localhost -p", port, "-s 32 --timeout 2"));
     assertThatItFailed(
         server.get(PATIENCE_SECONDS, TimeUnit.SECONDS), "message 0 has 32 bytes, not 64");
     assertThat(client.status()).isEqualTo(1);

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Plays with ibv_rc_pingpong, and with itself, on the first RDMA device of this machine. */
 @Tag("device")
@@ -61,7 +62,7 @@ class RcPingPongDeviceTest {
   }
 
   @ParameterizedTest
-  @MethodSource("games")
+  @ValueSource(strings = {"-s 64 -n 50 -c", "-s 1048576 -n 5 -c -e"})
   void playsWithItself(String game) throws Exception {
     int port = TestDevice.freePort();
     CompletableFuture<Outcome> server = Outcome.begin(server(port, game + " --warmup 3"));
