@@ -18,8 +18,8 @@ import org.rdma4j.bindings.inlines.DataPath;
  * <p>It is a superclass, since a field that leads to it costs as much as all its checks.
  */
 abstract class HotCall {
-  /** A call without a safepoint may follow another so often before one with it. */
-  private static final int CALLS_PER_SAFEPOINT = 1024;
+  /** So many polls come without a safepoint before one with it. */
+  private static final int POLLS_PER_SAFEPOINT = 1024;
 
   private static final Thread CLOSED = Thread.ofPlatform().unstarted(() -> {});
   private static final VarHandle OWNER;
@@ -35,7 +35,7 @@ abstract class HotCall {
   /** Null until a thread uses it; {@link #CLOSED} once no thread may. */
   private @Nullable Thread owner;
 
-  private int callsToSafepoint = CALLS_PER_SAFEPOINT;
+  private int pollsToSafepoint = POLLS_PER_SAFEPOINT;
 
   /** What messages call it. */
   private final String name;
@@ -43,10 +43,12 @@ abstract class HotCall {
   private final long queue;
 
   /**
-   * The function, one of these being 0: a single look tells how to call it, and that it is there.
+   * The function where it is called critically and nothing comes before, else 0: a single look
+   * tells.
    */
-  private final long criticalOp;
+  private long directOp;
 
+  private final long criticalOp;
   private final long plainOp;
 
   /** Whether requests point to what has to be there still when they are posted. */
@@ -56,6 +58,7 @@ abstract class HotCall {
     this.name = target.name;
     this.queue = target.queue.address();
     this.criticalOp = target.style == CallStyle.CRITICAL ? target.op : 0;
+    this.directOp = criticalOp;
     this.plainOp = target.style == CallStyle.PLAIN ? target.op : 0;
     target.calls.add(this);
   }
@@ -78,32 +81,41 @@ abstract class HotCall {
     }
   }
 
-  /** Posts a chain: 0 or the errno value. */
+  /**
+   * Posts a chain: 0 or the errno value. A loop of posts without polls ends by itself, when the
+   * queue is full; so only polls see to it that there is a safepoint now and then.
+   */
   final int post(long requests, long badRequest) {
     begin();
+    return directOp != 0
+        ? DataPath.ibv_post$critical(directOp, queue, requests, badRequest)
+        : postIndirect(requests, badRequest);
+  }
+
+  private int postIndirect(long requests, long badRequest) {
     if (referring) {
       checkReferents();
     }
-    int errno =
-        criticalOp != 0
-            ? DataPath.ibv_post$critical(criticalOp, queue, requests, badRequest)
-            : plainOp != 0
-                ? DataPath.ibv_post(plainOp, queue, requests, badRequest)
-                : postExtended(requests);
-    end();
-    return errno;
+    return criticalOp != 0
+        ? DataPath.ibv_post$critical(criticalOp, queue, requests, badRequest)
+        : plainOp != 0
+            ? DataPath.ibv_post(plainOp, queue, requests, badRequest)
+            : postExtended(requests);
   }
 
   /** Polls: the number of completions, or a negative value. */
   final int poll(int most, long completions) {
     begin();
     int polled =
-        criticalOp != 0
-            ? DataPath.ibv_poll_cq$critical(criticalOp, queue, most, completions)
+        directOp != 0
+            ? DataPath.ibv_poll_cq$critical(directOp, queue, most, completions)
             : plainOp != 0
                 ? DataPath.ibv_poll_cq(plainOp, queue, most, completions)
                 : pollExtended(most, completions);
-    end();
+    if (--pollsToSafepoint < 0) {
+      pollsToSafepoint = POLLS_PER_SAFEPOINT;
+      DataPath.safepoint();
+    }
     return polled;
   }
 
@@ -116,6 +128,7 @@ abstract class HotCall {
   /** Has each post check what its requests point to. */
   final void refer() {
     referring = true;
+    directOp = 0;
   }
 
   /** Throws where something that a request points to is gone. */
@@ -129,13 +142,6 @@ abstract class HotCall {
   /** Polls where the target has no function for it. */
   int pollExtended(int most, long completions) {
     throw new IllegalStateException("nothing polls " + most + " to " + completions);
-  }
-
-  private void end() {
-    if (--callsToSafepoint < 0) {
-      callsToSafepoint = CALLS_PER_SAFEPOINT;
-      DataPath.safepoint();
-    }
   }
 
   /** Gives the right up, so that the next thread that asks gets it. */
