@@ -25,7 +25,7 @@
 #undef ibv_query_port
 #undef ibv_reg_mr
 
-enum { DEVICES = 2, MOST_SGES = 4, MOST_INLINE = 256, MOST_REQUESTS = 1 << 12, MOST_ENTRIES = 1 << 14, LOOKS = 256 };
+enum { DEVICES = 2, MOST_SGES = 4, MOST_INLINE = 64, MOST_REQUESTS = 1 << 12, MOST_ENTRIES = 1 << 14, LOOKS = 256 };
 
 struct request {
 	uint64_t wr_id;
@@ -33,11 +33,21 @@ struct request {
 	unsigned int send_flags;
 	__be32 imm_data;
 	int num_sge;
-	struct ibv_sge sges[MOST_SGES];
+	uint64_t remote_addr;
+	uint32_t rkey;
+	union {
+		struct ibv_sge sges[MOST_SGES];
+		char bytes[MOST_INLINE];
+	};
 };
 
+/* The first members of ibv_cq_ex and ibv_cq, and of ibv_qp_ex and ibv_qp, are the same: each object is both. */
 struct queue {
-	struct ibv_cq cq;
+	union {
+		struct ibv_cq cq;
+		struct ibv_cq_ex extended;
+	};
+	const struct ibv_wc *current;
 	size_t bytes;
 	uint32_t mask;
 	uint32_t produced;
@@ -46,7 +56,11 @@ struct queue {
 };
 
 struct pair {
-	struct ibv_qp qp;
+	union {
+		struct ibv_qp qp;
+		struct ibv_qp_ex extended;
+	};
+	struct request *building;
 	size_t bytes;
 	struct ibv_qp_cap cap;
 	struct ibv_qp_attr attr;
@@ -84,6 +98,23 @@ static uint32_t power_of_two(uint32_t at_least)
 	return power;
 }
 
+static void complete(struct queue *queue, uint64_t wr_id, enum ibv_wc_opcode opcode, uint32_t length, uint32_t qp_num)
+{
+	struct ibv_wc *wc = &queue->entries[queue->produced & queue->mask];
+	wc->wr_id = wr_id;
+	wc->status = IBV_WC_SUCCESS;
+	wc->opcode = opcode;
+	wc->byte_len = length;
+	wc->qp_num = qp_num;
+	wc->wc_flags = 0;
+	queue->produced++;
+}
+
+static enum ibv_wc_opcode completed(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_RDMA_READ ? IBV_WC_RDMA_READ : opcode == IBV_WR_RDMA_WRITE ? IBV_WC_RDMA_WRITE : IBV_WC_SEND;
+}
+
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	struct pair *pair = (struct pair *)qp;
@@ -100,22 +131,25 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 		request->send_flags = wr->send_flags;
 		request->imm_data = wr->imm_data;
 		request->num_sge = wr->num_sge;
-		for (int i = 0; i < wr->num_sge; i++) {
-			request->sges[i].addr = wr->sg_list[i].addr;
-			request->sges[i].length = wr->sg_list[i].length;
-			request->sges[i].lkey = wr->sg_list[i].lkey;
-			length += wr->sg_list[i].length;
+		if (wr->opcode == IBV_WR_RDMA_READ || wr->opcode == IBV_WR_RDMA_WRITE) {
+			request->remote_addr = wr->wr.rdma.remote_addr;
+			request->rkey = wr->wr.rdma.rkey;
 		}
-		if ((wr->send_flags & IBV_SEND_SIGNALED) || pair->signal_all) {
-			struct ibv_wc *wc = &queue->entries[queue->produced & queue->mask];
-			wc->wr_id = wr->wr_id;
-			wc->status = IBV_WC_SUCCESS;
-			wc->opcode = IBV_WC_SEND;
-			wc->byte_len = length;
-			wc->qp_num = qp->qp_num;
-			wc->wc_flags = 0;
-			queue->produced++;
+		if (wr->send_flags & IBV_SEND_INLINE) {
+			for (int i = 0; i < wr->num_sge && length + wr->sg_list[i].length <= MOST_INLINE; i++) {
+				memcpy(request->bytes + length, (const void *)wr->sg_list[i].addr, wr->sg_list[i].length);
+				length += wr->sg_list[i].length;
+			}
+		} else {
+			for (int i = 0; i < wr->num_sge; i++) {
+				request->sges[i].addr = wr->sg_list[i].addr;
+				request->sges[i].length = wr->sg_list[i].length;
+				request->sges[i].lkey = wr->sg_list[i].lkey;
+				length += wr->sg_list[i].length;
+			}
 		}
+		if ((wr->send_flags & IBV_SEND_SIGNALED) || pair->signal_all)
+			complete(queue, wr->wr_id, completed(wr->opcode), length, qp->qp_num);
 	}
 	return 0;
 }
@@ -144,6 +178,87 @@ static int poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 		polled++;
 	}
 	return polled;
+}
+
+static void wr_start(struct ibv_qp_ex *qp)
+{
+	((struct pair *)qp)->building = NULL;
+}
+
+static void wr_begin(struct ibv_qp_ex *qp, enum ibv_wr_opcode opcode)
+{
+	struct pair *pair = (struct pair *)qp;
+	struct request *request = &pair->requests[pair->posted++ & pair->mask];
+	pair->building = request;
+	request->wr_id = qp->wr_id;
+	request->send_flags = qp->wr_flags;
+	request->opcode = opcode;
+	request->num_sge = 0;
+}
+
+static void wr_send(struct ibv_qp_ex *qp)
+{
+	wr_begin(qp, IBV_WR_SEND);
+}
+
+static void wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t length)
+{
+	struct pair *pair = (struct pair *)qp;
+	struct request *request = pair->building;
+	request->num_sge = 1;
+	request->sges[0].addr = addr;
+	request->sges[0].length = length;
+	request->sges[0].lkey = lkey;
+	if (request->send_flags & IBV_SEND_SIGNALED)
+		complete((struct queue *)pair->qp.send_cq, request->wr_id, completed(request->opcode), length, pair->qp.qp_num);
+}
+
+static int wr_complete(struct ibv_qp_ex *qp)
+{
+	((struct pair *)qp)->building = NULL;
+	return 0;
+}
+
+static int start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
+{
+	struct queue *queue = (struct queue *)cq;
+	(void)attr;
+	if (queue->consumed == queue->produced)
+		return ENOENT;
+	queue->current = &queue->entries[queue->consumed & queue->mask];
+	cq->wr_id = queue->current->wr_id;
+	cq->status = queue->current->status;
+	return 0;
+}
+
+static void end_poll(struct ibv_cq_ex *cq)
+{
+	((struct queue *)cq)->consumed++;
+}
+
+static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cq)
+{
+	return ((struct queue *)cq)->current->opcode;
+}
+
+static uint32_t read_vendor_err(struct ibv_cq_ex *cq)
+{
+	return ((struct queue *)cq)->current->vendor_err;
+}
+
+static uint32_t read_byte_len(struct ibv_cq_ex *cq)
+{
+	return ((struct queue *)cq)->current->byte_len;
+}
+
+static uint32_t read_qp_num(struct ibv_cq_ex *cq)
+{
+	return ((struct queue *)cq)->current->qp_num;
+}
+
+static unsigned int read_wc_flags(struct ibv_cq_ex *cq)
+{
+	return ((struct queue *)cq)->current->wc_flags;
 }
 
 static void dawdle(const void *object)
@@ -196,11 +311,19 @@ __be64 ibv_get_device_guid(struct ibv_device *device)
 	return 1 + (device - devices);
 }
 
+static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *init);
+static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *init);
+
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
-	struct ibv_context *context = object(sizeof *context);
-	if (!context)
+	struct verbs_context *verbs = object(sizeof *verbs);
+	if (!verbs)
 		return NULL;
+	verbs->sz = sizeof *verbs;
+	verbs->create_cq_ex = create_cq_ex;
+	verbs->create_qp_ex = create_qp_ex;
+	struct ibv_context *context = &verbs->context;
+	context->abi_compat = __VERBS_ABI_IS_EXTENDED;
 	int fast = device == &devices[0];
 	context->device = device;
 	context->ops.post_send = fast ? post_send : dawdling_post_send;
@@ -209,7 +332,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	context->cmd_fd = -1;
 	context->async_fd = eventfd(0, EFD_CLOEXEC);
 	if (context->async_fd < 0) {
-		destroy(context, sizeof *context);
+		destroy(verbs, sizeof *verbs);
 		return NULL;
 	}
 	context->num_comp_vectors = 1;
@@ -219,7 +342,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 int ibv_close_device(struct ibv_context *context)
 {
 	close(context->async_fd);
-	return destroy(context, sizeof *context) ? -1 : 0;
+	return destroy(verbs_get_ctx(context), sizeof(struct verbs_context)) ? -1 : 0;
 }
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
@@ -319,6 +442,22 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_cont
 	return &queue->cq;
 }
 
+static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *init)
+{
+	struct ibv_cq *cq = ibv_create_cq(context, init->cqe, init->cq_context, init->channel, init->comp_vector);
+	if (!cq)
+		return NULL;
+	struct ibv_cq_ex *extended = &((struct queue *)cq)->extended;
+	extended->start_poll = start_poll;
+	extended->end_poll = end_poll;
+	extended->read_opcode = read_opcode;
+	extended->read_vendor_err = read_vendor_err;
+	extended->read_byte_len = read_byte_len;
+	extended->read_qp_num = read_qp_num;
+	extended->read_wc_flags = read_wc_flags;
+	return extended;
+}
+
 int ibv_destroy_cq(struct ibv_cq *cq)
 {
 	return destroy(cq, ((struct queue *)cq)->bytes);
@@ -347,6 +486,32 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	pair->bytes = bytes;
 	pair->mask = depth - 1;
 	return &pair->qp;
+}
+
+static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *init)
+{
+	struct ibv_qp_init_attr plain = {
+		.send_cq = init->send_cq,
+		.recv_cq = init->recv_cq,
+		.cap = init->cap,
+		.qp_type = init->qp_type,
+		.sq_sig_all = init->sq_sig_all,
+	};
+	(void)context;
+	struct ibv_qp *qp = ibv_create_qp(init->pd, &plain);
+	if (!qp)
+		return NULL;
+	struct ibv_qp_ex *extended = &((struct pair *)qp)->extended;
+	extended->wr_start = wr_start;
+	extended->wr_send = wr_send;
+	extended->wr_set_sge = wr_set_sge;
+	extended->wr_complete = wr_complete;
+	return qp;
+}
+
+struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
+{
+	return ((struct pair *)qp)->extended.wr_start ? &((struct pair *)qp)->extended : NULL;
 }
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)

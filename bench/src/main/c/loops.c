@@ -2,8 +2,21 @@
  * The loops of the benchmarks in C, through the inlines of verbs.h, on the queues of a Java program. Each returns the
  * nanoseconds that it took, or -1 where a call failed.
  */
+#include <errno.h>
 #include <infiniband/verbs.h>
 #include <time.h>
+
+enum { LONGEST_CHAIN = 64, BATCH = 16, SIGNAL_EACH = 64 };
+
+/* What is posted to where; Java has the same in LoopInC. */
+struct work {
+	struct ibv_qp *qp;
+	struct ibv_cq *cq;
+	uint64_t addr;
+	uint32_t length;
+	uint32_t lkey;
+	uint32_t rkey;
+};
 
 static int64_t now(void)
 {
@@ -16,58 +29,239 @@ static int64_t now(void)
 static volatile uint64_t sink;
 
 /* The request is built at an address that escapes, since Java's lies in memory too. */
-static void describe(struct ibv_send_wr *wr, struct ibv_sge *sge, struct ibv_send_wr *next, uint64_t id, uint64_t addr,
-		     uint32_t length, uint32_t lkey, unsigned int flags)
+static inline void describe(struct ibv_send_wr *wr, struct ibv_sge *sge, const struct work *work, uint64_t id,
+			    enum ibv_wr_opcode opcode, unsigned int flags)
 {
-	sge->addr = addr;
-	sge->length = length;
-	sge->lkey = lkey;
+	sge->addr = work->addr;
+	sge->length = work->length;
+	sge->lkey = work->lkey;
 	wr->wr_id = id;
-	wr->next = next;
+	wr->next = NULL;
 	wr->sg_list = sge;
 	wr->num_sge = 1;
-	wr->opcode = IBV_WR_SEND;
+	wr->opcode = opcode;
 	wr->send_flags = flags;
 }
 
-/* `chain` requests in one call, the last one signalled, and the polls until its completion is there. */
-int64_t post_and_poll(struct ibv_qp *qp, struct ibv_cq *cq, uint64_t addr, uint32_t length, uint32_t lkey, int chain,
-		      int64_t rounds)
+static inline int read_completion(const struct ibv_wc *wc, uint64_t *sum)
 {
-	struct ibv_send_wr wrs[16];
-	struct ibv_sge sges[16];
-	struct ibv_send_wr *bad;
+	if (wc->status != IBV_WC_SUCCESS || wc->opcode == IBV_WC_RECV)
+		return -1;
+	*sum += wc->wr_id + wc->byte_len;
+	return 0;
+}
+
+/* Polls until a completion is there, and reads it. */
+static inline int reap_one(struct ibv_cq *cq, uint64_t *sum)
+{
 	struct ibv_wc wc;
+	int polled;
+	while ((polled = ibv_poll_cq(cq, 1, &wc)) == 0)
+		;
+	return polled < 0 ? -1 : read_completion(&wc, sum);
+}
+
+/* Polls until so many completions were there, and reads them. */
+static inline int reap(struct ibv_cq *cq, int count, uint64_t *sum)
+{
+	struct ibv_wc wcs[BATCH];
+	while (count > 0) {
+		int polled = ibv_poll_cq(cq, BATCH, wcs);
+		if (polled < 0)
+			return -1;
+		for (int i = 0; i < polled; i++)
+			if (read_completion(&wcs[i], sum))
+				return -1;
+		count -= polled;
+	}
+	return 0;
+}
+
+/* `chain` signalled sends in one call, and the polls until they are complete. */
+static inline __attribute__((always_inline)) int64_t chains(const struct work *work, int chain, int64_t rounds)
+{
+	struct ibv_send_wr wrs[LONGEST_CHAIN];
+	struct ibv_sge sges[LONGEST_CHAIN];
+	struct ibv_send_wr *bad;
 	uint64_t sum = 0;
 	int64_t begin = now();
-	if (chain < 1 || chain > 16)
-		return -1;
 	for (int64_t round = 0; round < rounds; round++) {
 		for (int i = 0; i < chain; i++) {
-			int last = i == chain - 1;
-			describe(&wrs[i], &sges[i], last ? NULL : &wrs[i + 1], round, addr, length, lkey,
-				 last ? IBV_SEND_SIGNALED : 0);
+			describe(&wrs[i], &sges[i], work, round, IBV_WR_SEND, IBV_SEND_SIGNALED);
+			if (i > 0)
+				wrs[i - 1].next = &wrs[i];
 		}
-		if (ibv_post_send(qp, wrs, &bad))
+		if (ibv_post_send(work->qp, wrs, &bad) || (chain == 1 ? reap_one(work->cq, &sum) : reap(work->cq, chain, &sum)))
 			return -1;
-		int polled;
-		while ((polled = ibv_poll_cq(cq, 1, &wc)) == 0)
-			;
-		if (polled < 0 || wc.status != IBV_WC_SUCCESS || wc.opcode != IBV_WC_SEND)
-			return -1;
-		sum += wc.wr_id + wc.byte_len;
 	}
 	int64_t took = now() - begin;
 	sink = sum;
 	return took;
 }
 
-int64_t empty_poll(struct ibv_cq *cq, int64_t rounds)
+int64_t post_and_poll(const struct work *work, int64_t rounds)
+{
+	return chains(work, 1, rounds);
+}
+
+int64_t post_chain_8(const struct work *work, int64_t requests)
+{
+	return chains(work, 8, requests / 8);
+}
+
+int64_t post_chain_16(const struct work *work, int64_t requests)
+{
+	return chains(work, 16, requests / 16);
+}
+
+int64_t post_chain_64(const struct work *work, int64_t requests)
+{
+	return chains(work, 64, requests / 64);
+}
+
+/* So many of the work's bytes go with the request. */
+static inline __attribute__((always_inline)) int64_t inline_send(const struct work *work, uint32_t length,
+								 int64_t rounds)
+{
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct ibv_send_wr *bad;
+	uint64_t sum = 0;
+	int64_t begin = now();
+	for (int64_t round = 0; round < rounds; round++) {
+		describe(&wr, &sge, work, round, IBV_WR_SEND, IBV_SEND_SIGNALED | IBV_SEND_INLINE);
+		sge.length = length;
+		if (ibv_post_send(work->qp, &wr, &bad) || reap_one(work->cq, &sum))
+			return -1;
+	}
+	int64_t took = now() - begin;
+	sink = sum;
+	return took;
+}
+
+int64_t inline_send_16(const struct work *work, int64_t rounds)
+{
+	return inline_send(work, 16, rounds);
+}
+
+int64_t inline_send_64(const struct work *work, int64_t rounds)
+{
+	return inline_send(work, 64, rounds);
+}
+
+static inline __attribute__((always_inline)) int64_t remote(const struct work *work, enum ibv_wr_opcode opcode,
+							    int64_t rounds)
+{
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct ibv_send_wr *bad;
+	uint64_t sum = 0;
+	int64_t begin = now();
+	for (int64_t round = 0; round < rounds; round++) {
+		describe(&wr, &sge, work, round, opcode, IBV_SEND_SIGNALED);
+		wr.wr.rdma.remote_addr = work->addr;
+		wr.wr.rdma.rkey = work->rkey;
+		if (ibv_post_send(work->qp, &wr, &bad) || reap_one(work->cq, &sum))
+			return -1;
+	}
+	int64_t took = now() - begin;
+	sink = sum;
+	return took;
+}
+
+int64_t rdma_read(const struct work *work, int64_t rounds)
+{
+	return remote(work, IBV_WR_RDMA_READ, rounds);
+}
+
+int64_t rdma_write(const struct work *work, int64_t rounds)
+{
+	return remote(work, IBV_WR_RDMA_WRITE, rounds);
+}
+
+/* Posts one by one, of which only some are signalled. */
+int64_t selective_signaling(const struct work *work, int64_t posts)
+{
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct ibv_send_wr *bad;
+	uint64_t sum = 0;
+	int64_t begin = now();
+	for (int64_t post = 0; post < posts; post++) {
+		int signaled = post % SIGNAL_EACH == SIGNAL_EACH - 1;
+		describe(&wr, &sge, work, post, IBV_WR_SEND, signaled ? IBV_SEND_SIGNALED : 0);
+		if (ibv_post_send(work->qp, &wr, &bad) || (signaled && reap_one(work->cq, &sum)))
+			return -1;
+	}
+	int64_t took = now() - begin;
+	sink = sum;
+	return took;
+}
+
+/* The same as post_and_poll by ibv_wr_*, by ibv_start_poll and its kin, or by both. */
+static inline __attribute__((always_inline)) int64_t extended(const struct work *work, int posts, int polls,
+							      int64_t rounds)
+{
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(work->qp);
+	struct ibv_cq_ex *cq = (struct ibv_cq_ex *)work->cq;
+	struct ibv_poll_cq_attr attr = {0};
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct ibv_send_wr *bad;
+	uint64_t sum = 0;
+	int64_t begin = now();
+	for (int64_t round = 0; round < rounds; round++) {
+		if (posts) {
+			ibv_wr_start(qp);
+			qp->wr_id = round;
+			qp->wr_flags = IBV_SEND_SIGNALED;
+			ibv_wr_send(qp);
+			ibv_wr_set_sge(qp, work->lkey, work->addr, work->length);
+			if (ibv_wr_complete(qp))
+				return -1;
+		} else {
+			describe(&wr, &sge, work, round, IBV_WR_SEND, IBV_SEND_SIGNALED);
+			if (ibv_post_send(work->qp, &wr, &bad))
+				return -1;
+		}
+		if (polls) {
+			int error;
+			while ((error = ibv_start_poll(cq, &attr)) == ENOENT)
+				;
+			if (error || cq->status != IBV_WC_SUCCESS || ibv_wc_read_opcode(cq) != IBV_WC_SEND)
+				return -1;
+			sum += cq->wr_id + ibv_wc_read_byte_len(cq);
+			ibv_end_poll(cq);
+		} else if (reap_one(work->cq, &sum)) {
+			return -1;
+		}
+	}
+	int64_t took = now() - begin;
+	sink = sum;
+	return took;
+}
+
+int64_t extended_post(const struct work *work, int64_t rounds)
+{
+	return extended(work, 1, 0, rounds);
+}
+
+int64_t extended_poll(const struct work *work, int64_t rounds)
+{
+	return extended(work, 0, 1, rounds);
+}
+
+int64_t extended_post_and_poll(const struct work *work, int64_t rounds)
+{
+	return extended(work, 1, 1, rounds);
+}
+
+int64_t empty_poll(const struct work *work, int64_t rounds)
 {
 	struct ibv_wc wc;
 	int64_t begin = now();
 	for (int64_t round = 0; round < rounds; round++)
-		if (ibv_poll_cq(cq, 1, &wc))
+		if (ibv_poll_cq(work->cq, 1, &wc))
 			return -1;
 	return now() - begin;
 }

@@ -41,6 +41,7 @@ public abstract class AgainstC {
   public CallStyle style = CallStyle.CRITICAL;
 
   private @Nullable StandIn standIn;
+  private @Nullable LoopInC loop;
 
   /** What the same loop took in C. */
   @AuxCounters(AuxCounters.Type.EVENTS)
@@ -62,7 +63,7 @@ public abstract class AgainstC {
       long nanos = 0;
       long operations = 0;
       while (nanos < NANOS_IN_C) {
-        nanos += requireNonNull(benchmark).loopInC(LOOP_IN_C);
+        nanos += requireNonNull(requireNonNull(benchmark).loop).nanos(LOOP_IN_C);
         operations += LOOP_IN_C;
       }
       nanosInC = (double) nanos / operations;
@@ -72,7 +73,8 @@ public abstract class AgainstC {
   /** Opens the device. */
   @Setup
   public final void setUp() {
-    standIn = StandIn.open(StandIn.FAST, style);
+    standIn = StandIn.open(StandIn.FAST, style, queues());
+    loop = new LoopInC(loopInC(), standIn);
     use(standIn);
   }
 
@@ -82,8 +84,13 @@ public abstract class AgainstC {
     requireNonNull(standIn).close();
   }
 
+  /** Which queues it is about. */
+  Queues queues() {
+    return Queues.PLAIN;
+  }
+
   abstract void use(StandIn standIn);
 
-  /** The nanoseconds that so many operations took. */
-  abstract long loopInC(int operations);
+  /** The name of the function that does the same. */
+  abstract String loopInC();
 }

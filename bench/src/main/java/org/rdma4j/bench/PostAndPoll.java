@@ -15,19 +15,17 @@ public class PostAndPoll extends AgainstC {
   private MemoryRegion region;
   private SendRequests requests;
   private Completions completions;
-  private Loops loops;
 
   @Override
   void use(StandIn standIn) {
     region = standIn.region();
     requests = standIn.queuePair().sendRequests(1);
     completions = standIn.completionQueue().completions(1);
-    loops = new Loops(standIn);
   }
 
   @Override
-  long loopInC(int operations) {
-    return loops.postAndPoll(1, operations);
+  String loopInC() {
+    return "post_and_poll";
   }
 
   /** What Java takes. */

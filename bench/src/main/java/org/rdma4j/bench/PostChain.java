@@ -3,31 +3,34 @@ package org.rdma4j.bench;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.CompilerControl;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.Param;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.SendRequests;
 
-/** Sends that are posted together, the last one signalled, and the poll of its completion. */
+/** Signalled sends that are posted together, and the polls of sixteen completions at a time. */
 @SuppressWarnings("NullAway.Init") // the set-up
 public class PostChain extends AgainstC {
-  private static final int CHAIN = 16;
+  private static final int BATCH = 16;
+
+  /** Requests of a chain. */
+  @Param({"8", "16", "64"})
+  public int chain;
 
   private MemoryRegion region;
   private SendRequests requests;
   private Completions completions;
-  private Loops loops;
 
   @Override
   void use(StandIn standIn) {
     region = standIn.region();
-    requests = standIn.queuePair().sendRequests(CHAIN);
-    completions = standIn.completionQueue().completions(1);
-    loops = new Loops(standIn);
+    requests = standIn.queuePair().sendRequests(chain);
+    completions = standIn.completionQueue().completions(BATCH);
   }
 
   @Override
-  long loopInC(int operations) {
-    return loops.postAndPoll(CHAIN, operations / CHAIN);
+  String loopInC() {
+    return "post_chain_" + chain;
   }
 
   /** What Java takes for each send. */
@@ -37,13 +40,12 @@ public class PostChain extends AgainstC {
   public long postChain(InC inC) {
     inC.of(this);
     long sum = 0;
-    for (int i = 0; i < LOOP; i += CHAIN) {
-      for (int j = 0; j < CHAIN - 1; j++) {
-        requests.add(i).from(region, 0, StandIn.MESSAGE);
+    for (int i = 0; i < LOOP; i += chain) {
+      for (int j = 0; j < chain; j++) {
+        requests.add(i).from(region, 0, StandIn.MESSAGE).signaled();
       }
-      requests.add(i).from(region, 0, StandIn.MESSAGE).signaled();
       requests.post();
-      sum += Reaping.one(completions);
+      sum += Reaping.all(completions, chain);
     }
     return sum;
   }

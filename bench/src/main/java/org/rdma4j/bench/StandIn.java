@@ -1,13 +1,18 @@
 package org.rdma4j.bench;
 
+import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CallStyle;
+import org.rdma4j.verbs.CompletionField;
 import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.CompletionQueueConfig;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.SendOperation;
+import org.rdma4j.verbs.SlabPool;
 
 /** A stand-in device, opened, with a queue pair that is ready to send. */
 final class StandIn implements AutoCloseable {
@@ -21,23 +26,40 @@ final class StandIn implements AutoCloseable {
   static final int MESSAGE = 64;
 
   private final RdmaDevice device;
+  private final ProtectionDomain domain;
   private final MemoryRegion region;
   private final CompletionQueue completionQueue;
   private final QueuePair queuePair;
 
-  private StandIn(RdmaDevice device) {
+  private StandIn(RdmaDevice device, Queues queues) {
     this.device = device;
-    ProtectionDomain domain = device.allocateProtectionDomain();
-    this.region = domain.register(MESSAGE);
-    this.completionQueue = device.createCompletionQueue(2 * DEPTH);
+    this.domain = device.allocateProtectionDomain();
+    this.region =
+        domain.register(
+            MESSAGE, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+    CompletionQueueConfig completions = CompletionQueueConfig.of(2 * DEPTH);
+    this.completionQueue =
+        device.createCompletionQueue(
+            queues.extendsPolls()
+                ? completions.extended(CompletionField.BYTE_LENGTH)
+                : completions);
+    QueuePairConfig config =
+        QueuePairConfig.reliable(completionQueue)
+            .sendDepth(DEPTH)
+            .receiveDepth(DEPTH)
+            .inlineBytes(MESSAGE);
     this.queuePair =
         domain.createQueuePair(
-            QueuePairConfig.reliable(completionQueue).sendDepth(DEPTH).receiveDepth(DEPTH));
+            queues.extendsPosts() ? config.extended(SendOperation.SEND) : config);
     queuePair.connect(PathConfig.to(queuePair.address(1, 0, 0)).gidIndex(0));
   }
 
   static StandIn open(String name, CallStyle style) {
-    return new StandIn(RdmaDevice.open(name, style));
+    return open(name, style, Queues.PLAIN);
+  }
+
+  static StandIn open(String name, CallStyle style, Queues queues) {
+    return new StandIn(RdmaDevice.open(name, style), queues);
   }
 
   MemoryRegion region() {
@@ -50,6 +72,10 @@ final class StandIn implements AutoCloseable {
 
   QueuePair queuePair() {
     return queuePair;
+  }
+
+  SlabPool pool(int slabs, long slabBytes) {
+    return domain.createSlabPool(slabs, slabBytes);
   }
 
   @Override

@@ -1,0 +1,61 @@
+package org.rdma4j.bench;
+
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.CompilerControl;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.Param;
+import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.SendRequests;
+
+/**
+ * The same as {@link PostAndPoll} by {@code ibv_wr_*}, by {@code ibv_start_poll} and its kin, or
+ * both.
+ */
+@SuppressWarnings("NullAway.Init") // the set-up
+public class ExtendedPostAndPoll extends AgainstC {
+  /** What is extended. */
+  @Param({"EXTENDED_POST", "EXTENDED_POLL", "EXTENDED"})
+  public Queues calls;
+
+  private MemoryRegion region;
+  private SendRequests requests;
+  private Completions completions;
+
+  @Override
+  Queues queues() {
+    return calls;
+  }
+
+  @Override
+  void use(StandIn standIn) {
+    region = standIn.region();
+    requests = standIn.queuePair().sendRequests(1);
+    completions = standIn.completionQueue().completions(1);
+  }
+
+  @Override
+  String loopInC() {
+    return switch (calls) {
+      case PLAIN -> "post_and_poll";
+      case EXTENDED_POST -> "extended_post";
+      case EXTENDED_POLL -> "extended_poll";
+      case EXTENDED -> "extended_post_and_poll";
+    };
+  }
+
+  /** What Java takes. */
+  @Benchmark
+  @CompilerControl(CompilerControl.Mode.DONT_INLINE)
+  @OperationsPerInvocation(LOOP)
+  public long postAndPoll(InC inC) {
+    inC.of(this);
+    long sum = 0;
+    for (int i = 0; i < LOOP; i++) {
+      requests.add(i).from(region, 0, StandIn.MESSAGE).signaled();
+      requests.post();
+      sum += Reaping.one(completions);
+    }
+    return sum;
+  }
+}
