@@ -82,6 +82,25 @@ public final class Lifetime {
     }
   }
 
+  /**
+   * Makes a call during which none of several native objects is destroyed.
+   *
+   * @throws IllegalStateException where one is closed
+   */
+  public static <T extends @Nullable Object> T whileAllOpen(
+      List<Lifetime> lifetimes, Supplier<T> call) {
+    int entered = 0;
+    try {
+      for (Lifetime each : lifetimes) {
+        each.enter();
+        entered++;
+      }
+      return call.get();
+    } finally {
+      lifetimes.subList(0, entered).forEach(Lifetime::leave);
+    }
+  }
+
   /** The exception for use after close. */
   public IllegalStateException closed() {
     return new IllegalStateException(name + " is closed");

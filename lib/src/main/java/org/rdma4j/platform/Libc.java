@@ -11,6 +11,7 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.inlines.Errno;
 
@@ -30,6 +31,10 @@ public final class Libc {
   private static final int F_GETFL = 3;
   private static final int F_SETFL = 4;
   private static final int O_NONBLOCK = 0x800;
+  private static final int O_CLOEXEC = 0x80000;
+
+  /** Has what is opened created where there is none. */
+  public static final int O_CREAT = 0x40;
 
   private static final class Mmap {
     static final MethodHandle CALL =
@@ -54,6 +59,10 @@ public final class Libc {
 
   private static final class Close {
     static final MethodHandle CALL = link("close", JAVA_INT, JAVA_INT);
+  }
+
+  private static final class Open {
+    static final MethodHandle CALL = link("open", JAVA_INT, ADDRESS, JAVA_INT);
   }
 
   private static final class Dladdr {
@@ -164,6 +173,22 @@ public final class Libc {
       return check("fcntl", (int) Fcntl.CALL.invokeExact(Errno.state(), fd, F_DUPFD_CLOEXEC, 0));
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
+    }
+  }
+
+  /**
+   * Opens a file for reading, without waiting for what it may be the end of, and without a way for
+   * child processes to get at it.
+   */
+  public static int open(Path file) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment path = arena.allocateFrom(file.toString());
+      try {
+        return check(
+            "open(" + file + ")", (int) Open.CALL.invokeExact(Errno.state(), path, O_CLOEXEC | O_NONBLOCK));
+      } catch (Throwable thrown) {
+        throw Errno.unexpected(thrown);
+      }
     }
   }
 

@@ -24,7 +24,8 @@ public final class AddressHandle implements AutoCloseable {
     this.domain = domain;
     this.vector = vector;
     this.handle = handle;
-    String name = "address handle of " + domain.device().info().name();
+    DeviceInfo device = domain.device().info();
+    String name = "address handle of " + device.name();
     Referent pointedTo = Referent.of(name);
     this.referent = pointedTo;
     HotCalls posts = domain.referringPosts();
@@ -33,7 +34,7 @@ public final class AddressHandle implements AutoCloseable {
             name,
             () -> {
               pointedTo.leave(posts);
-              Native.check("ibv_destroy_ah", rdma_h.ibv_destroy_ah(handle));
+              Native.check(device, "ibv_destroy_ah", rdma_h.ibv_destroy_ah(handle));
             },
             domain.lifetime());
     Leaks.watch(this, lifetime);

@@ -11,7 +11,7 @@ import org.rdma4j.bindings.generated.ibv_ah_attr;
  * @param lid the local identifier of the destination, 0 to 0xffff; 0 on RoCE
  * @param serviceLevel the service level, 0 to 15
  * @param sourcePathBits what is added to the local port's LID, 0 to 127
- * @param staticRate the most that the port sends, a code of {@code enum ibv_rate}, 0 being no limit
+ * @param staticRate the most that the port sends
  * @param globalRoute what the global routing header carries; null where packets have none, on
  *     InfiniBand within a subnet
  */
@@ -20,7 +20,7 @@ public record AddressVector(
     int lid,
     int serviceLevel,
     int sourcePathBits,
-    int staticRate,
+    StaticRate staticRate,
     @Nullable GlobalRoute globalRoute) {
   /**
    * Checks the ranges.
@@ -32,7 +32,6 @@ public record AddressVector(
     Arguments.checkRange("lid", lid, 0, 0xffff);
     Arguments.checkRange("serviceLevel", serviceLevel, 0, 15);
     Arguments.checkRange("sourcePathBits", sourcePathBits, 0, 0x7f);
-    Arguments.checkRange("staticRate", staticRate, 0, 0xff);
   }
 
   /**
@@ -41,11 +40,12 @@ public record AddressVector(
    * @param destination the GID of the destination
    * @param port the local port, from 1
    * @param gidIndex the index of the local GID, of the same type and the same network
-   * @return the vector, with a hop limit of 64 and everything else 0
+   * @return the vector, with a hop limit of 64, no limit of the rate and everything else 0
    * @throws IllegalArgumentException where a number is out of its range
    */
   public static AddressVector to(Gid destination, int port, int gidIndex) {
-    return new AddressVector(port, 0, 0, 0, 0, new GlobalRoute(destination, gidIndex, 0, 64, 0));
+    return new AddressVector(
+        port, 0, 0, 0, StaticRate.UNLIMITED, new GlobalRoute(destination, gidIndex, 0, 64, 0));
   }
 
   /**
@@ -53,11 +53,11 @@ public record AddressVector(
    *
    * @param lid the local identifier of the destination
    * @param port the local port, from 1
-   * @return the vector, with everything else 0
+   * @return the vector, with no limit of the rate and everything else 0
    * @throws IllegalArgumentException where a number is out of its range
    */
   public static AddressVector to(int lid, int port) {
-    return new AddressVector(port, lid, 0, 0, 0, null);
+    return new AddressVector(port, lid, 0, 0, StaticRate.UNLIMITED, null);
   }
 
   /** The one of an attribute, where it has been set: its port is not 0. */
@@ -71,7 +71,10 @@ public record AddressVector(
         Short.toUnsignedInt(ibv_ah_attr.dlid(vector)),
         ibv_ah_attr.sl(vector) & 15,
         ibv_ah_attr.src_path_bits(vector) & 0x7f,
-        Byte.toUnsignedInt(ibv_ah_attr.static_rate(vector)),
+        NativeConstant.of(
+            StaticRate.class,
+            Byte.toUnsignedInt(ibv_ah_attr.static_rate(vector)),
+            StaticRate.UNLIMITED),
         ibv_ah_attr.is_global(vector) == 0 ? null : GlobalRoute.read(ibv_ah_attr.grh(vector)));
   }
 
@@ -79,7 +82,7 @@ public record AddressVector(
     ibv_ah_attr.dlid(vector, (short) lid);
     ibv_ah_attr.sl(vector, (byte) serviceLevel);
     ibv_ah_attr.src_path_bits(vector, (byte) sourcePathBits);
-    ibv_ah_attr.static_rate(vector, (byte) staticRate);
+    ibv_ah_attr.static_rate(vector, (byte) staticRate.value());
     ibv_ah_attr.port_num(vector, (byte) port);
     if (globalRoute != null) {
       ibv_ah_attr.is_global(vector, (byte) 1);

@@ -50,8 +50,7 @@ public sealed interface AsyncEvent {
    * @param type what it tells
    * @param workQueue the queue, as described for {@link AsyncEvent}
    */
-  record OfWorkQueue(AsyncEventType type, Optional<AutoCloseable> workQueue)
-      implements AsyncEvent {}
+  record OfWorkQueue(AsyncEventType type, Optional<WorkQueue> workQueue) implements AsyncEvent {}
 
   /**
    * An event of a port.

@@ -74,8 +74,7 @@ final class AsyncEvents {
                   SharedReceiveQueue.class, ibv_async_event.element.srq(element).address()));
       case WORK_QUEUE_FATAL ->
           new AsyncEvent.OfWorkQueue(
-              type,
-              objects.find(AutoCloseable.class, ibv_async_event.element.wq(element).address()));
+              type, objects.find(WorkQueue.class, ibv_async_event.element.wq(element).address()));
       case PORT_ACTIVE,
           PORT_ERROR,
           LID_CHANGE,

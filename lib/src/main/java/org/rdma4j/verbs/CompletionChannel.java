@@ -46,7 +46,10 @@ public final class CompletionChannel implements AutoCloseable {
             "completion channel of " + device.info().name(),
             () -> waiters.forEach(LockSupport::unpark),
             () ->
-                Native.check("ibv_destroy_comp_channel", rdma_h.ibv_destroy_comp_channel(channel)),
+                Native.check(
+                    device.info(),
+                    "ibv_destroy_comp_channel",
+                    rdma_h.ibv_destroy_comp_channel(channel)),
             device.lifetime());
     try {
       Libc.setNonBlocking(ibv_comp_channel.fd(channel));

@@ -27,6 +27,8 @@ public enum CompletionField implements NativeConstant {
   VLAN(rdma_h.IBV_WC_EX_WITH_CVLAN()),
   /** The tag of the flow rule that the packet met: {@code IBV_WC_EX_WITH_FLOW_TAG}. */
   FLOW_TAG(rdma_h.IBV_WC_EX_WITH_FLOW_TAG()),
+  /** The tag of a message that was matched by it: {@code IBV_WC_EX_WITH_TM_INFO}. */
+  TAG(rdma_h.IBV_WC_EX_WITH_TM_INFO()),
   /**
    * When the device completed it, in the time of day: {@code
    * IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK}.

@@ -43,12 +43,12 @@ public final class CompletionQueue implements AutoCloseable {
     HotCalls calls = polls;
     this.lifetime =
         channel == null
-            ? new Lifetime(name(), () -> destroy(calls, queue), device.lifetime())
+            ? new Lifetime(name(), () -> destroy(device.info(), calls, queue), device.lifetime())
             : new Lifetime(
                 name(),
                 () -> {
                   channel.forget(queue.address());
-                  destroy(calls, queue);
+                  destroy(device.info(), calls, queue);
                 },
                 device.lifetime(),
                 channel.lifetime());
@@ -63,9 +63,9 @@ public final class CompletionQueue implements AutoCloseable {
     return "completion queue of " + capacity.entries() + " entries of " + device.info().name();
   }
 
-  private static void destroy(HotCalls polls, MemorySegment queue) {
+  private static void destroy(DeviceInfo device, HotCalls polls, MemorySegment queue) {
     polls.revoke();
-    Native.check("ibv_destroy_cq", rdma_h.ibv_destroy_cq(queue));
+    Native.check(device, "ibv_destroy_cq", rdma_h.ibv_destroy_cq(queue));
   }
 
   /**
@@ -107,6 +107,7 @@ public final class CompletionQueue implements AutoCloseable {
     lifetime.whileOpen(
         () -> {
           Native.check(
+              device.info(),
               "ibv_req_notify_cq",
               DataPath.ibv_req_notify_cq(
                   DataPath.ibv_req_notify_cq$op(device.context()),
@@ -195,7 +196,9 @@ public final class CompletionQueue implements AutoCloseable {
               entries,
               () -> {
                 Native.check(
-                    "ibv_resize_cq(" + entries + " entries)", rdma_h.ibv_resize_cq(queue, entries));
+                    device.info(),
+                    "ibv_resize_cq(" + entries + " entries)",
+                    rdma_h.ibv_resize_cq(queue, entries));
                 return ibv_cq.cqe(queue);
               });
           return true;

@@ -46,6 +46,9 @@ public final class Completions extends HotCall {
   private static final int WITH_INV = rdma_h.IBV_WC_WITH_INV();
   private static final int CSUM_OK = rdma_h.IBV_WC_IP_CSUM_OK();
   private static final int WITH_IMM = rdma_h.IBV_WC_WITH_IMM();
+  private static final int TM_SYNC_REQ = rdma_h.IBV_WC_TM_SYNC_REQ();
+  private static final int TM_MATCH = rdma_h.IBV_WC_TM_MATCH();
+  private static final int TM_DATA_VALID = rdma_h.IBV_WC_TM_DATA_VALID();
 
   private final CompletionQueue queue;
   private final int most;
@@ -348,6 +351,65 @@ public final class Completions extends HotCall {
    */
   public int flowTag(int index) {
     return rows.get(ValueLayout.JAVA_INT, row(index) + ExtendedPolling.FLOW_TAG);
+  }
+
+  /**
+   * The tag of the message, where an extended queue was asked for TAG and the opcode is
+   * TAG_MATCHING_RECEIVE.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return {@code tag} of {@code ibv_wc_read_tm_info}
+   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IllegalStateException where the queue is not an extended one
+   */
+  public long tag(int index) {
+    return rows.get(ValueLayout.JAVA_LONG, row(index) + ExtendedPolling.TAG);
+  }
+
+  /**
+   * What the sender added to the tag of the message, where {@link #tag} is there.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return {@code priv} of {@code ibv_wc_read_tm_info}
+   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IllegalStateException where the queue is not an extended one
+   */
+  public int tagPrivateData(int index) {
+    return rows.get(ValueLayout.JAVA_INT, row(index) + ExtendedPolling.TAG_PRIVATE);
+  }
+
+  /**
+   * Whether the message was matched to a tagged receive.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return whether {@code IBV_WC_TM_MATCH} is set
+   * @throws IndexOutOfBoundsException where there is no such completion
+   */
+  public boolean isTagMatched(int index) {
+    return (RawMemory.getInt(entry(index) + WC_FLAGS) & TM_MATCH) != 0;
+  }
+
+  /**
+   * Whether all of the message is in the memory of its receive.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return whether {@code IBV_WC_TM_DATA_VALID} is set
+   * @throws IndexOutOfBoundsException where there is no such completion
+   */
+  public boolean isTaggedDataValid(int index) {
+    return (RawMemory.getInt(entry(index) + WC_FLAGS) & TM_DATA_VALID) != 0;
+  }
+
+  /**
+   * Whether the device matches no more until it is told of the messages that were not matched, see
+   * {@link TagOperations#synchronize}.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return whether {@code IBV_WC_TM_SYNC_REQ} is set
+   * @throws IndexOutOfBoundsException where there is no such completion
+   */
+  public boolean isTagSynchronizationWanted(int index) {
+    return (RawMemory.getInt(entry(index) + WC_FLAGS) & TM_SYNC_REQ) != 0;
   }
 
   private long row(int index) {

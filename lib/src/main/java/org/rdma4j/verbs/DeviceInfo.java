@@ -8,6 +8,13 @@ package org.rdma4j.verbs;
  * @param nodeType what kind of node it is
  * @param transport what it speaks
  * @param systemPath its directory in sysfs
+ * @param index the kernel's index of it, {@code ibv_get_device_index}, which no other device gets
+ *     while this machine runs; -1 where the kernel does not tell
  */
 public record DeviceInfo(
-    String name, Guid guid, NodeType nodeType, TransportType transport, String systemPath) {}
+    String name,
+    Guid guid,
+    NodeType nodeType,
+    TransportType transport,
+    String systemPath,
+    int index) {}

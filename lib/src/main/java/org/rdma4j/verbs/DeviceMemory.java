@@ -4,6 +4,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_alloc_dm_attr;
+import org.rdma4j.bindings.generated.ibv_dm;
+import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.MemoryVerbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
@@ -23,14 +25,14 @@ public final class DeviceMemory implements AutoCloseable {
   private final MemorySegment memory;
   private final Lifetime lifetime;
 
-  private DeviceMemory(RdmaDevice device, long byteSize, MemorySegment memory) {
+  private DeviceMemory(RdmaDevice device, long byteSize, MemorySegment memory, Runnable destroy) {
     this.device = device;
     this.byteSize = byteSize;
     this.memory = memory;
     this.lifetime =
         new Lifetime(
             "device memory of " + byteSize + " bytes of " + device.info().name(),
-            () -> Native.check("ibv_free_dm", MemoryVerbs.ibv_free_dm(memory)),
+            destroy,
             device.lifetime());
     Leaks.watch(this, lifetime);
   }
@@ -48,9 +50,7 @@ public final class DeviceMemory implements AutoCloseable {
    *     not that much
    */
   public static DeviceMemory allocate(RdmaDevice device, long bytes, int alignment) {
-    if (bytes <= 0) {
-      throw new IllegalArgumentException("bytes is " + bytes + ", must be at least 1");
-    }
+    checkLength(bytes);
     Arguments.checkRange("alignment", alignment, 0, MOST_ALIGNMENT);
     return device
         .lifetime()
@@ -60,14 +60,53 @@ public final class DeviceMemory implements AutoCloseable {
                 MemorySegment attributes = arena.allocate(ibv_alloc_dm_attr.layout());
                 ibv_alloc_dm_attr.length(attributes, bytes);
                 ibv_alloc_dm_attr.log_align_req(attributes, alignment);
+                MemorySegment memory =
+                    Native.created(
+                        device.info(),
+                        "ibv_alloc_dm(" + bytes + " bytes)",
+                        MemoryVerbs.ibv_alloc_dm(device.context(), attributes));
                 return new DeviceMemory(
                     device,
                     bytes,
-                    Native.created(
-                        "ibv_alloc_dm(" + bytes + " bytes)",
-                        MemoryVerbs.ibv_alloc_dm(device.context(), attributes)));
+                    memory,
+                    () ->
+                        Native.check(
+                            device.info(), "ibv_free_dm", MemoryVerbs.ibv_free_dm(memory)));
               }
             });
+  }
+
+  /**
+   * Imports device memory that was allocated by another context of the same device file: {@code
+   * ibv_import_dm}. Closing it here does not free it, {@code ibv_unimport_dm}.
+   *
+   * @param device the device
+   * @param kernelHandle what {@link #kernelHandle} of the original says
+   * @param bytes what {@link #byteSize} of the original says
+   * @return the memory
+   * @throws IllegalArgumentException where the length is not positive
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where it fails: EOPNOTSUPP where the device's provider cannot
+   */
+  public static DeviceMemory importFrom(RdmaDevice device, int kernelHandle, long bytes) {
+    checkLength(bytes);
+    return device
+        .lifetime()
+        .whileOpen(
+            () -> {
+              MemorySegment memory =
+                  Native.created(
+                      device.info(),
+                      "ibv_import_dm(" + kernelHandle + ")",
+                      MemoryVerbs.ibv_import_dm(device.context(), kernelHandle));
+              return new DeviceMemory(device, bytes, memory, () -> rdma_h.ibv_unimport_dm(memory));
+            });
+  }
+
+  private static void checkLength(long bytes) {
+    if (bytes <= 0) {
+      throw new IllegalArgumentException("bytes is " + bytes + ", must be at least 1");
+    }
   }
 
   /**
@@ -99,6 +138,7 @@ public final class DeviceMemory implements AutoCloseable {
                     ? source
                     : arena.allocate(source.byteSize(), Long.BYTES).copyFrom(source);
             Native.check(
+                device.info(),
                 "ibv_memcpy_to_dm",
                 MemoryVerbs.ibv_memcpy_to_dm(memory, offset, bytes, source.byteSize()));
           }
@@ -127,6 +167,7 @@ public final class DeviceMemory implements AutoCloseable {
             MemorySegment bytes =
                 target.isNative() ? target : arena.allocate(target.byteSize(), Long.BYTES);
             Native.check(
+                device.info(),
                 "ibv_memcpy_from_dm",
                 MemoryVerbs.ibv_memcpy_from_dm(bytes, memory, offset, target.byteSize()));
             if (!target.isNative()) {
@@ -135,6 +176,17 @@ public final class DeviceMemory implements AutoCloseable {
           }
           return this;
         });
+  }
+
+  /**
+   * The kernel's handle of the memory, {@code handle} of {@code struct ibv_dm}, by which {@link
+   * #importFrom} finds it.
+   *
+   * @return the handle, which means something together with the device's file only
+   * @throws IllegalStateException where this is closed
+   */
+  public int kernelHandle() {
+    return lifetime.whileOpen(() -> ibv_dm.handle(memory));
   }
 
   /**

@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import org.rdma4j.bindings.generated.ibv_poll_cq_attr;
+import org.rdma4j.bindings.generated.ibv_wc_tm_info;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.ExtendedCompletions;
 import org.rdma4j.platform.ErrorNumber;
@@ -17,13 +18,18 @@ import org.rdma4j.platform.ErrorNumber;
  * that the program does or leaves undone in between can keep others waiting.
  */
 final class ExtendedPolling {
-  /** What struct ibv_wc has no room for, in this order: times, then VLAN and flow tag. */
+  /**
+   * What struct ibv_wc has no room for, in this order: times, VLAN, flow tag, then struct
+   * ibv_wc_tm_info.
+   */
   static final long TIMESTAMP = 0;
 
   static final long WALL_CLOCK = 8;
   static final long VLAN = 16;
   static final long FLOW_TAG = 20;
-  static final long ROW = 24;
+  static final long TAG = 24;
+  static final long TAG_PRIVATE = TAG + ibv_wc_tm_info.priv$offset();
+  static final long ROW = 40;
 
   private static final long NOT_ASKED_FOR = 0;
 
@@ -47,6 +53,7 @@ final class ExtendedPolling {
   private final long wallClock;
   private final long vlan;
   private final long flowTag;
+  private final long tagInformation;
 
   /** No attributes, which {@code ibv_start_poll} wants to be told of. */
   private final MemorySegment attributes;
@@ -105,6 +112,10 @@ final class ExtendedPolling {
     this.flowTag =
         fields.contains(CompletionField.FLOW_TAG)
             ? ExtendedCompletions.ibv_wc_read_flow_tag$op(queue)
+            : NOT_ASKED_FOR;
+    this.tagInformation =
+        fields.contains(CompletionField.TAG)
+            ? ExtendedCompletions.ibv_wc_read_tm_info$op(queue)
             : NOT_ASKED_FOR;
   }
 
@@ -181,6 +192,13 @@ final class ExtendedPolling {
     }
     if (flowTag != NOT_ASKED_FOR) {
       RawMemory.putInt(row + FLOW_TAG, number(flowTag));
+    }
+    if (tagInformation != NOT_ASKED_FOR) {
+      if (critical) {
+        ExtendedCompletions.ibv_wc_read_tm_info$critical(tagInformation, queue, row + TAG);
+      } else {
+        ExtendedCompletions.ibv_wc_read_tm_info(tagInformation, queue, row + TAG);
+      }
     }
   }
 

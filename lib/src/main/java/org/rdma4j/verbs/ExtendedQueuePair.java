@@ -38,15 +38,20 @@ final class ExtendedQueuePair {
   private final long setPiece;
   private final long setPieces;
   private final long setInline;
+  private final long setSharedReceiveQueue;
+  private final long segmented;
+  private final long atomicWrite;
   private final boolean datagrams;
+  private final boolean extendedSend;
 
-  ExtendedQueuePair(MemorySegment queuePair, boolean datagrams, CallStyle style) {
+  ExtendedQueuePair(MemorySegment queuePair, QueuePairType type, CallStyle style) {
     MemorySegment qp = rdma_h.ibv_qp_to_qp_ex(queuePair);
     if (qp.address() == 0) {
       throw new RdmaException("ibv_qp_to_qp_ex", 0, "The provider made no extended queue pair");
     }
     this.critical = style == CallStyle.CRITICAL;
-    this.datagrams = datagrams;
+    this.datagrams = type == QueuePairType.UNRELIABLE_DATAGRAM;
+    this.extendedSend = type == QueuePairType.EXTENDED_SEND;
     this.queuePair = qp.address();
     this.id = qp.address() + WorkRequests.wr_id$offset();
     this.flags = qp.address() + WorkRequests.wr_flags$offset();
@@ -63,6 +68,9 @@ final class ExtendedQueuePair {
     this.invalidate = WorkRequests.ibv_wr_local_inv$op(qp);
     this.bind = WorkRequests.ibv_wr_bind_mw$op(qp);
     this.setDestination = WorkRequests.ibv_wr_set_ud_addr$op(qp);
+    this.setSharedReceiveQueue = WorkRequests.ibv_wr_set_xrc_srqn$op(qp);
+    this.segmented = WorkRequests.ibv_wr_send_tso$op(qp);
+    this.atomicWrite = WorkRequests.ibv_wr_atomic_write$op(qp);
     this.setPiece = WorkRequests.ibv_wr_set_sge$op(qp);
     this.setPieces = WorkRequests.ibv_wr_set_sge_list$op(qp);
     this.setInline = WorkRequests.ibv_wr_set_inline_data$op(qp);
@@ -84,11 +92,18 @@ final class ExtendedQueuePair {
     for (long each = requests; each != 0; each = RawMemory.getLong(each + NEXT)) {
       RawMemory.putLong(id, RawMemory.getLong(each + WR_ID));
       RawMemory.putInt(flags, RawMemory.getInt(each + SendRequests.SEND_FLAGS));
-      begin(each, RawMemory.getInt(each + SendRequests.OPCODE));
+      int opcode = RawMemory.getInt(each + SendRequests.OPCODE);
+      begin(each, opcode);
       if (datagrams) {
         setDestination(each);
+      } else if (extendedSend
+          && opcode != SendRequests.BIND_MW
+          && opcode != SendRequests.LOCAL_INV) {
+        number(setSharedReceiveQueue, RawMemory.getInt(each + SendRequests.XRC_REMOTE_SRQN));
       }
-      setMemory(each);
+      if (opcode != SendRequests.ATOMIC_WRITE) {
+        setMemory(each);
+      }
     }
     return critical
         ? WorkRequests.ibv_wr_complete$critical(complete, queuePair)
@@ -120,7 +135,7 @@ final class ExtendedQueuePair {
     }
   }
 
-  /** These three calls have the shape of {@code ibv_wr_send_imm}. */
+  /** These four calls have the shape of {@code ibv_wr_send_imm}. */
   private void number(long op, int number) {
     if (critical) {
       WorkRequests.ibv_wr_send_imm$critical(op, queuePair, number);
@@ -163,8 +178,21 @@ final class ExtendedQueuePair {
       }
       return;
     }
+    if (opcode == SendRequests.TSO) {
+      segment(request);
+      return;
+    }
     int key = RawMemory.getInt(request + SendRequests.ATOMIC_RKEY);
     long address = RawMemory.getLong(request + SendRequests.ATOMIC_REMOTE_ADDR);
+    if (opcode == SendRequests.ATOMIC_WRITE) {
+      long bytes = request + SendRequests.ATOMIC_COMPARE_ADD;
+      if (critical) {
+        WorkRequests.ibv_wr_atomic_write$critical(atomicWrite, queuePair, key, address, bytes);
+      } else {
+        WorkRequests.ibv_wr_atomic_write(atomicWrite, queuePair, key, address, bytes);
+      }
+      return;
+    }
     long operand = RawMemory.getLong(request + SendRequests.ATOMIC_COMPARE_ADD);
     if (opcode == SendRequests.FETCH_AND_ADD) {
       if (critical) {
@@ -182,6 +210,17 @@ final class ExtendedQueuePair {
     } else {
       WorkRequests.ibv_wr_atomic_cmp_swp(
           compareAndSwap, queuePair, key, address, operand, replacement);
+    }
+  }
+
+  private void segment(long request) {
+    long header = RawMemory.getLong(request + SendRequests.TSO_HEADER);
+    short length = RawMemory.getShort(request + SendRequests.TSO_HEADER_SIZE);
+    short segmentBytes = RawMemory.getShort(request + SendRequests.TSO_MSS);
+    if (critical) {
+      WorkRequests.ibv_wr_send_tso$critical(segmented, queuePair, header, length, segmentBytes);
+    } else {
+      WorkRequests.ibv_wr_send_tso(segmented, queuePair, header, length, segmentBytes);
     }
   }
 

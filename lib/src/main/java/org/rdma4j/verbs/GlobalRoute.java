@@ -2,6 +2,7 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
 import org.rdma4j.bindings.generated.ibv_global_route;
+import org.rdma4j.bindings.inlines.Verbs;
 
 /**
  * What packets carry in their global routing header, on RoCE in their IP header: {@code struct
@@ -25,6 +26,16 @@ public record GlobalRoute(
     Arguments.checkRange("flowLabel", flowLabel, 0, 0xf_ffff);
     Arguments.checkRange("hopLimit", hopLimit, 0, 0xff);
     Arguments.checkRange("trafficClass", trafficClass, 0, 0xff);
+  }
+
+  /**
+   * The UDP port that packets of RoCE v2 come from, which differs by flow label so that routers can
+   * spread them: {@code ibv_flow_label_to_udp_sport}.
+   *
+   * @return the port, 0xc000 to 0xffff
+   */
+  public int udpSourcePort() {
+    return Verbs.ibv_flow_label_to_udp_sport(flowLabel);
   }
 
   static GlobalRoute read(MemorySegment route) {

@@ -108,7 +108,7 @@ public final class MemoryRegion implements AutoCloseable {
                 domain.pointer(), segment, bytes, iova.getAsLong(), flags);
     return new MemoryRegion(
         domain,
-        Registration.of(Native.created(call, created), memory),
+        Registration.of(Native.created(domain.device().info(), call, created), memory),
         "memory region of " + bytes + " bytes",
         iova.orElse(segment.address()),
         bytes,

@@ -57,7 +57,8 @@ public final class MemoryWindow implements AutoCloseable {
     this.window = window;
     this.key = ibv_mw.rkey(window);
     this.keyBefore = key;
-    String name = "memory window of " + domain.device().info().name();
+    DeviceInfo device = domain.device().info();
+    String name = "memory window of " + device.name();
     Referent pointedTo = Referent.of(name);
     this.referent = pointedTo;
     HotCalls posts = domain.referringPosts();
@@ -66,7 +67,7 @@ public final class MemoryWindow implements AutoCloseable {
             name,
             () -> {
               pointedTo.leave(posts);
-              Native.check("ibv_dealloc_mw", Math.abs(MemoryVerbs.ibv_dealloc_mw(window)));
+              Native.check(device, "ibv_dealloc_mw", Math.abs(MemoryVerbs.ibv_dealloc_mw(window)));
             },
             domain.lifetime());
     Leaks.watch(this, lifetime);
@@ -184,7 +185,7 @@ public final class MemoryWindow implements AutoCloseable {
       long address,
       long length,
       int access) {
-    if (queuePair.domain() != domain) {
+    if (!domain.isSameAs(queuePair.domain())) {
       throw new IllegalArgumentException(
           queuePair + " is of another domain than " + this + ", must be of the same");
     }
@@ -216,7 +217,10 @@ public final class MemoryWindow implements AutoCloseable {
       ibv_mw_bind_info.length(info, length);
       ibv_mw_bind_info.mw_access_flags(info, access);
       synchronized (this) {
-        Native.check("ibv_bind_mw", MemoryVerbs.ibv_bind_mw(queuePair.pointer(), window, bind));
+        Native.check(
+            domain.device().info(),
+            "ibv_bind_mw",
+            MemoryVerbs.ibv_bind_mw(queuePair.pointer(), window, bind));
         moved(length == 0 ? null : region, ibv_mw.rkey(window));
         return key;
       }
@@ -233,7 +237,7 @@ public final class MemoryWindow implements AutoCloseable {
   /** Refuses what a device would refuse only in the completion, with an error of the queue pair. */
   void checkBind(MemorySlice part, Set<AccessFlag> flags) {
     MemoryRegion region = part.region();
-    if (region.domain() != domain) {
+    if (!domain.isSameAs(region.domain())) {
       throw new IllegalArgumentException(
           region + " is of another domain than " + this + ", must be of the same");
     }

@@ -12,16 +12,19 @@ import org.rdma4j.bindings.generated.rdma_h;
 final class MulticastGroups {
   private record Group(Gid gid, int lid) {}
 
+  private final DeviceInfo device;
   private final MemorySegment queuePair;
   private final Set<Group> attached = new LinkedHashSet<>();
 
-  MulticastGroups(MemorySegment queuePair) {
+  MulticastGroups(DeviceInfo device, MemorySegment queuePair) {
+    this.device = device;
     this.queuePair = queuePair;
   }
 
   synchronized void attach(Gid gid, int lid) {
     try (Arena arena = Arena.ofConfined()) {
       Native.check(
+          device,
           "ibv_attach_mcast(" + gid + ")",
           rdma_h.ibv_attach_mcast(queuePair, write(gid, arena), (short) lid));
     }
@@ -36,6 +39,7 @@ final class MulticastGroups {
     }
     try (Arena arena = Arena.ofConfined()) {
       Native.check(
+          device,
           "ibv_detach_mcast(" + gid + ")",
           rdma_h.ibv_detach_mcast(queuePair, write(gid, arena), (short) lid));
     }

@@ -11,12 +11,10 @@ import org.rdma4j.platform.ErrorNumber;
 final class Native {
   private Native() {}
 
-  /** For functions that return a new object, or NULL and errno. */
-  static MemorySegment created(String call, MemorySegment object) {
-    return created(null, call, object);
-  }
-
-  /** The same, with the device to name where it does not support the call. */
+  /**
+   * For functions that return a new object, or NULL and errno; with the device to name where it
+   * does not support the call.
+   */
   static MemorySegment created(@Nullable DeviceInfo device, String call, MemorySegment object) {
     if (object.address() == 0) {
       throw failure(device, call, Errno.errno());
@@ -25,11 +23,6 @@ final class Native {
   }
 
   /** For functions that return 0 or the errno value. */
-  static void check(String call, int errno) {
-    check(null, call, errno);
-  }
-
-  /** The same, with the device to name where it does not support the call. */
   static void check(@Nullable DeviceInfo device, String call, int errno) {
     if (errno != 0) {
       throw failure(device, call, errno);

@@ -542,6 +542,6 @@ public record PathConfig(
         gidIndex == NO_GID
             ? null
             : new GlobalRoute(remote.gid(), gidIndex, flowLabel, hopLimit, trafficClass);
-    return new AddressVector(port, remote.lid(), serviceLevel, 0, 0, route);
+    return new AddressVector(port, remote.lid(), serviceLevel, 0, StaticRate.UNLIMITED, route);
   }
 }

@@ -8,16 +8,17 @@ import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_ah_attr;
 import org.rdma4j.bindings.generated.ibv_mr;
+import org.rdma4j.bindings.generated.ibv_parent_domain_init_attr;
 import org.rdma4j.bindings.generated.ibv_pd;
 import org.rdma4j.bindings.generated.ibv_sge;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.MemoryVerbs;
+import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.memory.PageMemory;
@@ -33,19 +34,93 @@ public final class ProtectionDomain implements AutoCloseable {
   private final MemorySegment domain;
   private final Lifetime lifetime;
 
+  /** This, or the one that this is the parent of: what is of the same works together. */
+  private final ProtectionDomain original;
+
+  private final boolean hasThreadDomain;
+
   /** The chains whose requests point to address handles, and other objects, of this. */
-  private final HotCalls referringPosts = new HotCalls();
+  private final HotCalls referringPosts;
 
   ProtectionDomain(RdmaDevice device, MemorySegment domain) {
-    this(device, domain, () -> Native.check("ibv_dealloc_pd", rdma_h.ibv_dealloc_pd(domain)));
+    this(
+        device,
+        domain,
+        () -> Native.check(device.info(), "ibv_dealloc_pd", rdma_h.ibv_dealloc_pd(domain)));
   }
 
   private ProtectionDomain(RdmaDevice device, MemorySegment domain, Runnable destroy) {
     this.device = device;
     this.domain = domain;
+    this.original = this;
+    this.hasThreadDomain = false;
+    this.referringPosts = new HotCalls();
     this.lifetime =
         new Lifetime("protection domain of " + device.info().name(), destroy, device.lifetime());
     Leaks.watch(this, lifetime);
+  }
+
+  private ProtectionDomain(
+      ProtectionDomain of, @Nullable ThreadDomain threads, MemorySegment parent) {
+    this.device = of.device;
+    this.domain = parent;
+    this.original = of.original;
+    this.hasThreadDomain = threads != null;
+    this.referringPosts = of.referringPosts;
+    DeviceInfo info = device.info();
+    this.lifetime =
+        new Lifetime(
+            "parent domain of " + info.name(),
+            () -> Native.check(info, "ibv_dealloc_pd", rdma_h.ibv_dealloc_pd(parent)),
+            lifetimes(of, threads).toArray(Lifetime[]::new));
+    Leaks.watch(this, lifetime);
+  }
+
+  private static List<Lifetime> lifetimes(ProtectionDomain of, @Nullable ThreadDomain threads) {
+    return threads == null ? List.of(of.lifetime) : List.of(of.lifetime, threads.lifetime());
+  }
+
+  /**
+   * Allocates a parent domain: {@code ibv_alloc_parent_domain}. What is created of it works
+   * together with what is created of this domain.
+   *
+   * <p>In a thread domain the provider takes no locks. So a queue there has one {@link
+   * SendRequests} and one {@link ReceiveRequests}, each of which belongs to one thread at a time;
+   * it has no shared receive queues, and windows are bound by {@link SendRequests#bind} only.
+   * Queues of one thread domain that several threads use at once may give the device garbled
+   * requests.
+   *
+   * @param threads the thread domain; null for none
+   * @return the parent domain, which closes with this one and with the thread domain
+   * @throws IllegalArgumentException where the thread domain is another device's, or this is a
+   *     parent domain itself
+   * @throws IllegalStateException where the domain or the thread domain is closed
+   * @throws RdmaException where it fails: EOPNOTSUPP where the device's provider has none
+   */
+  public ProtectionDomain allocateParentDomain(@Nullable ThreadDomain threads) {
+    if (original != this) {
+      throw new IllegalArgumentException(
+          this + " is one itself, must be allocated by allocateProtectionDomain");
+    }
+    Arguments.checkSameDevice("thread domain", threads == null ? device : threads.device(), device);
+    return Lifetime.whileAllOpen(
+        lifetimes(this, threads),
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment init = arena.allocate(ibv_parent_domain_init_attr.layout());
+            ibv_parent_domain_init_attr.pd(init, domain);
+            if (threads != null) {
+              ibv_parent_domain_init_attr.td(init, threads.pointer());
+            }
+            return new ProtectionDomain(
+                this,
+                threads,
+                Native.created(
+                    device.info(),
+                    "ibv_alloc_parent_domain",
+                    Verbs.ibv_alloc_parent_domain(device.context(), init)));
+          }
+        });
   }
 
   /**
@@ -66,6 +141,7 @@ public final class ProtectionDomain implements AutoCloseable {
             () -> {
               MemorySegment domain =
                   Native.created(
+                      device.info(),
                       "ibv_import_pd(" + kernelHandle + ")",
                       MemoryVerbs.ibv_import_pd(device.context(), kernelHandle));
               return new ProtectionDomain(device, domain, () -> rdma_h.ibv_unimport_pd(domain));
@@ -222,6 +298,7 @@ public final class ProtectionDomain implements AutoCloseable {
                 this,
                 Registration.of(
                     Native.created(
+                        device.info(),
                         "ibv_reg_dmabuf_mr(descriptor " + fileDescriptor + ", " + flags + ")",
                         MemoryVerbs.ibv_reg_dmabuf_mr(
                             domain,
@@ -271,6 +348,7 @@ public final class ProtectionDomain implements AutoCloseable {
                             this,
                             Registration.of(
                                 Native.created(
+                                    device.info(),
                                     "ibv_reg_dm_mr(" + bytes + " bytes, " + flags + ")",
                                     MemoryVerbs.ibv_reg_dm_mr(
                                         domain,
@@ -301,7 +379,8 @@ public final class ProtectionDomain implements AutoCloseable {
             MemoryRegion.withoutMemory(
                 this,
                 Registration.of(
-                    Native.created("ibv_alloc_null_mr", MemoryVerbs.ibv_alloc_null_mr(domain)),
+                    Native.created(
+                        device.info(), "ibv_alloc_null_mr", MemoryVerbs.ibv_alloc_null_mr(domain)),
                     null),
                 "null memory region",
                 0,
@@ -325,6 +404,7 @@ public final class ProtectionDomain implements AutoCloseable {
         () -> {
           MemorySegment region =
               Native.created(
+                  device.info(),
                   "ibv_import_mr(" + kernelHandle + ")",
                   MemoryVerbs.ibv_import_mr(domain, kernelHandle));
           long bytes = ibv_mr.length(region);
@@ -366,6 +446,7 @@ public final class ProtectionDomain implements AutoCloseable {
               describe(parts[i], ibv_sge.asSlice(sges, i));
             }
             Native.check(
+                device.info(),
                 "ibv_advise_mr(" + advice + ")",
                 MemoryVerbs.ibv_advise_mr(domain, advice.value(), flags, sges, parts.length));
           }
@@ -374,7 +455,7 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   private void describe(MemorySlice part, MemorySegment sge) {
-    if (part.region().domain() != this) {
+    if (!isSameAs(part.region().domain())) {
       throw new IllegalArgumentException(part + " is of another domain than " + this);
     }
     if (part.length() > 0xffff_ffffL) {
@@ -408,7 +489,9 @@ public final class ProtectionDomain implements AutoCloseable {
                 this,
                 type,
                 Native.created(
-                    "ibv_alloc_mw(" + type + ")", MemoryVerbs.ibv_alloc_mw(domain, type.value()))));
+                    device.info(),
+                    "ibv_alloc_mw(" + type + ")",
+                    MemoryVerbs.ibv_alloc_mw(domain, type.value()))));
   }
 
   /**
@@ -433,31 +516,36 @@ public final class ProtectionDomain implements AutoCloseable {
    *
    * @param config its queues and their capacities
    * @return the queue pair, in state RESET
-   * @throws IllegalArgumentException where a capacity is beyond what the device offers, a
-   *     completion queue belongs to another device, or a completion queue cannot hold the
-   *     completions of all queue pairs that use it, see {@link QueuePairConfig#mayOverrun}
-   * @throws IllegalStateException where the domain or a completion queue is closed
-   * @throws RdmaException where it cannot be created
+   * @throws IllegalArgumentException where a capacity is beyond what the device offers, something
+   *     belongs to another device, or does not go with the type, or a completion queue cannot hold
+   *     the completions of all queue pairs that use it, see {@link QueuePairConfig#mayOverrun}
+   * @throws IllegalStateException where the domain, or what the configuration names, is closed
+   * @throws RdmaException where it cannot be created: EOPNOTSUPP where the device has none of that
+   *     type
    */
   public QueuePair createQueuePair(QueuePairConfig config) {
     config.check(this);
-    return lifetime.whileOpen(
-        () ->
-            config
-                .sendCompletions()
-                .whileOpen(
-                    () ->
-                        config
-                            .receiveCompletions()
-                            .whileOpen(
-                                () ->
-                                    whileOpen(
-                                        config.sharedReceiveQueue(),
-                                        () -> QueuePair.create(this, config)))));
+    return Lifetime.whileAllOpen(config.dependsOn(this), () -> QueuePair.create(this, config));
   }
 
-  private static <T> T whileOpen(@Nullable SharedReceiveQueue queue, Supplier<T> call) {
-    return queue == null ? call.get() : queue.lifetime().whileOpen(call);
+  /**
+   * Opens the receiving queue pair of an XRC domain that another context, also one of another
+   * process, has created: {@code ibv_open_qp}. It lives until all who have it open close it.
+   *
+   * @param xrcDomain the XRC domain, of this domain's device
+   * @param number the number of the queue pair, 0 to 0xffffff
+   * @return the queue pair, whose state may be any
+   * @throws IllegalArgumentException where the XRC domain is another device's, or the number is out
+   *     of range
+   * @throws IllegalStateException where this domain or the XRC domain is closed
+   * @throws RdmaException where it fails: EINVAL where there is no such queue pair
+   */
+  public QueuePair openQueuePair(XrcDomain xrcDomain, int number) {
+    Arguments.checkRange("number", number, 0, 0xff_ffff);
+    QueuePairConfig config = QueuePairConfig.extendedReceive(xrcDomain);
+    config.check(this);
+    return Lifetime.whileAllOpen(
+        config.dependsOn(this), () -> QueuePair.open(this, config, xrcDomain, number));
   }
 
   /**
@@ -473,10 +561,45 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws RdmaException where the device refuses it
    */
   public SharedReceiveQueue createSharedReceiveQueue(int depth, int sges) {
-    DeviceAttributes limits = device.limits();
-    Arguments.checkRange("depth", depth, 1, limits.maxSharedReceiveQueueRequests());
-    Arguments.checkRange("sges", sges, 1, limits.maxSharedReceiveQueueSges());
-    return lifetime.whileOpen(() -> SharedReceiveQueue.create(this, depth, sges));
+    return createSharedReceiveQueue(SharedReceiveQueueConfig.of(depth).sges(sges));
+  }
+
+  /**
+   * Creates a shared receive queue of any type: {@code ibv_create_srq}, or {@code
+   * ibv_create_srq_ex}.
+   *
+   * @param config what it is to be
+   * @return the queue, empty
+   * @throws IllegalArgumentException where a number is out of range, something is another device's,
+   *     or the completion queue is not long enough
+   * @throws IllegalStateException where the domain, the completion queue or the XRC domain is
+   *     closed, or this is a parent domain with a thread domain
+   * @throws RdmaException where the device refuses it: EOPNOTSUPP where it has none of that type
+   */
+  public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueConfig config) {
+    config.check(device);
+    if (hasThreadDomain) {
+      throw new IllegalStateException(
+          "a shared receive queue cannot be in a thread domain, as those who poll use it too");
+    }
+    return Lifetime.whileAllOpen(
+        config.dependsOn(this), () -> SharedReceiveQueue.create(this, config));
+  }
+
+  /**
+   * Creates a work queue: {@code ibv_create_wq}.
+   *
+   * @param config its completion queue and its capacity
+   * @return the queue, in state RESET
+   * @throws IllegalArgumentException where a number is out of range, the completion queue is
+   *     another device's or not long enough
+   * @throws IllegalStateException where the domain or the completion queue is closed
+   * @throws RdmaException where it fails: EOPNOTSUPP where the device has none
+   */
+  public WorkQueue createWorkQueue(WorkQueueConfig config) {
+    config.check(device);
+    return Lifetime.whileAllOpen(
+        List.of(lifetime, config.completions().lifetime()), () -> WorkQueue.create(this, config));
   }
 
   /**
@@ -499,6 +622,7 @@ public final class ProtectionDomain implements AutoCloseable {
                 this,
                 vector,
                 Native.created(
+                    device.info(),
                     "ibv_create_ah(" + vector + ")",
                     Calls.pointer(rdma_h.ibv_create_ah$address(), domain, attributes)));
           }
@@ -596,6 +720,15 @@ public final class ProtectionDomain implements AutoCloseable {
 
   Lifetime lifetime() {
     return lifetime;
+  }
+
+  /** Whether what is created of both works together. */
+  boolean isSameAs(ProtectionDomain other) {
+    return original == other.original;
+  }
+
+  boolean hasThreadDomain() {
+    return hasThreadDomain;
   }
 
   HotCalls referringPosts() {

@@ -2,20 +2,21 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.ibv_ece;
 import org.rdma4j.bindings.generated.ibv_qp;
 import org.rdma4j.bindings.generated.ibv_qp_attr;
-import org.rdma4j.bindings.generated.ibv_qp_cap;
 import org.rdma4j.bindings.generated.ibv_qp_init_attr;
 import org.rdma4j.bindings.generated.ibv_qp_init_attr_ex;
+import org.rdma4j.bindings.generated.ibv_qp_open_attr;
+import org.rdma4j.bindings.generated.ibv_qp_rate_limit_attr;
 import org.rdma4j.bindings.generated.rdma_h;
-import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
@@ -39,8 +40,9 @@ public final class QueuePair implements AutoCloseable {
   private final MemorySegment queuePair;
   private final QueuePairCapabilities capabilities;
   private final QueuePairType type;
-  private final @Nullable SharedReceiveQueue sharedReceiveQueue;
-  private final Set<SendOperation> sendOperations;
+  private final QueuePairConfig config;
+  private final OnlyOne sendRequests;
+  private final OnlyOne receiveRequests;
   private final @Nullable ExtendedQueuePair extended;
   private final MulticastGroups groups;
   private final HotCalls posts;
@@ -63,70 +65,49 @@ public final class QueuePair implements AutoCloseable {
     this.queuePair = queuePair;
     this.capabilities = capabilities;
     this.type = config.type();
-    this.sharedReceiveQueue = config.sharedReceiveQueue();
-    this.sendOperations = config.sendOperations();
+    this.config = config;
+    this.sendRequests = new OnlyOne(domain);
+    this.receiveRequests = new OnlyOne(domain);
     this.extended =
-        sendOperations.isEmpty()
+        config.sendOperations().isEmpty()
             ? null
-            : new ExtendedQueuePair(
-                queuePair, type == QueuePairType.UNRELIABLE_DATAGRAM, domain.device().callStyle());
-    MulticastGroups attached = new MulticastGroups(queuePair);
+            : new ExtendedQueuePair(queuePair, type, domain.device().callStyle());
+    MulticastGroups attached = new MulticastGroups(domain.device().info(), queuePair);
     this.groups = attached;
+    DeviceInfo device = domain.device().info();
     HotCalls calls = new HotCalls();
     this.posts = calls;
     this.lifetime =
         new Lifetime(
-            "queue pair " + ibv_qp.qp_num(queuePair) + " of " + domain.device().info().name(),
+            "queue pair " + ibv_qp.qp_num(queuePair) + " of " + device.name(),
             () -> {
               calls.revoke();
               attached.detachAll();
-              Native.check("ibv_destroy_qp", rdma_h.ibv_destroy_qp(queuePair));
+              Native.check(device, "ibv_destroy_qp", rdma_h.ibv_destroy_qp(queuePair));
               releaseReservations.run();
             },
-            parents(domain, config));
+            config.dependsOn(domain).toArray(Lifetime[]::new));
     domain.device().register(queuePair.address(), this, lifetime);
     Leaks.watch(this, lifetime);
   }
 
-  private static Lifetime[] parents(ProtectionDomain domain, QueuePairConfig config) {
-    SharedReceiveQueue shared = config.sharedReceiveQueue();
-    return Stream.of(
-            domain.lifetime(),
-            config.sendCompletions().lifetime(),
-            config.receiveCompletions().lifetime(),
-            shared == null ? domain.lifetime() : shared.lifetime())
-        .distinct()
-        .toArray(Lifetime[]::new);
-  }
-
-  /** In a call during which the domain and the queues are open. */
+  /** In a call during which all that the configuration names is open. */
   static QueuePair create(ProtectionDomain domain, QueuePairConfig config) {
     Runnable release = reserve(config);
     try (Arena arena = Arena.ofConfined()) {
-      // The extended struct begins as the basic one does.
       MemorySegment init = arena.allocate(ibv_qp_init_attr_ex.layout());
-      MemorySegment cap = ibv_qp_init_attr.cap(init);
-      ibv_qp_init_attr.send_cq(init, config.sendCompletions().queue());
-      ibv_qp_init_attr.recv_cq(init, config.receiveCompletions().queue());
-      SharedReceiveQueue shared = config.sharedReceiveQueue();
-      if (shared != null) {
-        ibv_qp_init_attr.srq(init, shared.pointer());
-      }
-      ibv_qp_init_attr.qp_type(init, config.type().value());
-      ibv_qp_init_attr.sq_sig_all(init, config.signalAll() ? 1 : 0);
-      ibv_qp_cap.max_send_wr(cap, config.sendDepth());
-      ibv_qp_cap.max_recv_wr(cap, config.receiveDepth());
-      ibv_qp_cap.max_send_sge(cap, config.sendSges());
-      ibv_qp_cap.max_recv_sge(cap, config.receiveSges());
-      ibv_qp_cap.max_inline_data(cap, config.inlineBytes());
+      config.write(init, domain, arena);
+      MemorySegment cap = ibv_qp_init_attr_ex.cap(init);
+      DeviceInfo device = domain.device().info();
       MemorySegment created =
           Native.created(
-              "ibv_create_qp(" + QueuePairCapabilities.read(cap) + ")",
-              create(domain, config, init));
+              device,
+              "ibv_create_qp(" + config.type() + ", " + QueuePairCapabilities.read(cap) + ")",
+              Verbs.ibv_create_qp_ex(domain.device().context(), init));
       try {
         return new QueuePair(domain, created, QueuePairCapabilities.read(cap), config, release);
       } catch (RuntimeException failed) {
-        Native.check("ibv_destroy_qp", rdma_h.ibv_destroy_qp(created));
+        Native.check(device, "ibv_destroy_qp", rdma_h.ibv_destroy_qp(created));
         throw failed;
       }
     } catch (RuntimeException failed) {
@@ -135,16 +116,29 @@ public final class QueuePair implements AutoCloseable {
     }
   }
 
-  private static MemorySegment create(
-      ProtectionDomain domain, QueuePairConfig config, MemorySegment init) {
-    if (config.sendOperations().isEmpty()) {
-      return Calls.pointer(rdma_h.ibv_create_qp$address(), domain.pointer(), init);
+  /** In a call during which both domains are open. */
+  static QueuePair open(
+      ProtectionDomain domain, QueuePairConfig config, XrcDomain xrcDomain, int number) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment open = arena.allocate(ibv_qp_open_attr.layout());
+      ibv_qp_open_attr.comp_mask(
+          open,
+          rdma_h.IBV_QP_OPEN_ATTR_NUM()
+              | rdma_h.IBV_QP_OPEN_ATTR_XRCD()
+              | rdma_h.IBV_QP_OPEN_ATTR_TYPE());
+      ibv_qp_open_attr.qp_num(open, number);
+      ibv_qp_open_attr.xrcd(open, xrcDomain.pointer());
+      ibv_qp_open_attr.qp_type(open, config.type().value());
+      return new QueuePair(
+          domain,
+          Native.created(
+              domain.device().info(),
+              "ibv_open_qp(" + number + ")",
+              Verbs.ibv_open_qp(domain.device().context(), open)),
+          new QueuePairCapabilities(0, 0, 0, 0, 0),
+          config,
+          () -> {});
     }
-    ibv_qp_init_attr_ex.comp_mask(
-        init, rdma_h.IBV_QP_INIT_ATTR_PD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
-    ibv_qp_init_attr_ex.pd(init, domain.pointer());
-    ibv_qp_init_attr_ex.send_ops_flags(init, NativeConstant.mask(config.sendOperations()));
-    return Verbs.ibv_create_qp_ex(domain.device().context(), init);
   }
 
   /**
@@ -154,36 +148,33 @@ public final class QueuePair implements AutoCloseable {
     if (config.mayOverrun()) {
       return () -> {};
     }
-    CompletionQueue.Capacity sends = config.sendCompletions().reservations();
-    CompletionQueue.Capacity receives = config.receiveCompletions().reservations();
-    int sendDepth = config.sendDepth();
-    SharedReceiveQueue shared = config.sharedReceiveQueue();
-    int receiveDepth = shared == null ? config.receiveDepth() : 0;
-    sends.reserve(sendDepth);
+    List<Runnable> releases = new ArrayList<>();
+    Runnable release = () -> releases.forEach(Runnable::run);
     try {
-      receives.reserve(receiveDepth);
-    } catch (IllegalArgumentException tooMany) {
-      sends.release(sendDepth);
-      throw tooMany;
-    }
-    Runnable release =
-        () -> {
-          sends.release(sendDepth);
-          receives.release(receiveDepth);
-        };
-    if (shared == null) {
-      return release;
-    }
-    try {
-      shared.reserve(receives);
+      CompletionQueue sends = config.sendCompletions();
+      if (sends != null) {
+        reserve(sends.reservations(), config.sendDepth(), releases);
+      }
+      CompletionQueue receives = config.receiveCompletions();
+      SharedReceiveQueue shared = config.sharedReceiveQueue();
+      if (receives != null && shared == null) {
+        reserve(receives.reservations(), config.receiveDepth(), releases);
+      } else if (receives != null && shared != null) {
+        CompletionQueue.Capacity capacity = receives.reservations();
+        shared.places().reserve(capacity);
+        releases.add(() -> shared.places().release(capacity));
+      }
     } catch (IllegalArgumentException tooMany) {
       release.run();
       throw tooMany;
     }
-    return () -> {
-      release.run();
-      shared.release(receives);
-    };
+    return release;
+  }
+
+  private static void reserve(
+      CompletionQueue.Capacity capacity, int requests, List<Runnable> releases) {
+    capacity.reserve(requests);
+    releases.add(() -> capacity.release(requests));
   }
 
   /**
@@ -246,7 +237,9 @@ public final class QueuePair implements AutoCloseable {
             MemorySegment attributes = arena.allocate(ibv_qp_attr.layout());
             MemorySegment init = arena.allocate(ibv_qp_init_attr.layout());
             Native.check(
-                "ibv_query_qp", rdma_h.ibv_query_qp(queuePair, attributes, EVERY_ATTRIBUTE, init));
+                domain.device().info(),
+                "ibv_query_qp",
+                rdma_h.ibv_query_qp(queuePair, attributes, EVERY_ATTRIBUTE, init));
             return QueuePairAttributes.read(attributes);
           }
         });
@@ -414,6 +407,26 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
+   * Has packets sent and received by a queue pair of raw packets: over INIT and READY_TO_RECEIVE to
+   * READY_TO_SEND.
+   *
+   * @param port the local port, from 1
+   * @throws IllegalArgumentException where there is no such port
+   * @throws IllegalStateException where the queue pair is closed, or is not of raw packets
+   * @throws RdmaException where the state does not allow it
+   */
+  public void startRawPackets(int port) {
+    if (type != QueuePairType.RAW_PACKET) {
+      throw new IllegalStateException(
+          this + " is of type " + type + ", must be RAW_PACKET for this");
+    }
+    domain.device().checkPort(port);
+    modify(new QueuePairChange().state(QueuePairState.INIT).port(port));
+    modify(new QueuePairChange().state(QueuePairState.READY_TO_RECEIVE));
+    modify(new QueuePairChange().state(QueuePairState.READY_TO_SEND));
+  }
+
+  /**
    * From READY_TO_SEND to SEND_QUEUE_DRAINED: sends that have begun are finished, further ones
    * wait.
    *
@@ -469,16 +482,96 @@ public final class QueuePair implements AutoCloseable {
             MemorySegment changed = arena.allocate(ibv_qp_attr.layout());
             change.write(changed);
             Native.check(
+                domain.device().info(),
                 "ibv_modify_qp(" + change + ")",
                 rdma_h.ibv_modify_qp(queuePair, changed, change.mask()));
             QueuePairState state = change.newState();
             if (state != null) {
               takesReceives = state != QueuePairState.RESET;
-              takesSends = STATES_THAT_TAKE_SENDS.contains(state);
+              takesSends = config.sends() && STATES_THAT_TAKE_SENDS.contains(state);
             }
             return true;
           }
         });
+  }
+
+  /**
+   * Limits how much is sent: {@code ibv_modify_qp_rate_limit}.
+   *
+   * @param limit the limit, see {@link ExtendedDeviceAttributes#packetPacing}
+   * @throws IllegalStateException where the queue pair is closed
+   * @throws RdmaException where the device refuses it: EOPNOTSUPP where it cannot limit
+   */
+  public void limitRate(RateLimit limit) {
+    lifetime.whileOpen(
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = arena.allocate(ibv_qp_rate_limit_attr.layout());
+            ibv_qp_rate_limit_attr.rate_limit(attributes, limit.rate());
+            ibv_qp_rate_limit_attr.max_burst_sz(attributes, limit.maxBurst());
+            ibv_qp_rate_limit_attr.typical_pkt_sz(attributes, (short) limit.typicalPacket());
+            Native.check(
+                domain.device().info(),
+                "ibv_modify_qp_rate_limit(" + limit + ")",
+                Verbs.ibv_modify_qp_rate_limit(queuePair, attributes));
+            return true;
+          }
+        });
+  }
+
+  /**
+   * What this end offers, or after READY_TO_RECEIVE what was agreed on: {@code ibv_query_ece}.
+   *
+   * @return the options
+   * @throws IllegalStateException where the queue pair is closed
+   * @throws RdmaException where it fails: EOPNOTSUPP where the device has none
+   */
+  public Ece ece() {
+    return lifetime.whileOpen(
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment ece = arena.allocate(ibv_ece.layout());
+            Native.check(
+                domain.device().info(), "ibv_query_ece", rdma_h.ibv_query_ece(queuePair, ece));
+            return Ece.read(ece);
+          }
+        });
+  }
+
+  /**
+   * Sets what both ends are to use, {@code ibv_set_ece}, before READY_TO_RECEIVE. The device drops
+   * the options that it does not know.
+   *
+   * @param ece what the peer offers
+   * @throws IllegalStateException where the queue pair is closed
+   * @throws RdmaException where it fails: EOPNOTSUPP where the vendor is 0, or the device has none
+   */
+  public void setEce(Ece ece) {
+    lifetime.whileOpen(
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment wanted = arena.allocate(ibv_ece.layout());
+            ece.write(wanted);
+            Native.check(
+                domain.device().info(),
+                "ibv_set_ece(" + ece + ")",
+                rdma_h.ibv_set_ece(queuePair, wanted));
+            return true;
+          }
+        });
+  }
+
+  /**
+   * Whether the bytes of an operation are written in their order, so that the last one tells of
+   * those before it: {@code ibv_query_qp_data_in_order}.
+   *
+   * @param operation the operation
+   * @return whether they are for sure; false on processors other than x86
+   * @throws IllegalStateException where the queue pair is closed
+   */
+  public boolean isDataInOrder(SendOperation operation) {
+    int opcode = SendRequests.opcode(operation);
+    return lifetime.whileOpen(() -> rdma_h.ibv_query_qp_data_in_order(queuePair, opcode, 0) != 0);
   }
 
   private boolean isReliable() {
@@ -488,7 +581,11 @@ public final class QueuePair implements AutoCloseable {
   private void requireConnection(String instead) {
     if (type == QueuePairType.UNRELIABLE_DATAGRAM || type == QueuePairType.RAW_PACKET) {
       throw new IllegalStateException(
-          this + " is of type " + type + ", which has no connection: call " + instead);
+          this
+              + " is of type "
+              + type
+              + ", which has no connection: call "
+              + (type == QueuePairType.RAW_PACKET ? "startRawPackets" : instead));
     }
   }
 
@@ -545,11 +642,15 @@ public final class QueuePair implements AutoCloseable {
    * @throws IllegalStateException where the queue pair is closed, or of a type that sends nothing
    */
   public SendRequests sendRequests(int most) {
-    if (type == QueuePairType.EXTENDED_RECEIVE) {
+    if (!config.sends()) {
       throw new IllegalStateException(this + " is of type " + type + ", which sends nothing");
     }
     Arguments.checkRange("most", most, 1, capabilities.sendDepth());
-    return lifetime.whileOpen(() -> new SendRequests(this, most, posts));
+    return lifetime.whileOpen(
+        () -> {
+          sendRequests.claim(this, "SendRequests");
+          return new SendRequests(this, most, posts);
+        });
   }
 
   /**
@@ -561,12 +662,41 @@ public final class QueuePair implements AutoCloseable {
    * @throws IllegalStateException where the queue pair is closed, or has a shared receive queue
    */
   public ReceiveRequests receiveRequests(int most) {
-    if (sharedReceiveQueue != null) {
+    SharedReceiveQueue shared = config.sharedReceiveQueue();
+    if (shared != null) {
       throw new IllegalStateException(
-          this + " receives by the " + sharedReceiveQueue + ": post receives there");
+          this + " receives by the " + shared + ": post receives there");
+    }
+    if (!config.receives()) {
+      throw new IllegalStateException(
+          this
+              + " is of type "
+              + type
+              + ", for which shared receive queues or work queues receive");
     }
     Arguments.checkRange("most", most, 1, capabilities.receiveDepth());
-    return lifetime.whileOpen(() -> ReceiveRequests.of(this, most, posts));
+    return lifetime.whileOpen(
+        () -> {
+          receiveRequests.claim(this, "ReceiveRequests");
+          return ReceiveRequests.of(this, most, posts);
+        });
+  }
+
+  /**
+   * Steers packets that arrive at a port to this queue pair: {@code ibv_create_flow}. Linux wants
+   * CAP_NET_RAW for it.
+   *
+   * @param rule which packets, and what else to do with them
+   * @return the flow, which closes with this queue pair
+   * @throws IllegalArgumentException where the device has no such port, or what the rule names is
+   *     another device's
+   * @throws IllegalStateException where the queue pair, or what the rule names, is closed
+   * @throws RdmaException where the device refuses it: EOPNOTSUPP where it has no flows, EINVAL
+   *     where it does not know a specification
+   */
+  public Flow createFlow(FlowRule rule) {
+    rule.check(domain.device());
+    return Lifetime.whileAllOpen(rule.dependsOn(this), () -> Flow.create(this, rule));
   }
 
   /**
@@ -607,13 +737,25 @@ public final class QueuePair implements AutoCloseable {
 
   /** A call that posts to the send queue beside {@link SendRequests}, during which this is open. */
   <T> T whileSending(Supplier<T> call) {
+    if (domain.hasThreadDomain()) {
+      throw new IllegalStateException(this + " is in a thread domain: bind by SendRequests");
+    }
     checkSends();
     return lifetime.whileOpen(call);
   }
 
   /** What it can post by {@code ibv_wr_*}; nothing where it posts by {@code ibv_post_send}. */
   Set<SendOperation> sendOperations() {
-    return sendOperations;
+    return config.sendOperations();
+  }
+
+  /** The longest header of a segmented send. */
+  int segmentHeaderBytes() {
+    return config.segmentHeaderBytes();
+  }
+
+  Lifetime lifetime() {
+    return lifetime;
   }
 
   @Nullable ExtendedQueuePair extended() {

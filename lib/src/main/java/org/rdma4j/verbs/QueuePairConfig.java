@@ -1,42 +1,65 @@
 package org.rdma4j.verbs;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.bindings.generated.ibv_qp_cap;
+import org.rdma4j.bindings.generated.ibv_qp_init_attr_ex;
+import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.lifetime.Lifetime;
 
 /**
- * What a queue pair is created with: {@code struct ibv_qp_init_attr}. Immutable; each method that
- * takes a value returns a changed copy.
+ * What a queue pair is created with: {@code struct ibv_qp_init_attr_ex}. Immutable; each method
+ * that takes a value returns a changed copy.
  *
  * @param type what it is
- * @param sendCompletions where it is told how sends ended
- * @param receiveCompletions where it is told how receives ended; may be the same queue
+ * @param sendCompletions where it is told how sends ended; null where it sends nothing, being
+ *     EXTENDED_RECEIVE or having a receive hash
+ * @param receiveCompletions where it is told how receives ended, may be the same queue; null where
+ *     others receive for it, since it is EXTENDED_SEND, EXTENDED_RECEIVE or has a receive hash
  * @param sharedReceiveQueue where its receives are posted; null, the default, where it has its own
+ * @param xrcDomain the domain of an EXTENDED_RECEIVE one; null for others
+ * @param receiveHash how its packets are spread over work queues; null, the default, where it
+ *     receives by itself
  * @param sendDepth the most outstanding send requests; default 1
  * @param receiveDepth the most outstanding receive requests; default 1
  * @param sendSges the most scatter/gather entries of a send request; default 1
  * @param receiveSges the most scatter/gather entries of a receive request; default 1
  * @param inlineBytes the most bytes of a send that are copied into the request itself; default 0
+ * @param segmentHeaderBytes the longest header of a {@link SendRequests#segmented segmented} send;
+ *     default 0, and there are none
  * @param signalAll whether every send raises a completion, signalled or not; default false
  * @param mayOverrun whether the completion queues may be shorter than the queues of all queue pairs
  *     that use them; default false
+ * @param flags what few devices can do besides; default nothing
  * @param sendOperations what {@link SendRequests} post by {@code ibv_wr_*}, on an extended queue
  *     pair; default none, and all is posted by {@code ibv_post_send}
  */
 public record QueuePairConfig(
     QueuePairType type,
-    CompletionQueue sendCompletions,
-    CompletionQueue receiveCompletions,
+    @Nullable CompletionQueue sendCompletions,
+    @Nullable CompletionQueue receiveCompletions,
     @Nullable SharedReceiveQueue sharedReceiveQueue,
+    @Nullable XrcDomain xrcDomain,
+    @Nullable ReceiveHash receiveHash,
     int sendDepth,
     int receiveDepth,
     int sendSges,
     int receiveSges,
     int inlineBytes,
+    int segmentHeaderBytes,
     boolean signalAll,
     boolean mayOverrun,
+    Set<QueuePairFlag> flags,
     Set<SendOperation> sendOperations) {
-  /** Copies the operations. */
+  /** Copies the sets. */
   public QueuePairConfig {
+    flags = Set.copyOf(flags);
     sendOperations = Set.copyOf(sendOperations);
   }
 
@@ -83,17 +106,132 @@ public record QueuePairConfig(
   }
 
   /**
+   * Ethernet frames as they are, whose sends and receives complete on one queue. Linux wants
+   * CAP_NET_RAW for it.
+   *
+   * @param completions the completion queue
+   * @return the configuration, everything else at its default
+   */
+  public static QueuePairConfig rawPackets(CompletionQueue completions) {
+    return of(QueuePairType.RAW_PACKET, completions, completions);
+  }
+
+  /**
+   * The sending half of an extended reliable connection (XRC).
+   *
+   * @param completions the completion queue
+   * @return the configuration, everything else at its default
+   */
+  public static QueuePairConfig extendedSend(CompletionQueue completions) {
+    return of(QueuePairType.EXTENDED_SEND, completions, null);
+  }
+
+  /**
+   * The receiving half of an extended reliable connection (XRC), whose messages go to the shared
+   * receive queues of an XRC domain.
+   *
+   * @param xrcDomain the domain
+   * @return the configuration, everything else at its default
+   */
+  public static QueuePairConfig extendedReceive(XrcDomain xrcDomain) {
+    return of(QueuePairType.EXTENDED_RECEIVE, null, null)
+        .with(draft -> draft.xrcDomain = xrcDomain);
+  }
+
+  /**
+   * Packets that are spread over work queues, receive side scaling.
+   *
+   * @param hash how
+   * @return the configuration, of type RAW_PACKET, everything else at its default
+   */
+  public static QueuePairConfig spread(ReceiveHash hash) {
+    return of(QueuePairType.RAW_PACKET, null, null).with(draft -> draft.receiveHash = hash);
+  }
+
+  /**
    * A queue pair of any type.
    *
    * @param type what it is
-   * @param sendCompletions the completion queue of sends
-   * @param receiveCompletions the completion queue of receives
+   * @param sendCompletions the completion queue of sends; null where it sends nothing
+   * @param receiveCompletions the completion queue of receives; null where others receive for it
    * @return the configuration, everything else at its default
    */
   public static QueuePairConfig of(
-      QueuePairType type, CompletionQueue sendCompletions, CompletionQueue receiveCompletions) {
+      QueuePairType type,
+      @Nullable CompletionQueue sendCompletions,
+      @Nullable CompletionQueue receiveCompletions) {
     return new QueuePairConfig(
-        type, sendCompletions, receiveCompletions, null, 1, 1, 1, 1, 0, false, false, Set.of());
+        type,
+        sendCompletions,
+        receiveCompletions,
+        null,
+        null,
+        null,
+        1,
+        1,
+        1,
+        1,
+        0,
+        0,
+        false,
+        false,
+        Set.of(),
+        Set.of());
+  }
+
+  /** The components, to change one of them. */
+  private static final class Draft {
+    private @Nullable SharedReceiveQueue sharedReceiveQueue;
+    private @Nullable XrcDomain xrcDomain;
+    private @Nullable ReceiveHash receiveHash;
+    private int sendDepth;
+    private int receiveDepth;
+    private int sendSges;
+    private int receiveSges;
+    private int inlineBytes;
+    private int segmentHeaderBytes;
+    private boolean signalAll;
+    private boolean mayOverrun;
+    private Set<QueuePairFlag> flags;
+    private Set<SendOperation> sendOperations;
+
+    Draft(QueuePairConfig from) {
+      sharedReceiveQueue = from.sharedReceiveQueue;
+      xrcDomain = from.xrcDomain;
+      receiveHash = from.receiveHash;
+      sendDepth = from.sendDepth;
+      receiveDepth = from.receiveDepth;
+      sendSges = from.sendSges;
+      receiveSges = from.receiveSges;
+      inlineBytes = from.inlineBytes;
+      segmentHeaderBytes = from.segmentHeaderBytes;
+      signalAll = from.signalAll;
+      mayOverrun = from.mayOverrun;
+      flags = from.flags;
+      sendOperations = from.sendOperations;
+    }
+  }
+
+  private QueuePairConfig with(Consumer<Draft> change) {
+    Draft draft = new Draft(this);
+    change.accept(draft);
+    return new QueuePairConfig(
+        type,
+        sendCompletions,
+        receiveCompletions,
+        draft.sharedReceiveQueue,
+        draft.xrcDomain,
+        draft.receiveHash,
+        draft.sendDepth,
+        draft.receiveDepth,
+        draft.sendSges,
+        draft.receiveSges,
+        draft.inlineBytes,
+        draft.segmentHeaderBytes,
+        draft.signalAll,
+        draft.mayOverrun,
+        draft.flags,
+        draft.sendOperations);
   }
 
   /**
@@ -104,19 +242,7 @@ public record QueuePairConfig(
    * @return the copy
    */
   public QueuePairConfig sharedReceiveQueue(@Nullable SharedReceiveQueue sharedReceiveQueue) {
-    return new QueuePairConfig(
-        type,
-        sendCompletions,
-        receiveCompletions,
-        sharedReceiveQueue,
-        sendDepth,
-        receiveDepth,
-        sendSges,
-        receiveSges,
-        inlineBytes,
-        signalAll,
-        mayOverrun,
-        sendOperations);
+    return with(draft -> draft.sharedReceiveQueue = sharedReceiveQueue);
   }
 
   /**
@@ -127,19 +253,7 @@ public record QueuePairConfig(
    * @return the copy
    */
   public QueuePairConfig sendDepth(int sendDepth) {
-    return new QueuePairConfig(
-        type,
-        sendCompletions,
-        receiveCompletions,
-        sharedReceiveQueue,
-        sendDepth,
-        receiveDepth,
-        sendSges,
-        receiveSges,
-        inlineBytes,
-        signalAll,
-        mayOverrun,
-        sendOperations);
+    return with(draft -> draft.sendDepth = sendDepth);
   }
 
   /**
@@ -150,19 +264,7 @@ public record QueuePairConfig(
    * @return the copy
    */
   public QueuePairConfig receiveDepth(int receiveDepth) {
-    return new QueuePairConfig(
-        type,
-        sendCompletions,
-        receiveCompletions,
-        sharedReceiveQueue,
-        sendDepth,
-        receiveDepth,
-        sendSges,
-        receiveSges,
-        inlineBytes,
-        signalAll,
-        mayOverrun,
-        sendOperations);
+    return with(draft -> draft.receiveDepth = receiveDepth);
   }
 
   /**
@@ -173,19 +275,7 @@ public record QueuePairConfig(
    * @return the copy
    */
   public QueuePairConfig sendSges(int sendSges) {
-    return new QueuePairConfig(
-        type,
-        sendCompletions,
-        receiveCompletions,
-        sharedReceiveQueue,
-        sendDepth,
-        receiveDepth,
-        sendSges,
-        receiveSges,
-        inlineBytes,
-        signalAll,
-        mayOverrun,
-        sendOperations);
+    return with(draft -> draft.sendSges = sendSges);
   }
 
   /**
@@ -196,19 +286,7 @@ public record QueuePairConfig(
    * @return the copy
    */
   public QueuePairConfig receiveSges(int receiveSges) {
-    return new QueuePairConfig(
-        type,
-        sendCompletions,
-        receiveCompletions,
-        sharedReceiveQueue,
-        sendDepth,
-        receiveDepth,
-        sendSges,
-        receiveSges,
-        inlineBytes,
-        signalAll,
-        mayOverrun,
-        sendOperations);
+    return with(draft -> draft.receiveSges = receiveSges);
   }
 
   /**
@@ -218,19 +296,27 @@ public record QueuePairConfig(
    * @return the copy
    */
   public QueuePairConfig inlineBytes(int inlineBytes) {
-    return new QueuePairConfig(
-        type,
-        sendCompletions,
-        receiveCompletions,
-        sharedReceiveQueue,
-        sendDepth,
-        receiveDepth,
-        sendSges,
-        receiveSges,
-        inlineBytes,
-        signalAll,
-        mayOverrun,
-        sendOperations);
+    return with(draft -> draft.inlineBytes = inlineBytes);
+  }
+
+  /**
+   * A copy with another {@link #segmentHeaderBytes()}.
+   *
+   * @param segmentHeaderBytes the longest header of a segmented send in bytes, 0 to 65535
+   * @return the copy
+   */
+  public QueuePairConfig segmentHeaderBytes(int segmentHeaderBytes) {
+    return with(draft -> draft.segmentHeaderBytes = segmentHeaderBytes);
+  }
+
+  /**
+   * A copy with other {@link #flags()}.
+   *
+   * @param flags what few devices can do besides
+   * @return the copy
+   */
+  public QueuePairConfig flags(QueuePairFlag... flags) {
+    return with(draft -> draft.flags = Set.of(flags));
   }
 
   /**
@@ -240,19 +326,7 @@ public record QueuePairConfig(
    * @return the copy
    */
   public QueuePairConfig signalAll(boolean signalAll) {
-    return new QueuePairConfig(
-        type,
-        sendCompletions,
-        receiveCompletions,
-        sharedReceiveQueue,
-        sendDepth,
-        receiveDepth,
-        sendSges,
-        receiveSges,
-        inlineBytes,
-        signalAll,
-        mayOverrun,
-        sendOperations);
+    return with(draft -> draft.signalAll = signalAll);
   }
 
   /**
@@ -263,19 +337,7 @@ public record QueuePairConfig(
    * @return the copy
    */
   public QueuePairConfig mayOverrun(boolean mayOverrun) {
-    return new QueuePairConfig(
-        type,
-        sendCompletions,
-        receiveCompletions,
-        sharedReceiveQueue,
-        sendDepth,
-        receiveDepth,
-        sendSges,
-        receiveSges,
-        inlineBytes,
-        signalAll,
-        mayOverrun,
-        sendOperations);
+    return with(draft -> draft.mayOverrun = mayOverrun);
   }
 
   /**
@@ -286,36 +348,142 @@ public record QueuePairConfig(
    * @return the copy
    */
   public QueuePairConfig extended(SendOperation... operations) {
-    return new QueuePairConfig(
-        type,
-        sendCompletions,
-        receiveCompletions,
-        sharedReceiveQueue,
-        sendDepth,
-        receiveDepth,
-        sendSges,
-        receiveSges,
-        inlineBytes,
-        signalAll,
-        mayOverrun,
-        Set.of(operations));
+    return with(draft -> draft.sendOperations = Set.of(operations));
   }
 
-  /** Refuses what the device does not offer. */
+  /** Whether it has a send queue. */
+  boolean sends() {
+    return type != QueuePairType.EXTENDED_RECEIVE && receiveHash == null;
+  }
+
+  /** Whether it receives by a queue that it has, or shares. */
+  boolean receives() {
+    return type != QueuePairType.EXTENDED_SEND
+        && type != QueuePairType.EXTENDED_RECEIVE
+        && receiveHash == null;
+  }
+
+  /** Refuses what the device does not offer, and what does not go together. */
   void check(ProtectionDomain domain) {
+    require("sendCompletions", sendCompletions != null, sends());
+    require("receiveCompletions", receiveCompletions != null, receives());
+    require("xrcDomain", xrcDomain != null, type == QueuePairType.EXTENDED_RECEIVE);
+    checkSharedReceiveQueue(domain);
     RdmaDevice device = domain.device();
-    DeviceAttributes limits = device.limits();
-    if (sharedReceiveQueue != null && sharedReceiveQueue.domain() != domain) {
-      throw new IllegalArgumentException(
-          "the " + sharedReceiveQueue + " belongs to another protection domain");
+    if (sendCompletions != null) {
+      Arguments.checkSameDevice("send completion queue", sendCompletions.device(), device);
     }
-    Arguments.checkSameDevice("send completion queue", sendCompletions.device(), device);
-    Arguments.checkSameDevice("receive completion queue", receiveCompletions.device(), device);
+    if (receiveCompletions != null) {
+      Arguments.checkSameDevice("receive completion queue", receiveCompletions.device(), device);
+    }
+    if (xrcDomain != null) {
+      Arguments.checkSameDevice("XRC domain", xrcDomain.device(), device);
+    }
+    if (receiveHash != null) {
+      Arguments.checkSameDevice("indirection table", receiveHash.table().device(), device);
+    }
+    DeviceAttributes limits = device.limits();
     Arguments.checkRange("sendDepth", sendDepth, 0, limits.maxWorkRequests());
     Arguments.checkRange("receiveDepth", receiveDepth, 0, limits.maxWorkRequests());
     Arguments.checkRange("sendSges", sendSges, 0, limits.maxSges());
     Arguments.checkRange("receiveSges", receiveSges, 0, limits.maxSges());
     Arguments.checkRange("inlineBytes", inlineBytes, 0, MOST_INLINE_BYTES);
+    Arguments.checkRange("segmentHeaderBytes", segmentHeaderBytes, 0, 0xffff);
+  }
+
+  private void checkSharedReceiveQueue(ProtectionDomain domain) {
+    if (sharedReceiveQueue == null) {
+      return;
+    }
+    require("sharedReceiveQueue", true, receives());
+    if (!domain.isSameAs(sharedReceiveQueue.domain())) {
+      throw new IllegalArgumentException(
+          "the " + sharedReceiveQueue + " belongs to another protection domain");
+    }
+    if (sharedReceiveQueue.type() == SharedReceiveQueueType.EXTENDED) {
+      throw new IllegalArgumentException(
+          "the " + sharedReceiveQueue + " is EXTENDED, which senders name and no queue pair has");
+    }
+  }
+
+  private void require(String name, boolean given, boolean wanted) {
+    if (given != wanted) {
+      throw new IllegalArgumentException(
+          name
+              + (given ? " is given, must not be for " : " is missing, must be given for ")
+              + type
+              + (receiveHash == null ? "" : " with a receive hash"));
+    }
+  }
+
+  /** The lives that one of the domain lies within. */
+  List<Lifetime> dependsOn(ProtectionDomain domain) {
+    return Stream.of(
+            domain.lifetime(),
+            sendCompletions == null ? null : sendCompletions.lifetime(),
+            receiveCompletions == null ? null : receiveCompletions.lifetime(),
+            sharedReceiveQueue == null ? null : sharedReceiveQueue.lifetime(),
+            xrcDomain == null ? null : xrcDomain.lifetime(),
+            receiveHash == null ? null : receiveHash.table().lifetime())
+        .filter(Objects::nonNull)
+        .distinct()
+        .toList();
+  }
+
+  /** Writes the attributes of one of the domain. */
+  void write(MemorySegment init, ProtectionDomain domain, Arena arena) {
+    MemorySegment cap = ibv_qp_init_attr_ex.cap(init);
+    if (sends()) {
+      ibv_qp_cap.max_send_wr(cap, sendDepth);
+      ibv_qp_cap.max_send_sge(cap, sendSges);
+      ibv_qp_cap.max_inline_data(cap, inlineBytes);
+    }
+    if (receives()) {
+      ibv_qp_cap.max_recv_wr(cap, receiveDepth);
+      ibv_qp_cap.max_recv_sge(cap, receiveSges);
+    }
+    ibv_qp_init_attr_ex.qp_type(init, type.value());
+    ibv_qp_init_attr_ex.sq_sig_all(init, signalAll ? 1 : 0);
+    if (sendCompletions != null) {
+      ibv_qp_init_attr_ex.send_cq(init, sendCompletions.queue());
+    }
+    if (receiveCompletions != null) {
+      ibv_qp_init_attr_ex.recv_cq(init, receiveCompletions.queue());
+    }
+    if (sharedReceiveQueue != null) {
+      ibv_qp_init_attr_ex.srq(init, sharedReceiveQueue.pointer());
+    }
+    ibv_qp_init_attr_ex.comp_mask(init, writeFurther(init, domain, arena));
+  }
+
+  /** Writes what only the extended struct has; returns its mask. */
+  private int writeFurther(MemorySegment init, ProtectionDomain domain, Arena arena) {
+    int mask = 0;
+    if (xrcDomain == null) {
+      mask |= rdma_h.IBV_QP_INIT_ATTR_PD();
+      ibv_qp_init_attr_ex.pd(init, domain.pointer());
+    } else {
+      mask |= rdma_h.IBV_QP_INIT_ATTR_XRCD();
+      ibv_qp_init_attr_ex.xrcd(init, xrcDomain.pointer());
+    }
+    if (receiveHash != null) {
+      mask |= rdma_h.IBV_QP_INIT_ATTR_IND_TABLE() | rdma_h.IBV_QP_INIT_ATTR_RX_HASH();
+      ibv_qp_init_attr_ex.rwq_ind_tbl(init, receiveHash.table().pointer());
+      receiveHash.write(ibv_qp_init_attr_ex.rx_hash_conf(init), arena);
+    }
+    if (segmentHeaderBytes != 0) {
+      mask |= rdma_h.IBV_QP_INIT_ATTR_MAX_TSO_HEADER();
+      ibv_qp_init_attr_ex.max_tso_header(init, (short) segmentHeaderBytes);
+    }
+    if (!flags.isEmpty()) {
+      mask |= rdma_h.IBV_QP_INIT_ATTR_CREATE_FLAGS();
+      ibv_qp_init_attr_ex.create_flags(init, NativeConstant.mask(flags));
+    }
+    if (!sendOperations.isEmpty()) {
+      mask |= rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS();
+      ibv_qp_init_attr_ex.send_ops_flags(init, NativeConstant.mask(sendOperations));
+    }
+    return mask;
   }
 
   /**

@@ -17,8 +17,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.ibv_ah_attr;
 import org.rdma4j.bindings.generated.ibv_context;
 import org.rdma4j.bindings.generated.ibv_cq_init_attr_ex;
 import org.rdma4j.bindings.generated.ibv_device;
@@ -27,7 +29,9 @@ import org.rdma4j.bindings.generated.ibv_device_attr_ex;
 import org.rdma4j.bindings.generated.ibv_gid;
 import org.rdma4j.bindings.generated.ibv_gid_entry;
 import org.rdma4j.bindings.generated.ibv_port_attr;
+import org.rdma4j.bindings.generated.ibv_td_init_attr;
 import org.rdma4j.bindings.generated.ibv_values_ex;
+import org.rdma4j.bindings.generated.ibv_xrcd_init_attr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.generated.timespec;
 import org.rdma4j.bindings.inlines.Calls;
@@ -212,7 +216,7 @@ public final class RdmaDevice implements AutoCloseable {
         throw new IllegalStateException(
             "fork support has to be initialised before the first device is opened");
       }
-      Native.check("ibv_fork_init", rdma_h.ibv_fork_init());
+      Native.check(null, "ibv_fork_init", rdma_h.ibv_fork_init());
       return forkStatus();
     }
   }
@@ -292,7 +296,8 @@ public final class RdmaDevice implements AutoCloseable {
         NativeConstant.of(NodeType.class, ibv_device.node_type(device), NodeType.UNKNOWN),
         NativeConstant.of(
             TransportType.class, ibv_device.transport_type(device), TransportType.UNKNOWN),
-        ibv_device.ibdev_path(device).getString(0));
+        ibv_device.ibdev_path(device).getString(0),
+        rdma_h.ibv_get_device_index(device));
   }
 
   /**
@@ -534,6 +539,45 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
+   * Finds where on Ethernet packets to a GID go, as the kernel's routes and neighbours tell: {@code
+   * ibv_resolve_eth_l2_from_gid}. For RoCE. It waits for the neighbour's answer, some seconds at
+   * most.
+   *
+   * @param vector the way to the GID; of it, port, local GID and destination count
+   * @return the destination
+   * @throws IllegalArgumentException where there is no such port or index, or the vector has no
+   *     global route
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where there is no way there, or nobody answers
+   */
+  public EthernetDestination resolveEthernet(AddressVector vector) {
+    GlobalRoute route = vector.globalRoute();
+    if (route == null) {
+      throw new IllegalArgumentException(vector + " has no global route, must have one");
+    }
+    Arguments.checkIndex("GID index", route.gidIndex(), port(vector.port()).gidTableLength());
+    return lifetime.whileOpen(
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = arena.allocate(ibv_ah_attr.layout());
+            vector.write(attributes);
+            MemorySegment address = arena.allocate(EthernetAddress.BYTES);
+            MemorySegment vlan = arena.allocate(ValueLayout.JAVA_SHORT);
+            Native.check(
+                info,
+                "ibv_resolve_eth_l2_from_gid(" + route.destination() + ")",
+                Math.abs(rdma_h.ibv_resolve_eth_l2_from_gid(context, attributes, address, vlan)));
+            int tag = Short.toUnsignedInt(vlan.get(ValueLayout.JAVA_SHORT, 0));
+            return new EthernetDestination(
+                EthernetAddress.read(address),
+                tag > LAST_VLAN ? OptionalInt.empty() : OptionalInt.of(tag));
+          }
+        });
+  }
+
+  private static final int LAST_VLAN = 0xfff;
+
+  /**
    * How many completion vectors the device has, which completion queues can be spread over.
    *
    * @return the number, at least 1
@@ -557,6 +601,97 @@ public final class RdmaDevice implements AutoCloseable {
                 this,
                 Native.created(
                     info, "ibv_alloc_pd", Calls.pointer(rdma_h.ibv_alloc_pd$address(), context))));
+  }
+
+  /**
+   * Allocates a thread domain: {@code ibv_alloc_td}.
+   *
+   * @return the thread domain
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where it fails: EOPNOTSUPP where the device's provider has none
+   */
+  public ThreadDomain allocateThreadDomain() {
+    return lifetime.whileOpen(
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment init = arena.allocate(ibv_td_init_attr.layout());
+            return new ThreadDomain(
+                this, Native.created(info, "ibv_alloc_td", Verbs.ibv_alloc_td(context, init)));
+          }
+        });
+  }
+
+  /**
+   * Opens a new XRC domain that no other context shares: {@code ibv_open_xrcd}.
+   *
+   * @return the domain
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where it fails: EOPNOTSUPP where the device has no XRC
+   */
+  public XrcDomain openXrcDomain() {
+    return openXrcDomain(NO_FILE, Libc.O_CREAT);
+  }
+
+  /**
+   * Opens the XRC domain of a file, which all contexts share that open it by the same file: {@code
+   * ibv_open_xrcd}. The file's content does not matter, and nothing is written to it.
+   *
+   * @param file the file
+   * @param create whether to create the domain where the file has none yet
+   * @return the domain
+   * @throws IllegalStateException where the device is closed
+   * @throws RdmaException where the file cannot be opened, or the domain: EOPNOTSUPP where the
+   *     device has no XRC, EAGAIN where the file has no domain and none is to be created
+   */
+  public XrcDomain openXrcDomain(Path file, boolean create) {
+    int descriptor = Libc.open(file);
+    try {
+      return openXrcDomain(descriptor, create ? Libc.O_CREAT : 0);
+    } finally {
+      Libc.close(descriptor);
+    }
+  }
+
+  private static final int NO_FILE = -1;
+
+  private XrcDomain openXrcDomain(int descriptor, int flags) {
+    return lifetime.whileOpen(
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment init = arena.allocate(ibv_xrcd_init_attr.layout());
+            ibv_xrcd_init_attr.comp_mask(
+                init, rdma_h.IBV_XRCD_INIT_ATTR_FD() | rdma_h.IBV_XRCD_INIT_ATTR_OFLAGS());
+            ibv_xrcd_init_attr.fd(init, descriptor);
+            ibv_xrcd_init_attr.oflags(init, flags);
+            return new XrcDomain(
+                this, Native.created(info, "ibv_open_xrcd", Verbs.ibv_open_xrcd(context, init)));
+          }
+        });
+  }
+
+  /**
+   * Creates a table of work queues: {@code ibv_create_rwq_ind_table}.
+   *
+   * @param queues its entries, of which one queue may have several; as many as a power of two, at
+   *     most {@link ReceiveSideScalingCapabilities#maxIndirectionTableSize}
+   * @return the table
+   * @throws IllegalArgumentException where there are not as many as a power of two, or one is
+   *     another device's
+   * @throws IllegalStateException where the device or a queue is closed
+   * @throws RdmaException where it fails: EOPNOTSUPP where the device has none
+   */
+  public IndirectionTable createIndirectionTable(WorkQueue... queues) {
+    if (Integer.bitCount(queues.length) != 1) {
+      throw new IllegalArgumentException(
+          "there are " + queues.length + " entries, must be 1, 2, 4 or another power of two");
+    }
+    List<WorkQueue> entries = List.of(queues);
+    for (WorkQueue queue : entries) {
+      Arguments.checkSameDevice("work queue", queue.domain().device(), this);
+    }
+    return Lifetime.whileAllOpen(
+        Stream.concat(Stream.of(lifetime), entries.stream().map(WorkQueue::lifetime)).toList(),
+        () -> IndirectionTable.create(this, entries));
   }
 
   /**

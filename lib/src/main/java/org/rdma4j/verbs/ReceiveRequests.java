@@ -24,7 +24,7 @@ public final class ReceiveRequests {
 
   private final RequestChain chain;
 
-  /** Null for those of a shared receive queue, which has no state. */
+  /** Null for those of a shared receive queue, which has no state, and of a work queue. */
   private final @Nullable QueuePair queuePair;
 
   private ReceiveRequests(RequestChain chain, @Nullable QueuePair queuePair) {
@@ -54,6 +54,21 @@ public final class ReceiveRequests {
         new RequestChain(
             target(device, posts, op, queue.pointer()),
             "ibv_post_srq_recv",
+            SIZE,
+            most,
+            queue.sges(),
+            0,
+            null),
+        null);
+  }
+
+  static ReceiveRequests of(WorkQueue queue, int most, HotCalls posts) {
+    RdmaDevice device = queue.domain().device();
+    long op = DataPath.ibv_post_wq_recv$op(queue.pointer());
+    return new ReceiveRequests(
+        new RequestChain(
+            target(device, posts, op, queue.pointer()),
+            "ibv_post_wq_recv",
             SIZE,
             most,
             queue.sges(),
@@ -112,8 +127,8 @@ public final class ReceiveRequests {
   }
 
   /**
-   * Posts the requests in one call, {@code ibv_post_recv} or {@code ibv_post_srq_recv}, and empties
-   * the room.
+   * Posts the requests in one call, {@code ibv_post_recv}, {@code ibv_post_srq_recv} or {@code
+   * ibv_post_wq_recv}, and empties the room.
    *
    * @return how many were posted; 0, without a call, where there are none
    * @throws PostException where the provider refuses one: ENOMEM where the receive queue is full

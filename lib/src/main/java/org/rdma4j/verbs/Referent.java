@@ -12,17 +12,23 @@ final class Referent {
   static final Referent NONE = new Referent("");
 
   /** For datagrams that point to nothing, since they must. */
-  static final Referent MISSING = new Referent("the datagram's destination is not given: to(...)");
+  static final Referent MISSING = missing("the datagram's destination is not given: to(...)");
 
-  static {
-    MISSING.gone = true;
-  }
+  /** For requests that name no shared receive queue of the peer, since they must. */
+  static final Referent MISSING_QUEUE =
+      missing("the peer's shared receive queue is not given: toSharedReceiveQueue(...)");
 
   private final String refusal;
   private boolean gone;
 
   private Referent(String refusal) {
     this.refusal = refusal;
+  }
+
+  private static Referent missing(String refusal) {
+    Referent missing = new Referent(refusal);
+    missing.gone = true;
+    return missing;
   }
 
   static Referent of(String name) {

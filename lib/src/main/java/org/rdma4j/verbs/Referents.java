@@ -25,6 +25,13 @@ final class Referents {
     referents[EACH * request + 1] = second;
   }
 
+  /** Lets a request that points to what it did at first point to nothing. */
+  void fill(int request) {
+    if (referents[EACH * request] == initial) {
+      set(request, Referent.NONE, Referent.NONE);
+    }
+  }
+
   /** Throws where one of those of the requests from the first to before the end is gone. */
   void check(int first, int end) {
     for (int i = EACH * first; i < EACH * end; i++) {

@@ -60,7 +60,7 @@ final class RequestChain extends HotCall {
    * @param requestSize of the struct, in bytes
    * @param most how many requests there is room for
    * @param mostPieces of a request
-   * @param inlineBytes of a request
+   * @param inlineBytes the room of a request for bytes of its own
    * @param extended what posts it where the target has no function for it
    */
   RequestChain(
@@ -185,11 +185,17 @@ final class RequestChain extends HotCall {
 
   /** Appends inline bytes to a request that has so many already. */
   void putInline(long request, int before, MemorySegment source, long offset, int length) {
-    long bytes = request + inlineOffset;
-    MemorySegment.copy(source, offset, memory, bytes - memory.address() + before, length);
+    keep(request, before, source, offset, length);
     if (length != 0) {
-      putPiece(request, 0, bytes, before + length, 0);
+      putPiece(request, 0, request + inlineOffset, before + length, 0);
     }
+  }
+
+  /** Copies bytes to a place of the request's own room, and returns their address. */
+  long keep(long request, int at, MemorySegment source, long offset, int length) {
+    long address = request + inlineOffset + at;
+    MemorySegment.copy(source, offset, memory, address - memory.address(), length);
+    return address;
   }
 
   /** Writes an entry of a request's list, and makes it the last. */

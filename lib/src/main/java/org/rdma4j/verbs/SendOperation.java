@@ -23,7 +23,11 @@ public enum SendOperation implements NativeConstant {
   /** The bind of a memory window: {@code IBV_QP_EX_WITH_BIND_MW}. */
   BIND_MEMORY_WINDOW(rdma_h.IBV_QP_EX_WITH_BIND_MW()),
   /** A send that invalidates a key of the receiver: {@code IBV_QP_EX_WITH_SEND_WITH_INV}. */
-  SEND_WITH_INVALIDATE(rdma_h.IBV_QP_EX_WITH_SEND_WITH_INV());
+  SEND_WITH_INVALIDATE(rdma_h.IBV_QP_EX_WITH_SEND_WITH_INV()),
+  /** A send that the device cuts into packets: {@code IBV_QP_EX_WITH_TSO}. */
+  SEGMENTED_SEND(rdma_h.IBV_QP_EX_WITH_TSO()),
+  /** A write of 8 bytes that nobody sees half: {@code IBV_QP_EX_WITH_ATOMIC_WRITE}. */
+  ATOMIC_WRITE(rdma_h.IBV_QP_EX_WITH_ATOMIC_WRITE());
 
   private final int value;
 

@@ -49,6 +49,14 @@ public final class SendRequests {
   private static final long BIND_ADDR = BIND_INFO + ibv_mw_bind_info.addr$offset();
   private static final long BIND_LENGTH = BIND_INFO + ibv_mw_bind_info.length$offset();
   private static final long BIND_ACCESS = BIND_INFO + ibv_mw_bind_info.mw_access_flags$offset();
+  static final long XRC_REMOTE_SRQN =
+      ibv_send_wr.qp_type$offset()
+          + ibv_send_wr.qp_type.xrc$offset()
+          + ibv_send_wr.qp_type.xrc.remote_srqn$offset();
+  private static final long TSO_FIELD = ibv_send_wr.tso$offset();
+  static final long TSO_HEADER = TSO_FIELD + ibv_send_wr.tso.hdr$offset();
+  static final long TSO_HEADER_SIZE = TSO_FIELD + ibv_send_wr.tso.hdr_sz$offset();
+  static final long TSO_MSS = TSO_FIELD + ibv_send_wr.tso.mss$offset();
   static final int BIND_MW = rdma_h.IBV_WR_BIND_MW();
   static final int SEND = rdma_h.IBV_WR_SEND();
   static final int SEND_WITH_IMM = rdma_h.IBV_WR_SEND_WITH_IMM();
@@ -59,6 +67,8 @@ public final class SendRequests {
   static final int COMPARE_AND_SWAP = rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
   static final int FETCH_AND_ADD = rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
   static final int LOCAL_INV = rdma_h.IBV_WR_LOCAL_INV();
+  static final int TSO = rdma_h.IBV_WR_TSO();
+  static final int ATOMIC_WRITE = rdma_h.IBV_WR_ATOMIC_WRITE();
   private static final int SIGNALED = rdma_h.IBV_SEND_SIGNALED();
   private static final int SOLICITED = rdma_h.IBV_SEND_SOLICITED();
   private static final int FENCE = rdma_h.IBV_SEND_FENCE();
@@ -72,6 +82,7 @@ public final class SendRequests {
   private final QueuePair queuePair;
   private final RequestChain chain;
   private final int mostInline;
+  private final int mostHeader;
 
   /**
    * A bit for each opcode that the queue pair's type allows. It protects more than the order: what
@@ -92,6 +103,7 @@ public final class SendRequests {
     ExtendedQueuePair extended = queuePair.extended();
     this.queuePair = queuePair;
     this.mostInline = queuePair.capabilities().inlineBytes();
+    this.mostHeader = queuePair.segmentHeaderBytes();
     this.opcodes = opcodes(queuePair);
     this.initialOpcode = (opcodes >>> SEND & 1) == 0 ? NO_OPCODE : SEND;
     this.chain =
@@ -106,10 +118,12 @@ public final class SendRequests {
             (int) ibv_send_wr.layout().byteSize(),
             most,
             queuePair.capabilities().sendSges(),
-            mostInline,
+            mostInline + mostHeader,
             extended);
     if (queuePair.type() == QueuePairType.UNRELIABLE_DATAGRAM) {
       refer(Referent.MISSING);
+    } else if (queuePair.type() == QueuePairType.EXTENDED_SEND) {
+      refer(Referent.MISSING_QUEUE);
     }
   }
 
@@ -134,30 +148,38 @@ public final class SendRequests {
   }
 
   private static long opcodes(QueuePair queuePair) {
+    long allowed = opcodes(queuePair.type(), queuePair.segmentHeaderBytes() > 0);
     Set<SendOperation> operations = queuePair.sendOperations();
     if (operations.isEmpty()) {
-      return opcodes(queuePair.type());
+      // Struct ibv_send_wr has no place for its bytes.
+      return allowed & ~(1L << ATOMIC_WRITE);
     }
     long asked = 0;
     for (SendOperation operation : operations) {
-      asked |=
-          switch (operation) {
-            case WRITE -> 1L << RDMA_WRITE;
-            case WRITE_WITH_IMMEDIATE -> 1L << RDMA_WRITE_WITH_IMM;
-            case SEND -> 1L << SEND;
-            case SEND_WITH_IMMEDIATE -> 1L << SEND_WITH_IMM;
-            case READ -> 1L << RDMA_READ;
-            case COMPARE_AND_SWAP -> 1L << COMPARE_AND_SWAP;
-            case FETCH_AND_ADD -> 1L << FETCH_AND_ADD;
-            case INVALIDATE -> 1L << LOCAL_INV;
-            case BIND_MEMORY_WINDOW -> 1L << BIND_MW;
-            case SEND_WITH_INVALIDATE -> 1L << SEND_WITH_INV;
-          };
+      asked |= 1L << opcode(operation);
     }
-    return asked & opcodes(queuePair.type());
+    return asked & allowed;
   }
 
-  private static long opcodes(QueuePairType type) {
+  /** The opcode of the requests that an operation allows. */
+  static int opcode(SendOperation operation) {
+    return switch (operation) {
+      case WRITE -> RDMA_WRITE;
+      case WRITE_WITH_IMMEDIATE -> RDMA_WRITE_WITH_IMM;
+      case SEND -> SEND;
+      case SEND_WITH_IMMEDIATE -> SEND_WITH_IMM;
+      case READ -> RDMA_READ;
+      case COMPARE_AND_SWAP -> COMPARE_AND_SWAP;
+      case FETCH_AND_ADD -> FETCH_AND_ADD;
+      case INVALIDATE -> LOCAL_INV;
+      case BIND_MEMORY_WINDOW -> BIND_MW;
+      case SEND_WITH_INVALIDATE -> SEND_WITH_INV;
+      case SEGMENTED_SEND -> TSO;
+      case ATOMIC_WRITE -> ATOMIC_WRITE;
+    };
+  }
+
+  private static long opcodes(QueuePairType type, boolean segmented) {
     long sends = 1L << SEND | 1L << SEND_WITH_IMM;
     long unreliable =
         sends
@@ -166,12 +188,18 @@ public final class SendRequests {
             | 1L << RDMA_WRITE_WITH_IMM
             | 1L << LOCAL_INV
             | 1L << BIND_MW;
-    long reliable = unreliable | 1L << RDMA_READ | 1L << COMPARE_AND_SWAP | 1L << FETCH_AND_ADD;
+    long reliable =
+        unreliable
+            | 1L << RDMA_READ
+            | 1L << COMPARE_AND_SWAP
+            | 1L << FETCH_AND_ADD
+            | 1L << ATOMIC_WRITE;
+    long segments = segmented ? 1L << TSO : 0;
     return switch (type) {
       case RELIABLE_CONNECTION, EXTENDED_SEND -> reliable;
       case UNRELIABLE_CONNECTION -> unreliable;
-      case UNRELIABLE_DATAGRAM -> sends;
-      case RAW_PACKET -> 1L << SEND;
+      case UNRELIABLE_DATAGRAM -> sends | segments;
+      case RAW_PACKET -> 1L << SEND | segments;
       case EXTENDED_RECEIVE -> 0;
     };
   }
@@ -335,7 +363,81 @@ public final class SendRequests {
    *     type of the queue pair does not allow it
    */
   public SendRequests invalidate(int key) {
-    RawMemory.putInt(become(LOCAL_INV) + IMM_DATA, key);
+    long request = become(LOCAL_INV);
+    RawMemory.putInt(request + IMM_DATA, key);
+    if (queuePair.type() == QueuePairType.EXTENDED_SEND) {
+      refer(Referent.MISSING_QUEUE).fill(chain.index(request));
+    }
+    return this;
+  }
+
+  /**
+   * Makes the request one that writes 8 bytes to the peer's memory at once, so that nobody sees
+   * some of them alone: {@code IBV_WR_ATOMIC_WRITE}. Only extended queue pairs can, with {@link
+   * SendOperation#ATOMIC_WRITE}; the request takes no memory besides.
+   *
+   * @param remoteAddress where, divisible by 8
+   * @param remoteKey the key of the peer's region, which needs REMOTE_WRITE, as the queue pair
+   *     there does
+   * @param value the bytes, as a number of this host
+   * @return this
+   * @throws IllegalArgumentException where 8 does not divide the address
+   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   *     queue pair does not allow it
+   */
+  public SendRequests atomicWrite(long remoteAddress, int remoteKey, long value) {
+    checkAligned(remoteAddress);
+    atomic(become(ATOMIC_WRITE), remoteAddress, remoteKey, value);
+    return this;
+  }
+
+  /**
+   * Makes the request a SEND that the device cuts into packets, {@code IBV_WR_TSO}, each of which
+   * begins with the header. For raw packets, and datagrams that carry IP; the request may not be
+   * inline besides.
+   *
+   * @param header where the bytes of the header are, on or off the heap; they are copied
+   * @param offset the first byte within it
+   * @param length how many, from 1 to {@link QueuePairConfig#segmentHeaderBytes}
+   * @param segmentBytes the most bytes of the message in a packet, {@code mss}, 1 to 65535
+   * @return this
+   * @throws IndexOutOfBoundsException where the header does not lie within its source
+   * @throws IllegalArgumentException where a length is out of range
+   * @throws IllegalStateException where there is no request, it is an inline one, the source's
+   *     arena is closed, the thread is the wrong one, or the queue pair does not allow it
+   */
+  public SendRequests segmented(MemorySegment header, long offset, int length, int segmentBytes) {
+    long request = allow(TSO);
+    if ((RawMemory.getInt(request + SEND_FLAGS) & INLINE) != 0) {
+      throw inlineSegments();
+    }
+    Arguments.checkRange("length", length, 1, mostHeader);
+    Arguments.checkRange("segmentBytes", segmentBytes, 1, 0xffff);
+    long kept = chain.keep(request, mostInline, header, offset, length);
+    RawMemory.putLong(request + TSO_HEADER, kept);
+    RawMemory.putShort(request + TSO_HEADER_SIZE, (short) length);
+    RawMemory.putShort(request + TSO_MSS, (short) segmentBytes);
+    RawMemory.putInt(request + OPCODE, TSO);
+    return this;
+  }
+
+  /**
+   * Names the shared receive queue that the message goes to, over an extended reliable connection.
+   * Each request needs one, but for binds and invalidations; it holds for one request.
+   *
+   * @param number what {@link SharedReceiveQueue#number} of the peer says
+   * @return this
+   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   *     queue pair is of another type
+   */
+  public SendRequests toSharedReceiveQueue(int number) {
+    long request = chain.current();
+    if (queuePair.type() != QueuePairType.EXTENDED_SEND) {
+      throw new IllegalStateException(
+          queuePair + " is of type " + queuePair.type() + ", whose peer has one queue");
+    }
+    RawMemory.putInt(request + XRC_REMOTE_SRQN, number);
+    refer(Referent.MISSING_QUEUE).fill(chain.index(request));
     return this;
   }
 
@@ -357,7 +459,7 @@ public final class SendRequests {
       throw new IllegalStateException(
           queuePair + " is of type " + queuePair.type() + ", which needs no destination");
     }
-    if (handle.domain() != queuePair.domain()) {
+    if (!queuePair.domain().isSameAs(handle.domain())) {
       throw new IllegalArgumentException("the " + handle + " belongs to another protection domain");
     }
     Arguments.checkRange("queuePairNumber", queuePairNumber, 0, 0xff_ffff);
@@ -386,9 +488,7 @@ public final class SendRequests {
    *     type of the queue pair does not allow it, or something is closed
    */
   public SendRequests bind(MemoryWindow window, MemorySlice part, AccessFlag... access) {
-    long request = become(BIND_MW);
-    // Until all of it is known to be right, what was begun by add.
-    RawMemory.putInt(request + OPCODE, initialOpcode);
+    long request = allow(BIND_MW);
     window.checkType2(queuePair.domain());
     Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
     flags.addAll(List.of(access));
@@ -421,6 +521,13 @@ public final class SendRequests {
   }
 
   private long become(int opcode) {
+    long request = allow(opcode);
+    RawMemory.putInt(request + OPCODE, opcode);
+    return request;
+  }
+
+  /** The request, where it may be of that opcode; what can fail comes before it is. */
+  private long allow(int opcode) {
     long request = chain.current();
     if ((opcodes >>> opcode & 1) == 0) {
       throw new IllegalStateException(
@@ -430,7 +537,6 @@ public final class SendRequests {
               + ", which does not allow work requests of opcode "
               + opcode);
     }
-    RawMemory.putInt(request + OPCODE, opcode);
     return request;
   }
 
@@ -562,14 +668,17 @@ public final class SendRequests {
    * @throws IndexOutOfBoundsException where they do not lie within the source
    * @throws IllegalArgumentException where the request would have more inline bytes than the queue
    *     pair allows
-   * @throws IllegalStateException where there is no request, it has pieces of a region, the
-   *     source's arena is closed, or the thread is the wrong one
+   * @throws IllegalStateException where there is no request, it has pieces of a region or is
+   *     segmented, the source's arena is closed, or the thread is the wrong one
    */
   public SendRequests inline(MemorySegment source, long offset, long length) {
     long request = chain.current();
     int flags = RawMemory.getInt(request + SEND_FLAGS);
     if ((flags & INLINE) == 0 && RequestChain.pieces(request) != 0) {
       throw mixed();
+    }
+    if (mostHeader != 0 && RawMemory.getInt(request + OPCODE) == TSO) {
+      throw inlineSegments();
     }
     int before = chain.inlineLength(request);
     if (length < 0 || length > mostInline - before) {
@@ -647,6 +756,10 @@ public final class SendRequests {
 
   private static IllegalStateException mixed() {
     return new IllegalStateException("a request is either inline or from regions, not both");
+  }
+
+  private static IllegalStateException inlineSegments() {
+    return new IllegalStateException("a segmented request is from regions, it cannot be inline");
   }
 
   private IllegalArgumentException tooLong(int before, long length) {

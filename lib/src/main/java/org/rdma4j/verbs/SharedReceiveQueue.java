@@ -2,15 +2,22 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_srq_attr;
-import org.rdma4j.bindings.generated.ibv_srq_init_attr;
+import org.rdma4j.bindings.generated.ibv_srq_init_attr_ex;
 import org.rdma4j.bindings.generated.rdma_h;
-import org.rdma4j.bindings.inlines.Calls;
+import org.rdma4j.bindings.inlines.DataPath;
+import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.ErrorNumber;
 
 /**
  * A shared receive queue, {@code struct ibv_srq}: receives that any of its queue pairs may use, so
@@ -25,52 +32,87 @@ public final class SharedReceiveQueue implements AutoCloseable {
   private final HotCalls posts;
   private final Lifetime lifetime;
 
-  /** How many queue pairs of this use a completion queue, which holds this queue's depth once. */
-  private final Map<CompletionQueue.Capacity, Integer> users = new HashMap<>();
+  private final SharedReceiveQueueType type;
+  private final Places places;
 
-  private int depth;
+  private final Set<Integer> tagHandles = ConcurrentHashMap.newKeySet();
+
   private int sges;
 
-  private SharedReceiveQueue(ProtectionDomain domain, MemorySegment queue) {
+  private SharedReceiveQueue(
+      ProtectionDomain domain, SharedReceiveQueueConfig config, MemorySegment queue) {
     this.domain = domain;
     this.queue = queue;
+    this.type = config.type();
+    DeviceInfo device = domain.device().info();
     HotCalls calls = new HotCalls();
     this.posts = calls;
+    Places promised = new Places(config);
+    this.places = promised;
     this.lifetime =
         new Lifetime(
-            "shared receive queue of " + domain.device().info().name(),
+            "shared receive queue of " + device.name(),
             () -> {
               calls.revoke();
-              Native.check("ibv_destroy_srq", rdma_h.ibv_destroy_srq(queue));
+              Native.check(device, "ibv_destroy_srq", rdma_h.ibv_destroy_srq(queue));
+              promised.releaseOwn();
             },
-            domain.lifetime());
+            config.dependsOn(domain).toArray(Lifetime[]::new));
     domain.device().register(queue.address(), this, lifetime);
     Leaks.watch(this, lifetime);
   }
 
-  /** In a call during which the domain is open. */
-  static SharedReceiveQueue create(ProtectionDomain domain, int depth, int sges) {
+  /** In a call during which all that the configuration names is open. */
+  static SharedReceiveQueue create(ProtectionDomain domain, SharedReceiveQueueConfig config) {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment init = arena.allocate(ibv_srq_init_attr.layout());
-      MemorySegment attributes = ibv_srq_init_attr.attr(init);
-      ibv_srq_attr.max_wr(attributes, depth);
-      ibv_srq_attr.max_sge(attributes, sges);
+      MemorySegment init = arena.allocate(ibv_srq_init_attr_ex.layout());
+      config.write(init, domain);
       MemorySegment created =
           Native.created(
-              "ibv_create_srq(" + depth + " requests of " + sges + " pieces)",
-              Calls.pointer(rdma_h.ibv_create_srq$address(), domain.pointer(), init));
-      SharedReceiveQueue queue = new SharedReceiveQueue(domain, created);
+              domain.device().info(),
+              "ibv_create_srq(%s, %d requests of %d pieces)"
+                  .formatted(config.type(), config.depth(), config.sges()),
+              Verbs.ibv_create_srq_ex(domain.device().context(), init));
+      SharedReceiveQueue queue = new SharedReceiveQueue(domain, config, created);
       // Some providers tell what they granted only when they are asked.
       try {
         SharedReceiveQueueAttributes granted = queue.query();
-        queue.depth = granted.depth();
         queue.sges = granted.sges();
+        queue.places.reserveOwn(granted.depth());
       } catch (RuntimeException failed) {
         queue.close();
         throw failed;
       }
       return queue;
     }
+  }
+
+  /**
+   * What it is.
+   *
+   * @return the type
+   */
+  public SharedReceiveQueueType type() {
+    return type;
+  }
+
+  /**
+   * The number by which senders of extended reliable connections name it: {@code ibv_get_srq_num}.
+   *
+   * @return the number
+   * @throws IllegalStateException where it is closed
+   * @throws RdmaException where it has none, on most devices where it is not EXTENDED
+   */
+  public int number() {
+    return lifetime.whileOpen(
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment number = arena.allocate(ValueLayout.JAVA_INT);
+            Native.check(
+                domain.device().info(), "ibv_get_srq_num", Verbs.ibv_get_srq_num(queue, number));
+            return number.get(ValueLayout.JAVA_INT, 0);
+          }
+        });
   }
 
   /**
@@ -85,7 +127,8 @@ public final class SharedReceiveQueue implements AutoCloseable {
         () -> {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena.allocate(ibv_srq_attr.layout());
-            Native.check("ibv_query_srq", rdma_h.ibv_query_srq(queue, attributes));
+            Native.check(
+                domain.device().info(), "ibv_query_srq", rdma_h.ibv_query_srq(queue, attributes));
             return SharedReceiveQueueAttributes.read(attributes);
           }
         });
@@ -117,18 +160,12 @@ public final class SharedReceiveQueue implements AutoCloseable {
   public void resize(int depth) {
     int most = domain.device().limits().maxSharedReceiveQueueRequests();
     Arguments.checkRange("depth", depth, 1, most);
-    synchronized (users) {
-      int before = this.depth;
-      long more = Math.max(0, (long) depth - before);
-      users.keySet().forEach(capacity -> capacity.reserve(more));
-      try {
-        modify("depth", depth, 1, most, rdma_h.IBV_SRQ_MAX_WR());
-        this.depth = query().depth();
-      } finally {
-        long unused = before + more - this.depth;
-        users.keySet().forEach(capacity -> capacity.release(unused));
-      }
-    }
+    places.change(
+        depth,
+        () -> {
+          modify("depth", depth, 1, most, rdma_h.IBV_SRQ_MAX_WR());
+          return query().depth();
+        });
   }
 
   private void modify(String name, int value, int least, int most, int mask) {
@@ -140,6 +177,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
             ibv_srq_attr.max_wr(attributes, value);
             ibv_srq_attr.srq_limit(attributes, value);
             Native.check(
+                domain.device().info(),
                 "ibv_modify_srq(" + name + " " + value + ")",
                 rdma_h.ibv_modify_srq(queue, attributes, mask));
             return true;
@@ -153,9 +191,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
    * @return the number granted, at least what was asked for
    */
   public int depth() {
-    synchronized (users) {
-      return depth;
-    }
+    return places.depth();
   }
 
   /**
@@ -169,6 +205,37 @@ public final class SharedReceiveQueue implements AutoCloseable {
   public ReceiveRequests receiveRequests(int most) {
     Arguments.checkRange("most", most, 1, depth());
     return lifetime.whileOpen(() -> ReceiveRequests.of(this, most, posts));
+  }
+
+  /**
+   * Makes room for operations on the tags of a TAG_MATCHING one, off-heap, which one thread builds
+   * in place and posts together.
+   *
+   * @param most the most operations to post in one call, from 1 to {@link
+   *     SharedReceiveQueueConfig#maxTagOperations}
+   * @return the room, empty
+   * @throws IllegalArgumentException where the number is out of range
+   * @throws IllegalStateException where it is closed, or not TAG_MATCHING
+   */
+  public TagOperations tagOperations(int most) {
+    if (type != SharedReceiveQueueType.TAG_MATCHING) {
+      throw new IllegalStateException(this + " is " + type + ", must be TAG_MATCHING for this");
+    }
+    Arguments.checkRange("most", most, 1, places.maxTagOperations());
+    RdmaDevice device = domain.device();
+    long mostPieces = Math.max(1, device.extendedAttributes().tagMatching().maxSges());
+    return lifetime.whileOpen(
+        () -> {
+          long op = DataPath.ibv_post_srq_ops$op(device.context());
+          if (op == 0) {
+            throw Native.failure(device.info(), "ibv_post_srq_ops", ErrorNumber.EOPNOTSUPP.value());
+          }
+          return new TagOperations(
+              new HotCall.Target(posts, "TagOperations", device.callStyle(), op, queue),
+              most,
+              (int) Math.min(mostPieces, sges),
+              tagHandles);
+        });
   }
 
   /**
@@ -215,19 +282,84 @@ public final class SharedReceiveQueue implements AutoCloseable {
     return lifetime;
   }
 
-  /** Promises entries of a completion queue to this queue's receives; once for all its users. */
-  void reserve(CompletionQueue.Capacity capacity) {
-    synchronized (users) {
+  Places places() {
+    return places;
+  }
+
+  /** The receives it holds, for which each completion queue of its users has entries once. */
+  static final class Places {
+    private final @Nullable CompletionQueue completions;
+    private final int maxTags;
+    private final int maxTagOperations;
+    private final Map<CompletionQueue.Capacity, Integer> users = new HashMap<>();
+    private int depth;
+    private boolean ownReserved;
+
+    Places(SharedReceiveQueueConfig config) {
+      this.completions = config.completions();
+      this.maxTags = config.maxTags();
+      this.maxTagOperations = config.maxTagOperations();
+    }
+
+    synchronized int depth() {
+      return depth;
+    }
+
+    int maxTagOperations() {
+      return maxTagOperations;
+    }
+
+    /** Promises entries of the queue's own completion queue, where it has one. */
+    synchronized void reserveOwn(int granted) {
+      depth = granted;
+      if (completions == null) {
+        return;
+      }
+      CompletionQueue.Capacity capacity = completions.reservations();
+      capacity.reserve(ofTags());
+      try {
+        reserve(capacity);
+      } catch (IllegalArgumentException tooMany) {
+        capacity.release(ofTags());
+        throw tooMany;
+      }
+      ownReserved = true;
+    }
+
+    synchronized void releaseOwn() {
+      if (completions != null && ownReserved) {
+        release(completions.reservations());
+        completions.reservations().release(ofTags());
+      }
+    }
+
+    private long ofTags() {
+      return (long) maxTags + maxTagOperations;
+    }
+
+    /** Changes the depth where all users have entries for it; the resizer returns the new one. */
+    synchronized void change(int wanted, IntSupplier resizer) {
+      int before = depth;
+      long more = Math.max(0, (long) wanted - before);
+      users.keySet().forEach(capacity -> capacity.reserve(more));
+      try {
+        depth = resizer.getAsInt();
+      } finally {
+        long unused = before + more - depth;
+        users.keySet().forEach(capacity -> capacity.release(unused));
+      }
+    }
+
+    /** Promises entries of a completion queue; once for all its users. */
+    synchronized void reserve(CompletionQueue.Capacity capacity) {
       if (!users.containsKey(capacity)) {
         capacity.reserve(depth);
       }
       users.merge(capacity, 1, Integer::sum);
     }
-  }
 
-  /** Gives them back after the last user. */
-  void release(CompletionQueue.Capacity capacity) {
-    synchronized (users) {
+    /** Gives them back after the last user. */
+    synchronized void release(CompletionQueue.Capacity capacity) {
       if (users.merge(capacity, -1, Integer::sum) == 0) {
         users.remove(capacity);
         capacity.release(depth);

@@ -46,6 +46,38 @@ final class LifetimeTest {
   }
 
   @Test
+  void aCallWithSeveralIsRefusedWhereOneIsClosedAndHoldsNoneOfThem() {
+    Lifetime open = lifetime("open");
+    Lifetime closed = lifetime("closed");
+    closed.close();
+    assertThatThrownBy(() -> Lifetime.whileAllOpen(List.of(open, closed), () -> 1))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("closed is closed");
+    open.close();
+    assertThat(destroyed).containsExactly("closed", "open");
+  }
+
+  @Test
+  void noneOfSeveralIsDestroyedDuringACallWithThem() throws Exception {
+    Lifetime first = lifetime("first");
+    Lifetime second = lifetime("second");
+    FutureTask<Void> closing = new FutureTask<>(first::close, null);
+    List<String> meanwhile =
+        Lifetime.whileAllOpen(
+            List.of(first, second),
+            () -> {
+              Thread.ofPlatform().start(closing);
+              while (first.isOpen()) {
+                Thread.onSpinWait();
+              }
+              return List.copyOf(destroyed);
+            });
+    closing.get(30, TimeUnit.SECONDS);
+    assertThat(meanwhile).isEmpty();
+    assertThat(destroyed).containsExactly("first");
+  }
+
+  @Test
   void callsAreRefusedAfterClose() {
     Lifetime device = lifetime("device rxe0");
     assertThat(device.<String>whileOpen(() -> "x")).isEqualTo("x");

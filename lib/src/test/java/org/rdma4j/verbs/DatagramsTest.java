@@ -12,6 +12,7 @@ import java.net.MulticastSocket;
 import java.net.NetworkInterface;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -37,7 +38,7 @@ final class DatagramsTest {
     loopback =
         Loopback.unconnected(
             config ->
-                QueuePairConfig.datagram(config.sendCompletions())
+                QueuePairConfig.datagram(Objects.requireNonNull(config.sendCompletions()))
                     .sendDepth(Loopback.DEPTH)
                     .receiveDepth(Loopback.DEPTH)
                     .inlineBytes(64));

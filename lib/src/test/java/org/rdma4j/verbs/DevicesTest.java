@@ -4,15 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.net.NetworkInterface;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rdma4j.Command;
+import org.rdma4j.RdmaException;
 
 /** What is said of a device is what sysfs and ibv_devinfo say. */
 @Tag("device")
@@ -48,6 +52,45 @@ final class DevicesTest {
     assertThat(info.nodeType()).isEqualTo(NodeType.CHANNEL_ADAPTER);
     assertThat(info.transport()).isEqualTo(TransportType.INFINIBAND);
     assertThat(info.systemPath()).isEqualTo("/sys/class/infiniband/" + info.name());
+  }
+
+  @Test
+  void theIndexIsThatOfTheKernel() throws Exception {
+    DeviceInfo info = device.info();
+    assertThat(Command.output("rdma", "dev", "show", info.name()))
+        .startsWith(info.index() + ": " + info.name() + ":");
+  }
+
+  @Test
+  void aGidThatNoRouteLeadsToHasNoDestinationOnEthernet() {
+    Gid nowhere = Gid.ofHex("20010db8000000000000000000000001");
+    AddressVector vector = AddressVector.to(nowhere, 1, Loopback.gidIndex(device));
+    assertThatThrownBy(() -> device.resolveEthernet(vector))
+        .isInstanceOf(RdmaException.class)
+        .hasMessageContaining("ibv_resolve_eth_l2_from_gid(2001:db8:0:0:0:0:0:1)");
+  }
+
+  /** The network interface of soft-RoCE asks nobody, and sends all to itself. */
+  @Test
+  void aNeighboursGidLeadsToAnAddressOnEthernet() throws IOException {
+    GidEntry own = device.gidEntry(1, Loopback.gidIndex(device)).orElseThrow();
+    Gid neighbour = new Gid(own.gid().subnetPrefix(), own.gid().interfaceId() ^ (1 << 7));
+    byte[] hardware = NetworkInterface.getByIndex(own.networkInterface()).getHardwareAddress();
+    assertThat(device.resolveEthernet(AddressVector.to(neighbour, 1, own.index())))
+        .isEqualTo(
+            new EthernetDestination(
+                EthernetAddress.of(HexFormat.ofDelimiter(":").formatHex(hardware)),
+                OptionalInt.empty()));
+  }
+
+  @Test
+  void aWayThatCannotLeadToEthernetIsRefused() {
+    assertThatThrownBy(() -> device.resolveEthernet(AddressVector.to(1, 1)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("no global route");
+    assertThatThrownBy(() -> device.resolveEthernet(AddressVector.to(Gid.ZERO, 77, 0)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("port is 77");
   }
 
   @Test

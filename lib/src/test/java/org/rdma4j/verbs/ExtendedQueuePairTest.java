@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -34,7 +35,7 @@ final class ExtendedQueuePairTest {
   void connect() {
     loopback =
         Loopback.connected(
-            config -> config.extended(SendOperation.values()), path -> path.access(ALL));
+            config -> config.extended(Loopback.OPERATIONS), path -> path.access(ALL));
     remote = loopback.domain.register(4096, ALL);
     local = loopback.a.region;
     sends = loopback.a.sends;
@@ -104,6 +105,26 @@ final class ExtendedQueuePairTest {
     assertThat(local.segment().get(JAVA_LONG, 24)).isEqualTo(100);
   }
 
+  /** The provider posts it; the kernel of the guest is older than it. */
+  @Test
+  void anAtomicWriteWritesOrIsRefusedByTheKernel() {
+    sends.add(1).atomicWrite(remote.remoteAddress(), remote.remoteKey(), 42).signaled();
+    assertThat(sends.post()).isEqualTo(1);
+    CompletionStatus status = loopback.a.await(1).getFirst().status();
+    assertThat(status)
+        .isIn(CompletionStatus.SUCCESS, CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR);
+    assertThat(remote.segment().get(JAVA_LONG, 0))
+        .isEqualTo(status == CompletionStatus.SUCCESS ? 42 : 0);
+  }
+
+  @Test
+  void anAtomicWriteToAnAddressThatEightDoesNotDivideIsRefused() {
+    sends.add(1);
+    assertThatThrownBy(() -> sends.atomicWrite(4, 1, 2))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("0x4");
+  }
+
   @Test
   void aWriteWithImmediateTakesAReceive() {
     loopback.b.receive(9, 0, 64);
@@ -156,7 +177,7 @@ final class ExtendedQueuePairTest {
     try (Loopback datagrams =
         Loopback.unconnected(
             config ->
-                QueuePairConfig.datagram(config.sendCompletions())
+                QueuePairConfig.datagram(Objects.requireNonNull(config.sendCompletions()))
                     .extended(SendOperation.SEND, SendOperation.SEND_WITH_IMMEDIATE))) {
       int index = Loopback.gidIndex(datagrams.device);
       datagrams.a.queuePair.startDatagrams(1, 0, 1, 0);

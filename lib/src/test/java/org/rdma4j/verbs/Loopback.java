@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.fail;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
@@ -12,6 +13,10 @@ import java.util.function.UnaryOperator;
 final class Loopback implements AutoCloseable {
   static final int DEPTH = 16;
   static final int REGION_BYTES = 1 << 21;
+
+  /** All that soft-RoCE can post on a reliable connection by {@code ibv_wr_*}. */
+  static final SendOperation[] OPERATIONS =
+      EnumSet.complementOf(EnumSet.of(SendOperation.SEGMENTED_SEND)).toArray(new SendOperation[0]);
 
   /** An emulated guest may stop for seconds. */
   static final Duration PATIENCE = Duration.ofSeconds(30);

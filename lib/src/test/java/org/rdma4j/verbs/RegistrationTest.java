@@ -393,6 +393,7 @@ final class RegistrationTest {
     MemoryRegion region = ordinary();
     unsupported("ibv_alloc_null_mr", domain::allocateNullRegion);
     unsupported("ibv_alloc_dm", () -> DeviceMemory.allocate(loopback.device, 64, 3));
+    unsupported("ibv_import_dm", () -> DeviceMemory.importFrom(loopback.device, 1, 64));
     unsupported("ibv_reg_dmabuf_mr", () -> domain.registerDmaBuffer(0, 0, 4096, 0));
     unsupported("ibv_import_mr", () -> domain.importRegion(region.kernelHandle(), 0));
     unsupported(
@@ -403,12 +404,8 @@ final class RegistrationTest {
     }
   }
 
-  private static void unsupported(String call, Runnable use) {
-    assertThatThrownBy(use::run)
-        .as(call)
-        .isInstanceOfSatisfying(
-            RdmaException.class, thrown -> assertThat(thrown.errno()).isEqualTo(EOPNOTSUPP))
-        .hasMessageContaining(call);
+  private void unsupported(String call, Runnable use) {
+    Refusals.unsupported(call, loopback.device, use);
   }
 
   @Test

@@ -3,6 +3,7 @@ package org.rdma4j.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -21,7 +22,7 @@ final class UnreliableConnectionTest {
     loopback =
         Loopback.connected(
             config ->
-                QueuePairConfig.unreliable(config.sendCompletions())
+                QueuePairConfig.unreliable(Objects.requireNonNull(config.sendCompletions()))
                     .sendDepth(Loopback.DEPTH)
                     .receiveDepth(Loopback.DEPTH),
             path -> path.access(AccessFlag.REMOTE_WRITE));

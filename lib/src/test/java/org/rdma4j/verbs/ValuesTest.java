@@ -177,4 +177,11 @@ final class ValuesTest {
           .hasMessage("x is " + value + ", must be from " + least + " to 100");
     }
   }
+
+  @Test
+  void theFlowLabelChoosesTheUdpPortThatPacketsComeFrom() {
+    assertThat(new GlobalRoute(Gid.ZERO, 0, 0, 0, 0).udpSourcePort()).isEqualTo(0xc000);
+    assertThat(new GlobalRoute(Gid.ZERO, 0, 0x1234, 0, 0).udpSourcePort()).isEqualTo(0xd234);
+    assertThat(new GlobalRoute(Gid.ZERO, 0, 0xf_ffff, 0, 0).udpSourcePort()).isEqualTo(0xffc0);
+  }
 }

@@ -12,6 +12,7 @@ import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.SharedReceiveQueue;
+import org.rdma4j.verbs.StaticRate;
 
 /** A queue pair in a game, which has one message at a time on its way. */
 final class Player {
@@ -88,7 +89,8 @@ final class Player {
         path.gidIndex() == PathConfig.NO_GID
             ? null
             : new GlobalRoute(path.remote().gid(), path.gidIndex(), 0, path.hopLimit(), 0);
-    return new AddressVector(path.port(), path.remote().lid(), path.serviceLevel(), 0, 0, route);
+    return new AddressVector(
+        path.port(), path.remote().lid(), path.serviceLevel(), 0, StaticRate.UNLIMITED, route);
   }
 
   void send(MemoryRegion message) {

@@ -139,6 +139,11 @@ public final class MemoryVerbs {
     return pointer(rdma_h.ibv_import_mr$address(), pd, mr_handle);
   }
 
+  /** {@code ibv_import_dm}, which is exported: NULL and {@link Errno} on failure. */
+  public static MemorySegment ibv_import_dm(MemorySegment context, int dm_handle) {
+    return pointer(rdma_h.ibv_import_dm$address(), context, dm_handle);
+  }
+
   /** {@code ibv_advise_mr}: 0 or the errno value. */
   public static int ibv_advise_mr(
       MemorySegment pd, int advice, int flags, MemorySegment sg_list, int num_sge) {

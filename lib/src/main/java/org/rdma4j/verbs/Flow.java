@@ -1,0 +1,99 @@
+package org.rdma4j.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.inlines.Flows;
+import org.rdma4j.lifetime.Leaks;
+import org.rdma4j.lifetime.Lifetime;
+
+/**
+ * A flow, {@code struct ibv_flow}: a rule in force, which steers packets to a queue pair.
+ *
+ * <p>All methods may be called from any thread.
+ */
+public final class Flow implements AutoCloseable {
+  private final QueuePair queuePair;
+  private final FlowRule rule;
+  private final MemorySegment flow;
+  private final Lifetime lifetime;
+
+  private Flow(QueuePair queuePair, FlowRule rule, MemorySegment flow) {
+    this.queuePair = queuePair;
+    this.rule = rule;
+    this.flow = flow;
+    DeviceInfo device = queuePair.domain().device().info();
+    this.lifetime =
+        new Lifetime(
+            "flow of " + device.name(),
+            () -> Native.check(device, "ibv_destroy_flow", Math.abs(Flows.ibv_destroy_flow(flow))),
+            rule.dependsOn(queuePair).toArray(Lifetime[]::new));
+    Leaks.watch(this, lifetime);
+  }
+
+  /** In a call during which the queue pair, and what the rule names, is open. */
+  static Flow create(QueuePair queuePair, FlowRule rule) {
+    try (Arena arena = Arena.ofConfined()) {
+      return new Flow(
+          queuePair,
+          rule,
+          Native.created(
+              queuePair.domain().device().info(),
+              "ibv_create_flow(" + rule.type() + ", port " + rule.port() + ")",
+              Flows.ibv_create_flow(queuePair.pointer(), FlowBytes.of(rule, arena))));
+    }
+  }
+
+  /**
+   * The rule that is in force.
+   *
+   * @return the rule
+   */
+  public FlowRule rule() {
+    return rule;
+  }
+
+  /**
+   * The queue pair that packets are steered to.
+   *
+   * @return the queue pair
+   */
+  public QueuePair queuePair() {
+    return queuePair;
+  }
+
+  /**
+   * The way out to the bindings: {@code struct ibv_flow *}. It is valid until this is closed; with
+   * it, the promise that nothing crashes ends.
+   *
+   * @return the pointer
+   * @throws IllegalStateException where the flow is closed
+   */
+  public MemorySegment handle() {
+    return lifetime.whileOpen(() -> flow);
+  }
+
+  /**
+   * Ends the steering: {@code ibv_destroy_flow}. Does nothing where it is closed.
+   *
+   * @throws RdmaException where the destruction fails
+   */
+  @Override
+  public void close() {
+    lifetime.close();
+  }
+
+  /** The pointer, for those whose life lies within this one's. */
+  MemorySegment pointer() {
+    return flow;
+  }
+
+  Lifetime lifetime() {
+    return lifetime;
+  }
+
+  @Override
+  public String toString() {
+    return lifetime.toString();
+  }
+}

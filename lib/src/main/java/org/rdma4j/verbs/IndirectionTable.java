@@ -1,0 +1,111 @@
+package org.rdma4j.verbs;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.stream.Stream;
+import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.ibv_rwq_ind_table_init_attr;
+import org.rdma4j.bindings.inlines.WorkQueues;
+import org.rdma4j.lifetime.Leaks;
+import org.rdma4j.lifetime.Lifetime;
+
+/**
+ * A table of work queues, {@code struct ibv_rwq_ind_table}: receive side scaling spreads packets
+ * over its entries by a hash of theirs, see {@link ReceiveHash}.
+ *
+ * <p>All methods may be called from any thread. Closing a work queue closes the tables that have
+ * it.
+ */
+public final class IndirectionTable implements AutoCloseable {
+  private final RdmaDevice device;
+  private final MemorySegment table;
+  private final Lifetime lifetime;
+
+  private IndirectionTable(RdmaDevice device, List<WorkQueue> queues, MemorySegment table) {
+    this.device = device;
+    this.table = table;
+    DeviceInfo info = device.info();
+    this.lifetime =
+        new Lifetime(
+            "indirection table of " + queues.size() + " work queues of " + info.name(),
+            () ->
+                Native.check(
+                    info,
+                    "ibv_destroy_rwq_ind_table",
+                    Math.abs(WorkQueues.ibv_destroy_rwq_ind_table(table))),
+            Stream.concat(
+                    Stream.of(device.lifetime()),
+                    queues.stream().map(WorkQueue::lifetime).distinct())
+                .toArray(Lifetime[]::new));
+    Leaks.watch(this, lifetime);
+  }
+
+  /** In a call during which the device and the queues are open. */
+  static IndirectionTable create(RdmaDevice device, List<WorkQueue> queues) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment entries = arena.allocate(ADDRESS, queues.size());
+      for (int i = 0; i < queues.size(); i++) {
+        entries.setAtIndex(ADDRESS, i, queues.get(i).pointer());
+      }
+      MemorySegment init = arena.allocate(ibv_rwq_ind_table_init_attr.layout());
+      ibv_rwq_ind_table_init_attr.log_ind_tbl_size(
+          init, Integer.numberOfTrailingZeros(queues.size()));
+      ibv_rwq_ind_table_init_attr.ind_tbl(init, entries);
+      return new IndirectionTable(
+          device,
+          queues,
+          Native.created(
+              device.info(),
+              "ibv_create_rwq_ind_table(" + queues.size() + " entries)",
+              WorkQueues.ibv_create_rwq_ind_table(device.context(), init)));
+    }
+  }
+
+  /**
+   * The device that this belongs to.
+   *
+   * @return the device
+   */
+  public RdmaDevice device() {
+    return device;
+  }
+
+  /**
+   * The way out to the bindings: {@code struct ibv_rwq_ind_table *}. It is valid until this is
+   * closed; with it, the promise that nothing crashes ends.
+   *
+   * @return the pointer
+   * @throws IllegalStateException where the table is closed
+   */
+  public MemorySegment handle() {
+    return lifetime.whileOpen(() -> table);
+  }
+
+  /**
+   * Closes the queue pairs that use it, then destroys it: {@code ibv_destroy_rwq_ind_table}. Does
+   * nothing where it is closed.
+   *
+   * @throws RdmaException where a destruction failed; the rest was done all the same
+   */
+  @Override
+  public void close() {
+    lifetime.close();
+  }
+
+  /** The pointer, for those whose life lies within this one's. */
+  MemorySegment pointer() {
+    return table;
+  }
+
+  Lifetime lifetime() {
+    return lifetime;
+  }
+
+  @Override
+  public String toString() {
+    return lifetime.toString();
+  }
+}

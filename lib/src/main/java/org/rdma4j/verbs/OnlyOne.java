@@ -1,0 +1,24 @@
+package org.rdma4j.verbs;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Sees to it that a queue in a thread domain, whose provider takes no locks, is posted to from one
+ * room for requests: that belongs to one thread at a time.
+ */
+final class OnlyOne {
+  private final ProtectionDomain domain;
+  private final AtomicBoolean made = new AtomicBoolean();
+
+  OnlyOne(ProtectionDomain domain) {
+    this.domain = domain;
+  }
+
+  /** Throws where it is the second in a thread domain. */
+  void claim(Object queue, String room) {
+    if (domain.hasThreadDomain() && !made.compareAndSet(false, true)) {
+      throw new IllegalStateException(
+          queue + " is in a thread domain, where it has one " + room + " for all its life");
+    }
+  }
+}

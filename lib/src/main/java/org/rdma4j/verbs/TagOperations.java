@@ -1,0 +1,308 @@
+package org.rdma4j.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.Set;
+import org.rdma4j.bindings.generated.ibv_ops_wr;
+import org.rdma4j.bindings.generated.ibv_sge;
+import org.rdma4j.bindings.generated.rdma_h;
+
+/**
+ * Operations on the tags of a shared receive queue, {@code struct ibv_ops_wr}, built in place in
+ * native memory and posted together:
+ *
+ * <pre>{@code
+ * operations.add(1).tag(42, -1, 7).into(region, 0, 4096);
+ * operations.post();
+ * int handle = operations.handle(0);
+ * operations.add(2).remove(handle).signaled();
+ * operations.post();
+ * }</pre>
+ *
+ * <p>It belongs to the first thread that uses it, until that calls {@link #release}: use by another
+ * throws IllegalStateException. After the queue is closed every method throws
+ * IllegalStateException; a close in the middle of a post waits until that returns.
+ */
+public final class TagOperations extends HotCall {
+  private static final long WR_ID = ibv_ops_wr.wr_id$offset();
+  private static final long NEXT = ibv_ops_wr.next$offset();
+  private static final long OPCODE = ibv_ops_wr.opcode$offset();
+  private static final long FLAGS = ibv_ops_wr.flags$offset();
+  private static final long TM = ibv_ops_wr.tm$offset();
+  private static final long UNEXPECTED_CNT = TM + ibv_ops_wr.tm.unexpected_cnt$offset();
+  private static final long HANDLE = TM + ibv_ops_wr.tm.handle$offset();
+  private static final long ADD = TM + ibv_ops_wr.tm.add$offset();
+  private static final long RECV_WR_ID = ADD + ibv_ops_wr.tm.add.recv_wr_id$offset();
+  private static final long SG_LIST = ADD + ibv_ops_wr.tm.add.sg_list$offset();
+  private static final long NUM_SGE = ADD + ibv_ops_wr.tm.add.num_sge$offset();
+  private static final long TAG = ADD + ibv_ops_wr.tm.add.tag$offset();
+  private static final long MASK = ADD + ibv_ops_wr.tm.add.mask$offset();
+  private static final long SIZE = ibv_ops_wr.layout().byteSize();
+  private static final long SGE_SIZE = ibv_sge.layout().byteSize();
+  private static final int TAG_ADD = rdma_h.IBV_WR_TAG_ADD();
+  private static final int TAG_DEL = rdma_h.IBV_WR_TAG_DEL();
+  private static final int TAG_SYNC = rdma_h.IBV_WR_TAG_SYNC();
+  private static final long LONGEST = 0xffff_ffffL;
+
+  private final Set<Integer> tagHandles;
+  private final int most;
+  private final int mostPieces;
+  private final long stride;
+
+  /** The place of what tells a refused operation, then the operations, each before its list. */
+  private final MemorySegment memory;
+
+  private final int[] handles;
+  private int firstKept;
+  private int added;
+  private int posted;
+
+  /**
+   * Room for operations.
+   *
+   * @param target what posts them
+   * @param most how many
+   * @param mostPieces of a tagged receive
+   * @param tagHandles the handles that operations on the queue gave: a provider would look others
+   *     up where there is nothing
+   */
+  TagOperations(Target target, int most, int mostPieces, Set<Integer> tagHandles) {
+    super(target);
+    this.most = most;
+    this.mostPieces = mostPieces;
+    this.tagHandles = tagHandles;
+    this.stride = SIZE + mostPieces * SGE_SIZE;
+    this.memory = Arena.ofAuto().allocate(Long.BYTES + most * stride, Long.BYTES);
+    this.handles = new int[most];
+  }
+
+  /**
+   * Begins the next operation, {@code IBV_WR_TAG_SYNC}, which does nothing unless more is said.
+   *
+   * @param id what its completion is to carry
+   * @return this
+   * @throws IllegalStateException where the room is full, or not this thread's
+   */
+  public TagOperations add(long id) {
+    check();
+    if (added == most) {
+      throw new IllegalStateException(
+          "all " + most + " operations of the room are in use: post() them, or make more room");
+    }
+    long operation = address(added);
+    RawMemory.putLong(operation + WR_ID, id);
+    RawMemory.putLong(operation + NEXT, 0);
+    RawMemory.putInt(operation + OPCODE, TAG_SYNC);
+    RawMemory.putInt(operation + FLAGS, 0);
+    RawMemory.putLong(operation + SG_LIST, operation + SIZE);
+    RawMemory.putInt(operation + NUM_SGE, 0);
+    if (added > firstKept) {
+      RawMemory.putLong(address(added - 1) + NEXT, operation);
+    }
+    added++;
+    return this;
+  }
+
+  /**
+   * Makes the operation one that adds a receive for messages of a tag, {@code IBV_WR_TAG_ADD};
+   * {@link #into} gives it memory. Its {@link #handle} is known after the post.
+   *
+   * @param tag the tag
+   * @param mask which bits of the tag a message must have alike
+   * @param receiveId what the completion of the receive is to carry
+   * @return this
+   * @throws IllegalStateException where there is no operation, or the thread is the wrong one
+   */
+  public TagOperations tag(long tag, long mask, long receiveId) {
+    long operation = current();
+    RawMemory.putInt(operation + OPCODE, TAG_ADD);
+    RawMemory.putLong(operation + TAG, tag);
+    RawMemory.putLong(operation + MASK, mask);
+    RawMemory.putLong(operation + RECV_WR_ID, receiveId);
+    return this;
+  }
+
+  /**
+   * Adds memory for the message of a {@link #tag}.
+   *
+   * @param region where to write, a region of the queue's domain with LOCAL_WRITE
+   * @param offset the first byte within the region
+   * @param length how many bytes, 0 to 4 GiB - 1
+   * @return this
+   * @throws IndexOutOfBoundsException where the piece does not lie within the region
+   * @throws IllegalArgumentException where the operation has as many pieces as the device allows
+   * @throws IllegalStateException where there is no operation, the region is closed, or the thread
+   *     is the wrong one
+   */
+  public TagOperations into(MemoryRegion region, long offset, long length) {
+    long operation = current();
+    int pieces = RawMemory.getInt(operation + NUM_SGE);
+    if (pieces >= mostPieces) {
+      throw new IllegalArgumentException(
+          "a tagged receive of this queue has at most " + mostPieces + " pieces");
+    }
+    if (length > LONGEST) {
+      throw new IllegalArgumentException(
+          "length is " + length + ", must be at most " + LONGEST + " bytes");
+    }
+    long address = region.addressOf(offset, length);
+    if (length != 0) {
+      MemorySegment sge =
+          memory.asSlice(operation + SIZE + pieces * SGE_SIZE - memory.address(), SGE_SIZE);
+      ibv_sge.addr(sge, address);
+      ibv_sge.length(sge, (int) length);
+      ibv_sge.lkey(sge, region.key());
+      RawMemory.putInt(operation + NUM_SGE, pieces + 1);
+    }
+    return this;
+  }
+
+  /**
+   * Makes the operation one that removes a tagged receive, {@code IBV_WR_TAG_DEL}.
+   *
+   * @param handle what {@link #handle} said when it was posted
+   * @return this
+   * @throws IllegalArgumentException where no operation on this queue has given that handle
+   * @throws IllegalStateException where there is no operation, or the thread is the wrong one
+   */
+  public TagOperations remove(int handle) {
+    long operation = current();
+    if (!tagHandles.contains(handle)) {
+      throw new IllegalArgumentException(
+          "handle is " + handle + ", must be one that an operation on this queue has given");
+    }
+    RawMemory.putInt(operation + OPCODE, TAG_DEL);
+    RawMemory.putInt(operation + HANDLE, handle);
+    return this;
+  }
+
+  /**
+   * Tells the device how many messages without a matching receive this process has taken, {@code
+   * IBV_OPS_TM_SYNC}; until it knows of all, it matches none.
+   *
+   * @param unexpected how many completions of such messages were polled so far
+   * @return this
+   * @throws IllegalStateException where there is no operation, or the thread is the wrong one
+   */
+  public TagOperations synchronize(int unexpected) {
+    long operation = flag(rdma_h.IBV_OPS_TM_SYNC());
+    RawMemory.putInt(operation + UNEXPECTED_CNT, unexpected);
+    return this;
+  }
+
+  /**
+   * Has the operation raise a completion, {@code IBV_OPS_SIGNALED}.
+   *
+   * @return this
+   * @throws IllegalStateException where there is no operation, or the thread is the wrong one
+   */
+  public TagOperations signaled() {
+    flag(rdma_h.IBV_OPS_SIGNALED());
+    return this;
+  }
+
+  /**
+   * Posts the operations in one call, {@code ibv_post_srq_ops}, and empties the room.
+   *
+   * @return how many were posted; 0, without a call, where there are none
+   * @throws PostException where the provider refuses one, ENOMEM where there is no room for more;
+   *     it and those after it are kept
+   * @throws IllegalStateException where the queue is closed, or the thread is the wrong one; the
+   *     operations are kept
+   */
+  public int post() {
+    check();
+    if (size() == 0) {
+      return 0;
+    }
+    RawMemory.putLong(memory.address(), 0);
+    int errno = post(address(firstKept), memory.address());
+    long refused = RawMemory.getLong(memory.address());
+    posted = errno == 0 ? size() : refused == 0 ? 0 : index(refused) - firstKept;
+    for (int i = 0; i < posted; i++) {
+      keepHandle(i, address(firstKept + i));
+    }
+    if (errno == 0) {
+      clear();
+      return posted;
+    }
+    if (refused == 0) {
+      clear();
+      throw new PostException("ibv_post_srq_ops", errno, PostException.UNKNOWN);
+    }
+    firstKept = index(refused);
+    throw new PostException("ibv_post_srq_ops", errno, posted);
+  }
+
+  private void keepHandle(int index, long operation) {
+    handles[index] = RawMemory.getInt(operation + HANDLE);
+    if (RawMemory.getInt(operation + OPCODE) == TAG_ADD) {
+      tagHandles.add(handles[index]);
+    }
+  }
+
+  /**
+   * The handle of a tagged receive of the last post, {@code tm.handle}.
+   *
+   * @param index which of the operations that were posted, from 0
+   * @return the handle, for {@link #remove}
+   * @throws IndexOutOfBoundsException where the last post had fewer
+   * @throws IllegalStateException where the thread is the wrong one, or the queue is closed
+   */
+  public int handle(int index) {
+    check();
+    return handles[Objects.checkIndex(index, posted)];
+  }
+
+  /**
+   * How many operations wait to be posted.
+   *
+   * @return the number
+   */
+  public int size() {
+    return added - firstKept;
+  }
+
+  /**
+   * Drops the operations that wait to be posted.
+   *
+   * @throws IllegalStateException where the queue is closed, or the thread is the wrong one
+   */
+  public void clear() {
+    check();
+    firstKept = 0;
+    added = 0;
+  }
+
+  /**
+   * Gives it up, so that the next thread that uses it owns it.
+   *
+   * @throws IllegalStateException where the queue is closed, or the thread is the wrong one
+   */
+  public void release() {
+    disown();
+  }
+
+  private long flag(int flag) {
+    long operation = current();
+    RawMemory.putInt(operation + FLAGS, RawMemory.getInt(operation + FLAGS) | flag);
+    return operation;
+  }
+
+  private long current() {
+    check();
+    if (size() == 0) {
+      throw new IllegalStateException("there is no operation to describe: add(id) begins one");
+    }
+    return address(added - 1);
+  }
+
+  private long address(int index) {
+    return memory.address() + Long.BYTES + index * stride;
+  }
+
+  private int index(long operation) {
+    return (int) ((operation - address(0)) / stride);
+  }
+}

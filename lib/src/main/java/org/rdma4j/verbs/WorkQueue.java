@@ -1,0 +1,220 @@
+package org.rdma4j.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Collection;
+import java.util.Set;
+import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.ibv_wq;
+import org.rdma4j.bindings.generated.ibv_wq_attr;
+import org.rdma4j.bindings.generated.ibv_wq_init_attr;
+import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.inlines.WorkQueues;
+import org.rdma4j.lifetime.Leaks;
+import org.rdma4j.lifetime.Lifetime;
+
+/**
+ * A work queue, {@code struct ibv_wq}: a receive queue by itself, to which an {@link
+ * IndirectionTable} leads the packets of queue pairs.
+ *
+ * <p>All methods may be called from any thread. Receives are posted through {@link
+ * ReceiveRequests}, of which each posting thread makes its own.
+ */
+public final class WorkQueue implements AutoCloseable {
+  private final ProtectionDomain domain;
+  private final MemorySegment queue;
+  private final int depth;
+  private final int sges;
+  private final HotCalls posts;
+  private final Lifetime lifetime;
+  private final OnlyOne receives;
+
+  private WorkQueue(
+      ProtectionDomain domain, WorkQueueConfig config, MemorySegment queue, int depth, int sges) {
+    this.domain = domain;
+    this.queue = queue;
+    this.depth = depth;
+    this.sges = sges;
+    this.receives = new OnlyOne(domain);
+    DeviceInfo device = domain.device().info();
+    HotCalls calls = new HotCalls();
+    this.posts = calls;
+    CompletionQueue.Capacity reserved = config.completions().reservations();
+    this.lifetime =
+        new Lifetime(
+            "work queue " + ibv_wq.wq_num(queue) + " of " + device.name(),
+            () -> {
+              calls.revoke();
+              Native.check(device, "ibv_destroy_wq", Math.abs(WorkQueues.ibv_destroy_wq(queue)));
+              reserved.release(config.depth());
+            },
+            domain.lifetime(),
+            config.completions().lifetime());
+    domain.device().register(queue.address(), this, lifetime);
+    Leaks.watch(this, lifetime);
+  }
+
+  /** In a call during which the domain and the completion queue are open. */
+  static WorkQueue create(ProtectionDomain domain, WorkQueueConfig config) {
+    CompletionQueue.Capacity reserved = config.completions().reservations();
+    reserved.reserve(config.depth());
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment init = arena.allocate(ibv_wq_init_attr.layout());
+      config.write(init, domain);
+      MemorySegment queue =
+          Native.created(
+              domain.device().info(),
+              "ibv_create_wq(" + config.depth() + " requests of " + config.sges() + " pieces)",
+              WorkQueues.ibv_create_wq(domain.device().context(), init));
+      // Providers write what they granted over what was asked for.
+      return new WorkQueue(
+          domain, config, queue, ibv_wq_init_attr.max_wr(init), ibv_wq_init_attr.max_sge(init));
+    } catch (RuntimeException failed) {
+      reserved.release(config.depth());
+      throw failed;
+    }
+  }
+
+  /**
+   * Takes it to another state: {@code ibv_modify_wq} with {@code IBV_WQ_ATTR_STATE}. It begins in
+   * RESET, takes receives in READY, and goes back over RESET after an ERROR.
+   *
+   * @param state the new state, not UNKNOWN
+   * @throws IllegalArgumentException where the state is UNKNOWN
+   * @throws IllegalStateException where the queue is closed
+   * @throws RdmaException where the device refuses it
+   */
+  public void modify(WorkQueueState state) {
+    if (state == WorkQueueState.UNKNOWN) {
+      throw new IllegalArgumentException("state is UNKNOWN, must be one to go to");
+    }
+    modify(rdma_h.IBV_WQ_ATTR_STATE(), state, Set.of(), Set.of());
+  }
+
+  /**
+   * Changes what is left to the device: {@code ibv_modify_wq} with {@code IBV_WQ_ATTR_FLAGS}.
+   *
+   * @param set the flags to set
+   * @param cleared the flags to clear; those in neither stay as they are
+   * @throws IllegalArgumentException where a flag is in both
+   * @throws IllegalStateException where the queue is closed
+   * @throws RdmaException where the device refuses it
+   */
+  public void modifyFlags(Collection<WorkQueueFlag> set, Collection<WorkQueueFlag> cleared) {
+    if (set.stream().anyMatch(cleared::contains)) {
+      throw new IllegalArgumentException("a flag of " + set + " is to be cleared too: " + cleared);
+    }
+    modify(rdma_h.IBV_WQ_ATTR_FLAGS(), WorkQueueState.UNKNOWN, set, cleared);
+  }
+
+  private void modify(
+      int mask,
+      WorkQueueState state,
+      Collection<WorkQueueFlag> set,
+      Collection<WorkQueueFlag> cleared) {
+    lifetime.whileOpen(
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = arena.allocate(ibv_wq_attr.layout());
+            ibv_wq_attr.attr_mask(attributes, mask);
+            ibv_wq_attr.wq_state(attributes, state.value());
+            ibv_wq_attr.flags(attributes, NativeConstant.mask(set));
+            ibv_wq_attr.flags_mask(
+                attributes, NativeConstant.mask(set) | NativeConstant.mask(cleared));
+            // A provider returns a negative one for a state that does not follow.
+            Native.check(
+                domain.device().info(),
+                "ibv_modify_wq",
+                Math.abs(WorkQueues.ibv_modify_wq(queue, attributes)));
+            return true;
+          }
+        });
+  }
+
+  /**
+   * The state it is in, as far as this process knows it.
+   *
+   * @return the state
+   * @throws IllegalStateException where the queue is closed
+   */
+  public WorkQueueState state() {
+    return lifetime.whileOpen(
+        () -> NativeConstant.of(WorkQueueState.class, ibv_wq.state(queue), WorkQueueState.UNKNOWN));
+  }
+
+  /**
+   * The number by which completions name it.
+   *
+   * @return the number
+   * @throws IllegalStateException where the queue is closed
+   */
+  public int number() {
+    return lifetime.whileOpen(() -> ibv_wq.wq_num(queue));
+  }
+
+  /**
+   * Makes room for receive requests, off-heap, which one thread builds in place and posts together.
+   *
+   * @param most the most requests to post in one call, from 1 to the depth
+   * @return the room, empty
+   * @throws IllegalArgumentException where the number is out of range
+   * @throws IllegalStateException where it is closed, or in a thread domain and has made one before
+   */
+  public ReceiveRequests receiveRequests(int most) {
+    Arguments.checkRange("most", most, 1, depth);
+    return lifetime.whileOpen(
+        () -> {
+          receives.claim(this, "ReceiveRequests");
+          return ReceiveRequests.of(this, most, posts);
+        });
+  }
+
+  /**
+   * The protection domain that this belongs to.
+   *
+   * @return the domain
+   */
+  public ProtectionDomain domain() {
+    return domain;
+  }
+
+  /**
+   * The way out to the bindings: {@code struct ibv_wq *}. It is valid until this is closed; with
+   * it, the promise that nothing crashes ends.
+   *
+   * @return the pointer
+   * @throws IllegalStateException where it is closed
+   */
+  public MemorySegment handle() {
+    return lifetime.whileOpen(() -> queue);
+  }
+
+  /**
+   * Closes the tables that have it, and their queue pairs, then destroys it: {@code
+   * ibv_destroy_wq}. Does nothing where it is closed.
+   *
+   * @throws RdmaException where a destruction failed; the rest was done all the same
+   */
+  @Override
+  public void close() {
+    lifetime.close();
+  }
+
+  /** The pointer, for those whose life lies within this one's. */
+  MemorySegment pointer() {
+    return queue;
+  }
+
+  int sges() {
+    return sges;
+  }
+
+  Lifetime lifetime() {
+    return lifetime;
+  }
+
+  @Override
+  public String toString() {
+    return lifetime.toString();
+  }
+}

@@ -1,0 +1,26 @@
+package org.rdma4j.verbs;
+
+import org.rdma4j.bindings.generated.rdma_h;
+
+/** A state of a work queue: {@code enum ibv_wq_state}. */
+public enum WorkQueueState implements NativeConstant {
+  /** It is new, or was reset: {@code IBV_WQS_RESET}. */
+  RESET(rdma_h.IBV_WQS_RESET()),
+  /** It receives: {@code IBV_WQS_RDY}. */
+  READY(rdma_h.IBV_WQS_RDY()),
+  /** Its receives complete with {@link CompletionStatus#FLUSHED}: {@code IBV_WQS_ERR}. */
+  ERROR(rdma_h.IBV_WQS_ERR()),
+  /** One that this does not know, of a newer library: {@code IBV_WQS_UNKNOWN}. */
+  UNKNOWN(rdma_h.IBV_WQS_UNKNOWN());
+
+  private final int value;
+
+  WorkQueueState(int value) {
+    this.value = value;
+  }
+
+  @Override
+  public int value() {
+    return value;
+  }
+}
