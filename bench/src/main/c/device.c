@@ -314,6 +314,11 @@ __be64 ibv_get_device_guid(struct ibv_device *device)
 static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *init);
 static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *init);
 
+int ibv_get_device_index(struct ibv_device *device)
+{
+	return (int) (device - devices);
+}
+
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
 	struct verbs_context *verbs = object(sizeof *verbs);

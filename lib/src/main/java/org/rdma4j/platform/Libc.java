@@ -185,7 +185,8 @@ public final class Libc {
       MemorySegment path = arena.allocateFrom(file.toString());
       try {
         return check(
-            "open(" + file + ")", (int) Open.CALL.invokeExact(Errno.state(), path, O_CLOEXEC | O_NONBLOCK));
+            "open(" + file + ")",
+            (int) Open.CALL.invokeExact(Errno.state(), path, O_CLOEXEC | O_NONBLOCK));
       } catch (Throwable thrown) {
         throw Errno.unexpected(thrown);
       }

@@ -44,11 +44,16 @@ final class ExtendedQueuePair {
   private final boolean datagrams;
   private final boolean extendedSend;
 
-  ExtendedQueuePair(MemorySegment queuePair, QueuePairType type, CallStyle style) {
+  static ExtendedQueuePair of(MemorySegment queuePair, QueuePairType type, CallStyle style) {
     MemorySegment qp = rdma_h.ibv_qp_to_qp_ex(queuePair);
     if (qp.address() == 0) {
       throw new RdmaException("ibv_qp_to_qp_ex", 0, "The provider made no extended queue pair");
     }
+    return new ExtendedQueuePair(qp, type, style);
+  }
+
+  /** Of a {@code struct ibv_qp_ex}. */
+  ExtendedQueuePair(MemorySegment qp, QueuePairType type, CallStyle style) {
     this.critical = style == CallStyle.CRITICAL;
     this.datagrams = type == QueuePairType.UNRELIABLE_DATAGRAM;
     this.extendedSend = type == QueuePairType.EXTENDED_SEND;

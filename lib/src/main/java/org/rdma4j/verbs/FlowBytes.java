@@ -1,6 +1,7 @@
 package org.rdma4j.verbs;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -28,6 +29,67 @@ import org.rdma4j.bindings.generated.rdma_h;
  */
 final class FlowBytes {
   private static final int SIZE_OFFSET = (int) ibv_flow_spec_eth.size$offset();
+
+  private static final Match ETHERNET =
+      new Match(
+          rdma_h.IBV_FLOW_SPEC_ETH(),
+          ibv_flow_spec_eth.layout(),
+          ibv_flow_spec_eth.val$offset(),
+          ibv_flow_spec_eth.mask$offset());
+  private static final Match IPV4 =
+      new Match(
+          rdma_h.IBV_FLOW_SPEC_IPV4(),
+          ibv_flow_spec_ipv4.layout(),
+          ibv_flow_spec_ipv4.val$offset(),
+          ibv_flow_spec_ipv4.mask$offset());
+  private static final Match EXTENDED_IPV4 =
+      new Match(
+          rdma_h.IBV_FLOW_SPEC_IPV4_EXT(),
+          ibv_flow_spec_ipv4_ext.layout(),
+          ibv_flow_spec_ipv4_ext.val$offset(),
+          ibv_flow_spec_ipv4_ext.mask$offset());
+  private static final Match IPV6 =
+      new Match(
+          rdma_h.IBV_FLOW_SPEC_IPV6(),
+          ibv_flow_spec_ipv6.layout(),
+          ibv_flow_spec_ipv6.val$offset(),
+          ibv_flow_spec_ipv6.mask$offset());
+  private static final Match TCP =
+      new Match(
+          rdma_h.IBV_FLOW_SPEC_TCP(),
+          ibv_flow_spec_tcp_udp.layout(),
+          ibv_flow_spec_tcp_udp.val$offset(),
+          ibv_flow_spec_tcp_udp.mask$offset());
+  private static final Match UDP =
+      new Match(
+          rdma_h.IBV_FLOW_SPEC_UDP(),
+          ibv_flow_spec_tcp_udp.layout(),
+          ibv_flow_spec_tcp_udp.val$offset(),
+          ibv_flow_spec_tcp_udp.mask$offset());
+  private static final Match ESP =
+      new Match(
+          rdma_h.IBV_FLOW_SPEC_ESP(),
+          ibv_flow_spec_esp.layout(),
+          ibv_flow_spec_esp.val$offset(),
+          ibv_flow_spec_esp.mask$offset());
+  private static final Match GRE =
+      new Match(
+          rdma_h.IBV_FLOW_SPEC_GRE(),
+          ibv_flow_spec_gre.layout(),
+          ibv_flow_spec_gre.val$offset(),
+          ibv_flow_spec_gre.mask$offset());
+  private static final Match VXLAN_TUNNEL =
+      new Match(
+          rdma_h.IBV_FLOW_SPEC_VXLAN_TUNNEL(),
+          ibv_flow_spec_tunnel.layout(),
+          ibv_flow_spec_tunnel.val$offset(),
+          ibv_flow_spec_tunnel.mask$offset());
+  private static final Match MPLS =
+      new Match(
+          rdma_h.IBV_FLOW_SPEC_MPLS(),
+          ibv_flow_spec_mpls.layout(),
+          ibv_flow_spec_mpls.val$offset(),
+          ibv_flow_spec_mpls.mask$offset());
 
   private FlowBytes() {}
 
@@ -90,95 +152,41 @@ final class FlowBytes {
   }
 
   private static ByteBuffer of(FlowSpecification.Header header, int inner) {
-    if (header instanceof FlowSpecification.Ethernet ethernet) {
-      return new Match(
-              rdma_h.IBV_FLOW_SPEC_ETH() | inner,
-              ibv_flow_spec_eth.layout().byteSize(),
-              ibv_flow_spec_eth.val$offset(),
-              ibv_flow_spec_eth.mask$offset())
-          .of(ethernet.value()::write, ethernet.mask()::write);
+    if (header instanceof FlowSpecification.Ethernet each) {
+      return ETHERNET.of(inner, each.value()::write, each.mask()::write);
     }
-    if (header instanceof FlowSpecification.Ipv4 ip) {
-      return new Match(
-              rdma_h.IBV_FLOW_SPEC_IPV4() | inner,
-              ibv_flow_spec_ipv4.layout().byteSize(),
-              ibv_flow_spec_ipv4.val$offset(),
-              ibv_flow_spec_ipv4.mask$offset())
-          .of(ip.value()::write, ip.mask()::write);
+    if (header instanceof FlowSpecification.Ipv4 each) {
+      return IPV4.of(inner, each.value()::write, each.mask()::write);
     }
-    if (header instanceof FlowSpecification.ExtendedIpv4 ip) {
-      return new Match(
-              rdma_h.IBV_FLOW_SPEC_IPV4_EXT() | inner,
-              ibv_flow_spec_ipv4_ext.layout().byteSize(),
-              ibv_flow_spec_ipv4_ext.val$offset(),
-              ibv_flow_spec_ipv4_ext.mask$offset())
-          .of(ip.value()::write, ip.mask()::write);
+    if (header instanceof FlowSpecification.ExtendedIpv4 each) {
+      return EXTENDED_IPV4.of(inner, each.value()::write, each.mask()::write);
     }
-    if (header instanceof FlowSpecification.Ipv6 ip) {
-      return new Match(
-              rdma_h.IBV_FLOW_SPEC_IPV6() | inner,
-              ibv_flow_spec_ipv6.layout().byteSize(),
-              ibv_flow_spec_ipv6.val$offset(),
-              ibv_flow_spec_ipv6.mask$offset())
-          .of(ip.value()::write, ip.mask()::write);
+    if (header instanceof FlowSpecification.Ipv6 each) {
+      return IPV6.of(inner, each.value()::write, each.mask()::write);
     }
-    return ofTransportOrTunnel(header, inner);
-  }
-
-  private static ByteBuffer ofTransportOrTunnel(FlowSpecification.Header header, int inner) {
-    if (header instanceof FlowSpecification.Tcp tcp) {
-      return ports(rdma_h.IBV_FLOW_SPEC_TCP() | inner, tcp.value(), tcp.mask());
+    if (header instanceof FlowSpecification.Tcp each) {
+      return TCP.of(inner, each.value()::write, each.mask()::write);
     }
-    if (header instanceof FlowSpecification.Udp udp) {
-      return ports(rdma_h.IBV_FLOW_SPEC_UDP() | inner, udp.value(), udp.mask());
+    if (header instanceof FlowSpecification.Udp each) {
+      return UDP.of(inner, each.value()::write, each.mask()::write);
     }
-    if (header instanceof FlowSpecification.Esp esp) {
-      return new Match(
-              rdma_h.IBV_FLOW_SPEC_ESP() | inner,
-              ibv_flow_spec_esp.layout().byteSize(),
-              ibv_flow_spec_esp.val$offset(),
-              ibv_flow_spec_esp.mask$offset())
-          .of(esp.value()::write, esp.mask()::write);
+    if (header instanceof FlowSpecification.Esp each) {
+      return ESP.of(inner, each.value()::write, each.mask()::write);
     }
-    if (header instanceof FlowSpecification.Gre gre) {
-      return new Match(
-              rdma_h.IBV_FLOW_SPEC_GRE() | inner,
-              ibv_flow_spec_gre.layout().byteSize(),
-              ibv_flow_spec_gre.val$offset(),
-              ibv_flow_spec_gre.mask$offset())
-          .of(gre.value()::write, gre.mask()::write);
+    if (header instanceof FlowSpecification.Gre each) {
+      return GRE.of(inner, each.value()::write, each.mask()::write);
     }
-    if (header instanceof FlowSpecification.VxlanTunnel tunnel) {
-      return new Match(
-              rdma_h.IBV_FLOW_SPEC_VXLAN_TUNNEL() | inner,
-              ibv_flow_spec_tunnel.layout().byteSize(),
-              ibv_flow_spec_tunnel.val$offset(),
-              ibv_flow_spec_tunnel.mask$offset())
-          .of(to -> to.putInt(tunnel.value()), to -> to.putInt(tunnel.mask()));
+    if (header instanceof FlowSpecification.VxlanTunnel each) {
+      return VXLAN_TUNNEL.of(inner, to -> to.putInt(each.value()), to -> to.putInt(each.mask()));
     }
-    FlowSpecification.Mpls mpls = (FlowSpecification.Mpls) header;
-    return new Match(
-            rdma_h.IBV_FLOW_SPEC_MPLS() | inner,
-            ibv_flow_spec_mpls.layout().byteSize(),
-            ibv_flow_spec_mpls.val$offset(),
-            ibv_flow_spec_mpls.mask$offset())
-        .of(to -> to.putInt(mpls.value()), to -> to.putInt(mpls.mask()));
-  }
-
-  private static ByteBuffer ports(
-      int type, FlowSpecification.Ports value, FlowSpecification.Ports mask) {
-    return new Match(
-            type,
-            ibv_flow_spec_tcp_udp.layout().byteSize(),
-            ibv_flow_spec_tcp_udp.val$offset(),
-            ibv_flow_spec_tcp_udp.mask$offset())
-        .of(value::write, mask::write);
+    FlowSpecification.Mpls last = (FlowSpecification.Mpls) header;
+    return MPLS.of(inner, to -> to.putInt(last.value()), to -> to.putInt(last.mask()));
   }
 
   /** The struct of a header, whose fields are in network byte order. */
-  private record Match(int type, long size, long value, long mask) {
-    ByteBuffer of(Consumer<ByteBuffer> writeValue, Consumer<ByteBuffer> writeMask) {
-      ByteBuffer bytes = begin(type, size).order(ByteOrder.BIG_ENDIAN);
+  private record Match(int type, MemoryLayout layout, long value, long mask) {
+    ByteBuffer of(int inner, Consumer<ByteBuffer> writeValue, Consumer<ByteBuffer> writeMask) {
+      ByteBuffer bytes = begin(type | inner, layout.byteSize()).order(ByteOrder.BIG_ENDIAN);
       writeValue.accept(bytes.position((int) value));
       writeMask.accept(bytes.position((int) mask));
       return bytes;

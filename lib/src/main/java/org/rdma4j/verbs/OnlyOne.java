@@ -7,16 +7,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * room for requests: that belongs to one thread at a time.
  */
 final class OnlyOne {
-  private final ProtectionDomain domain;
+  private final boolean inThreadDomain;
   private final AtomicBoolean made = new AtomicBoolean();
 
-  OnlyOne(ProtectionDomain domain) {
-    this.domain = domain;
+  OnlyOne(boolean inThreadDomain) {
+    this.inThreadDomain = inThreadDomain;
   }
 
   /** Throws where it is the second in a thread domain. */
   void claim(Object queue, String room) {
-    if (domain.hasThreadDomain() && !made.compareAndSet(false, true)) {
+    if (inThreadDomain && !made.compareAndSet(false, true)) {
       throw new IllegalStateException(
           queue + " is in a thread domain, where it has one " + room + " for all its life");
     }

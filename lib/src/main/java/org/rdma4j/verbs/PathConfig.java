@@ -544,4 +544,32 @@ public record PathConfig(
             : new GlobalRoute(remote.gid(), gidIndex, flowLabel, hopLimit, trafficClass);
     return new AddressVector(port, remote.lid(), serviceLevel, 0, StaticRate.UNLIMITED, route);
   }
+
+  /** What takes a connection of that type from INIT to READY_TO_RECEIVE. */
+  QueuePairChange readyToReceive(QueuePairType type) {
+    QueuePairChange change =
+        new QueuePairChange()
+            .state(QueuePairState.READY_TO_RECEIVE)
+            .addressVector(addressVector())
+            .mtu(mtu)
+            .remoteQueuePairNumber(remote.queuePairNumber())
+            .receiveSequenceNumber(remote.sequenceNumber());
+    return type == QueuePairType.RELIABLE_CONNECTION || type == QueuePairType.EXTENDED_RECEIVE
+        ? change.remoteReads(remoteReads).minimumRnrTimer(minimumRnrTimer)
+        : change;
+  }
+
+  /** What takes a connection of that type from READY_TO_RECEIVE to READY_TO_SEND. */
+  QueuePairChange readyToSend(QueuePairType type) {
+    QueuePairChange change =
+        new QueuePairChange()
+            .state(QueuePairState.READY_TO_SEND)
+            .sendSequenceNumber(localSequenceNumber);
+    if (type != QueuePairType.UNRELIABLE_CONNECTION) {
+      change.timeout(timeout);
+    }
+    return type == QueuePairType.RELIABLE_CONNECTION || type == QueuePairType.EXTENDED_SEND
+        ? change.retries(retries).rnrRetry(rnrRetry).reads(reads)
+        : change;
+  }
 }

@@ -66,12 +66,12 @@ public final class QueuePair implements AutoCloseable {
     this.capabilities = capabilities;
     this.type = config.type();
     this.config = config;
-    this.sendRequests = new OnlyOne(domain);
-    this.receiveRequests = new OnlyOne(domain);
+    this.sendRequests = new OnlyOne(domain.hasThreadDomain());
+    this.receiveRequests = new OnlyOne(domain.hasThreadDomain());
     this.extended =
         config.sendOperations().isEmpty()
             ? null
-            : new ExtendedQueuePair(queuePair, type, domain.device().callStyle());
+            : ExtendedQueuePair.of(queuePair, type, domain.device().callStyle());
     MulticastGroups attached = new MulticastGroups(domain.device().info(), queuePair);
     this.groups = attached;
     DeviceInfo device = domain.device().info();
@@ -161,8 +161,9 @@ public final class QueuePair implements AutoCloseable {
         reserve(receives.reservations(), config.receiveDepth(), releases);
       } else if (receives != null && shared != null) {
         CompletionQueue.Capacity capacity = receives.reservations();
-        shared.places().reserve(capacity);
-        releases.add(() -> shared.places().release(capacity));
+        SharedReceiveQueue.Places places = shared.places();
+        places.reserve(capacity);
+        releases.add(() -> places.release(capacity));
       }
     } catch (IllegalArgumentException tooMany) {
       release.run();
@@ -323,19 +324,11 @@ public final class QueuePair implements AutoCloseable {
   public void readyToReceive(PathConfig path) {
     requireConnection("startDatagrams");
     domain.device().checkPort(path.port());
-    QueuePairChange change =
-        new QueuePairChange()
-            .state(QueuePairState.READY_TO_RECEIVE)
-            .addressVector(path.addressVector())
-            .mtu(path.mtu())
-            .remoteQueuePairNumber(path.remote().queuePairNumber())
-            .receiveSequenceNumber(path.remote().sequenceNumber());
     if (isReliable()) {
       Arguments.checkRange(
           "remoteReads", path.remoteReads(), 0, domain.device().limits().maxResponderReads());
-      change.remoteReads(path.remoteReads()).minimumRnrTimer(path.minimumRnrTimer());
     }
-    modify(change);
+    modify(path.readyToReceive(type));
   }
 
   /**
@@ -349,19 +342,10 @@ public final class QueuePair implements AutoCloseable {
    */
   public void readyToSend(PathConfig path) {
     requireConnection("startDatagrams");
-    QueuePairChange change =
-        new QueuePairChange()
-            .state(QueuePairState.READY_TO_SEND)
-            .sendSequenceNumber(path.localSequenceNumber());
     if (isReliable()) {
       Arguments.checkRange("reads", path.reads(), 0, domain.device().limits().maxInitiatorReads());
-      change
-          .timeout(path.timeout())
-          .retries(path.retries())
-          .rnrRetry(path.rnrRetry())
-          .reads(path.reads());
     }
-    modify(change);
+    modify(path.readyToSend(type));
   }
 
   /**

@@ -3,7 +3,9 @@ package org.rdma4j.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -35,6 +37,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
   private final SharedReceiveQueueType type;
   private final Places places;
 
+  /** The handles that tag operations gave. */
   private final Set<Integer> tagHandles = ConcurrentHashMap.newKeySet();
 
   private int sges;
@@ -288,7 +291,9 @@ public final class SharedReceiveQueue implements AutoCloseable {
 
   /** The receives it holds, for which each completion queue of its users has entries once. */
   static final class Places {
-    private final @Nullable CompletionQueue completions;
+    /** Of its own completion queue, where it has one. */
+    private final CompletionQueue.@Nullable Capacity own;
+
     private final int maxTags;
     private final int maxTagOperations;
     private final Map<CompletionQueue.Capacity, Integer> users = new HashMap<>();
@@ -296,7 +301,8 @@ public final class SharedReceiveQueue implements AutoCloseable {
     private boolean ownReserved;
 
     Places(SharedReceiveQueueConfig config) {
-      this.completions = config.completions();
+      CompletionQueue completions = config.completions();
+      this.own = completions == null ? null : completions.reservations();
       this.maxTags = config.maxTags();
       this.maxTagOperations = config.maxTagOperations();
     }
@@ -312,24 +318,23 @@ public final class SharedReceiveQueue implements AutoCloseable {
     /** Promises entries of the queue's own completion queue, where it has one. */
     synchronized void reserveOwn(int granted) {
       depth = granted;
-      if (completions == null) {
+      if (own == null) {
         return;
       }
-      CompletionQueue.Capacity capacity = completions.reservations();
-      capacity.reserve(ofTags());
+      own.reserve(ofTags());
       try {
-        reserve(capacity);
+        reserve(own);
       } catch (IllegalArgumentException tooMany) {
-        capacity.release(ofTags());
+        own.release(ofTags());
         throw tooMany;
       }
       ownReserved = true;
     }
 
     synchronized void releaseOwn() {
-      if (completions != null && ownReserved) {
-        release(completions.reservations());
-        completions.reservations().release(ofTags());
+      if (own != null && ownReserved) {
+        release(own);
+        own.release(ofTags());
       }
     }
 
@@ -341,12 +346,16 @@ public final class SharedReceiveQueue implements AutoCloseable {
     synchronized void change(int wanted, IntSupplier resizer) {
       int before = depth;
       long more = Math.max(0, (long) wanted - before);
-      users.keySet().forEach(capacity -> capacity.reserve(more));
+      List<CompletionQueue.Capacity> reserved = new ArrayList<>();
       try {
+        for (CompletionQueue.Capacity capacity : users.keySet()) {
+          capacity.reserve(more);
+          reserved.add(capacity);
+        }
         depth = resizer.getAsInt();
       } finally {
         long unused = before + more - depth;
-        users.keySet().forEach(capacity -> capacity.release(unused));
+        reserved.forEach(capacity -> capacity.release(unused));
       }
     }
 

@@ -35,18 +35,19 @@ public final class WorkQueue implements AutoCloseable {
     this.queue = queue;
     this.depth = depth;
     this.sges = sges;
-    this.receives = new OnlyOne(domain);
+    this.receives = new OnlyOne(domain.hasThreadDomain());
     DeviceInfo device = domain.device().info();
     HotCalls calls = new HotCalls();
     this.posts = calls;
     CompletionQueue.Capacity reserved = config.completions().reservations();
+    int requests = config.depth();
     this.lifetime =
         new Lifetime(
             "work queue " + ibv_wq.wq_num(queue) + " of " + device.name(),
             () -> {
               calls.revoke();
               Native.check(device, "ibv_destroy_wq", Math.abs(WorkQueues.ibv_destroy_wq(queue)));
-              reserved.release(config.depth());
+              reserved.release(requests);
             },
             domain.lifetime(),
             config.completions().lifetime());

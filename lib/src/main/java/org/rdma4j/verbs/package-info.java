@@ -11,11 +11,12 @@
  *
  * <h2>Threads</h2>
  *
- * All objects may be used from any thread, except the three of the data path: {@link
- * org.rdma4j.verbs.SendRequests}, {@link org.rdma4j.verbs.ReceiveRequests} and {@link
- * org.rdma4j.verbs.Completions} each belong to the first thread that uses them, until it releases
- * them. Another thread's use throws {@link java.lang.IllegalStateException}. Threads that share a
- * queue pair or a completion queue make one each.
+ * All objects may be used from any thread, except those of the data path: {@link
+ * org.rdma4j.verbs.SendRequests}, {@link org.rdma4j.verbs.ReceiveRequests}, {@link
+ * org.rdma4j.verbs.TagOperations} and {@link org.rdma4j.verbs.Completions} each belong to the first
+ * thread that uses them, until it releases them. Another thread's use throws {@link
+ * java.lang.IllegalStateException}. Threads that share a queue pair or a completion queue make one
+ * each.
  */
 @NullMarked
 package org.rdma4j.verbs;

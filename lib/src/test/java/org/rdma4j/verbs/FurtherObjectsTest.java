@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +16,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.ibv_qp_cap;
+import org.rdma4j.bindings.generated.ibv_qp_init_attr_ex;
+import org.rdma4j.bindings.generated.ibv_srq_attr;
+import org.rdma4j.bindings.generated.ibv_srq_init_attr_ex;
+import org.rdma4j.bindings.generated.ibv_tm_cap;
+import org.rdma4j.bindings.generated.ibv_wq_init_attr;
+import org.rdma4j.bindings.generated.rdma_h;
 
 /** The objects of verbs that soft-RoCE has not: it says so, and leaves nothing behind. */
 @Tag("device")
@@ -99,6 +107,22 @@ final class FurtherObjectsTest {
   }
 
   @Test
+  void rawPacketsBeyondWhatTheDeviceOffersAreRefusedBefore() {
+    DeviceAttributes limits = device.attributes();
+    QueuePairConfig config = QueuePairConfig.rawPackets(completions);
+    refusedBefore(
+        "sendDepth is",
+        () -> domain.createQueuePair(config.sendDepth(limits.maxWorkRequests() + 1)));
+    refusedBefore(
+        "receiveDepth is",
+        () -> domain.createQueuePair(config.receiveDepth(limits.maxWorkRequests() + 1)));
+    refusedBefore(
+        "sendSges is", () -> domain.createQueuePair(config.sendSges(limits.maxSges() + 1)));
+    refusedBefore(
+        "receiveSges is", () -> domain.createQueuePair(config.receiveSges(limits.maxSges() + 1)));
+  }
+
+  @Test
   void segmentedSendsAndFlagsOfQueuePairs() {
     unsupported(
         "ibv_create_qp",
@@ -150,6 +174,91 @@ final class FurtherObjectsTest {
         "ibv_create_flow_action_esp",
         () -> FlowAction.create(device, attributes.key(new AesGcmKey(new byte[16], 1, 2, 16))));
     refusedBefore("key is missing", () -> FlowAction.create(device, attributes));
+  }
+
+  @Test
+  void aSharedReceiveQueueIsAskedForAsConfigured() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment init = arena.allocate(ibv_srq_init_attr_ex.layout());
+      SharedReceiveQueueConfig.of(8).sges(2).tagMatching(completions, 16, 4).write(init, domain);
+      assertThat(ibv_srq_init_attr_ex.comp_mask(init))
+          .isEqualTo(
+              rdma_h.IBV_SRQ_INIT_ATTR_TYPE()
+                  | rdma_h.IBV_SRQ_INIT_ATTR_PD()
+                  | rdma_h.IBV_SRQ_INIT_ATTR_CQ()
+                  | rdma_h.IBV_SRQ_INIT_ATTR_TM());
+      assertThat(ibv_srq_init_attr_ex.srq_type(init)).isEqualTo(rdma_h.IBV_SRQT_TM());
+      assertThat(ibv_srq_init_attr_ex.pd(init)).isEqualTo(domain.handle());
+      assertThat(ibv_srq_init_attr_ex.cq(init)).isEqualTo(completions.handle());
+      MemorySegment attributes = ibv_srq_init_attr_ex.attr(init);
+      assertThat(ibv_srq_attr.max_wr(attributes)).isEqualTo(8);
+      assertThat(ibv_srq_attr.max_sge(attributes)).isEqualTo(2);
+      MemorySegment tags = ibv_srq_init_attr_ex.tm_cap(init);
+      assertThat(ibv_tm_cap.max_num_tags(tags)).isEqualTo(16);
+      assertThat(ibv_tm_cap.max_ops(tags)).isEqualTo(4);
+    }
+  }
+
+  @Test
+  void aWorkQueueIsAskedForAsConfigured() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment init = arena.allocate(ibv_wq_init_attr.layout());
+      WorkQueueConfig.of(completions, 8)
+          .sges(2)
+          .flags(WorkQueueFlag.DELAY_DROP, WorkQueueFlag.VLAN_STRIPPING)
+          .write(init, domain);
+      assertThat(ibv_wq_init_attr.wq_type(init)).isEqualTo(rdma_h.IBV_WQT_RQ());
+      assertThat(ibv_wq_init_attr.max_wr(init)).isEqualTo(8);
+      assertThat(ibv_wq_init_attr.max_sge(init)).isEqualTo(2);
+      assertThat(ibv_wq_init_attr.pd(init)).isEqualTo(domain.handle());
+      assertThat(ibv_wq_init_attr.cq(init)).isEqualTo(completions.handle());
+      assertThat(ibv_wq_init_attr.comp_mask(init)).isEqualTo(rdma_h.IBV_WQ_INIT_ATTR_FLAGS());
+      assertThat(ibv_wq_init_attr.create_flags(init))
+          .isEqualTo(rdma_h.IBV_WQ_FLAGS_DELAY_DROP() | rdma_h.IBV_WQ_FLAGS_CVLAN_STRIPPING());
+    }
+  }
+
+  @Test
+  void theSendingHalfOfAnExtendedConnectionIsAskedForWithoutAReceiveQueue() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment init = arena.allocate(ibv_qp_init_attr_ex.layout());
+      QueuePairConfig.extendedSend(completions)
+          .sendDepth(4)
+          .receiveDepth(5)
+          .extended(SendOperation.WRITE)
+          .write(init, domain, arena);
+      assertThat(ibv_qp_init_attr_ex.qp_type(init)).isEqualTo(rdma_h.IBV_QPT_XRC_SEND());
+      assertThat(ibv_qp_init_attr_ex.send_cq(init)).isEqualTo(completions.handle());
+      assertThat(ibv_qp_init_attr_ex.recv_cq(init)).isEqualTo(MemorySegment.NULL);
+      MemorySegment cap = ibv_qp_init_attr_ex.cap(init);
+      assertThat(ibv_qp_cap.max_send_wr(cap)).isEqualTo(4);
+      assertThat(ibv_qp_cap.max_recv_wr(cap)).isZero();
+      assertThat(ibv_qp_cap.max_recv_sge(cap)).isZero();
+      assertThat(ibv_qp_init_attr_ex.comp_mask(init))
+          .isEqualTo(rdma_h.IBV_QP_INIT_ATTR_PD() | rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS());
+      assertThat(ibv_qp_init_attr_ex.send_ops_flags(init))
+          .isEqualTo(rdma_h.IBV_QP_EX_WITH_RDMA_WRITE());
+    }
+  }
+
+  @Test
+  void rawPacketsAreAskedForWithSegmentsAndFlags() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment init = arena.allocate(ibv_qp_init_attr_ex.layout());
+      QueuePairConfig.rawPackets(completions)
+          .segmentHeaderBytes(0xfffe)
+          .flags(QueuePairFlag.SCATTER_FCS)
+          .write(init, domain, arena);
+      assertThat(ibv_qp_init_attr_ex.qp_type(init)).isEqualTo(rdma_h.IBV_QPT_RAW_PACKET());
+      assertThat(ibv_qp_init_attr_ex.comp_mask(init))
+          .isEqualTo(
+              rdma_h.IBV_QP_INIT_ATTR_PD()
+                  | rdma_h.IBV_QP_INIT_ATTR_MAX_TSO_HEADER()
+                  | rdma_h.IBV_QP_INIT_ATTR_CREATE_FLAGS());
+      assertThat(ibv_qp_init_attr_ex.max_tso_header(init)).isEqualTo((short) 0xfffe);
+      assertThat(ibv_qp_init_attr_ex.create_flags(init))
+          .isEqualTo(rdma_h.IBV_QP_CREATE_SCATTER_FCS());
+    }
   }
 
   /** What was refused has left no promise to it behind. */

@@ -1,0 +1,38 @@
+package org.rdma4j.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.rdma4j.bindings.generated.rdma_h;
+
+/** Each type of connection is given the attributes that the kernel wants for it, and no others. */
+final class ConnectionChangesTest {
+  private static final PathConfig PATH = PathConfig.to(new QueuePairAddress(0, 1, 2, Gid.ZERO));
+
+  private static final int TO_RECEIVE =
+      rdma_h.IBV_QP_STATE()
+          | rdma_h.IBV_QP_AV()
+          | rdma_h.IBV_QP_PATH_MTU()
+          | rdma_h.IBV_QP_DEST_QPN()
+          | rdma_h.IBV_QP_RQ_PSN();
+  private static final int ANSWERING =
+      rdma_h.IBV_QP_MAX_DEST_RD_ATOMIC() | rdma_h.IBV_QP_MIN_RNR_TIMER();
+  private static final int TO_SEND = rdma_h.IBV_QP_STATE() | rdma_h.IBV_QP_SQ_PSN();
+  private static final int ASKING =
+      rdma_h.IBV_QP_RETRY_CNT() | rdma_h.IBV_QP_RNR_RETRY() | rdma_h.IBV_QP_MAX_QP_RD_ATOMIC();
+
+  @ParameterizedTest
+  @CsvSource({
+    "RELIABLE_CONNECTION, true, true, true",
+    "UNRELIABLE_CONNECTION, false, false, false",
+    "EXTENDED_SEND, false, true, true",
+    "EXTENDED_RECEIVE, true, true, false"
+  })
+  void itIsGivenWhatItsSideOfReliabilityNeeds(
+      QueuePairType type, boolean answers, boolean hasTimeout, boolean asks) {
+    assertThat(PATH.readyToReceive(type).mask()).isEqualTo(TO_RECEIVE | (answers ? ANSWERING : 0));
+    assertThat(PATH.readyToSend(type).mask())
+        .isEqualTo(TO_SEND | (hasTimeout ? rdma_h.IBV_QP_TIMEOUT() : 0) | (asks ? ASKING : 0));
+  }
+}

@@ -1,0 +1,25 @@
+package org.rdma4j.verbs;
+
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+
+final class OnlyOneTest {
+  @Test
+  void aQueueInAThreadDomainHasOneRoom() {
+    OnlyOne only = new OnlyOne(true);
+    only.claim("queue pair 7", "SendRequests");
+    assertThatThrownBy(() -> only.claim("queue pair 7", "SendRequests"))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("queue pair 7 is in a thread domain")
+        .hasMessageContaining("one SendRequests");
+  }
+
+  @Test
+  void anyOtherQueueHasAsManyAsAreWanted() {
+    OnlyOne only = new OnlyOne(false);
+    only.claim("queue pair 7", "SendRequests");
+    assertThatCode(() -> only.claim("queue pair 7", "SendRequests")).doesNotThrowAnyException();
+  }
+}

@@ -1,0 +1,73 @@
+package org.rdma4j.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The receives of a shared queue have entries in the completion queues of all that use it. */
+final class PlacesTest {
+  private static final int ENTRIES = 10;
+
+  private final CompletionQueue.Capacity capacity = new CompletionQueue.Capacity(ENTRIES);
+  private final SharedReceiveQueue.Places places =
+      new SharedReceiveQueue.Places(SharedReceiveQueueConfig.of(4));
+
+  @BeforeEach
+  void grant() {
+    places.reserveOwn(4);
+  }
+
+  private static void assertFree(CompletionQueue.Capacity capacity, int entries) {
+    capacity.reserve(entries);
+    assertThatThrownBy(() -> capacity.reserve(1)).isInstanceOf(IllegalArgumentException.class);
+    capacity.release(entries);
+  }
+
+  @Test
+  void usersOfOneCompletionQueueHaveThemOnce() {
+    places.reserve(capacity);
+    places.reserve(capacity);
+    assertFree(capacity, 6);
+    places.release(capacity);
+    assertFree(capacity, 6);
+    places.release(capacity);
+    assertFree(capacity, ENTRIES);
+  }
+
+  @Test
+  void moreAreReservedBeforeTheQueueIsMadeDeeper() {
+    places.reserve(capacity);
+    places.change(8, () -> 8);
+    assertThat(places.depth()).isEqualTo(8);
+    assertFree(capacity, 2);
+  }
+
+  @Test
+  void aRefusalBySomeUserGivesAllBackAndChangesNothing() {
+    CompletionQueue.Capacity full = new CompletionQueue.Capacity(4);
+    places.reserve(capacity);
+    places.reserve(full);
+    assertThatThrownBy(() -> places.change(8, () -> 8))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(places.depth()).isEqualTo(4);
+    assertFree(capacity, 6);
+    assertFree(full, 0);
+  }
+
+  @Test
+  void aRefusalByTheDeviceGivesAllBack() {
+    places.reserve(capacity);
+    assertThatThrownBy(
+            () ->
+                places.change(
+                    8,
+                    () -> {
+                      throw new IllegalStateException("refused");
+                    }))
+        .hasMessage("refused");
+    assertThat(places.depth()).isEqualTo(4);
+    assertFree(capacity, 6);
+  }
+}
