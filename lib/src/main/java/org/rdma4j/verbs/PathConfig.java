@@ -1,6 +1,7 @@
 package org.rdma4j.verbs;
 
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * How a reliable connection reaches its peer, and how hard it tries: the attributes that {@code
@@ -94,24 +95,7 @@ public record PathConfig(
    * @throws IllegalArgumentException where it is out of its range
    */
   public PathConfig localSequenceNumber(int localSequenceNumber) {
-    return new PathConfig(
-        remote,
-        localSequenceNumber,
-        port,
-        gidIndex,
-        partitionKeyIndex,
-        mtu,
-        serviceLevel,
-        trafficClass,
-        flowLabel,
-        hopLimit,
-        access,
-        remoteReads,
-        reads,
-        minimumRnrTimer,
-        timeout,
-        retries,
-        rnrRetry);
+    return with(draft -> draft.localSequenceNumber = localSequenceNumber);
   }
 
   /**
@@ -121,24 +105,7 @@ public record PathConfig(
    * @return the copy
    */
   public PathConfig port(int port) {
-    return new PathConfig(
-        remote,
-        localSequenceNumber,
-        port,
-        gidIndex,
-        partitionKeyIndex,
-        mtu,
-        serviceLevel,
-        trafficClass,
-        flowLabel,
-        hopLimit,
-        access,
-        remoteReads,
-        reads,
-        minimumRnrTimer,
-        timeout,
-        retries,
-        rnrRetry);
+    return with(draft -> draft.port = port);
   }
 
   /**
@@ -150,24 +117,7 @@ public record PathConfig(
    * @throws IllegalArgumentException where it is out of its range
    */
   public PathConfig gidIndex(int gidIndex) {
-    return new PathConfig(
-        remote,
-        localSequenceNumber,
-        port,
-        gidIndex,
-        partitionKeyIndex,
-        mtu,
-        serviceLevel,
-        trafficClass,
-        flowLabel,
-        hopLimit,
-        access,
-        remoteReads,
-        reads,
-        minimumRnrTimer,
-        timeout,
-        retries,
-        rnrRetry);
+    return with(draft -> draft.gidIndex = gidIndex);
   }
 
   /**
@@ -178,24 +128,7 @@ public record PathConfig(
    * @throws IllegalArgumentException where it is out of its range
    */
   public PathConfig partitionKeyIndex(int partitionKeyIndex) {
-    return new PathConfig(
-        remote,
-        localSequenceNumber,
-        port,
-        gidIndex,
-        partitionKeyIndex,
-        mtu,
-        serviceLevel,
-        trafficClass,
-        flowLabel,
-        hopLimit,
-        access,
-        remoteReads,
-        reads,
-        minimumRnrTimer,
-        timeout,
-        retries,
-        rnrRetry);
+    return with(draft -> draft.partitionKeyIndex = partitionKeyIndex);
   }
 
   /**
@@ -205,24 +138,7 @@ public record PathConfig(
    * @return the copy
    */
   public PathConfig mtu(Mtu mtu) {
-    return new PathConfig(
-        remote,
-        localSequenceNumber,
-        port,
-        gidIndex,
-        partitionKeyIndex,
-        mtu,
-        serviceLevel,
-        trafficClass,
-        flowLabel,
-        hopLimit,
-        access,
-        remoteReads,
-        reads,
-        minimumRnrTimer,
-        timeout,
-        retries,
-        rnrRetry);
+    return with(draft -> draft.mtu = mtu);
   }
 
   /**
@@ -233,24 +149,7 @@ public record PathConfig(
    * @throws IllegalArgumentException where it is out of its range
    */
   public PathConfig serviceLevel(int serviceLevel) {
-    return new PathConfig(
-        remote,
-        localSequenceNumber,
-        port,
-        gidIndex,
-        partitionKeyIndex,
-        mtu,
-        serviceLevel,
-        trafficClass,
-        flowLabel,
-        hopLimit,
-        access,
-        remoteReads,
-        reads,
-        minimumRnrTimer,
-        timeout,
-        retries,
-        rnrRetry);
+    return with(draft -> draft.serviceLevel = serviceLevel);
   }
 
   /**
@@ -261,24 +160,7 @@ public record PathConfig(
    * @throws IllegalArgumentException where it is out of its range
    */
   public PathConfig trafficClass(int trafficClass) {
-    return new PathConfig(
-        remote,
-        localSequenceNumber,
-        port,
-        gidIndex,
-        partitionKeyIndex,
-        mtu,
-        serviceLevel,
-        trafficClass,
-        flowLabel,
-        hopLimit,
-        access,
-        remoteReads,
-        reads,
-        minimumRnrTimer,
-        timeout,
-        retries,
-        rnrRetry);
+    return with(draft -> draft.trafficClass = trafficClass);
   }
 
   /**
@@ -289,24 +171,7 @@ public record PathConfig(
    * @throws IllegalArgumentException where it is out of its range
    */
   public PathConfig flowLabel(int flowLabel) {
-    return new PathConfig(
-        remote,
-        localSequenceNumber,
-        port,
-        gidIndex,
-        partitionKeyIndex,
-        mtu,
-        serviceLevel,
-        trafficClass,
-        flowLabel,
-        hopLimit,
-        access,
-        remoteReads,
-        reads,
-        minimumRnrTimer,
-        timeout,
-        retries,
-        rnrRetry);
+    return with(draft -> draft.flowLabel = flowLabel);
   }
 
   /**
@@ -317,24 +182,7 @@ public record PathConfig(
    * @throws IllegalArgumentException where it is out of its range
    */
   public PathConfig hopLimit(int hopLimit) {
-    return new PathConfig(
-        remote,
-        localSequenceNumber,
-        port,
-        gidIndex,
-        partitionKeyIndex,
-        mtu,
-        serviceLevel,
-        trafficClass,
-        flowLabel,
-        hopLimit,
-        access,
-        remoteReads,
-        reads,
-        minimumRnrTimer,
-        timeout,
-        retries,
-        rnrRetry);
+    return with(draft -> draft.hopLimit = hopLimit);
   }
 
   /**
@@ -344,24 +192,7 @@ public record PathConfig(
    * @return the copy
    */
   public PathConfig access(AccessFlag... access) {
-    return new PathConfig(
-        remote,
-        localSequenceNumber,
-        port,
-        gidIndex,
-        partitionKeyIndex,
-        mtu,
-        serviceLevel,
-        trafficClass,
-        flowLabel,
-        hopLimit,
-        Set.of(access),
-        remoteReads,
-        reads,
-        minimumRnrTimer,
-        timeout,
-        retries,
-        rnrRetry);
+    return with(draft -> draft.access = Set.of(access));
   }
 
   /**
@@ -373,24 +204,7 @@ public record PathConfig(
    * @throws IllegalArgumentException where it is out of its range
    */
   public PathConfig remoteReads(int remoteReads) {
-    return new PathConfig(
-        remote,
-        localSequenceNumber,
-        port,
-        gidIndex,
-        partitionKeyIndex,
-        mtu,
-        serviceLevel,
-        trafficClass,
-        flowLabel,
-        hopLimit,
-        access,
-        remoteReads,
-        reads,
-        minimumRnrTimer,
-        timeout,
-        retries,
-        rnrRetry);
+    return with(draft -> draft.remoteReads = remoteReads);
   }
 
   /**
@@ -402,24 +216,7 @@ public record PathConfig(
    * @throws IllegalArgumentException where it is out of its range
    */
   public PathConfig reads(int reads) {
-    return new PathConfig(
-        remote,
-        localSequenceNumber,
-        port,
-        gidIndex,
-        partitionKeyIndex,
-        mtu,
-        serviceLevel,
-        trafficClass,
-        flowLabel,
-        hopLimit,
-        access,
-        remoteReads,
-        reads,
-        minimumRnrTimer,
-        timeout,
-        retries,
-        rnrRetry);
+    return with(draft -> draft.reads = reads);
   }
 
   /**
@@ -431,24 +228,7 @@ public record PathConfig(
    * @throws IllegalArgumentException where it is out of its range
    */
   public PathConfig minimumRnrTimer(int minimumRnrTimer) {
-    return new PathConfig(
-        remote,
-        localSequenceNumber,
-        port,
-        gidIndex,
-        partitionKeyIndex,
-        mtu,
-        serviceLevel,
-        trafficClass,
-        flowLabel,
-        hopLimit,
-        access,
-        remoteReads,
-        reads,
-        minimumRnrTimer,
-        timeout,
-        retries,
-        rnrRetry);
+    return with(draft -> draft.minimumRnrTimer = minimumRnrTimer);
   }
 
   /**
@@ -460,24 +240,7 @@ public record PathConfig(
    * @throws IllegalArgumentException where it is out of its range
    */
   public PathConfig timeout(int timeout) {
-    return new PathConfig(
-        remote,
-        localSequenceNumber,
-        port,
-        gidIndex,
-        partitionKeyIndex,
-        mtu,
-        serviceLevel,
-        trafficClass,
-        flowLabel,
-        hopLimit,
-        access,
-        remoteReads,
-        reads,
-        minimumRnrTimer,
-        timeout,
-        retries,
-        rnrRetry);
+    return with(draft -> draft.timeout = timeout);
   }
 
   /**
@@ -488,24 +251,7 @@ public record PathConfig(
    * @throws IllegalArgumentException where it is out of its range
    */
   public PathConfig retries(int retries) {
-    return new PathConfig(
-        remote,
-        localSequenceNumber,
-        port,
-        gidIndex,
-        partitionKeyIndex,
-        mtu,
-        serviceLevel,
-        trafficClass,
-        flowLabel,
-        hopLimit,
-        access,
-        remoteReads,
-        reads,
-        minimumRnrTimer,
-        timeout,
-        retries,
-        rnrRetry);
+    return with(draft -> draft.retries = retries);
   }
 
   /**
@@ -517,24 +263,75 @@ public record PathConfig(
    * @throws IllegalArgumentException where it is out of its range
    */
   public PathConfig rnrRetry(int rnrRetry) {
-    return new PathConfig(
-        remote,
-        localSequenceNumber,
-        port,
-        gidIndex,
-        partitionKeyIndex,
-        mtu,
-        serviceLevel,
-        trafficClass,
-        flowLabel,
-        hopLimit,
-        access,
-        remoteReads,
-        reads,
-        minimumRnrTimer,
-        timeout,
-        retries,
-        rnrRetry);
+    return with(draft -> draft.rnrRetry = rnrRetry);
+  }
+
+  private PathConfig with(Consumer<Draft> change) {
+    Draft draft = new Draft(this);
+    change.accept(draft);
+    return draft.config();
+  }
+
+  /** A copy that can be changed. */
+  private static final class Draft {
+    final QueuePairAddress remote;
+    int localSequenceNumber;
+    int port;
+    int gidIndex;
+    int partitionKeyIndex;
+    Mtu mtu;
+    int serviceLevel;
+    int trafficClass;
+    int flowLabel;
+    int hopLimit;
+    Set<AccessFlag> access;
+    int remoteReads;
+    int reads;
+    int minimumRnrTimer;
+    int timeout;
+    int retries;
+    int rnrRetry;
+
+    Draft(PathConfig config) {
+      this.remote = config.remote;
+      this.localSequenceNumber = config.localSequenceNumber;
+      this.port = config.port;
+      this.gidIndex = config.gidIndex;
+      this.partitionKeyIndex = config.partitionKeyIndex;
+      this.mtu = config.mtu;
+      this.serviceLevel = config.serviceLevel;
+      this.trafficClass = config.trafficClass;
+      this.flowLabel = config.flowLabel;
+      this.hopLimit = config.hopLimit;
+      this.access = config.access;
+      this.remoteReads = config.remoteReads;
+      this.reads = config.reads;
+      this.minimumRnrTimer = config.minimumRnrTimer;
+      this.timeout = config.timeout;
+      this.retries = config.retries;
+      this.rnrRetry = config.rnrRetry;
+    }
+
+    PathConfig config() {
+      return new PathConfig(
+          remote,
+          localSequenceNumber,
+          port,
+          gidIndex,
+          partitionKeyIndex,
+          mtu,
+          serviceLevel,
+          trafficClass,
+          flowLabel,
+          hopLimit,
+          access,
+          remoteReads,
+          reads,
+          minimumRnrTimer,
+          timeout,
+          retries,
+          rnrRetry);
+    }
   }
 
   AddressVector addressVector() {
