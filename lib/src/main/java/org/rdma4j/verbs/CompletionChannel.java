@@ -8,9 +8,7 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
@@ -22,7 +20,6 @@ import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.ErrorNumber;
 import org.rdma4j.platform.Libc;
-import org.rdma4j.platform.Readiness;
 
 /**
  * A completion channel, {@code struct ibv_comp_channel}: a file descriptor on which it is told that
@@ -34,17 +31,18 @@ public final class CompletionChannel implements AutoCloseable {
   private final RdmaDevice device;
   private final MemorySegment channel;
   private final Map<Long, WeakReference<CompletionQueue>> queues = new ConcurrentHashMap<>();
-  private final Set<Thread> waiting = ConcurrentHashMap.newKeySet();
+  private final Waits waits;
   private final Lifetime lifetime;
 
   CompletionChannel(RdmaDevice device, MemorySegment channel) {
     this.device = device;
     this.channel = channel;
-    Set<Thread> waiters = waiting;
+    Waits waiting = new Waits();
+    this.waits = waiting;
     this.lifetime =
         new Lifetime(
             "completion channel of " + device.info().name(),
-            () -> waiters.forEach(LockSupport::unpark),
+            waiting::wake,
             () ->
                 Native.check(
                     device.info(),
@@ -74,52 +72,17 @@ public final class CompletionChannel implements AutoCloseable {
    * @throws RdmaException where the event cannot be read
    */
   public Optional<CompletionQueue> awaitEvent(Duration timeout) throws InterruptedException {
-    if (timeout.isNegative()) {
-      throw new IllegalArgumentException("timeout is " + timeout + ", must not be negative");
-    }
-    long deadline = System.nanoTime() + nanos(timeout);
-    lifetime.enter();
-    waiting.add(Thread.currentThread());
-    try {
-      while (true) {
-        if (Thread.interrupted()) {
-          throw new InterruptedException();
-        }
-        MemorySegment event = nextEvent();
-        if (event != null) {
-          Optional<CompletionQueue> queue = queue(event);
-          if (queue.isPresent()) {
-            return queue;
-          }
-        } else if (!Readiness.await(
-            ibv_comp_channel.fd(channel), deadline, () -> !lifetime.isOpen())) {
-          if (!lifetime.isOpen()) {
-            throw lifetime.closed();
-          }
-          return Optional.empty();
-        }
-      }
-    } finally {
-      waiting.remove(Thread.currentThread());
-      lifetime.leave();
-    }
+    return waits.await(timeout, fileDescriptor(), lifetime, this::nextQueue);
   }
 
-  /** Saturated, so that {@code Duration.ofSeconds(Long.MAX_VALUE)} is for ever. */
-  private static long nanos(Duration timeout) {
-    return timeout.compareTo(Duration.ofDays(36_500)) > 0
-        ? Duration.ofDays(36_500).toNanos()
-        : timeout.toNanos();
-  }
-
-  /** The queue of the next event, which is acknowledged once {@link #queue} has looked it up. */
-  private @Nullable MemorySegment nextEvent() {
+  /** The queue of the next event; null where there is none, or of a queue that nobody has. */
+  private @Nullable CompletionQueue nextQueue() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment queue = arena.allocate(ADDRESS);
       MemorySegment queueContext = arena.allocate(ADDRESS);
       int result = Calls.integer(rdma_h.ibv_get_cq_event$address(), channel, queue, queueContext);
       if (result == 0) {
-        return queue.get(ADDRESS, 0);
+        return acknowledge(queue.get(ADDRESS, 0));
       }
       if (Errno.errno() == ErrorNumber.EAGAIN.value()
           || Errno.errno() == ErrorNumber.EINTR.value()) {
@@ -130,13 +93,13 @@ public final class CompletionChannel implements AutoCloseable {
   }
 
   /**
-   * Acknowledged at once: the destruction of a queue waits for its events, and one that nobody
-   * acknowledges would make it wait for ever.
+   * At once: the destruction of a queue waits for its events, and one that nobody acknowledges
+   * would make it wait for ever.
    */
-  private Optional<CompletionQueue> queue(MemorySegment event) {
+  private @Nullable CompletionQueue acknowledge(MemorySegment event) {
     WeakReference<CompletionQueue> queue = queues.get(event.address());
     rdma_h.ibv_ack_cq_events(event, 1);
-    return Optional.ofNullable(queue == null ? null : queue.get());
+    return queue == null ? null : queue.get();
   }
 
   /**

@@ -24,12 +24,17 @@ final class Waits {
   /**
    * Waits, in a call of that lifetime.
    *
-   * @param next reads the next event without blocking; null where there is none
+   * @param next reads the next event without blocking; null where there is none, or none of
+   *     interest
+   * @throws IllegalArgumentException where the timeout is negative
    * @throws IllegalStateException where the object is closed, also while waiting
    */
   <T> Optional<T> await(
       Duration timeout, int descriptor, Lifetime lifetime, Supplier<@Nullable T> next)
       throws InterruptedException {
+    if (timeout.isNegative()) {
+      throw new IllegalArgumentException("timeout is " + timeout + ", must not be negative");
+    }
     long deadline =
         System.nanoTime()
             + (timeout.compareTo(FOR_EVER) > 0 ? FOR_EVER.toNanos() : timeout.toNanos());
