@@ -6,8 +6,8 @@ import java.util.Set;
 import org.rdma4j.lifetime.Lifetime;
 
 /**
- * The memory windows that are bound to a region: while there is one, devices refuse to deregister
- * the region.
+ * The memory windows that are bound to a region, or by a queue pair: while there is one, devices
+ * refuse to deregister the region.
  */
 final class BoundWindows {
   private final Set<Lifetime> bound = new LinkedHashSet<>();

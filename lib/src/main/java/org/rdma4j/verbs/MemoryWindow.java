@@ -3,6 +3,7 @@ package org.rdma4j.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -20,8 +21,9 @@ import org.rdma4j.lifetime.Lifetime;
  * of its own, and closes it again, without a registration.
  *
  * <p>Peers name the memory by its region's address, see {@link MemorySlice#remoteAddress}, and the
- * window's key. A region that is closed closes the windows bound to it. Soft-RoCE (Linux 6.1) keeps
- * peers to the window's rights but only to the region's bounds.
+ * window's key. A region that is closed closes the windows bound to it, and a queue pair those of
+ * type 2 that it bound. Soft-RoCE (Linux 6.1) keeps peers to the window's rights but only to the
+ * region's bounds.
  *
  * <p>All methods may be called from any thread.
  */
@@ -35,18 +37,29 @@ public final class MemoryWindow implements AutoCloseable {
   private final Referent referent;
   private final Lifetime lifetime;
 
-  /*
-   * What the last bind that was posted made of it, and what it was before; guarded by this.
-   */
-  private int key;
-  private int keyBefore;
-  private @Nullable Target boundTo;
-  private @Nullable Target boundToBefore;
+  /** What the last bind made of it, and what it was before; guarded by this. */
+  private Binding binding;
 
-  /** A region, without the object that users hold. */
-  private record Target(Lifetime lifetime, MemorySegment pointer, BoundWindows windows) {
-    static Target of(MemoryRegion region) {
-      return new Target(region.lifetime(), region.pointer(), region.windows());
+  private Binding bindingBefore;
+
+  /**
+   * What a window opens.
+   *
+   * @param key the key that peers use
+   * @param target the region that it is bound to; null for none
+   */
+  record Binding(int key, @Nullable Target target) {
+    Set<BoundWindows> windows() {
+      return target == null ? Set.of() : target.windows;
+    }
+  }
+
+  /** A region, without the object that users hold, and who has to know the windows bound to it. */
+  record Target(Lifetime lifetime, MemorySegment pointer, Set<BoundWindows> windows) {
+    static Target of(MemoryRegion region, BoundWindows... others) {
+      Set<BoundWindows> all = new HashSet<>(List.of(others));
+      all.add(region.windows());
+      return new Target(region.lifetime(), region.pointer(), all);
     }
   }
 
@@ -55,8 +68,8 @@ public final class MemoryWindow implements AutoCloseable {
     this.domain = domain;
     this.type = type;
     this.window = window;
-    this.key = ibv_mw.rkey(window);
-    this.keyBefore = key;
+    this.binding = new Binding(ibv_mw.rkey(window), null);
+    this.bindingBefore = binding;
     DeviceInfo device = domain.device().info();
     String name = "memory window of " + device.name();
     Referent pointedTo = Referent.of(name);
@@ -93,7 +106,7 @@ public final class MemoryWindow implements AutoCloseable {
     return lifetime.whileOpen(
         () -> {
           synchronized (this) {
-            return key;
+            return binding.key;
           }
         });
   }
@@ -150,10 +163,11 @@ public final class MemoryWindow implements AutoCloseable {
     return lifetime.whileOpen(
         () -> {
           synchronized (this) {
-            if (boundTo == null) {
+            Target target = binding.target;
+            if (target == null) {
               throw new IllegalStateException(this + " is bound to nothing");
             }
-            return boundTo;
+            return target;
           }
         });
   }
@@ -169,9 +183,8 @@ public final class MemoryWindow implements AutoCloseable {
     lifetime.whileOpen(
         () -> {
           synchronized (this) {
-            move(boundToBefore);
-            key = keyBefore;
-            ibv_mw.rkey(window, keyBefore);
+            become(bindingBefore);
+            ibv_mw.rkey(window, binding.key);
             return this;
           }
         });
@@ -221,8 +234,8 @@ public final class MemoryWindow implements AutoCloseable {
             domain.device().info(),
             "ibv_bind_mw",
             MemoryVerbs.ibv_bind_mw(queuePair.pointer(), window, bind));
-        moved(length == 0 ? null : region, ibv_mw.rkey(window));
-        return key;
+        bound(length == 0 ? null : region, ibv_mw.rkey(window));
+        return binding.key;
       }
     }
   }
@@ -316,22 +329,38 @@ public final class MemoryWindow implements AutoCloseable {
 
   /** The key that the next bind by a work request is to give it: {@code ibv_inc_rkey}. */
   synchronized int nextKey() {
-    return MemoryVerbs.ibv_inc_rkey(key);
+    return MemoryVerbs.ibv_inc_rkey(binding.key);
   }
 
   /**
-   * Tells that a request is made, in a call during which the region is open, that binds this to the
-   * region and gives it that key; null where it unbinds it.
+   * Tells that a request of a queue pair is made, in a call during which the region is open, that
+   * binds this to the region and gives it that key.
+   *
+   * @return what {@link #dropped} is to restore
    */
-  synchronized void posted(@Nullable MemoryRegion region, int newKey) {
-    moved(region == null ? null : Target.of(region), newKey);
+  synchronized Binding requested(MemoryRegion region, BoundWindows ofQueuePair, int newKey) {
+    return bound(Target.of(region, ofQueuePair), newKey);
   }
 
-  private void moved(@Nullable Target target, int newKey) {
-    boundToBefore = boundTo;
-    keyBefore = key;
-    key = newKey;
-    move(target);
+  private Binding bound(@Nullable Target target, int newKey) {
+    bindingBefore = binding;
+    become(new Binding(newKey, target));
+    return bindingBefore;
+  }
+
+  /** Tells that the request which gave it that key will not be posted. */
+  void dropped(int itsKey, Binding before) {
+    if (lifetime.tryEnter()) {
+      try {
+        synchronized (this) {
+          if (binding.key == itsKey) {
+            become(before);
+          }
+        }
+      } finally {
+        lifetime.leave();
+      }
+    }
   }
 
   /**
@@ -348,14 +377,15 @@ public final class MemoryWindow implements AutoCloseable {
     }
   }
 
-  private void move(@Nullable Target target) {
-    if (boundTo != null && (target == null || boundTo.windows != target.windows)) {
-      boundTo.windows.leave(lifetime);
+  private void become(Binding next) {
+    Set<BoundWindows> to = next.windows();
+    for (BoundWindows from : binding.windows()) {
+      if (!to.contains(from)) {
+        from.leave(lifetime);
+      }
     }
-    if (target != null) {
-      target.windows.add(lifetime);
-    }
-    boundTo = target;
+    to.forEach(each -> each.add(lifetime));
+    binding = next;
   }
 
   @Override

@@ -45,6 +45,10 @@ public final class QueuePair implements AutoCloseable {
   private final OnlyOne receiveRequests;
   private final @Nullable ExtendedQueuePair extended;
   private final MulticastGroups groups;
+
+  /** Those of type 2, which belong to the queue pair that binds them. */
+  private final BoundWindows windows = new BoundWindows();
+
   private final HotCalls posts;
   private final Lifetime lifetime;
 
@@ -75,6 +79,7 @@ public final class QueuePair implements AutoCloseable {
     MulticastGroups attached = new MulticastGroups(domain.device().info(), queuePair);
     this.groups = attached;
     DeviceInfo device = domain.device().info();
+    BoundWindows bound = windows;
     HotCalls calls = new HotCalls();
     this.posts = calls;
     this.lifetime =
@@ -82,6 +87,8 @@ public final class QueuePair implements AutoCloseable {
             "queue pair " + ibv_qp.qp_num(queuePair) + " of " + device.name(),
             () -> {
               calls.revoke();
+              // While one of type 2 is bound by it, soft-RoCE takes 50 s to destroy a queue pair.
+              bound.closeBound();
               attached.detachAll();
               Native.check(device, "ibv_destroy_qp", rdma_h.ibv_destroy_qp(queuePair));
               releaseReservations.run();
@@ -268,6 +275,20 @@ public final class QueuePair implements AutoCloseable {
           | rdma_h.IBV_QP_MAX_DEST_RD_ATOMIC()
           | rdma_h.IBV_QP_CAP()
           | rdma_h.IBV_QP_DEST_QPN();
+
+  /**
+   * Whether the data of an operation is written to this side's memory in order, so that a CPU that
+   * sees one byte of a message sees all before it: {@code ibv_query_qp_data_in_order}. It says
+   * nothing of a region of {@link AccessFlag#RELAXED_ORDERING}.
+   *
+   * @param operation a read of this side, or a send or write of the peer
+   * @return whether it is; false where that is not known
+   * @throws IllegalStateException where the queue pair is closed
+   */
+  public boolean isDataInOrder(SendOperation operation) {
+    int opcode = SendRequests.opcode(operation);
+    return lifetime.whileOpen(() -> rdma_h.ibv_query_qp_data_in_order(queuePair, opcode, 0) == 1);
+  }
 
   /**
    * From RESET to INIT, where receives can be posted: {@code ibv_modify_qp}.
@@ -705,7 +726,8 @@ public final class QueuePair implements AutoCloseable {
 
   /**
    * Destroys the queue pair, {@code ibv_destroy_qp}, once no thread is inside a post. Outstanding
-   * requests are gone, without a completion. Does nothing where it is closed.
+   * requests are gone, without a completion. Memory windows of type 2 that it was the last to bind
+   * are closed before. Does nothing where it is closed.
    *
    * @throws RdmaException where the destruction fails
    */
@@ -744,6 +766,11 @@ public final class QueuePair implements AutoCloseable {
 
   @Nullable ExtendedQueuePair extended() {
     return extended;
+  }
+
+  /** The windows of type 2 that this bound. */
+  BoundWindows windows() {
+    return windows;
   }
 
   void checkReceives() {

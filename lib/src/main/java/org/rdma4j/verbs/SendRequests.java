@@ -128,7 +128,11 @@ public final class SendRequests {
   }
 
   /** A request that binds a window, until it is posted. */
-  private record Bind(long request, MemoryWindow window, int key) {
+  private record Bind(long request, MemoryWindow window, int key, MemoryWindow.Binding before) {
+    void drop() {
+      window.dropped(key, before);
+    }
+
     boolean settleWhere(boolean posted) {
       if (posted) {
         window.settle(key);
@@ -513,8 +517,9 @@ public final class SendRequests {
                           refer(Referent.NONE)
                               .set(chain.index(request), window.referent(), region.referent());
                           RawMemory.putInt(request + OPCODE, BIND_MW);
-                          window.posted(region, key);
-                          binds.add(new Bind(request, window, key));
+                          MemoryWindow.Binding before =
+                              window.requested(region, queuePair.windows(), key);
+                          binds.add(new Bind(request, window, key, before));
                           return true;
                         }));
     return this;
@@ -736,6 +741,7 @@ public final class SendRequests {
    */
   public void clear() {
     chain.clear();
+    binds.reversed().forEach(Bind::drop);
     binds.clear();
   }
 

@@ -37,7 +37,11 @@ final class BoundWindowsTest {
   }
 
   private void bind() {
-    loopback.b.sends.add(1).bind(window, region.slice(64, 64), AccessFlag.REMOTE_WRITE).signaled();
+    bind(AccessFlag.REMOTE_WRITE);
+  }
+
+  private void bind(AccessFlag access) {
+    loopback.b.sends.add(1).bind(window, region.slice(64, 64), access).signaled();
     loopback.b.sends.post();
     assertThat(loopback.b.await(1).getFirst().status()).isEqualTo(CompletionStatus.SUCCESS);
   }
@@ -57,10 +61,8 @@ final class BoundWindowsTest {
     bind();
     assertThat(write(window.remoteKey())).isEqualTo(CompletionStatus.SUCCESS);
     assertThat(region.segment().get(JAVA_LONG, 64)).isEqualTo(99);
-    shut();
   }
 
-  /** Since soft-RoCE takes 50 s to deallocate a window of type 2 that is bound. */
   private void shut() {
     loopback.b.sends.add(3).invalidate(window.remoteKey()).signaled();
     loopback.b.sends.post();
@@ -73,6 +75,14 @@ final class BoundWindowsTest {
     connect(extended);
     bind();
     shut();
+    assertThat(write(window.remoteKey())).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aWindowThatOpensReadingTakesNoWrites(boolean extended) {
+    connect(extended);
+    bind(AccessFlag.REMOTE_READ);
     assertThat(write(window.remoteKey())).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
   }
 
@@ -97,7 +107,39 @@ final class BoundWindowsTest {
     int before = window.remoteKey();
     bind();
     assertThat(window.remoteKey()).isNotEqualTo(before);
-    shut();
+  }
+
+  @Test
+  void aClosedWindowIsShut() {
+    connect(false);
+    bind();
+    int bound = window.remoteKey();
+    window.close();
+    assertThat(write(bound)).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+  }
+
+  @Test
+  void closingTheQueuePairThatBoundItClosesIt() {
+    connect(false);
+    bind();
+    loopback.b.queuePair.close();
+    assertThatThrownBy(window::remoteKey)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("memory window");
+  }
+
+  @Test
+  void bindsThatAreDroppedChangeNothing() {
+    connect(false);
+    bind();
+    int bound = window.remoteKey();
+    MemoryRegion other = loopback.domain.register(64, AccessFlag.MEMORY_WINDOW_BIND);
+    loopback.b.sends.add(1).bind(window, other.slice(0, 64), AccessFlag.REMOTE_READ);
+    loopback.b.sends.add(2).bind(window, other.slice(0, 64), AccessFlag.REMOTE_READ);
+    loopback.b.sends.clear();
+    other.close();
+    assertThat(window.remoteKey()).isEqualTo(bound);
+    assertThat(write(bound)).isEqualTo(CompletionStatus.SUCCESS);
   }
 
   @Test

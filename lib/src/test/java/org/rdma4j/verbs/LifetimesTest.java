@@ -113,6 +113,7 @@ final class LifetimesTest {
     uses.put("QueuePair.number", a.queuePair::number);
     uses.put("QueuePair.address", () -> a.queuePair.address(1, 0, 0));
     uses.put("QueuePair.query", a.queuePair::query);
+    uses.put("QueuePair.isDataInOrder", () -> a.queuePair.isDataInOrder(SendOperation.SEND));
     uses.put("QueuePair.initialize", () -> a.queuePair.initialize(1, 0));
     uses.put("QueuePair.toError", a.queuePair::toError);
     uses.put("QueuePair.reset", a.queuePair::reset);

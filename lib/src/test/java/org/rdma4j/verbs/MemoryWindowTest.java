@@ -160,7 +160,7 @@ final class MemoryWindowTest {
   void aRegionClosesThoughAWindowHasNotLeftItYet() {
     bind(target, 0, 64);
     // As if the bind elsewhere were still under way: the device has not done it.
-    window.posted(null, window.nextKey());
+    window.requested(bindable(), new BoundWindows(), window.nextKey());
     target.close();
     assertThatThrownBy(window::remoteKey).isInstanceOf(IllegalStateException.class);
   }
