@@ -50,6 +50,12 @@ final class CapabilitiesTest {
   }
 
   @Test
+  void theExtendedNumberOfPortsIsTheBasicOneUpTo255() {
+    assertThat(Math.min(255, device.extendedAttributes().ports()))
+        .isEqualTo(device.attributes().ports());
+  }
+
+  @Test
   void theExtendedAttributesAreThoseOfDevinfo() throws Exception {
     String devinfo = Command.output("ibv_devinfo", "-v", "-d", device.info().name());
     ExtendedDeviceAttributes attributes = device.extendedAttributes();

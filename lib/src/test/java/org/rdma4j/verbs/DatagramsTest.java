@@ -20,6 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.rdma4j.RdmaException;
 
 /** Unreliable datagrams: address handles, the header before the payload, multicast. */
 @Tag("device")
@@ -145,6 +146,35 @@ final class DatagramsTest {
   }
 
   @Test
+  void aHandleWithoutAGidIsRefusedOnEthernet() {
+    assertThat(loopback.device.port(1).linkLayer()).isEqualTo(LinkLayer.ETHERNET);
+    assertThatThrownBy(() -> loopback.domain.createAddressHandle(AddressVector.to(0, 1)))
+        .isInstanceOfSatisfying(
+            RdmaException.class, thrown -> assertThat(thrown.errnoName()).isEqualTo("EINVAL"))
+        .hasMessageContaining("ibv_create_ah");
+  }
+
+  @Test
+  void aDatagramRaisesAnEvent() throws InterruptedException {
+    loopback.b.receive(7, 0, 256);
+    loopback.b.queue.requestNotification(false);
+    send("x");
+    assertThat(loopback.b.channel.awaitEvent(Loopback.PATIENCE)).contains(loopback.b.queue);
+  }
+
+  @Test
+  void aDatagramArrivesInARegionOfRelaxedOrdering() {
+    MemoryRegion region =
+        loopback.domain.register(256, AccessFlag.LOCAL_WRITE, AccessFlag.RELAXED_ORDERING);
+    region.segment().set(JAVA_BYTE, 200, (byte) 42);
+    loopback.b.receives.add(1).into(region, 0, 64).post();
+    loopback.a.sends.add(2).from(region, 200, 1);
+    loopback.a.sends.to(handle, loopback.b.queuePair.number(), QUEUE_KEY).post();
+    loopback.b.await(1);
+    assertThat(region.segment().get(JAVA_BYTE, HEADER)).isEqualTo((byte) 42);
+  }
+
+  @Test
   void aDatagramToAHandleThatWasClosedSinceIsNotPosted() {
     loopback.a.sends.add(1).to(handle, loopback.b.queuePair.number(), QUEUE_KEY);
     handle.close();
@@ -184,7 +214,7 @@ final class DatagramsTest {
       Thread.ofPlatform().start(poster);
       Thread.sleep(2);
       closing.close();
-      loopback.a.awaitWithin(poster.get(30, TimeUnit.SECONDS), Loopback.PATIENCE);
+      loopback.a.await(poster.get(30, TimeUnit.SECONDS));
     }
   }
 

@@ -117,9 +117,8 @@ final class EventsTest {
     QueuePair receiver = loopback.domain.createQueuePair(Loopback.config(second));
     CompletionQueue senders = loopback.device.createCompletionQueue(64);
     QueuePair sender = loopback.domain.createQueuePair(Loopback.config(senders));
-    int gid = Loopback.gidIndex(loopback.device);
-    sender.connect(loopback.path(receiver.address(1, gid, 0x123456)));
-    receiver.connect(loopback.path(sender.address(1, gid, 0x123456)));
+    sender.connect(loopback.path(loopback.address(receiver)));
+    receiver.connect(loopback.path(loopback.address(sender)));
     ReceiveRequests receives = receiver.receiveRequests(1);
     receives.add(1).into(loopback.b.region, 0, 64).post();
     second.requestNotification(false);

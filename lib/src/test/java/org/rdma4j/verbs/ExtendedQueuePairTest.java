@@ -173,25 +173,57 @@ final class ExtendedQueuePairTest {
   }
 
   @Test
+  void readsAndWritesOfNoBytesSucceed() {
+    sends.add(1).write(remote.remoteAddress(), remote.remoteKey());
+    assertThat(post().opcode()).isEqualTo(CompletionOpcode.RDMA_WRITE);
+    sends.add(2).read(remote.remoteAddress(), remote.remoteKey());
+    assertThat(post().opcode()).isEqualTo(CompletionOpcode.RDMA_READ);
+  }
+
+  @Test
   void aDatagramArrives() {
-    try (Loopback datagrams =
-        Loopback.unconnected(
-            config ->
-                QueuePairConfig.datagram(Objects.requireNonNull(config.sendCompletions()))
-                    .extended(SendOperation.SEND, SendOperation.SEND_WITH_IMMEDIATE))) {
-      int index = Loopback.gidIndex(datagrams.device);
-      datagrams.a.queuePair.startDatagrams(1, 0, 1, 0);
-      datagrams.b.queuePair.startDatagrams(1, 0, 1, 0);
-      AddressHandle handle =
-          datagrams.domain.createAddressHandle(
-              AddressVector.to(datagrams.device.gid(1, index), 1, index));
-      datagrams.b.receive(3, 0, 64);
-      datagrams.a.sends.add(4).to(handle, datagrams.b.queuePair.number(), 1);
-      datagrams.a.sends.from(datagrams.a.region, 0, 10);
-      datagrams.a.sends.post();
+    try (Loopback datagrams = datagrams()) {
+      begin(datagrams).from(datagrams.a.region, 0, 10).post();
       assertThat(datagrams.b.await(1).getFirst().length())
           .isEqualTo(GlobalRoutingHeader.BYTES + 10);
     }
+  }
+
+  @Test
+  void aDatagramOfNoBytesArrives() {
+    try (Loopback datagrams = datagrams()) {
+      begin(datagrams).post();
+      assertThat(datagrams.b.await(1).getFirst().length()).isEqualTo(GlobalRoutingHeader.BYTES);
+    }
+  }
+
+  @Test
+  void aDatagramCarriesImmediateData() {
+    try (Loopback datagrams = datagrams()) {
+      begin(datagrams).sendWithImmediate(0x0102_0304).from(datagrams.a.region, 0, 1).post();
+      assertThat(datagrams.b.await(1).getFirst().immediate()).isEqualTo(0x0102_0304);
+    }
+  }
+
+  /** Side b has one receive posted. */
+  private static Loopback datagrams() {
+    Loopback datagrams =
+        Loopback.unconnected(
+            config ->
+                QueuePairConfig.datagram(config.sendCompletions())
+                    .extended(SendOperation.SEND, SendOperation.SEND_WITH_IMMEDIATE));
+    datagrams.a.queuePair.startDatagrams(1, 0, 1, 0);
+    datagrams.b.queuePair.startDatagrams(1, 0, 1, 0);
+    datagrams.b.receive(3, 0, 64);
+    return datagrams;
+  }
+
+  private static SendRequests begin(Loopback datagrams) {
+    int index = Loopback.gidIndex(datagrams.device);
+    AddressHandle handle =
+        datagrams.domain.createAddressHandle(
+            AddressVector.to(datagrams.device.gid(1, index), 1, index));
+    return datagrams.a.sends.add(4).to(handle, datagrams.b.queuePair.number(), 1);
   }
 
   private static byte[] bytes(MemoryRegion region, long offset, long length) {

@@ -117,6 +117,22 @@ final class FailuresTest {
   }
 
   @Test
+  void anAtomicIntoAClosedRegionEndsInAProtectionError() {
+    AccessFlag[] atomic = {AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC};
+    try (Loopback loopback =
+        Loopback.connected(config -> config, path -> path.access(AccessFlag.REMOTE_ATOMIC))) {
+      MemoryRegion remote = loopback.domain.register(64, atomic);
+      MemoryRegion gone = loopback.domain.register(64, atomic);
+      loopback.a.sends.add(2).fetchAndAdd(remote.remoteAddress(), remote.remoteKey(), 1);
+      loopback.a.sends.into(gone, 0, 8).signaled();
+      gone.close();
+      loopback.a.sends.post();
+
+      assertThat(loopback.a.await(1).getFirst().status()).isIn(REFUSED_LOCALLY);
+    }
+  }
+
+  @Test
   void aRegionOfAnotherDomainEndsInAProtectionError() {
     try (Loopback loopback = Loopback.connected();
         ProtectionDomain other = loopback.device.allocateProtectionDomain()) {
@@ -186,6 +202,23 @@ final class FailuresTest {
   }
 
   @Test
+  void eachRetryWaitsForTheTimerOfThePeer() {
+    int timer = 24;
+    Duration itsTime = Duration.ofNanos(40_960_000);
+    try (Loopback loopback =
+        Loopback.connected(config -> config, path -> path.rnrRetry(3).minimumRnrTimer(timer))) {
+      loopback.a.sends.add(2).from(loopback.a.region, 0, 11).signaled();
+      long begun = System.nanoTime();
+      loopback.a.sends.post();
+
+      assertThat(loopback.a.await(1).getFirst().status())
+          .isEqualTo(CompletionStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED);
+      assertThat(Duration.ofNanos(System.nanoTime() - begun))
+          .isBetween(itsTime.multipliedBy(3), Duration.ofSeconds(20));
+    }
+  }
+
+  @Test
   void aReceiveThatComesLateIsWaitedForWithoutEnd() throws InterruptedException {
     try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetry(7))) {
       loopback.a.sends.add(2).from(loopback.a.region, 0, 11).signaled();
@@ -207,6 +240,22 @@ final class FailuresTest {
       loopback.b.queuePair.toError();
 
       List<Loopback.Done> flushed = loopback.b.await(Loopback.DEPTH);
+      assertThat(flushed).extracting(Loopback.Done::id).doesNotHaveDuplicates();
+      assertThat(flushed).extracting(Loopback.Done::status).containsOnly(CompletionStatus.FLUSHED);
+    }
+  }
+
+  @Test
+  void outstandingSendsAreFlushedInTheErrorStateEachOnce() {
+    try (Loopback loopback = Loopback.connected()) {
+      // Without a receive at the other end none completes.
+      for (int i = 0; i < Loopback.DEPTH; i++) {
+        loopback.a.sends.add(i).from(loopback.a.region, 0, 1);
+      }
+      loopback.a.sends.post();
+      loopback.a.queuePair.toError();
+
+      List<Loopback.Done> flushed = loopback.a.await(Loopback.DEPTH);
       assertThat(flushed).extracting(Loopback.Done::id).doesNotHaveDuplicates();
       assertThat(flushed).extracting(Loopback.Done::status).containsOnly(CompletionStatus.FLUSHED);
     }

@@ -44,7 +44,7 @@ final class Loopback implements AutoCloseable {
     }
 
     QueuePairAddress address() {
-      return queuePair.address(1, gidIndex(device), 0x123456);
+      return Loopback.this.address(queuePair);
     }
 
     /** Posts a receive of the region's first bytes. */
@@ -55,26 +55,31 @@ final class Loopback implements AutoCloseable {
 
     /** Polls until that many completions have come, and tells each. */
     List<Done> await(int expected) {
-      return awaitWithin(expected, PATIENCE);
+      return Loopback.await(completions, expected);
     }
+  }
 
-    List<Done> awaitWithin(int expected, Duration patience) {
-      List<Done> done = new ArrayList<>();
-      long deadline = System.nanoTime() + patience.toNanos();
-      while (done.size() < expected) {
-        int polled = completions.poll();
-        for (int i = 0; i < polled; i++) {
-          done.add(new Done(completions, i));
-        }
-        if (System.nanoTime() - deadline > 0) {
-          fail("%d of %d completions came within %s: %s", done.size(), expected, patience, done);
-        }
-        if (polled == 0) {
-          LockSupport.parkNanos(20_000);
-        }
+  /** The next completions of a queue that is polled by nobody else. */
+  static List<Done> await(CompletionQueue queue, int expected) {
+    return await(queue.completions(1), expected);
+  }
+
+  private static List<Done> await(Completions completions, int expected) {
+    List<Done> done = new ArrayList<>();
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (done.size() < expected) {
+      int polled = completions.poll();
+      for (int i = 0; i < polled; i++) {
+        done.add(new Done(completions, i));
       }
-      return done;
+      if (System.nanoTime() - deadline > 0) {
+        fail("%d of %d completions came within %s: %s", done.size(), expected, PATIENCE, done);
+      }
+      if (polled == 0) {
+        LockSupport.parkNanos(20_000);
+      }
     }
+    return done;
   }
 
   /** A completion, copied out of the room that it was polled into. */
@@ -150,6 +155,11 @@ final class Loopback implements AutoCloseable {
 
   static Loopback unconnected(UnaryOperator<QueuePairConfig> config) {
     return new Loopback(config);
+  }
+
+  /** Of any queue pair of this device, as the paths here expect it. */
+  QueuePairAddress address(QueuePair queuePair) {
+    return queuePair.address(1, gidIndex(device), 0x123456);
   }
 
   PathConfig path(QueuePairAddress remote) {

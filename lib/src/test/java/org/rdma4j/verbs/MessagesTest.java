@@ -282,6 +282,46 @@ final class MessagesTest {
   }
 
   @Test
+  void piecesBeyondWhatAReceiveAllowsAreRefused() {
+    int most = loopback.a.queuePair.capabilities().receiveSges();
+    loopback.a.receives.add(1);
+    for (int i = 0; i < most; i++) {
+      loopback.a.receives.into(loopback.a.region, 0, 1);
+    }
+    assertThatThrownBy(() -> loopback.a.receives.into(loopback.a.region, 0, 1))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("at most " + most + " pieces");
+  }
+
+  @Test
+  void asManyPiecesAsTheDeviceAllowsAreGatheredAndScattered() {
+    int most = loopback.device.attributes().maxSges();
+    try (Loopback wide =
+        Loopback.connected(config -> config.sendSges(most).receiveSges(most).inlineBytes(0))) {
+      byte[] message = random(most);
+      wide.a.region.segment().copyFrom(MemorySegment.ofArray(message));
+      wide.a.sends.add(1);
+      wide.b.receives.add(2);
+      for (int i = 0; i < most; i++) {
+        wide.a.sends.from(wide.a.region, most - 1 - i, 1);
+        wide.b.receives.into(wide.b.region, most - 1 - i, 1);
+      }
+      wide.b.receives.post();
+      wide.a.sends.post();
+
+      assertThat(wide.b.await(1).getFirst().length()).isEqualTo(most);
+      assertThat(bytes(wide.b.region, 0, most)).isEqualTo(message);
+    }
+  }
+
+  @Test
+  void aMessageArrivesInARegionOfRelaxedOrdering() {
+    AccessFlag[] relaxed = {AccessFlag.LOCAL_WRITE, AccessFlag.RELAXED_ORDERING};
+    Messages.cross(
+        loopback, loopback.domain.register(8192, relaxed), loopback.domain.register(8192, relaxed));
+  }
+
+  @Test
   void inlineBytesBeyondWhatTheQueuePairAllowsAreRefused() {
     int most = loopback.a.queuePair.capabilities().inlineBytes();
     MemorySegment source = MemorySegment.ofArray(new byte[most + 1]);

@@ -4,9 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.bindings.generated.rdma_h;
 
 @Tag("device")
 @Timeout(120)
@@ -32,6 +38,83 @@ final class QueuePairStatesTest {
       assertThat(pair.query().state()).isEqualTo(QueuePairState.ERROR);
       pair.reset();
       assertThat(pair.query().state()).isEqualTo(QueuePairState.RESET);
+    }
+  }
+
+  /** The types of queue pairs that carry messages, and how each is posted to. */
+  static Stream<Arguments> kinds() {
+    return Stream.of(
+            QueuePairType.RELIABLE_CONNECTION,
+            QueuePairType.UNRELIABLE_CONNECTION,
+            QueuePairType.UNRELIABLE_DATAGRAM)
+        .flatMap(type -> Stream.of(Arguments.of(type, false), Arguments.of(type, true)));
+  }
+
+  private static Loopback of(QueuePairType type, boolean extended) {
+    return Loopback.unconnected(
+        config -> {
+          CompletionQueue queue = config.sendCompletions();
+          QueuePairConfig ofType =
+              QueuePairConfig.of(type, queue, queue)
+                  .sendDepth(7)
+                  .receiveDepth(5)
+                  .sendSges(3)
+                  .receiveSges(2)
+                  .inlineBytes(40);
+          return extended ? ofType.extended(SendOperation.SEND) : ofType;
+        });
+  }
+
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void aNewOneIsInResetAndHasWhatItWasGranted(QueuePairType type, boolean extended) {
+    try (Loopback loopback = of(type, extended)) {
+      QueuePairAttributes attributes = loopback.a.queuePair.query();
+      assertThat(attributes.state()).isEqualTo(QueuePairState.RESET);
+      assertThat(attributes.capabilities().sendDepth()).isGreaterThanOrEqualTo(7);
+      assertThat(attributes.capabilities().receiveDepth()).isGreaterThanOrEqualTo(5);
+      assertThat(attributes.capabilities().sendSges()).isGreaterThanOrEqualTo(3);
+      assertThat(attributes.capabilities().receiveSges()).isGreaterThanOrEqualTo(2);
+      assertThat(attributes.capabilities().inlineBytes()).isGreaterThanOrEqualTo(40);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void eachTypeIsInitialized(QueuePairType type, boolean extended) {
+    try (Loopback loopback = of(type, extended)) {
+      QueuePair pair = loopback.a.queuePair;
+      if (type == QueuePairType.UNRELIABLE_DATAGRAM) {
+        pair.initializeDatagrams(1, 0, 0x123);
+      } else {
+        pair.initialize(1, 0);
+      }
+      assertThat(pair.query().state()).isEqualTo(QueuePairState.INIT);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void oneOfDatagramsKeepsItsNumbersUntilItIsReset(boolean extended) {
+    try (Loopback loopback = of(QueuePairType.UNRELIABLE_DATAGRAM, extended)) {
+      QueuePair pair = loopback.a.queuePair;
+      pair.startDatagrams(1, 0, 0x123, 0x45);
+      assertThat(pair.query().state()).isEqualTo(QueuePairState.READY_TO_SEND);
+      assertThat(pair.query().queueKey()).isEqualTo(0x123);
+      assertThat(pair.query().sendSequenceNumber()).isEqualTo(0x45);
+      pair.reset();
+      assertThat(pair.query().state()).isEqualTo(QueuePairState.RESET);
+    }
+  }
+
+  @Test
+  void whetherDataArrivesInOrderIsWhatTheLibrarySays() {
+    try (Loopback loopback = of(QueuePairType.UNRELIABLE_DATAGRAM, false)) {
+      QueuePair pair = loopback.a.queuePair;
+      pair.startDatagrams(1, 0, 0x123, 0);
+      assertThat(pair.isDataInOrder(SendOperation.SEND))
+          .isEqualTo(
+              rdma_h.ibv_query_qp_data_in_order(pair.handle(), rdma_h.IBV_WR_SEND(), 0) == 1);
     }
   }
 

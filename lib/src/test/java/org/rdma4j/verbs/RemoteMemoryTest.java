@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -164,6 +165,26 @@ final class RemoteMemoryTest {
 
     assertThat(loopback.a.await(1).getFirst().status())
         .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+  }
+
+  @Test
+  void anAtomicOfAQueuePairWithoutTheRightIsRefusedByThePeer() {
+    loopback.b.queuePair.modify(new QueuePairChange().access(List.of(AccessFlag.REMOTE_READ)));
+    // What the specification gives, and what soft-RoCE gives instead.
+    assertThat(fetchAndAdd(remote.remoteKey()))
+        .isIn(CompletionStatus.REMOTE_ACCESS_ERROR, CompletionStatus.REMOTE_INVALID_REQUEST);
+  }
+
+  @Test
+  void anAtomicWithAWrongKeyIsRefusedByThePeer() {
+    assertThat(fetchAndAdd(remote.remoteKey() ^ 0x7f00))
+        .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+  }
+
+  private CompletionStatus fetchAndAdd(int key) {
+    sends.add(1).fetchAndAdd(remote.remoteAddress(), key, 1).into(local, 0, 8).signaled();
+    sends.post();
+    return loopback.a.await(1).getFirst().status();
   }
 
   @Test

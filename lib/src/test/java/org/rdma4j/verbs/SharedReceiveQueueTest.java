@@ -36,8 +36,7 @@ final class SharedReceiveQueueTest {
               QueuePairConfig.reliable(queue).sharedReceiveQueue(shared));
       receivers.add(receiver);
       receiver.connect(loopback.path(end.address()));
-      end.queuePair.connect(
-          loopback.path(receiver.address(1, Loopback.gidIndex(loopback.device), 0x123456)));
+      end.queuePair.connect(loopback.path(loopback.address(receiver)));
     }
   }
 
