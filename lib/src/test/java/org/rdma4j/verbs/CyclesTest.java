@@ -2,20 +2,12 @@ package org.rdma4j.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.rdma4j.Command;
+import org.rdma4j.Resources;
 
 /** Ten thousand times opened and closed, nothing is left: descriptors, objects in the kernel. */
 @Tag("device")
@@ -23,27 +15,21 @@ import org.rdma4j.Command;
 @Timeout(300)
 final class CyclesTest {
   private static final int CYCLES = 10_000;
-  private static final Pattern OWNER = Pattern.compile(" pid (\\d+) ");
 
   private RdmaDevice device;
   private ProtectionDomain domain;
-  private long descriptors;
-  private List<String> resources;
+  private Resources before;
 
   @BeforeEach
   void count() throws Exception {
     device = Loopback.openDevice();
     domain = device.allocateProtectionDomain();
-    // What a first listing opens for good is not what this is about.
-    descriptors();
-    descriptors = descriptors();
-    resources = resources();
+    before = Resources.now();
   }
 
   @AfterEach
   void nothingIsLeft() throws Exception {
-    assertThat(descriptors()).isEqualTo(descriptors);
-    assertThat(resources()).isEqualTo(resources);
+    assertThat(Resources.now()).isEqualTo(before);
     device.close();
   }
 
@@ -87,34 +73,5 @@ final class CyclesTest {
       queuePair.close();
     }
     queue.close();
-  }
-
-  private static long descriptors() throws IOException {
-    return list("/proc/self/fd").size();
-  }
-
-  /**
-   * The kernel's objects of this process, by kind: it knows them by the thread that opened the
-   * device.
-   */
-  private static List<String> resources() throws Exception {
-    Set<String> threads = Set.copyOf(list("/proc/self/task"));
-    List<String> all = new ArrayList<>();
-    for (String kind : List.of("pd", "cq", "qp", "mr")) {
-      Matcher owner = OWNER.matcher(Command.output("rdma", "resource", "show", kind));
-      while (owner.find()) {
-        if (threads.contains(owner.group(1))) {
-          all.add(kind);
-        }
-      }
-    }
-    assertThat(all).contains("pd");
-    return all;
-  }
-
-  private static List<String> list(String directory) throws IOException {
-    try (var entries = Files.list(Path.of(directory))) {
-      return entries.map(entry -> entry.getFileName().toString()).toList();
-    }
   }
 }

@@ -1,0 +1,300 @@
+package org.rdma4j.misuse;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.AddressHandle;
+import org.rdma4j.verbs.AddressVector;
+import org.rdma4j.verbs.CompletionChannel;
+import org.rdma4j.verbs.CompletionField;
+import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.CompletionQueueConfig;
+import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.Gid;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.MemorySlice;
+import org.rdma4j.verbs.MemoryWindow;
+import org.rdma4j.verbs.Mtu;
+import org.rdma4j.verbs.PathConfig;
+import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.QueuePair;
+import org.rdma4j.verbs.QueuePairAddress;
+import org.rdma4j.verbs.QueuePairCapabilities;
+import org.rdma4j.verbs.QueuePairChange;
+import org.rdma4j.verbs.QueuePairConfig;
+import org.rdma4j.verbs.QueuePairState;
+import org.rdma4j.verbs.QueuePairType;
+import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.ReceiveRequests;
+import org.rdma4j.verbs.SendOperation;
+import org.rdma4j.verbs.SendRequests;
+import org.rdma4j.verbs.SharedReceiveQueue;
+import org.rdma4j.verbs.Slab;
+import org.rdma4j.verbs.SlabPool;
+
+/** What a thread draws the objects and the arguments of its calls from. */
+final class Draw {
+  /** The objects of all threads. */
+  static final class Objects {
+    final String deviceName;
+    final Gid gid;
+    final int gidIndex;
+    final Pool<RdmaDevice> devices = new Pool<>(2);
+    final Pool<ProtectionDomain> domains = new Pool<>(3);
+    final Pool<CompletionChannel> channels = new Pool<>(3);
+    final Pool<CompletionQueue> queues = new Pool<>(6);
+    final Pool<SharedReceiveQueue> sharedReceiveQueues = new Pool<>(3);
+    final Pool<QueuePair> queuePairs = new Pool<>(10);
+    final Pool<AddressHandle> handles = new Pool<>(3);
+    final Pool<MemoryRegion> regions = new Pool<>(8);
+    final Pool<MemorySlice> slices = new Pool<>(8);
+    final Pool<MemorySegment> memory = new Pool<>(8);
+    final Pool<Arena> arenas = new Pool<>(3);
+    final Pool<MemoryWindow> windows = new Pool<>(4);
+    final Pool<SlabPool> slabPools = new Pool<>(2);
+    final Pool<Slab> slabs = new Pool<>(8);
+
+    /** What each thread has. */
+    final Pool<Draw> draws = new Pool<>(8);
+
+    Objects(RdmaDevice device) {
+      deviceName = device.info().name();
+      gidIndex = device.gids().getLast().index();
+      gid = device.gid(1, gidIndex);
+    }
+  }
+
+  private static final int[] NUMBERS = {
+    0, 1, 2, 7, 8, 64, 255, 4096, 0x1_0000, 0xff_ffff, -1, Integer.MAX_VALUE, Integer.MIN_VALUE
+  };
+
+  private static final int SELDOM = 32;
+
+  final Objects objects;
+  final Random random;
+  final Pool<SendRequests> ownSends = new Pool<>(6);
+  final Pool<ReceiveRequests> ownReceives = new Pool<>(6);
+  final Pool<Completions> ownCompletions = new Pool<>(6);
+
+  Draw(Objects objects, Random random) throws Exception {
+    this.objects = objects;
+    this.random = random;
+    add(objects.draws, this);
+  }
+
+  SendRequests sends() {
+    return any(ownerOfRequests().ownSends);
+  }
+
+  ReceiveRequests receives() {
+    return any(ownerOfRequests().ownReceives);
+  }
+
+  Completions completions() {
+    return any(ownerOfRequests().ownCompletions);
+  }
+
+  /** Those of another thread are refused. */
+  private Draw ownerOfRequests() {
+    return oneIn(8) ? any(objects.draws) : this;
+  }
+
+  <T> T any(Pool<T> pool) {
+    return pool.any(random);
+  }
+
+  <T> void add(Pool<T> pool, T object) throws Exception {
+    pool.add(random, object);
+  }
+
+  /** That most often, else any number. */
+  int mostly(int usual) {
+    return oneIn(SELDOM) ? number() : usual;
+  }
+
+  boolean oneIn(int times) {
+    return random.nextInt(times) == 0;
+  }
+
+  /** Of no meaning, small and large. */
+  int number() {
+    return oneIn(4) ? random.nextInt() : NUMBERS[random.nextInt(NUMBERS.length)];
+  }
+
+  /** 1 to 16. */
+  int few() {
+    return 1 + random.nextInt(16);
+  }
+
+  /** A length or an offset, most often within what there is. */
+  long bytes() {
+    return oneIn(SELDOM) ? (long) number() * few() : random.nextInt(4096);
+  }
+
+  boolean yes() {
+    return random.nextBoolean();
+  }
+
+  Duration patience() {
+    return oneIn(50) ? Duration.ofMillis(-1) : Duration.ofMillis(random.nextInt(2));
+  }
+
+  <E extends Enum<E>> E constant(Class<E> type) {
+    E[] constants = type.getEnumConstants();
+    return constants[random.nextInt(constants.length)];
+  }
+
+  private <E extends Enum<E>> List<E> some(Class<E> type, int most) {
+    List<E> some = new ArrayList<>();
+    for (int i = random.nextInt(most + 1); i > 0; i--) {
+      some.add(constant(type));
+    }
+    return some;
+  }
+
+  AccessFlag[] access() {
+    if (oneIn(4)) {
+      return some(AccessFlag.class, 3).toArray(AccessFlag[]::new);
+    }
+    return new AccessFlag[] {
+      AccessFlag.LOCAL_WRITE,
+      AccessFlag.REMOTE_READ,
+      AccessFlag.REMOTE_WRITE,
+      AccessFlag.REMOTE_ATOMIC,
+      AccessFlag.MEMORY_WINDOW_BIND
+    };
+  }
+
+  AccessFlag[] remoteAccess() {
+    return oneIn(4) ? access() : new AccessFlag[] {AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE};
+  }
+
+  /** Lengths that can be registered are short; those that cannot must be refused. */
+  long regionBytes() {
+    return switch (random.nextInt(20)) {
+      case 0 -> number() & Long.MIN_VALUE;
+      case 1 -> Long.MAX_VALUE - random.nextInt(4096);
+      case 2 -> 0;
+      default -> 1 + random.nextInt(1 << 14);
+    };
+  }
+
+  MemorySegment heap() {
+    return MemorySegment.ofArray(new byte[random.nextInt(200)]);
+  }
+
+  CompletionQueueConfig completionQueueConfig() {
+    CompletionQueueConfig config =
+        CompletionQueueConfig.of(oneIn(SELDOM) ? number() & 0x8000_ffff : 16 * few())
+            .vector(oneIn(SELDOM) ? number() : 0);
+    if (yes()) {
+      config = config.channel(any(objects.channels));
+    }
+    return oneIn(3)
+        ? config.extended(some(CompletionField.class, 3).toArray(CompletionField[]::new))
+        : config;
+  }
+
+  QueuePairConfig queuePairConfig() {
+    QueuePairType type = oneIn(SELDOM) ? constant(QueuePairType.class) : connectionOrDatagrams();
+    CompletionQueue queue = any(objects.queues);
+    QueuePairConfig config =
+        QueuePairConfig.of(type, queue, oneIn(4) ? any(objects.queues) : queue)
+            .sendDepth(depth())
+            .receiveDepth(depth())
+            .sendSges(oneIn(SELDOM) ? number() : random.nextInt(4))
+            .receiveSges(oneIn(SELDOM) ? number() : random.nextInt(4))
+            .inlineBytes(oneIn(SELDOM) ? number() : random.nextInt(100))
+            .signalAll(oneIn(4))
+            .mayOverrun(!oneIn(4));
+    if (oneIn(4)) {
+      config = config.sharedReceiveQueue(any(objects.sharedReceiveQueues));
+    }
+    return oneIn(3)
+        ? config.extended(
+            oneIn(4)
+                ? some(SendOperation.class, 3).toArray(SendOperation[]::new)
+                : operations(type))
+        : config;
+  }
+
+  private QueuePairType connectionOrDatagrams() {
+    return switch (random.nextInt(6)) {
+      case 0 -> QueuePairType.UNRELIABLE_CONNECTION;
+      case 1 -> QueuePairType.UNRELIABLE_DATAGRAM;
+      default -> QueuePairType.RELIABLE_CONNECTION;
+    };
+  }
+
+  private static SendOperation[] operations(QueuePairType type) {
+    return type == QueuePairType.RELIABLE_CONNECTION
+        ? SendOperation.values()
+        : new SendOperation[] {SendOperation.SEND, SendOperation.SEND_WITH_IMMEDIATE};
+  }
+
+  /** One that is allowed is small, lest a queue take all the memory. */
+  int depth() {
+    return oneIn(SELDOM) ? number() | Integer.MIN_VALUE : 16;
+  }
+
+  PathConfig path(QueuePair peer) {
+    PathConfig path =
+        PathConfig.to(new QueuePairAddress(0, mostly(peer.number()), mostly(5), objects.gid))
+            .gidIndex(mostly(objects.gidIndex))
+            .localSequenceNumber(mostly(5))
+            .port(mostly(1))
+            .mtu(constant(Mtu.class))
+            .access(oneIn(4) ? new AccessFlag[0] : remoteAccess())
+            .minimumRnrTimer(1)
+            .timeout(8 + random.nextInt(5))
+            .retries(random.nextInt(3))
+            .rnrRetry(random.nextInt(8));
+    return oneIn(SELDOM)
+        ? path.reads(number()).remoteReads(number()).partitionKeyIndex(number())
+        : path;
+  }
+
+  AddressVector addressVector() {
+    return oneIn(8)
+        ? new AddressVector(mostly(1), number(), few(), number(), number(), null)
+        : AddressVector.to(objects.gid, mostly(1), mostly(objects.gidIndex));
+  }
+
+  Gid group() {
+    return oneIn(4) ? objects.gid : new Gid(0, 0xffff_ef00_0200L + few());
+  }
+
+  QueuePairChange change() {
+    QueuePairChange change = new QueuePairChange();
+    for (int i = random.nextInt(4); i >= 0; i--) {
+      switch (random.nextInt(20)) {
+        case 0 -> change.state(constant(QueuePairState.class));
+        case 1 -> change.currentState(constant(QueuePairState.class));
+        case 2 -> change.port(mostly(1));
+        case 3 -> change.partitionKeyIndex(mostly(0));
+        case 4 -> change.access(List.of(access()));
+        case 5 -> change.queueKey(number());
+        case 6 -> change.addressVector(addressVector());
+        case 7 -> change.mtu(constant(Mtu.class));
+        case 8 -> change.timeout(few());
+        case 9 -> change.retries(few());
+        case 10 -> change.rnrRetry(few());
+        case 11 -> change.receiveSequenceNumber(number());
+        case 12 -> change.sendSequenceNumber(number());
+        case 13 -> change.reads(number());
+        case 14 -> change.remoteReads(number());
+        case 15 -> change.minimumRnrTimer(few());
+        case 16 -> change.remoteQueuePairNumber(number());
+        case 17 -> change.notifyWhenDrained(yes());
+        case 18 -> change.alternatePath(addressVector(), few(), few());
+        default ->
+            change.capabilities(new QueuePairCapabilities(few(), few(), few(), few(), few()));
+      }
+    }
+    return change;
+  }
+}

@@ -1,0 +1,167 @@
+package org.rdma4j.misuse;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.rdma4j.RdmaException;
+import org.rdma4j.Resources;
+import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.RdmaDevice;
+
+/**
+ * A program that makes random calls, right and wrong ones, on objects in any state, in several
+ * threads. It ends with status 0 where each call that failed threw what is documented, and nothing
+ * is left behind.
+ */
+final class Misuse {
+  /** What wrong calls are documented to throw. */
+  private static final List<Class<? extends Exception>> DOCUMENTED =
+      List.of(
+          IllegalArgumentException.class,
+          IllegalStateException.class,
+          IndexOutOfBoundsException.class,
+          UnsupportedOperationException.class,
+          RdmaException.class);
+
+  private final long seed;
+  private final int calls;
+  private final Draw.Objects objects;
+  private final Operations operations = new Operations();
+  private final AtomicInteger made = new AtomicInteger();
+  private final Map<String, AtomicInteger> succeeded = new ConcurrentSkipListMap<>();
+  private final Map<String, AtomicInteger> refused = new ConcurrentSkipListMap<>();
+  private final Map<Thread, String> current = new ConcurrentHashMap<>();
+
+  /** Calls from a thread that is not the caller's. */
+  private final ExecutorService elsewhere = Executors.newSingleThreadExecutor();
+
+  private Misuse(long seed, int calls, Draw.Objects objects) {
+    this.seed = seed;
+    this.calls = calls;
+    this.objects = objects;
+  }
+
+  /** Arguments: the seed, how many calls, in how many threads. */
+  public static void main(String[] arguments) {
+    int status = 1;
+    try {
+      run(
+          Long.parseLong(arguments[0]),
+          Integer.parseInt(arguments[1]),
+          Integer.parseInt(arguments[2]));
+      status = 0;
+    } catch (Throwable failure) {
+      failure.printStackTrace(System.out);
+    }
+    // Whatever hangs.
+    Runtime.getRuntime().halt(status);
+  }
+
+  private static void run(long seed, int calls, int threads) throws Exception {
+    System.out.printf("seed %d, %d calls, %d threads%n", seed, calls, threads);
+    try (RdmaDevice device = RdmaDevice.open(RdmaDevice.list().getFirst().name());
+        ProtectionDomain domain = device.allocateProtectionDomain()) {
+      Resources before = Resources.now();
+      long begun = System.nanoTime();
+      new Misuse(seed, calls, new Draw.Objects(device)).run(threads);
+      System.out.printf("%d ms%n", (System.nanoTime() - begun) / 1_000_000);
+      Resources after = Resources.now();
+      if (!after.equals(before)) {
+        throw new AssertionError("%s holds %s, not %s".formatted(domain, after, before));
+      }
+    }
+  }
+
+  /** After which so many calls hang, also in a guest. */
+  static Duration limit(int calls) {
+    return Duration.ofMinutes(2).plusMillis(10L * calls);
+  }
+
+  private void run(int threads) throws Exception {
+    ExecutorService workers = Executors.newFixedThreadPool(threads);
+    List<Future<?>> work = new ArrayList<>();
+    for (int i = 0; i < threads; i++) {
+      Draw draw = new Draw(objects, new Random(seed + i));
+      work.add(workers.submit(() -> work(draw)));
+    }
+    long deadline = System.nanoTime() + limit(calls).toNanos();
+    try {
+      for (Future<?> each : work) {
+        each.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+      }
+      objects.devices.closeAll();
+    } catch (TimeoutException hangs) {
+      Thread.getAllStackTraces()
+          .forEach(
+              (thread, stack) ->
+                  System.out.println(thread + " in " + current.get(thread) + List.of(stack)));
+      throw hangs;
+    }
+    System.out.println("succeeded: " + succeeded);
+    System.out.println("refused: " + refused);
+    List<String> never = new ArrayList<>(operations.names());
+    never.removeAll(succeeded.keySet());
+    System.out.println("never succeeded: " + never);
+    // A device lacks some; where it is more, the calls were no test of anything.
+    if (never.size() > operations.names().size() / 2) {
+      throw new AssertionError("too little succeeded");
+    }
+  }
+
+  private Void work(Draw draw) throws Exception {
+    while (made.get() < calls) {
+      Operations.Operation operation = operations.any(draw.random);
+      boolean away = draw.oneIn(100);
+      current.put(Thread.currentThread(), operation.name());
+      try {
+        if (away) {
+          away(operation, draw);
+        } else {
+          operation.call().make(draw);
+        }
+        count(succeeded, operation.name());
+      } catch (Pool.NothingYet nothing) {
+        continue;
+      } catch (Exception thrown) {
+        if (DOCUMENTED.stream().noneMatch(each -> each.isInstance(thrown))) {
+          throw new AssertionError(operation.name() + ", seed " + seed, thrown);
+        }
+        count(refused, thrown.getClass().getSimpleName());
+      }
+      made.incrementAndGet();
+    }
+    return null;
+  }
+
+  private void away(Operations.Operation operation, Draw draw) throws Exception {
+    try {
+      elsewhere
+          .submit(
+              () -> {
+                operation.call().make(draw);
+                return null;
+              })
+          .get();
+    } catch (ExecutionException thrown) {
+      if (thrown.getCause() instanceof Exception cause) {
+        throw cause;
+      }
+      throw thrown;
+    }
+  }
+
+  private static void count(Map<String, AtomicInteger> counts, String name) {
+    counts.computeIfAbsent(name, unused -> new AtomicInteger()).incrementAndGet();
+  }
+}
