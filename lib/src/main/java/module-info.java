@@ -10,6 +10,7 @@ module org.rdma4j {
   requires org.rdma4j.bindings;
 
   exports org.rdma4j;
+  exports org.rdma4j.cm;
   exports org.rdma4j.endpoint;
   exports org.rdma4j.memory;
   exports org.rdma4j.verbs;

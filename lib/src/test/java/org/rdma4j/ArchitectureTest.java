@@ -15,10 +15,11 @@ import org.junit.jupiter.api.Test;
 /** The shape of the library, as docs/architecture.md draws it. */
 final class ArchitectureTest {
   private static final String[] EXPORTED = {
-    "org.rdma4j", "org.rdma4j.endpoint", "org.rdma4j.memory", "org.rdma4j.verbs"
+    "org.rdma4j", "org.rdma4j.cm", "org.rdma4j.endpoint", "org.rdma4j.memory", "org.rdma4j.verbs"
   };
   private static final String[] ALL = {
     "org.rdma4j",
+    "org.rdma4j.cm",
     "org.rdma4j.endpoint",
     "org.rdma4j.lifetime",
     "org.rdma4j.memory",
@@ -69,7 +70,8 @@ final class ArchitectureTest {
   void publicClassesAreFinal() {
     classes()
         .that()
-        .resideInAnyPackage("org.rdma4j.endpoint", "org.rdma4j.memory", "org.rdma4j.verbs")
+        .resideInAnyPackage(
+            "org.rdma4j.cm", "org.rdma4j.endpoint", "org.rdma4j.memory", "org.rdma4j.verbs")
         .and()
         .areNotInterfaces()
         .and()
@@ -84,7 +86,7 @@ final class ArchitectureTest {
   @Test
   void packagesDoNotGoInCircles() {
     slices()
-        .matching("org.rdma4j.(endpoint|verbs|memory|lifetime|platform)..")
+        .matching("org.rdma4j.(cm|endpoint|verbs|memory|lifetime|platform)..")
         .should()
         .beFreeOfCycles()
         .check(CLASSES);

@@ -3,6 +3,7 @@ package org.rdma4j.endpoint;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.rdma4j.platform.Deadline;
 import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionQueue;
@@ -42,7 +43,7 @@ final class CompletionSource implements Mailbox.Source {
       if (!outcomes.isEmpty()) {
         return outcomes;
       }
-      if (channel.awaitEvent(Duration.ofNanos(deadline.nanos())).isEmpty()) {
+      if (channel.awaitEvent(deadline.remaining()).isEmpty()) {
         return List.of();
       }
     }

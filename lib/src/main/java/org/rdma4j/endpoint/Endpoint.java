@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
+import org.rdma4j.platform.Deadline;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.DeviceAttributes;
 import org.rdma4j.verbs.MemoryRegion;

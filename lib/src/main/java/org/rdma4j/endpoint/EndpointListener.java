@@ -9,6 +9,7 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.rdma4j.platform.Deadline;
 
 /**
  * Waits for endpoints that connect, on a TCP port. It has no RDMA resources: each endpoint it

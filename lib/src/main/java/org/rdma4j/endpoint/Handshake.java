@@ -7,6 +7,7 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import org.rdma4j.platform.Deadline;
 
 /**
  * How two endpoints tell each other over TCP where they are: the client its address, the server its

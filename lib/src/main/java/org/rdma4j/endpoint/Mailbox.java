@@ -11,6 +11,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.platform.Deadline;
 
 /**
  * Keeps what became of requests until the thread that waits for each comes for it. Of the threads

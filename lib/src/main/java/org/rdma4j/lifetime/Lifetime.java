@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -30,7 +31,7 @@ public final class Lifetime {
   private final String name;
   private final Runnable wakeWaiters;
   private final Runnable destroy;
-  private final List<Lifetime> dependsOn;
+  private final List<Lifetime> dependsOn = new CopyOnWriteArrayList<>();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final SequencedSet<Lifetime> dependents = new LinkedHashSet<>();
@@ -57,10 +58,21 @@ public final class Lifetime {
     this.name = name;
     this.wakeWaiters = wakeWaiters;
     this.destroy = destroy;
-    this.dependsOn = List.of(dependsOn);
-    for (Lifetime parent : this.dependsOn) {
-      parent.add(this);
+    for (Lifetime parent : dependsOn) {
+      dependOn(parent);
     }
+  }
+
+  /** From now on it depends on that too, in a call during which that is open. */
+  public void dependOn(Lifetime parent) {
+    dependsOn.add(parent);
+    parent.add(this);
+  }
+
+  /** From now on it does not depend on that any more, in a call during which this is open. */
+  public void dependNoMoreOn(Lifetime parent) {
+    dependsOn.remove(parent);
+    parent.remove(this);
   }
 
   /** Whether {@link #close} has not begun. */

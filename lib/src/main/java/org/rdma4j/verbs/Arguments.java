@@ -1,15 +1,13 @@
 package org.rdma4j.verbs;
 
+import org.rdma4j.platform.Range;
+
 /** Refuses bad arguments with the value, the range and the remedy, before C sees them. */
 final class Arguments {
   private Arguments() {}
 
   static int checkRange(String name, int value, int least, int most) {
-    if (value < least || value > most) {
-      throw new IllegalArgumentException(
-          name + " is " + value + ", must be from " + least + " to " + most);
-    }
-    return value;
+    return Range.check(name, value, least, most);
   }
 
   static int checkIndex(String name, int index, int length) {

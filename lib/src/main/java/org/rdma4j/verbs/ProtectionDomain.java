@@ -22,6 +22,7 @@ import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.memory.PageMemory;
+import org.rdma4j.verbs.internal.QueuePairOrigin;
 
 /**
  * A protection domain, {@code struct ibv_pd}: queue pairs and memory regions work together only
@@ -524,8 +525,13 @@ public final class ProtectionDomain implements AutoCloseable {
    *     type
    */
   public QueuePair createQueuePair(QueuePairConfig config) {
+    return createQueuePair(config, QueuePair.byVerbs(this));
+  }
+
+  QueuePair createQueuePair(QueuePairConfig config, QueuePairOrigin origin) {
     config.check(this);
-    return Lifetime.whileAllOpen(config.dependsOn(this), () -> QueuePair.create(this, config));
+    return Lifetime.whileAllOpen(
+        config.dependsOn(this), () -> QueuePair.create(this, config, origin));
   }
 
   /**

@@ -20,6 +20,7 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.verbs.internal.QueuePairOrigin;
 
 /**
  * A queue pair, {@code struct ibv_qp}: one end of a reliable connection.
@@ -64,6 +65,7 @@ public final class QueuePair implements AutoCloseable {
       MemorySegment queuePair,
       QueuePairCapabilities capabilities,
       QueuePairConfig config,
+      QueuePairOrigin origin,
       Runnable releaseReservations) {
     this.domain = domain;
     this.queuePair = queuePair;
@@ -90,31 +92,34 @@ public final class QueuePair implements AutoCloseable {
               // While one of type 2 is bound by it, soft-RoCE takes 50 s to destroy a queue pair.
               bound.closeBound();
               attached.detachAll();
-              Native.check(device, "ibv_destroy_qp", rdma_h.ibv_destroy_qp(queuePair));
+              origin.destroy().accept(queuePair);
               releaseReservations.run();
             },
-            config.dependsOn(domain).toArray(Lifetime[]::new));
+            Stream.concat(config.dependsOn(domain).stream(), origin.dependsOn().stream())
+                .distinct()
+                .toArray(Lifetime[]::new));
+    isIn(origin.state());
     domain.device().register(queuePair.address(), this, lifetime);
     Leaks.watch(this, lifetime);
   }
 
   /** In a call during which all that the configuration names is open. */
-  static QueuePair create(ProtectionDomain domain, QueuePairConfig config) {
+  static QueuePair create(ProtectionDomain domain, QueuePairConfig config, QueuePairOrigin origin) {
     Runnable release = reserve(config);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment init = arena.allocate(ibv_qp_init_attr_ex.layout());
       config.write(init, domain, arena);
       MemorySegment cap = ibv_qp_init_attr_ex.cap(init);
-      DeviceInfo device = domain.device().info();
       MemorySegment created =
           Native.created(
-              device,
-              "ibv_create_qp(" + config.type() + ", " + QueuePairCapabilities.read(cap) + ")",
-              Verbs.ibv_create_qp_ex(domain.device().context(), init));
+              domain.device().info(),
+              origin.call() + "(" + config.type() + ", " + QueuePairCapabilities.read(cap) + ")",
+              origin.create().apply(init));
       try {
-        return new QueuePair(domain, created, QueuePairCapabilities.read(cap), config, release);
+        return new QueuePair(
+            domain, created, QueuePairCapabilities.read(cap), config, origin, release);
       } catch (RuntimeException failed) {
-        Native.check(device, "ibv_destroy_qp", rdma_h.ibv_destroy_qp(created));
+        origin.destroy().accept(created);
         throw failed;
       }
     } catch (RuntimeException failed) {
@@ -144,8 +149,20 @@ public final class QueuePair implements AutoCloseable {
               Verbs.ibv_open_qp(domain.device().context(), open)),
           new QueuePairCapabilities(0, 0, 0, 0, 0),
           config,
+          byVerbs(domain),
           () -> {});
     }
+  }
+
+  /** The way of {@code ibv_create_qp_ex}. */
+  static QueuePairOrigin byVerbs(ProtectionDomain domain) {
+    DeviceInfo device = domain.device().info();
+    return new QueuePairOrigin(
+        "ibv_create_qp",
+        init -> Verbs.ibv_create_qp_ex(domain.device().context(), init),
+        queuePair -> Native.check(device, "ibv_destroy_qp", rdma_h.ibv_destroy_qp(queuePair)),
+        QueuePairState.RESET,
+        List.of());
   }
 
   /**
@@ -492,8 +509,7 @@ public final class QueuePair implements AutoCloseable {
                 rdma_h.ibv_modify_qp(queuePair, changed, change.mask()));
             QueuePairState state = change.newState();
             if (state != null) {
-              takesReceives = state != QueuePairState.RESET;
-              takesSends = config.sends() && STATES_THAT_TAKE_SENDS.contains(state);
+              isIn(state);
             }
             return true;
           }
@@ -577,6 +593,12 @@ public final class QueuePair implements AutoCloseable {
   public boolean isDataInOrder(SendOperation operation) {
     int opcode = SendRequests.opcode(operation);
     return lifetime.whileOpen(() -> rdma_h.ibv_query_qp_data_in_order(queuePair, opcode, 0) != 0);
+  }
+
+  /** Takes note of the state that it has come to. */
+  void isIn(QueuePairState state) {
+    takesReceives = state != QueuePairState.RESET;
+    takesSends = config.sends() && STATES_THAT_TAKE_SENDS.contains(state);
   }
 
   private boolean isReliable() {

@@ -1,6 +1,7 @@
 package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -23,6 +24,19 @@ public final class QueuePairChange {
 
   /** Changes nothing yet. */
   public QueuePairChange() {}
+
+  /** The one that the struct and the mask describe; it may be changed further. */
+  static QueuePairChange of(MemorySegment attributes, int mask) {
+    byte[] copy = attributes.toArray(ValueLayout.JAVA_BYTE);
+    QueuePairChange change =
+        new QueuePairChange().set(mask, a -> a.copyFrom(MemorySegment.ofArray(copy)));
+    if ((mask & rdma_h.IBV_QP_STATE()) != 0) {
+      change.state =
+          NativeConstant.of(
+              QueuePairState.class, ibv_qp_attr.qp_state(attributes), QueuePairState.UNKNOWN);
+    }
+    return change;
+  }
 
   /**
    * The state to go to; without it the state stays.

@@ -39,9 +39,11 @@ import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.lifetime.Waits;
 import org.rdma4j.platform.ErrorNumber;
 import org.rdma4j.platform.Libc;
 import org.rdma4j.platform.NativeLibraries;
+import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
  * An open RDMA device: {@code struct ibv_context}. Everything else is created from it, and closed
@@ -58,6 +60,10 @@ public final class RdmaDevice implements AutoCloseable {
 
   private static boolean devicesWereOpened;
 
+  static {
+    VerbsAccess.grant(new Access());
+  }
+
   private final MemorySegment context;
   private final DeviceInfo info;
   private final CallStyle callStyle;
@@ -68,13 +74,19 @@ public final class RdmaDevice implements AutoCloseable {
   private final Waits asyncEventWaits;
 
   private RdmaDevice(MemorySegment context, DeviceInfo info, CallStyle callStyle) {
+    this(context, info, callStyle, () -> close(context));
+    Leaks.watch(this, lifetime);
+  }
+
+  private RdmaDevice(
+      MemorySegment context, DeviceInfo info, CallStyle callStyle, Runnable release) {
     this.context = context;
     this.info = info;
     this.callStyle = callStyle;
     this.asyncEvents = new AsyncEvents(info, context, objects);
     Waits waits = new Waits();
     this.asyncEventWaits = waits;
-    this.lifetime = new Lifetime("device " + info.name(), waits::wake, () -> close(context));
+    this.lifetime = new Lifetime("device " + info.name(), waits::wake, release);
     try {
       Libc.setNonBlocking(ibv_context.async_fd(context));
       this.attributes = attributes();
@@ -82,7 +94,24 @@ public final class RdmaDevice implements AutoCloseable {
       lifetime.close();
       throw failed;
     }
-    Leaks.watch(this, lifetime);
+  }
+
+  /**
+   * A context that other code opened.
+   *
+   * @param release gives it back, when this is closed and where this fails
+   */
+  static RdmaDevice borrow(MemorySegment context, Runnable release) {
+    forbidForkInitialization();
+    DeviceInfo info = info(ibv_context.device(context));
+    CallStyle style;
+    try {
+      style = resolve(null, info);
+    } catch (IllegalArgumentException badProperty) {
+      release.run();
+      throw badProperty;
+    }
+    return new RdmaDevice(context, info, style, release);
   }
 
   private static void close(MemorySegment context) {

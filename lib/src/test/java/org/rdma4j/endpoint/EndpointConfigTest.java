@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.rdma4j.platform.Deadline;
 import org.rdma4j.verbs.AccessFlag;
 
 /** What is refused before there is a device or a peer. */

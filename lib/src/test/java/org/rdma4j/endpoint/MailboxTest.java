@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.platform.Deadline;
 import org.rdma4j.verbs.CompletionOpcode;
 
 /** Who gets which outcome, from a queue of outcomes in place of a device. */

@@ -23,6 +23,19 @@ public final class Calls {
 
   private Calls() {}
 
+  private static final class PointerOfNothing {
+    static final MethodHandle CALL = Errno.downcall(FunctionDescriptor.of(POINTER));
+  }
+
+  /** {@code void *function(void)}. */
+  public static MemorySegment pointer(MemorySegment function) {
+    try {
+      return (MemorySegment) PointerOfNothing.CALL.invokeExact(function, Errno.state());
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
   private static final class PointerOfPointer {
     static final MethodHandle CALL = Errno.downcall(FunctionDescriptor.of(POINTER, ADDRESS));
   }
@@ -194,6 +207,98 @@ public final class Calls {
     try {
       return (int)
           QueryByIndex.CALL.invokeExact(function, Errno.state(), first, second, third, fourth);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  private static final class IntOfFourPointers {
+    static final MethodHandle CALL =
+        Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS));
+  }
+
+  /** {@code int function(void *, void *, void *, void *)}. */
+  public static int integer(
+      MemorySegment function,
+      MemorySegment first,
+      MemorySegment second,
+      MemorySegment third,
+      MemorySegment fourth) {
+    try {
+      return (int)
+          IntOfFourPointers.CALL.invokeExact(function, Errno.state(), first, second, third, fourth);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  private static final class IntOfThreePointersAndInt {
+    static final MethodHandle CALL =
+        Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_INT));
+  }
+
+  /** {@code int function(void *, void *, void *, int)}: rdma_create_id and rdma_resolve_addr. */
+  public static int integer(
+      MemorySegment function,
+      MemorySegment first,
+      MemorySegment second,
+      MemorySegment third,
+      int fourth) {
+    try {
+      return (int)
+          IntOfThreePointersAndInt.CALL.invokeExact(
+              function, Errno.state(), first, second, third, fourth);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  private static final class IntOfPointerAndInt {
+    static final MethodHandle CALL =
+        Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
+  }
+
+  /** {@code int function(void *, int)}: the shape of rdma_listen. */
+  public static int integer(MemorySegment function, MemorySegment first, int second) {
+    try {
+      return (int) IntOfPointerAndInt.CALL.invokeExact(function, Errno.state(), first, second);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  private static final class Reject {
+    static final MethodHandle CALL =
+        Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_BYTE));
+  }
+
+  /** {@code int function(void *, void *, uint8_t)}: the shape of rdma_reject. */
+  public static int integer(
+      MemorySegment function, MemorySegment first, MemorySegment second, byte third) {
+    try {
+      return (int) Reject.CALL.invokeExact(function, Errno.state(), first, second, third);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  private static final class SetOption {
+    static final MethodHandle CALL =
+        Errno.downcall(
+            FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS, JAVA_LONG));
+  }
+
+  /** {@code int function(void *, int, int, void *, size_t)}: rdma_set_option. */
+  public static int integer(
+      MemorySegment function,
+      MemorySegment first,
+      int second,
+      int third,
+      MemorySegment fourth,
+      long fifth) {
+    try {
+      return (int)
+          SetOption.CALL.invokeExact(function, Errno.state(), first, second, third, fourth, fifth);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }

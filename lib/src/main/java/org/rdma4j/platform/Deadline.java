@@ -1,4 +1,4 @@
-package org.rdma4j.endpoint;
+package org.rdma4j.platform;
 
 import java.io.IOException;
 import java.net.Socket;
@@ -6,7 +6,7 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 
 /** When several steps together have to be done. */
-final class Deadline {
+public final class Deadline {
   /** {@link System#nanoTime} counts no further. */
   private static final Duration LONGEST = Duration.ofDays(36_500);
 
@@ -23,7 +23,7 @@ final class Deadline {
    *
    * @throws IllegalArgumentException where the timeout is negative
    */
-  static Deadline after(Duration timeout) {
+  public static Deadline after(Duration timeout) {
     if (timeout.isNegative()) {
       throw new IllegalArgumentException("timeout is " + timeout + ", must not be negative");
     }
@@ -31,16 +31,27 @@ final class Deadline {
   }
 
   /** How long it was when it began. */
-  Duration timeout() {
+  public Duration timeout() {
     return timeout;
   }
 
+  /** When that is, on the scale of {@link System#nanoTime}. */
+  public long end() {
+    return end;
+  }
+
+  /** How long it still is, zero where it is over. */
+  public Duration remaining() {
+    return Duration.ofNanos(nanos());
+  }
+
   /** How long it still is, 0 where it is over. */
-  long nanos() {
+  public long nanos() {
     return Math.max(0, end - System.nanoTime());
   }
 
-  boolean isOver() {
+  /** Whether it has come. */
+  public boolean isOver() {
     return nanos() == 0;
   }
 
@@ -49,7 +60,7 @@ final class Deadline {
    *
    * @throws SocketTimeoutException where it is over
    */
-  int millis() throws SocketTimeoutException {
+  public int millis() throws SocketTimeoutException {
     long nanos = nanos();
     if (nanos == 0) {
       throw new SocketTimeoutException("nothing within " + timeout);
@@ -58,7 +69,7 @@ final class Deadline {
   }
 
   /** Has a read of the socket end when this does. */
-  void apply(Socket socket) throws IOException {
+  public void apply(Socket socket) throws IOException {
     socket.setSoTimeout(millis());
   }
 }

@@ -1,4 +1,4 @@
-package org.rdma4j.verbs;
+package org.rdma4j.lifetime;
 
 import java.time.Duration;
 import java.util.Optional;
@@ -7,17 +7,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.Readiness;
 
 /** The threads that wait for events on a descriptor, of an object that may be closed meanwhile. */
-final class Waits {
-  private static final Duration FOR_EVER = Duration.ofDays(36_500);
-
+public final class Waits {
   private final Set<Thread> waiting = ConcurrentHashMap.newKeySet();
 
   /** Makes the waiting threads see that the object is not open any more. */
-  void wake() {
+  public void wake() {
     waiting.forEach(LockSupport::unpark);
   }
 
@@ -29,15 +27,10 @@ final class Waits {
    * @throws IllegalArgumentException where the timeout is negative
    * @throws IllegalStateException where the object is closed, also while waiting
    */
-  <T> Optional<T> await(
+  public <T> Optional<T> await(
       Duration timeout, int descriptor, Lifetime lifetime, Supplier<@Nullable T> next)
       throws InterruptedException {
-    if (timeout.isNegative()) {
-      throw new IllegalArgumentException("timeout is " + timeout + ", must not be negative");
-    }
-    long deadline =
-        System.nanoTime()
-            + (timeout.compareTo(FOR_EVER) > 0 ? FOR_EVER.toNanos() : timeout.toNanos());
+    Deadline deadline = Deadline.after(timeout);
     lifetime.enter();
     waiting.add(Thread.currentThread());
     try {
@@ -49,7 +42,7 @@ final class Waits {
         if (event != null) {
           return Optional.of(event);
         }
-        if (!Readiness.await(descriptor, deadline, () -> !lifetime.isOpen())) {
+        if (!Readiness.await(descriptor, deadline.end(), () -> !lifetime.isOpen())) {
           if (!lifetime.isOpen()) {
             throw lifetime.closed();
           }

@@ -1,0 +1,103 @@
+package org.rdma4j.cm;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.Inet4Address;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteOrder;
+import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.generated.sockaddr;
+import org.rdma4j.bindings.generated.sockaddr_in;
+import org.rdma4j.bindings.generated.sockaddr_in6;
+import org.rdma4j.bindings.generated.sockaddr_storage;
+
+/** Addresses as C has them: {@code struct sockaddr}. */
+final class SocketAddresses {
+  private static final ValueLayout.OfShort PORT =
+      ValueLayout.JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN);
+
+  private SocketAddresses() {}
+
+  /** Refuses what C has no form for. */
+  static void check(SocketAddress address) {
+    if (address instanceof InetSocketAddress inet) {
+      if (inet.isUnresolved()) {
+        throw new IllegalArgumentException("address is " + inet + ", must be resolved");
+      }
+    } else if (!(address instanceof IbAddress)) {
+      throw new IllegalArgumentException(
+          "address is a %s, must be an InetSocketAddress or an IbAddress"
+              .formatted(address.getClass().getName()));
+    }
+  }
+
+  /** The address in a {@code struct sockaddr_storage}. */
+  static MemorySegment write(SocketAddress address, Arena arena) {
+    check(address);
+    MemorySegment raw = arena.allocate(sockaddr_storage.layout());
+    if (address instanceof IbAddress ib) {
+      ib.write(raw);
+    } else if (address instanceof InetSocketAddress inet) {
+      write(inet, raw);
+    }
+    return raw;
+  }
+
+  private static void write(InetSocketAddress inet, MemorySegment raw) {
+    InetAddress address = inet.getAddress();
+    byte[] bytes = address.getAddress();
+    if (address instanceof Inet6Address inet6) {
+      sockaddr_in6.sin6_family(raw, (short) rdma_h.AF_INET6());
+      raw.set(PORT, sockaddr_in6.sin6_port$offset(), (short) inet.getPort());
+      sockaddr_in6.sin6_addr(raw).copyFrom(MemorySegment.ofArray(bytes));
+      sockaddr_in6.sin6_scope_id(raw, inet6.getScopeId());
+    } else {
+      sockaddr_in.sin_family(raw, (short) rdma_h.AF_INET());
+      raw.set(PORT, sockaddr_in.sin_port$offset(), (short) inet.getPort());
+      sockaddr_in.sin_addr(raw).copyFrom(MemorySegment.ofArray(bytes));
+    }
+  }
+
+  /** What such a struct holds; the wildcard address and port 0 where nothing is set. */
+  static SocketAddress read(MemorySegment raw) {
+    int family = Short.toUnsignedInt(sockaddr.sa_family(raw));
+    if (family == rdma_h.AF_IB()) {
+      return IbAddress.read(raw);
+    }
+    if (family == rdma_h.AF_INET6()) {
+      return new InetSocketAddress(
+          inet6(sockaddr_in6.sin6_addr(raw), sockaddr_in6.sin6_scope_id(raw)),
+          Short.toUnsignedInt(raw.get(PORT, sockaddr_in6.sin6_port$offset())));
+    }
+    if (family == rdma_h.AF_INET()) {
+      return new InetSocketAddress(
+          inet4(sockaddr_in.sin_addr(raw)),
+          Short.toUnsignedInt(raw.get(PORT, sockaddr_in.sin_port$offset())));
+    }
+    return new InetSocketAddress(0);
+  }
+
+  private static InetAddress inet6(MemorySegment bytes, int scope) {
+    byte[] address = bytes.toArray(ValueLayout.JAVA_BYTE);
+    try {
+      return scope == 0
+          ? InetAddress.getByAddress(address)
+          : Inet6Address.getByAddress(null, address, scope);
+    } catch (UnknownHostException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  private static InetAddress inet4(MemorySegment bytes) {
+    try {
+      return Inet4Address.getByAddress(bytes.toArray(ValueLayout.JAVA_BYTE));
+    } catch (UnknownHostException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+}

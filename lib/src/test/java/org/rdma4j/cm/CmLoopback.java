@@ -1,0 +1,193 @@
+package org.rdma4j.cm;
+
+import static org.assertj.core.api.Assertions.fail;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.CompletionOpcode;
+import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.QueuePair;
+import org.rdma4j.verbs.QueuePairConfig;
+import org.rdma4j.verbs.ReceiveRequests;
+import org.rdma4j.verbs.SendRequests;
+
+/** The two sides of the connection manager on the machine's RDMA device. */
+final class CmLoopback {
+  /** An emulated guest may stop for seconds. */
+  static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  static final int DEPTH = 16;
+
+  private CmLoopback() {}
+
+  /** An IPv4 address of the device, which is in its GID table. */
+  static InetAddress host() {
+    for (var device : CmDevices.list()) {
+      for (var entry : device.gids()) {
+        String gid = entry.gid().toString();
+        if (gid.startsWith("::ffff:")) {
+          try {
+            return InetAddress.getByName(gid.substring("::ffff:".length()));
+          } catch (UnknownHostException impossible) {
+            throw new IllegalStateException(impossible);
+          }
+        }
+      }
+    }
+    return fail("no RDMA device has an IPv4 address");
+  }
+
+  static InetSocketAddress address(int port) {
+    return new InetSocketAddress(host(), port);
+  }
+
+  /** One that listens on a port of the system's choice. */
+  static SynchronousCmId listener(PortSpace space) {
+    SynchronousCmId listener = SynchronousCmId.open(space);
+    listener.id().bind(address(0));
+    listener.id().listen(8);
+    return listener;
+  }
+
+  static InetSocketAddress address(SynchronousCmId listener) {
+    return address(listener.id().localAddress().getPort());
+  }
+
+  /** One that has resolved its way to the address. */
+  static SynchronousCmId resolved(PortSpace space, InetSocketAddress to)
+      throws InterruptedException {
+    SynchronousCmId client = SynchronousCmId.open(space);
+    client.resolveAddress(to, PATIENCE);
+    client.resolveRoute(PATIENCE);
+    return client;
+  }
+
+  /** What a program has on its side: closing it closes all but the identifier. */
+  static final class Side implements AutoCloseable {
+    final CompletionQueue queue;
+    final ProtectionDomain domain;
+    final MemoryRegion region;
+    final QueuePair queuePair;
+    final SendRequests sends;
+    final ReceiveRequests receives;
+    final Completions completions;
+
+    Side(CmId id) {
+      queue = id.device().createCompletionQueue(4 * DEPTH);
+      domain = id.device().allocateProtectionDomain();
+      region =
+          domain.register(
+              1 << 16,
+              AccessFlag.LOCAL_WRITE,
+              AccessFlag.REMOTE_READ,
+              AccessFlag.REMOTE_WRITE,
+              AccessFlag.REMOTE_ATOMIC);
+      queuePair = id.createQueuePair(domain, config(id, queue));
+      sends = queuePair.sendRequests(DEPTH);
+      receives = queuePair.receiveRequests(DEPTH);
+      completions = queue.completions(DEPTH);
+    }
+
+    static QueuePairConfig config(CmId id, CompletionQueue queue) {
+      QueuePairConfig config =
+          id.portSpace().isDatagram()
+              ? QueuePairConfig.datagram(queue)
+              : QueuePairConfig.reliable(queue);
+      return config.sendDepth(DEPTH).receiveDepth(DEPTH);
+    }
+
+    void receive(long id, long offset, long length) {
+      receives.add(id).into(region, offset, length);
+      receives.post();
+    }
+
+    void send(long id, long offset, long length) {
+      sends.add(id).send().signaled().from(region, offset, length);
+      sends.post();
+    }
+
+    /** Polls until that many requests have succeeded, and tells their kinds. */
+    List<CompletionOpcode> await(int expected) {
+      List<CompletionOpcode> done = new ArrayList<>();
+      long deadline = System.nanoTime() + PATIENCE.toNanos();
+      while (done.size() < expected) {
+        int polled = completions.poll();
+        for (int i = 0; i < polled; i++) {
+          completions.requireSuccess(i);
+          done.add(completions.opcode(i));
+        }
+        if (System.nanoTime() - deadline > 0) {
+          fail("%d of %d completions came: %s", done.size(), expected, done);
+        }
+        if (polled == 0) {
+          LockSupport.parkNanos(20_000);
+        }
+      }
+      return done;
+    }
+
+    @Override
+    public void close() {
+      queue.close();
+      domain.close();
+    }
+  }
+
+  /** The two sides of a connection, or of datagrams. */
+  record Pair(
+      SynchronousCmId listener,
+      SynchronousCmId client,
+      SynchronousCmId server,
+      Side a,
+      Side b,
+      CmEvent.Established established)
+      implements AutoCloseable {
+    @Override
+    public void close() {
+      a.close();
+      b.close();
+      client.close();
+      server.close();
+      listener.close();
+    }
+  }
+
+  static Pair connected(PortSpace space) throws Exception {
+    return connected(space, ConnectionParameters.DEFAULT, ConnectionParameters.DEFAULT);
+  }
+
+  static Pair connected(PortSpace space, ConnectionParameters request, ConnectionParameters answer)
+      throws Exception {
+    SynchronousCmId listener = listener(space);
+    SynchronousCmId client = resolved(space, address(listener));
+    Side a = new Side(client.id());
+    FutureTask<CmEvent.Established> connect = start(() -> client.connect(request, PATIENCE));
+    SynchronousCmId server = listener.awaitRequest(PATIENCE).orElseThrow();
+    Side b = new Side(server.id());
+    server.accept(
+        space.isDatagram() ? answer.queuePairNumber(b.queuePair.number()) : answer, PATIENCE);
+    return new Pair(listener, client, server, a, b, get(connect));
+  }
+
+  static <T> FutureTask<T> start(Callable<T> call) {
+    FutureTask<T> task = new FutureTask<>(call);
+    Thread.ofPlatform().daemon().start(task);
+    return task;
+  }
+
+  static <T> T get(FutureTask<T> task) throws Exception {
+    return task.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+  }
+}
