@@ -17,6 +17,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_ece;
+import org.rdma4j.bindings.generated.ibv_path_data;
 import org.rdma4j.bindings.generated.ibv_qp_attr;
 import org.rdma4j.bindings.generated.rdma_addr;
 import org.rdma4j.bindings.generated.rdma_cm_id;
@@ -417,8 +418,7 @@ public final class CmId implements AutoCloseable {
           "the domain belongs to %s, must belong to the %s of the identifier (CmId.device)"
               .formatted(domain.device(), device));
     }
-    QueuePairType type =
-        space.isDatagram() ? QueuePairType.UNRELIABLE_DATAGRAM : QueuePairType.RELIABLE_CONNECTION;
+    QueuePairType type = space.queuePairType();
     if (config.type() != type) {
       throw new IllegalArgumentException(
           "type is " + config.type() + ", must be " + type + " in port space " + space);
@@ -665,6 +665,38 @@ public final class CmId implements AutoCloseable {
   public void ackTimeout(int timeout) {
     Range.check("timeout", timeout, 0, 31);
     option("RDMA_OPTION_ID_ACK_TIMEOUT", rdma_h.RDMA_OPTION_ID_ACK_TIMEOUT(), (byte) timeout);
+  }
+
+  /**
+   * The paths to the peer, instead of those that {@link #resolveRoute} would find: {@code
+   * RDMA_OPTION_IB_PATH}. {@link CmEvent.RouteResolved} follows.
+   *
+   * @param paths one or more
+   * @throws IllegalArgumentException where there is none
+   * @throws IllegalStateException where the identifier is closed, or its address is not resolved
+   * @throws RdmaException where they are not taken: EINVAL where none is a primary path
+   */
+  public void paths(List<PathRecord> paths) {
+    if (paths.isEmpty()) {
+      throw new IllegalArgumentException("paths is empty, must have one or more");
+    }
+    long size = ibv_path_data.layout().byteSize();
+    query(
+        pointer -> {
+          checkDevice(pointer);
+          return true;
+        });
+    option(
+        "RDMA_OPTION_IB_PATH",
+        rdma_h.RDMA_OPTION_IB(),
+        rdma_h.RDMA_OPTION_IB_PATH(),
+        arena -> {
+          MemorySegment raw = arena.allocate(ibv_path_data.layout(), paths.size());
+          for (int i = 0; i < paths.size(); i++) {
+            paths.get(i).write(raw.asSlice(i * size, size));
+          }
+          return raw;
+        });
   }
 
   private void option(String name, int option, byte value) {

@@ -1,6 +1,7 @@
 package org.rdma4j.cm;
 
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.verbs.QueuePairType;
 
 /** What kind of communication an identifier is for: {@code enum rdma_port_space}. */
 public enum PortSpace {
@@ -64,5 +65,10 @@ public enum PortSpace {
   /** Whether its queue pairs send datagrams. */
   boolean isDatagram() {
     return this == UDP || this == IPOIB;
+  }
+
+  /** What its queue pairs are. */
+  QueuePairType queuePairType() {
+    return isDatagram() ? QueuePairType.UNRELIABLE_DATAGRAM : QueuePairType.RELIABLE_CONNECTION;
   }
 }

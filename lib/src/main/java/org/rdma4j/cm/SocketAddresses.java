@@ -12,6 +12,7 @@ import java.net.UnknownHostException;
 import java.nio.ByteOrder;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.generated.sockaddr;
+import org.rdma4j.bindings.generated.sockaddr_ib;
 import org.rdma4j.bindings.generated.sockaddr_in;
 import org.rdma4j.bindings.generated.sockaddr_in6;
 import org.rdma4j.bindings.generated.sockaddr_storage;
@@ -46,6 +47,16 @@ final class SocketAddresses {
       write(inet, raw);
     }
     return raw;
+  }
+
+  /** How many bytes of it C is to look at. */
+  static int length(SocketAddress address) {
+    if (address instanceof IbAddress) {
+      return (int) sockaddr_ib.layout().byteSize();
+    }
+    return address instanceof InetSocketAddress inet && inet.getAddress() instanceof Inet6Address
+        ? (int) sockaddr_in6.layout().byteSize()
+        : (int) sockaddr_in.layout().byteSize();
   }
 
   private static void write(InetSocketAddress inet, MemorySegment raw) {

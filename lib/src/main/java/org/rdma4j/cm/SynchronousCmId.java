@@ -1,7 +1,9 @@
 package org.rdma4j.cm;
 
 import java.net.SocketAddress;
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
@@ -20,15 +22,25 @@ import org.rdma4j.platform.ErrorNumber;
  * goes to one of them. A close ends the wait with an IllegalStateException.
  */
 public final class SynchronousCmId implements AutoCloseable {
+  private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
   private final EventChannel channel;
   private final CmId id;
   private final CmEvent.@Nullable ConnectRequest request;
   private volatile boolean disconnected;
 
-  private SynchronousCmId(EventChannel channel, CmId id, CmEvent.@Nullable ConnectRequest request) {
+  /** What precedes the private data of a request to connect. */
+  private final ByteBuffer connectData;
+
+  private SynchronousCmId(
+      EventChannel channel,
+      CmId id,
+      CmEvent.@Nullable ConnectRequest request,
+      ByteBuffer connectData) {
     this.channel = channel;
     this.id = id;
     this.request = request;
+    this.connectData = connectData;
   }
 
   /**
@@ -42,10 +54,57 @@ public final class SynchronousCmId implements AutoCloseable {
   public static SynchronousCmId open(PortSpace space) {
     EventChannel channel = EventChannel.open();
     try {
-      return new SynchronousCmId(channel, channel.createId(space), null);
+      return new SynchronousCmId(channel, channel.createId(space), null, NOTHING);
     } catch (RuntimeException failed) {
       channel.close();
       throw failed;
+    }
+  }
+
+  /**
+   * Creates one for an address: {@code rdma_create_ep}. One to listen on is bound to it; for one to
+   * connect to, the address and the route are resolved. The queue pair is to be created next.
+   *
+   * @param info the address
+   * @param timeout how long that may take, to 24 days, in milliseconds
+   * @return the identifier
+   * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
+   * @throws IllegalArgumentException where it has no address, or the timeout is negative or too long
+   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
+   * @throws RdmaException where it cannot be created, bound or resolved
+   */
+  public static SynchronousCmId open(AddressInfo info, Duration timeout)
+      throws InterruptedException {
+    SocketAddress address = info.passive() ? info.source() : info.destination();
+    if (address == null) {
+      throw new IllegalArgumentException(info + " has no address");
+    }
+    Deadline deadline = Deadline.after(timeout);
+    EventChannel channel = EventChannel.open();
+    boolean done = false;
+    try {
+      SynchronousCmId opened =
+          new SynchronousCmId(channel, channel.createId(info.space()), null, info.connectData());
+      if (info.passive()) {
+        opened.id.bind(address);
+      } else {
+        opened.resolveAddress(info.source(), address, deadline.remaining());
+        opened.resolveRoute(info.route(), deadline.remaining());
+      }
+      done = true;
+      return opened;
+    } finally {
+      if (!done) {
+        channel.close();
+      }
+    }
+  }
+
+  private void resolveRoute(List<PathRecord> known, Duration timeout) throws InterruptedException {
+    if (known.isEmpty()) {
+      resolveRoute(timeout);
+    } else {
+      await("rdma_set_option", () -> id.paths(known), CmEvent.RouteResolved.class, timeout);
     }
   }
 
@@ -59,7 +118,7 @@ public final class SynchronousCmId implements AutoCloseable {
     }
     try {
       request.id().migrate(channel);
-      return new SynchronousCmId(channel, request.id(), request);
+      return new SynchronousCmId(channel, request.id(), request, NOTHING);
     } catch (RuntimeException failed) {
       request.id().close();
       channel.close();
@@ -156,7 +215,7 @@ public final class SynchronousCmId implements AutoCloseable {
       throws InterruptedException {
     return await(
         "rdma_connect(" + peer() + ")",
-        () -> id.connect(parameters),
+        () -> id.connect(preceded(parameters)),
         CmEvent.Established.class,
         timeout);
   }
@@ -180,9 +239,21 @@ public final class SynchronousCmId implements AutoCloseable {
       throws InterruptedException {
     return await(
         "rdma_connect(" + peer() + ")",
-        () -> id.connect(parameters),
+        () -> id.connect(preceded(parameters)),
         CmEvent.ConnectResponse.class,
         timeout);
+  }
+
+  private ConnectionParameters preceded(ConnectionParameters parameters) {
+    if (!connectData.hasRemaining()) {
+      return parameters;
+    }
+    ByteBuffer given = parameters.privateData();
+    return parameters.privateData(
+        ByteBuffer.allocate(connectData.remaining() + given.remaining())
+            .put(connectData.duplicate())
+            .put(given)
+            .flip());
   }
 
   private SocketAddress peer() {

@@ -3,12 +3,14 @@ package org.rdma4j.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_wc;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.DataPath;
+import org.rdma4j.platform.Deadline;
 
 /**
  * Room for polled work completions, {@code struct ibv_wc}, read in place:
@@ -95,6 +97,45 @@ public final class Completions extends HotCall {
     }
     count = polled;
     return polled;
+  }
+
+  /**
+   * Takes completions off the queue, in place of those polled before, and where there are none
+   * waits until there are: {@code ibv_req_notify_cq}, {@code ibv_get_cq_event}. For a queue with a
+   * channel of its own: events of other queues on the channel are dropped.
+   *
+   * @param timeout how long to wait at most
+   * @return how many there were; 0 where none came within that time
+   * @throws InterruptedException where the thread is interrupted while it waits, which it notices
+   *     within 50 ms
+   * @throws IllegalArgumentException where the timeout is negative
+   * @throws IllegalStateException where the queue or its channel is closed, also while waiting, the
+   *     queue has no channel, or the thread is the wrong one
+   * @throws RdmaException where the poll fails, as on a queue that overran
+   */
+  public int await(Duration timeout) throws InterruptedException {
+    Deadline deadline = Deadline.after(timeout);
+    CompletionChannel channel =
+        queue
+            .channel()
+            .orElseThrow(() -> new IllegalStateException(queue + " has no completion channel"));
+    while (true) {
+      int polled = poll();
+      if (polled != 0) {
+        return polled;
+      }
+      // Those that came after their completions had been polled, and would add up in the kernel.
+      while (channel.awaitEvent(Duration.ZERO).isPresent()) {}
+      queue.requestNotification(false);
+      // What arrived between the poll and the request has raised no event.
+      polled = poll();
+      if (polled != 0) {
+        return polled;
+      }
+      if (channel.awaitEvent(deadline.remaining()).isEmpty()) {
+        return 0;
+      }
+    }
   }
 
   /**

@@ -122,14 +122,16 @@ final class ConnectionsTest {
         var client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(listener));
         var side = new CmLoopback.Side(client.id())) {
       Thread waiting = Thread.currentThread();
-      CmLoopback.start(
-          () -> {
-            listener.awaitRequest(PATIENCE);
-            waiting.interrupt();
-            return true;
-          });
+      FutureTask<Boolean> interrupt =
+          CmLoopback.start(
+              () -> {
+                boolean arrived = listener.awaitRequest(PATIENCE).isPresent();
+                waiting.interrupt();
+                return arrived;
+              });
       assertThatThrownBy(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE))
           .isInstanceOf(InterruptedException.class);
+      assertThat(CmLoopback.get(interrupt)).isTrue();
       assertThatThrownBy(() -> side.queuePair.number()).isInstanceOf(IllegalStateException.class);
     }
   }

@@ -1,0 +1,114 @@
+package org.rdma4j.cm;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import org.rdma4j.bindings.generated.ibv_path_data;
+import org.rdma4j.bindings.generated.ibv_path_record;
+import org.rdma4j.platform.Range;
+import org.rdma4j.verbs.Gid;
+import org.rdma4j.verbs.internal.VerbsAccess;
+
+/**
+ * A path through an InfiniBand fabric: {@code struct ibv_path_data}. RoCE has none.
+ *
+ * @param flags {@code IBV_PATH_FLAG_*}: what the path is for
+ * @param serviceId the service, as a number
+ * @param destination the GID of the destination
+ * @param source the GID of the source
+ * @param destinationLid the local identifier of the destination, 0 to 0xffff
+ * @param sourceLid the local identifier of the source, 0 to 0xffff
+ * @param flowLabel the flow label, 0 to 0xfffff
+ * @param hopLimit how many routers a packet may pass, 0 to 255
+ * @param trafficClass the traffic class, 0 to 255
+ * @param reversible whether it leads back the same way
+ * @param partitionKey the partition key, 0 to 0xffff
+ * @param serviceLevel the service level, 0 to 15
+ * @param mtu the largest payload of a packet, as {@code enum ibv_mtu} has it, 0 to 63
+ * @param rate the most that is sent, as {@code enum ibv_rate} has it, 0 to 63
+ * @param packetLifetime 4.096 microseconds x 2^n, 0 to 63
+ */
+public record PathRecord(
+    int flags,
+    long serviceId,
+    Gid destination,
+    Gid source,
+    int destinationLid,
+    int sourceLid,
+    int flowLabel,
+    int hopLimit,
+    int trafficClass,
+    boolean reversible,
+    int partitionKey,
+    int serviceLevel,
+    int mtu,
+    int rate,
+    int packetLifetime) {
+  /** For both directions, and for the messages of the connection manager too. */
+  public static final int OUTBOUND_PRIMARY_AND_GMP = 1 | 2 | 16;
+
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN);
+  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN);
+  private static final int EXACTLY = 2 << 6;
+  private static final int WITHOUT_SELECTOR = 0x3f;
+
+  /**
+   * Checks the ranges.
+   *
+   * @throws IllegalArgumentException where a number is out of its range
+   */
+  public PathRecord {
+    Range.check("destinationLid", destinationLid, 0, 0xffff);
+    Range.check("sourceLid", sourceLid, 0, 0xffff);
+    Range.check("flowLabel", flowLabel, 0, 0xf_ffff);
+    Range.check("hopLimit", hopLimit, 0, 0xff);
+    Range.check("trafficClass", trafficClass, 0, 0xff);
+    Range.check("partitionKey", partitionKey, 0, 0xffff);
+    Range.check("serviceLevel", serviceLevel, 0, 15);
+    Range.check("mtu", mtu, 0, WITHOUT_SELECTOR);
+    Range.check("rate", rate, 0, WITHOUT_SELECTOR);
+    Range.check("packetLifetime", packetLifetime, 0, WITHOUT_SELECTOR);
+  }
+
+  static PathRecord read(MemorySegment data) {
+    MemorySegment path = ibv_path_data.path(data);
+    int flowAndHops = path.get(INT, ibv_path_record.flowlabel_hoplimit$offset());
+    return new PathRecord(
+        ibv_path_data.flags(data),
+        path.get(LONG, ibv_path_record.service_id$offset()),
+        VerbsAccess.get().gid(ibv_path_record.dgid(path)),
+        VerbsAccess.get().gid(ibv_path_record.sgid(path)),
+        Short.toUnsignedInt(path.get(SHORT, ibv_path_record.dlid$offset())),
+        Short.toUnsignedInt(path.get(SHORT, ibv_path_record.slid$offset())),
+        flowAndHops >>> 8 & 0xf_ffff,
+        flowAndHops & 0xff,
+        Byte.toUnsignedInt(ibv_path_record.tclass(path)),
+        ibv_path_record.reversible_numpath(path) < 0,
+        Short.toUnsignedInt(path.get(SHORT, ibv_path_record.pkey$offset())),
+        path.get(SHORT, ibv_path_record.qosclass_sl$offset()) & 15,
+        ibv_path_record.mtu(path) & WITHOUT_SELECTOR,
+        ibv_path_record.rate(path) & WITHOUT_SELECTOR,
+        ibv_path_record.packetlifetime(path) & WITHOUT_SELECTOR);
+  }
+
+  void write(MemorySegment data) {
+    ibv_path_data.flags(data, flags);
+    MemorySegment path = ibv_path_data.path(data);
+    path.set(LONG, ibv_path_record.service_id$offset(), serviceId);
+    VerbsAccess.get().write(destination, ibv_path_record.dgid(path));
+    VerbsAccess.get().write(source, ibv_path_record.sgid(path));
+    path.set(SHORT, ibv_path_record.dlid$offset(), (short) destinationLid);
+    path.set(SHORT, ibv_path_record.slid$offset(), (short) sourceLid);
+    path.set(INT, ibv_path_record.flowlabel_hoplimit$offset(), flowLabel << 8 | hopLimit);
+    ibv_path_record.tclass(path, (byte) trafficClass);
+    ibv_path_record.reversible_numpath(path, (byte) (reversible ? 0x81 : 1));
+    path.set(SHORT, ibv_path_record.pkey$offset(), (short) partitionKey);
+    path.set(SHORT, ibv_path_record.qosclass_sl$offset(), (short) serviceLevel);
+    ibv_path_record.mtu(path, (byte) (EXACTLY | mtu));
+    ibv_path_record.rate(path, (byte) (EXACTLY | rate));
+    ibv_path_record.packetlifetime(path, (byte) (EXACTLY | packetLifetime));
+  }
+}

@@ -1,0 +1,80 @@
+package org.rdma4j.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.rdma4j.cm.CmLoopback.PATIENCE;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.rdma4j.RdmaException;
+import org.rdma4j.verbs.Gid;
+
+@Tag("device")
+final class AddressInfoTest {
+  private static final AddressHints DIGITS = AddressHints.DEFAULT.numericHost(true);
+
+  @Test
+  void anAddressInDigitsIsThatOfThePeer() throws Exception {
+    AddressInfo info = AddressInfo.resolve("192.0.2.9", "7471", DIGITS, PATIENCE).getFirst();
+    assertThat(info.destination()).isEqualTo(new InetSocketAddress("192.0.2.9", 7471));
+    assertThat(info.source()).isNull();
+    assertThat(info.space()).isEqualTo(PortSpace.TCP);
+  }
+
+  @Test
+  void aPassiveAddressIsTheLocalOne() throws Exception {
+    AddressInfo info =
+        AddressInfo.resolve(null, "7471", DIGITS.passive(true), PATIENCE).getFirst();
+    assertThat(info.passive()).isTrue();
+    assertThat(info.source())
+        .isInstanceOfSatisfying(
+            InetSocketAddress.class,
+            source -> {
+              assertThat(source.getPort()).isEqualTo(7471);
+              assertThat(source.getAddress().isAnyLocalAddress()).isTrue();
+            });
+  }
+
+  @Test
+  void aHintedSourceIsKept() throws Exception {
+    InetSocketAddress source = new InetSocketAddress("192.0.2.7", 0);
+    AddressInfo info =
+        AddressInfo.resolve("192.0.2.9", "7471", DIGITS.source(source), PATIENCE).getFirst();
+    assertThat(info.source()).isEqualTo(source);
+  }
+
+  @Test
+  void anIpv6AddressIsOneOfInfinibandWhereThatIsWanted() throws Exception {
+    AddressInfo info =
+        AddressInfo.resolve(
+                "fe80::1",
+                "7471",
+                DIGITS.family(AddressFamily.INFINIBAND).space(PortSpace.IB),
+                PATIENCE)
+            .getFirst();
+    assertThat(info.destination())
+        .isInstanceOfSatisfying(
+            IbAddress.class,
+            address -> {
+              assertThat(address.gid()).isEqualTo(new Gid(0xfe80L << 48, 1));
+              assertThat(address.port()).isEqualTo(7471);
+            });
+  }
+
+  @Test
+  void aNameInsteadOfDigitsIsNotKnown() {
+    assertThatThrownBy(() -> AddressInfo.resolve("nowhere.invalid", "1", DIGITS, PATIENCE))
+        .isInstanceOf(RdmaException.class)
+        .hasMessageContaining("nowhere.invalid")
+        .hasMessageContaining("No node of that name");
+  }
+
+  @Test
+  void anEmptyTimeoutIsOverAtOnce() {
+    assertThatThrownBy(() -> AddressInfo.resolve("192.0.2.9", "1", DIGITS, Duration.ZERO))
+        .isInstanceOf(RdmaException.class)
+        .hasMessageContaining("ETIMEDOUT");
+  }
+}

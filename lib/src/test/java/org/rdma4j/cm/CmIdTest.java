@@ -1,0 +1,272 @@
+package org.rdma4j.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.rdma4j.cm.CmLoopback.PATIENCE;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.rdma4j.RdmaException;
+import org.rdma4j.verbs.AsyncEventType;
+import org.rdma4j.verbs.Gid;
+import org.rdma4j.verbs.QueuePairConfig;
+import org.rdma4j.verbs.QueuePairState;
+import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.SendOperation;
+
+@Tag("device")
+final class CmIdTest {
+  private EventChannel channel;
+  private CmId id;
+
+  @BeforeEach
+  void create() {
+    channel = EventChannel.open();
+    id = channel.createId(PortSpace.TCP);
+  }
+
+  @AfterEach
+  void close() {
+    channel.close();
+  }
+
+  private void resolve() throws InterruptedException {
+    id.resolveAddress(CmLoopback.address(9), PATIENCE);
+    assertThat(channel.awaitEvent(PATIENCE)).containsInstanceOf(CmEvent.AddressResolved.class);
+  }
+
+  @Test
+  void itIsBoundToAPortOfTheSystemsChoice() {
+    id.bind(CmLoopback.address(0));
+    assertThat(id.localAddress().getAddress()).isEqualTo(CmLoopback.host());
+    assertThat(id.localAddress().getPort()).isPositive();
+    assertThat(id.hasDevice()).isTrue();
+  }
+
+  @Test
+  void boundToTheWildcardAddressItHasNoDevice() {
+    id.bind(new InetSocketAddress("0.0.0.0", 0));
+    assertThat(id.hasDevice()).isFalse();
+    assertThatThrownBy(id::device)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("no device");
+  }
+
+  @Test
+  void aPortThatIsTakenIsNamed() {
+    id.bind(CmLoopback.address(0));
+    InetSocketAddress taken = id.localAddress();
+    CmId second = channel.createId(PortSpace.TCP);
+    assertThatThrownBy(() -> second.bind(taken))
+        .isInstanceOf(RdmaException.class)
+        .hasMessageContaining("EADDRINUSE")
+        .hasMessageContaining(taken.toString());
+  }
+
+  @Test
+  void anAddressCanBeUsedTwiceWhereBothAllowIt() {
+    id.reuseAddress(true);
+    id.bind(CmLoopback.address(0));
+    CmId second = channel.createId(PortSpace.TCP);
+    second.reuseAddress(true);
+    second.bind(id.localAddress());
+    assertThat(second.localAddress()).isEqualTo(id.localAddress());
+  }
+
+  @Test
+  void optionsAreTaken() {
+    assertThatCode(
+            () -> {
+              id.typeOfService(0x20);
+              id.ackTimeout(19);
+              id.ipv6Only(true);
+            })
+        .doesNotThrowAnyException();
+  }
+
+  @Test
+  void theAckTimeoutIsThatOfTheQueuePair() throws Exception {
+    try (var listener = CmLoopback.listener(PortSpace.TCP);
+        var client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(listener));
+        var side = new CmLoopback.Side(client.id())) {
+      client.id().ackTimeout(17);
+      var connect =
+          CmLoopback.start(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE));
+      try (var server = listener.awaitRequest(PATIENCE).orElseThrow();
+          var other = new CmLoopback.Side(server.id())) {
+        server.accept(ConnectionParameters.DEFAULT, PATIENCE);
+        CmLoopback.get(connect);
+        assertThat(side.queuePair.query().timeout()).isEqualTo(17);
+        assertThat(other.queuePair.query().timeout()).isNotEqualTo(17);
+      }
+    }
+  }
+
+  @Test
+  void whatNeedsADeviceIsRefusedWithoutOne() {
+    ByteBuffer nothing = ByteBuffer.allocate(0);
+    List<ThrowingCallable> calls =
+        List.of(
+            () -> id.resolveRoute(PATIENCE),
+            () -> id.connect(ConnectionParameters.DEFAULT),
+            () -> id.accept(ConnectionParameters.DEFAULT),
+            id::disconnect,
+            () -> id.initQueuePairAttributes(QueuePairState.INIT),
+            () -> id.joinMulticast(new InetSocketAddress("239.1.1.1", 0)),
+            () -> id.notifyOf(AsyncEventType.COMMUNICATION_ESTABLISHED));
+    for (var call : calls) {
+      assertThatThrownBy(call)
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("no device");
+    }
+    assertThatThrownBy(() -> id.reject(nothing)).isInstanceOf(RdmaException.class);
+  }
+
+  @Test
+  void anythingAfterCloseIsRefused() {
+    id.close();
+    List<ThrowingCallable> calls =
+        List.of(
+            () -> id.bind(CmLoopback.address(0)),
+            () -> id.listen(1),
+            () -> id.resolveAddress(CmLoopback.address(1), PATIENCE),
+            () -> id.connect(ConnectionParameters.DEFAULT),
+            () -> id.migrate(channel),
+            id::establish,
+            id::localAddress,
+            id::device,
+            id::queuePair,
+            id::remoteEce,
+            id::handle);
+    for (var call : calls) {
+      assertThatThrownBy(call)
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("closed");
+    }
+    id.close();
+  }
+
+  @Test
+  void privateDataThatIsTooLongIsRefusedWithTheLimit() throws Exception {
+    resolve();
+    assertThatThrownBy(
+            () -> id.connect(ConnectionParameters.DEFAULT.privateData(ByteBuffer.allocate(57))))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("57")
+        .hasMessageContaining("56");
+  }
+
+  @Test
+  void connectingWithoutAQueuePairIsRefused() throws Exception {
+    resolve();
+    assertThatThrownBy(() -> id.connect(ConnectionParameters.DEFAULT))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("no queue pair");
+  }
+
+  @Test
+  void aSecondQueuePairIsRefused() throws Exception {
+    resolve();
+    try (var side = new CmLoopback.Side(id)) {
+      assertThatThrownBy(() -> new CmLoopback.Side(id))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("already");
+      assertThat(id.queuePair()).contains(side.queuePair);
+    }
+  }
+
+  @Test
+  void anExtendedQueuePairCanBeHad() throws Exception {
+    resolve();
+    var queue = id.device().createCompletionQueue(8);
+    var domain = id.device().allocateProtectionDomain();
+    var queuePair =
+        id.createQueuePair(
+            domain,
+            QueuePairConfig.reliable(queue).extended(SendOperation.SEND));
+    assertThat(queuePair.query().state()).isEqualTo(QueuePairState.INIT);
+    queue.close();
+    domain.close();
+  }
+
+  @Test
+  void aDomainOfADeviceThatWasOpenedApartIsRefused() throws Exception {
+    resolve();
+    try (RdmaDevice apart = RdmaDevice.open(id.device().info().name())) {
+      var queue = apart.createCompletionQueue(8);
+      var domain = apart.allocateProtectionDomain();
+      assertThatThrownBy(() -> id.createQueuePair(domain, QueuePairConfig.reliable(queue)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("CmId.device");
+    }
+  }
+
+  @Test
+  void aQueuePairOfDatagramsIsRefusedInPortSpaceTcp() throws Exception {
+    resolve();
+    var queue = id.device().createCompletionQueue(8);
+    var domain = id.device().allocateProtectionDomain();
+    assertThatThrownBy(() -> id.createQueuePair(domain, QueuePairConfig.datagram(queue)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("RELIABLE_CONNECTION");
+    queue.close();
+    domain.close();
+  }
+
+  @Test
+  void itKnowsGidsAndPartition() throws Exception {
+    resolve();
+    assertThat(id.sourceGid().toString()).endsWith(CmLoopback.host().getHostAddress());
+    assertThat(id.destinationGid()).isEqualTo(id.sourceGid());
+    assertThat(id.partitionKey()).isEqualTo(0xffff);
+    assertThat(id.port()).isEqualTo(1);
+  }
+
+  @Test
+  void softRoceOffersNoEce() throws Exception {
+    resolve();
+    assertThat(id.remoteEce()).isEqualTo(new Ece(0, 0));
+    id.localEce(new Ece(0x1234, 1));
+    assertThatThrownBy(() -> id.localEce(new Ece(0, 1)))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void pathsBeforeTheAddressIsResolvedAreRefused() {
+    PathRecord path =
+        new PathRecord(
+            PathRecord.OUTBOUND_PRIMARY_AND_GMP,
+            0,
+            Gid.ZERO,
+            Gid.ZERO,
+            1,
+            2,
+            0,
+            1,
+            0,
+            true,
+            0xffff,
+            0,
+            4,
+            2,
+            14);
+    assertThatThrownBy(() -> id.paths(List.of(path))).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> id.paths(List.of())).isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void establishingWithAQueuePairOfItsOwnIsRefused() throws Exception {
+    resolve();
+    try (var side = new CmLoopback.Side(id)) {
+      assertThat(side.queuePair.query().state()).isEqualTo(QueuePairState.INIT);
+      assertThatThrownBy(id::establish).isInstanceOf(IllegalStateException.class);
+    }
+  }
+}
