@@ -11,6 +11,7 @@ module org.rdma4j {
 
   exports org.rdma4j;
   exports org.rdma4j.cm;
+  exports org.rdma4j.connection;
   exports org.rdma4j.endpoint;
   exports org.rdma4j.memory;
   exports org.rdma4j.verbs;

@@ -15,11 +15,17 @@ import org.junit.jupiter.api.Test;
 /** The shape of the library, as docs/architecture.md draws it. */
 final class ArchitectureTest {
   private static final String[] EXPORTED = {
-    "org.rdma4j", "org.rdma4j.cm", "org.rdma4j.endpoint", "org.rdma4j.memory", "org.rdma4j.verbs"
+    "org.rdma4j",
+    "org.rdma4j.cm",
+    "org.rdma4j.connection",
+    "org.rdma4j.endpoint",
+    "org.rdma4j.memory",
+    "org.rdma4j.verbs"
   };
   private static final String[] ALL = {
     "org.rdma4j",
     "org.rdma4j.cm",
+    "org.rdma4j.connection",
     "org.rdma4j.endpoint",
     "org.rdma4j.lifetime",
     "org.rdma4j.memory",
@@ -71,7 +77,11 @@ final class ArchitectureTest {
     classes()
         .that()
         .resideInAnyPackage(
-            "org.rdma4j.cm", "org.rdma4j.endpoint", "org.rdma4j.memory", "org.rdma4j.verbs")
+            "org.rdma4j.cm",
+            "org.rdma4j.connection",
+            "org.rdma4j.endpoint",
+            "org.rdma4j.memory",
+            "org.rdma4j.verbs")
         .and()
         .areNotInterfaces()
         .and()
@@ -86,7 +96,7 @@ final class ArchitectureTest {
   @Test
   void packagesDoNotGoInCircles() {
     slices()
-        .matching("org.rdma4j.(cm|endpoint|verbs|memory|lifetime|platform)..")
+        .matching("org.rdma4j.(cm|connection|endpoint|verbs|memory|lifetime|platform)..")
         .should()
         .beFreeOfCycles()
         .check(CLASSES);

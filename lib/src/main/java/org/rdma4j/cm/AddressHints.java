@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * each method that takes a value returns a changed copy.
  *
  * @param passive whether the address is one to listen on instead of a peer's: {@code RAI_PASSIVE}
- * @param numericHost whether the node is an address in digits, so that no name service is asked: {@code RAI_NUMERICHOST}
+ * @param numericHost whether the node is an address in digits, so that no name service is asked:
+ *     {@code RAI_NUMERICHOST}
  * @param noRoute whether the route is not needed yet: {@code RAI_NOROUTE}
  * @param family what kind of address is wanted; null for any
  * @param space what kind of communication it is for
@@ -38,7 +39,8 @@ public record AddressHints(
   /**
    * A copy with another {@link #numericHost()}.
    *
-   * @param numericHost whether the node is an address in digits, so that no name service is asked: {@code RAI_NUMERICHOST}
+   * @param numericHost whether the node is an address in digits, so that no name service is asked:
+   *     {@code RAI_NUMERICHOST}
    * @return the copy
    */
   public AddressHints numericHost(boolean numericHost) {

@@ -77,7 +77,8 @@ public record AddressInfo(
    * @return one or more, the best first
    * @throws InterruptedException where the thread is interrupted
    * @throws IllegalArgumentException where neither node nor service is given, the timeout is
-   *     negative, or the node is no IPv6 address in digits and an InfiniBand address is wanted of it
+   *     negative, or the node is no IPv6 address in digits and an InfiniBand address is wanted of
+   *     it
    * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
    * @throws RdmaException where it is not known, or not in time (ETIMEDOUT)
    */

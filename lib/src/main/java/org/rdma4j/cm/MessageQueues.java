@@ -1,6 +1,8 @@
 package org.rdma4j.cm;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -8,6 +10,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.AddressHandle;
+import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
@@ -45,25 +48,14 @@ public final class MessageQueues implements AutoCloseable {
   private final SendRequests sends;
   private final ReceiveRequests receives;
 
-  private MessageQueues(CmId id, int sendDepth, int receiveDepth) {
-    RdmaDevice device = id.device();
-    domain = device.allocateProtectionDomain();
-    sending = new Direction(device, sendDepth);
-    receiving = new Direction(device, receiveDepth);
-    QueuePairConfig config =
-        QueuePairConfig.of(id.portSpace().queuePairType(), sending.queue, receiving.queue)
-            .sendDepth(sendDepth)
-            .receiveDepth(receiveDepth)
-            .sendSges(MOST_PIECES)
-            .receiveSges(MOST_PIECES);
-    try {
-      queuePair = id.createQueuePair(domain, config);
-      sends = queuePair.sendRequests(1);
-      receives = queuePair.receiveRequests(1);
-    } catch (RuntimeException failed) {
-      closeAll();
-      throw failed;
-    }
+  private MessageQueues(
+      ProtectionDomain domain, Direction sending, Direction receiving, QueuePair queuePair) {
+    this.domain = domain;
+    this.sending = sending;
+    this.receiving = receiving;
+    this.queuePair = queuePair;
+    this.sends = queuePair.sendRequests(1);
+    this.receives = queuePair.receiveRequests(1);
   }
 
   /**
@@ -74,12 +66,29 @@ public final class MessageQueues implements AutoCloseable {
    * @param receiveDepth the most outstanding receives, at least 1
    * @return the queues, to be closed, with the queue pair
    * @throws IllegalArgumentException where a depth is beyond what the device offers
-   * @throws IllegalStateException where the identifier is closed, has no device yet, or a queue pair
-   *     already
+   * @throws IllegalStateException where the identifier is closed, has no device yet, or a queue
+   *     pair already
    * @throws RdmaException where something cannot be created
    */
   public static MessageQueues create(CmId id, int sendDepth, int receiveDepth) {
-    return new MessageQueues(id, sendDepth, receiveDepth);
+    RdmaDevice device = id.device();
+    Deque<Runnable> undo = new ArrayDeque<>();
+    try {
+      ProtectionDomain domain = device.allocateProtectionDomain();
+      undo.push(domain::close);
+      Direction sending = Direction.of(device, sendDepth, undo);
+      Direction receiving = Direction.of(device, receiveDepth, undo);
+      QueuePairConfig config =
+          QueuePairConfig.of(id.portSpace().queuePairType(), sending.queue, receiving.queue)
+              .sendDepth(sendDepth)
+              .receiveDepth(receiveDepth)
+              .sendSges(MOST_PIECES)
+              .receiveSges(MOST_PIECES);
+      return new MessageQueues(domain, sending, receiving, id.createQueuePair(domain, config));
+    } catch (RuntimeException failed) {
+      undo.forEach(Runnable::run);
+      throw failed;
+    }
   }
 
   /**
@@ -100,9 +109,15 @@ public final class MessageQueues implements AutoCloseable {
     private final Completions completions;
     private final ReentrantLock waiting = new ReentrantLock();
 
-    Direction(RdmaDevice device, int depth) {
-      queue = device.createCompletionQueue(depth, device.createCompletionChannel());
-      completions = queue.completions(1);
+    private Direction(CompletionQueue queue) {
+      this.queue = queue;
+      this.completions = queue.completions(1);
+    }
+
+    static Direction of(RdmaDevice device, int depth, Deque<Runnable> undo) {
+      CompletionChannel channel = device.createCompletionChannel();
+      undo.push(channel::close);
+      return new Direction(device.createCompletionQueue(depth, channel));
     }
 
     Optional<Completed> await(Duration timeout) throws InterruptedException {
@@ -250,7 +265,8 @@ public final class MessageQueues implements AutoCloseable {
   }
 
   /**
-   * Posts a write to the peer's memory: {@code rdma_post_write}, {@code rdma_post_writev}, signaled.
+   * Posts a write to the peer's memory: {@code rdma_post_write}, {@code rdma_post_writev},
+   * signaled.
    *
    * @param id what its completion carries
    * @param remoteAddress the first byte there
@@ -309,8 +325,8 @@ public final class MessageQueues implements AutoCloseable {
 
   /** Room for requests belongs to one thread at a time, and is left empty. */
   private void exclusively(Runnable post, Runnable clear, Runnable release) {
-    posting.lock();
     boolean posted = false;
+    posting.lock();
     try {
       try {
         post.run();
@@ -364,10 +380,6 @@ public final class MessageQueues implements AutoCloseable {
    */
   @Override
   public void close() {
-    closeAll();
-  }
-
-  private void closeAll() {
     sending.close();
     receiving.close();
     domain.close();

@@ -69,7 +69,8 @@ public final class SynchronousCmId implements AutoCloseable {
    * @param timeout how long that may take, to 24 days, in milliseconds
    * @return the identifier
    * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where it has no address, or the timeout is negative or too long
+   * @throws IllegalArgumentException where it has no address, or the timeout is negative or too
+   *     long
    * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
    * @throws RdmaException where it cannot be created, bound or resolved
    */

@@ -72,6 +72,14 @@ public enum ErrorNumber {
     if (errno == EOPNOTSUPP.value || errno == ENOSYS.value) {
       return "This device's provider does not support the call";
     }
+    if (call.startsWith("rdma_create_event_channel")) {
+      return adviceOnChannels(errno);
+    }
+    if ((call.startsWith("rdma_resolve_addr") || call.startsWith("rdma_bind_addr"))
+        && (errno == ENODEV.value || errno == EADDRNOTAVAIL.value)) {
+      return "No RDMA device has that address, or leads there: 'rdma link' shows the network"
+          + " interface of each, 'ip address' their addresses";
+    }
     if (errno == ENODEV.value || errno == EIO.value) {
       return "The device is gone, or its driver was unloaded: close it and open it again";
     }
@@ -96,5 +104,16 @@ public enum ErrorNumber {
       return "A capacity is beyond what the device grants";
     }
     return "";
+  }
+
+  private static String adviceOnChannels(int errno) {
+    if (errno == EACCES.value || errno == EPERM.value) {
+      return "The user may not open /dev/infiniband/rdma_cm, or the kernel's module rdma_ucm is too"
+          + " old or not loaded";
+    }
+    return errno == EMFILE.value
+        ? "Raise the limit of open files (ulimit -n), or look for channels that are not closed"
+        : "The connection manager needs an RDMA device ('rdma link' shows them) and the kernel's"
+            + " module rdma_ucm";
   }
 }

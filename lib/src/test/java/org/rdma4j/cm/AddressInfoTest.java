@@ -25,8 +25,7 @@ final class AddressInfoTest {
 
   @Test
   void aPassiveAddressIsTheLocalOne() throws Exception {
-    AddressInfo info =
-        AddressInfo.resolve(null, "7471", DIGITS.passive(true), PATIENCE).getFirst();
+    AddressInfo info = AddressInfo.resolve(null, "7471", DIGITS.passive(true), PATIENCE).getFirst();
     assertThat(info.passive()).isTrue();
     assertThat(info.source())
         .isInstanceOfSatisfying(

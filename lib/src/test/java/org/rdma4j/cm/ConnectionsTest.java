@@ -9,11 +9,18 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.RdmaException;
+import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionOpcode;
+import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.QueuePairConfig;
 
 @Tag("device")
 final class ConnectionsTest {
@@ -149,5 +156,74 @@ final class ConnectionsTest {
       pair.server().disconnect(PATIENCE);
       assertThat(CmLoopback.get(disconnect)).isTrue();
     }
+  }
+
+  @Test
+  void aRejectionForTheSakeOfEceTellsSo() throws Exception {
+    try (var listener = CmLoopback.listener(PortSpace.TCP);
+        var client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(listener));
+        var side = new CmLoopback.Side(client.id())) {
+      assertThat(side.queuePair.number()).isPositive();
+      FutureTask<CmEvent.Established> connect =
+          CmLoopback.start(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE));
+      try (var server = listener.awaitRequest(PATIENCE).orElseThrow()) {
+        server.id().rejectEce(ByteBuffer.allocate(0));
+        assertThatThrownBy(() -> CmLoopback.get(connect))
+            .cause()
+            .isInstanceOfSatisfying(
+                ConnectionRejectedException.class,
+                rejected ->
+                    assertThat(rejected.reason())
+                        .isEqualTo(CmEvent.Rejected.VENDOR_OPTION_NOT_SUPPORTED));
+      }
+    }
+  }
+
+  @Test
+  void twoConnectionsReceiveFromOneSharedQueue() throws Exception {
+    try (var listener = CmLoopback.listener(PortSpace.TCP)) {
+      CmId listening = listener.id();
+      try (var queue = listening.device().createCompletionQueue(16);
+          var domain = listening.device().allocateProtectionDomain();
+          var shared = domain.createSharedReceiveQueue(8, 1);
+          var region = domain.register(64, AccessFlag.LOCAL_WRITE)) {
+        var receives = shared.receiveRequests(2);
+        receives.add(1).into(region, 0, 32);
+        receives.add(2).into(region, 32, 32);
+        receives.post();
+        Set<Integer> numbers = new HashSet<>();
+        Deque<AutoCloseable> open = new ArrayDeque<>();
+        for (int i = 0; i < 2; i++) {
+          var client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(listener));
+          open.push(client);
+          var side = new CmLoopback.Side(client.id());
+          open.push(side);
+          var connect =
+              CmLoopback.start(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE));
+          var server = listener.awaitRequest(PATIENCE).orElseThrow();
+          open.push(server);
+          var config = QueuePairConfig.reliable(queue).sharedReceiveQueue(shared);
+          numbers.add(server.id().createQueuePair(domain, config).number());
+          server.accept(ConnectionParameters.DEFAULT, PATIENCE);
+          CmLoopback.get(connect);
+          side.send(1, 0, 16);
+          side.await(1);
+        }
+        assertThat(receivers(queue)).isEqualTo(numbers).hasSize(2);
+        for (AutoCloseable each : open) {
+          each.close();
+        }
+      }
+    }
+  }
+
+  private static Set<Integer> receivers(CompletionQueue queue) {
+    Set<Integer> numbers = new HashSet<>();
+    var completions = queue.completions(1);
+    while (completions.poll() > 0) {
+      completions.requireSuccess(0);
+      numbers.add(completions.queuePairNumber(0));
+    }
+    return numbers;
   }
 }

@@ -48,8 +48,7 @@ final class MessageQueuesTest {
     listener.id().listen(1);
     String port = Integer.toString(listener.id().localAddress().getPort());
     SynchronousCmId client =
-        SynchronousCmId.open(
-            AddressInfo.resolve(host, port, hints, PATIENCE).getFirst(), PATIENCE);
+        SynchronousCmId.open(AddressInfo.resolve(host, port, hints, PATIENCE).getFirst(), PATIENCE);
     MessageQueues a = MessageQueues.create(client.id(), DEPTH, DEPTH);
     FutureTask<CmEvent.Established> connect =
         CmLoopback.start(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE));

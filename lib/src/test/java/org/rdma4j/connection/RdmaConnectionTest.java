@@ -1,0 +1,342 @@
+package org.rdma4j.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.rdma4j.RdmaException;
+import org.rdma4j.cm.CmDevices;
+import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionRejectedException;
+import org.rdma4j.cm.MessageQueues;
+import org.rdma4j.cm.PortSpace;
+import org.rdma4j.cm.SynchronousCmId;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.WorkCompletionException;
+
+@Tag("device")
+final class RdmaConnectionTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration SHORT = Duration.ofMillis(100);
+  private static final ConnectionConfig SMALL =
+      ConnectionConfig.DEFAULT.messageBytes(1024).receives(4).sends(4);
+
+  private RdmaServer listener;
+  private RdmaConnection client;
+  private RdmaConnection server;
+
+  @BeforeEach
+  void connect() throws Exception {
+    listener = RdmaServer.bind(new InetSocketAddress(host(), 0), SMALL);
+    FutureTask<Optional<RdmaConnection>> accept = start(() -> listener.accept(PATIENCE));
+    client = RdmaConnection.connect(listener.localAddress(), SMALL, PATIENCE);
+    server = get(accept).orElseThrow();
+  }
+
+  @AfterEach
+  void close() {
+    client.close();
+    server.close();
+    listener.close();
+  }
+
+  private static InetAddress host() throws IOException {
+    for (var device : CmDevices.list()) {
+      for (var entry : device.gids()) {
+        String gid = entry.gid().toString();
+        if (gid.startsWith("::ffff:")) {
+          return InetAddress.getByName(gid.substring("::ffff:".length()));
+        }
+      }
+    }
+    throw new IOException("no RDMA device has an IPv4 address");
+  }
+
+  private static <T> FutureTask<T> start(Callable<T> call) {
+    FutureTask<T> task = new FutureTask<>(call);
+    Thread.ofVirtual().start(task);
+    return task;
+  }
+
+  private static <T> T get(FutureTask<T> task) throws Exception {
+    return task.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  private static ByteBuffer text(String text) {
+    return StandardCharsets.US_ASCII.encode(text);
+  }
+
+  private static String receive(RdmaConnection from) throws Exception {
+    try (MessageBuffer message = from.receive(PATIENCE).orElseThrow()) {
+      return StandardCharsets.US_ASCII.decode(message.byteBuffer()).toString();
+    }
+  }
+
+  @Test
+  void aMessageArrivesAsItWasSent() throws Exception {
+    ByteBuffer message = text("hello");
+    client.send(message, PATIENCE);
+    assertThat(message.hasRemaining()).isFalse();
+    assertThat(receive(server)).isEqualTo("hello");
+  }
+
+  @Test
+  void aReceivedBufferIsSentBackWithoutACopy() throws Exception {
+    for (int i = 0; i < 20; i++) {
+      client.send(text("ping " + i), PATIENCE);
+      server.send(server.receive(PATIENCE).orElseThrow(), PATIENCE);
+      assertThat(receive(client)).isEqualTo("ping " + i);
+    }
+  }
+
+  @Test
+  void anEmptyMessageArrives() throws Exception {
+    client.send(ByteBuffer.allocate(0), PATIENCE);
+    assertThat(receive(server)).isEmpty();
+  }
+
+  @Test
+  void aBufferIsFilledInPlaceAndSent() throws Exception {
+    MessageBuffer buffer = client.buffer(PATIENCE);
+    assertThat(buffer.byteBuffer().isDirect()).isTrue();
+    buffer.byteBuffer().put(text("xxin place")).flip().position(2);
+    client.send(buffer, PATIENCE);
+    assertThat(receive(server)).isEqualTo("in place");
+    assertThatThrownBy(buffer::byteBuffer).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void aSenderWaitsUntilTheReceiverHasRoom() throws Exception {
+    List<MessageBuffer> held = new ArrayList<>();
+    for (int i = 0; i < SMALL.receives(); i++) {
+      client.send(text("message " + i), PATIENCE);
+    }
+    assertThatThrownBy(() -> client.send(text("too many"), SHORT))
+        .isInstanceOf(TimeoutException.class);
+    for (int i = 0; i < SMALL.receives(); i++) {
+      held.add(server.receive(PATIENCE).orElseThrow());
+    }
+    assertThatThrownBy(() -> client.send(text("too many"), SHORT))
+        .isInstanceOf(TimeoutException.class);
+    held.forEach(MessageBuffer::close);
+    client.send(text("the next"), PATIENCE);
+    assertThat(receive(server)).isEqualTo("the next");
+  }
+
+  @Test
+  void manyMessagesBothWaysArriveInOrderAndNeverMeetASideWithoutReceive() throws Exception {
+    long before = receiverNotReady();
+    int messages = 200;
+    FutureTask<Integer> there = start(() -> sendAll(client, messages));
+    FutureTask<Integer> back = start(() -> sendAll(server, messages));
+    FutureTask<Integer> atServer = start(() -> receiveAll(server, messages));
+    assertThat(receiveAll(client, messages)).isEqualTo(messages);
+    assertThat(get(atServer)).isEqualTo(messages);
+    assertThat(get(there) + get(back)).isEqualTo(2 * messages);
+    assertThat(receiverNotReady()).isEqualTo(before);
+  }
+
+  private static int sendAll(RdmaConnection to, int messages) throws Exception {
+    for (int i = 0; i < messages; i++) {
+      to.send(ByteBuffer.allocate(Integer.BYTES).putInt(i).flip(), PATIENCE);
+    }
+    return messages;
+  }
+
+  private static int receiveAll(RdmaConnection from, int messages) throws Exception {
+    for (int i = 0; i < messages; i++) {
+      try (MessageBuffer message = from.receive(PATIENCE).orElseThrow()) {
+        assertThat(message.byteBuffer().getInt()).isEqualTo(i);
+      }
+    }
+    return messages;
+  }
+
+  /** How often a message met a queue pair of the device that had no receive posted. */
+  private static long receiverNotReady() throws IOException {
+    Path counters =
+        Path.of(CmDevices.list().getFirst().info().systemPath(), "ports", "1", "hw_counters");
+    return Long.parseLong(Files.readString(counters.resolve("send_rnr_err")).strip());
+  }
+
+  @Test
+  void aCloseLosesNothingThatWasSent() throws Exception {
+    for (int i = 0; i < SMALL.receives(); i++) {
+      client.send(text("message " + i), PATIENCE);
+    }
+    client.close();
+    for (int i = 0; i < SMALL.receives(); i++) {
+      assertThat(receive(server)).isEqualTo("message " + i);
+    }
+    assertThat(server.receive(PATIENCE)).isEmpty();
+    assertThat(server.receive(PATIENCE)).isEmpty();
+    assertThatThrownBy(() -> server.send(text("too late"), PATIENCE))
+        .isInstanceOf(RdmaException.class)
+        .hasMessageContaining("closed");
+  }
+
+  @Test
+  void aPeerThatGoesAwayWithoutClosingBreaksTheConnection() throws Exception {
+    SynchronousCmId peer = resolved();
+    try (var queues = MessageQueues.create(peer.id(), 4, 4)) {
+      FutureTask<Optional<RdmaConnection>> accept = start(() -> listener.accept(PATIENCE));
+      peer.connect(ConnectionParameters.DEFAULT.privateData(Hello.of(SMALL).write()), PATIENCE);
+      try (RdmaConnection accepted = get(accept).orElseThrow()) {
+        assertThat(queues.queuePair().number()).isPositive();
+        FutureTask<Optional<MessageBuffer>> receive = start(() -> accepted.receive(PATIENCE));
+        assertThatThrownBy(() -> receive.get(100, TimeUnit.MILLISECONDS))
+            .isInstanceOf(TimeoutException.class);
+        peer.close();
+        assertThatThrownBy(() -> get(receive))
+            .cause()
+            .isInstanceOf(RdmaException.class)
+            .hasMessageContaining("ECONNRESET");
+      }
+    } finally {
+      peer.close();
+    }
+  }
+
+  /** Another program that is about to connect. */
+  private SynchronousCmId resolved() throws InterruptedException {
+    SynchronousCmId peer = SynchronousCmId.open(PortSpace.TCP);
+    peer.resolveAddress(listener.localAddress(), PATIENCE);
+    peer.resolveRoute(PATIENCE);
+    return peer;
+  }
+
+  @Test
+  void anotherProgramIsRejectedAndTheServerStaysThere() throws Exception {
+    FutureTask<Optional<RdmaConnection>> accept =
+        start(() -> listener.accept(Duration.ofSeconds(2)));
+    try (var peer = resolved();
+        var queues = MessageQueues.create(peer.id(), 4, 4)) {
+      assertThat(queues.queuePair().number()).isPositive();
+      assertThatThrownBy(() -> peer.connect(ConnectionParameters.DEFAULT, PATIENCE))
+          .isInstanceOf(ConnectionRejectedException.class);
+    }
+    assertThat(get(accept)).isEmpty();
+  }
+
+  @Test
+  void theTokenOfAMemoryLetsThePeerWriteAndReadIt() throws Exception {
+    MemoryRegion exposed =
+        server.register(
+            4096, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
+    MessageBuffer letter = server.buffer(PATIENCE);
+    RemoteMemory.of(exposed.slice(96, 4000)).write(letter.byteBuffer());
+    letter.byteBuffer().flip();
+    server.send(letter, PATIENCE);
+    RemoteMemory token;
+    try (MessageBuffer received = client.receive(PATIENCE).orElseThrow()) {
+      token = RemoteMemory.read(received.byteBuffer());
+    }
+    MemoryRegion local = client.register(4096, AccessFlag.LOCAL_WRITE);
+    local.byteBuffer().put(text("written"));
+    client.write(local.slice(0, 7), token.slice(4, 100), PATIENCE);
+    assertThat(StandardCharsets.US_ASCII.decode(exposed.byteBuffer().slice(100, 7)).toString())
+        .isEqualTo("written");
+    client.read(token, local.slice(1000, 11), PATIENCE);
+    assertThat(StandardCharsets.US_ASCII.decode(local.byteBuffer().slice(1004, 7)).toString())
+        .isEqualTo("written");
+  }
+
+  @Test
+  void aReadThatIsNotAllowedBreaksTheConnection() throws Exception {
+    MemoryRegion hidden = server.register(64, AccessFlag.LOCAL_WRITE);
+    MemoryRegion local = client.register(64, AccessFlag.LOCAL_WRITE);
+    assertThatThrownBy(
+            () -> client.read(RemoteMemory.of(hidden.slice(0, 64)), local.slice(0, 64), PATIENCE))
+        .isInstanceOf(WorkCompletionException.class);
+    assertThatThrownBy(() -> client.send(text("more"), PATIENCE)).isInstanceOf(RdmaException.class);
+  }
+
+  @Test
+  void manyVirtualThreadsShareAConnection() throws Exception {
+    int threads = 100;
+    FutureTask<Integer> echo =
+        start(
+            () -> {
+              for (int i = 0; i < threads; i++) {
+                server.send(server.receive(PATIENCE).orElseThrow(), PATIENCE);
+              }
+              return threads;
+            });
+    List<FutureTask<String>> calls = new ArrayList<>();
+    for (int i = 0; i < threads; i++) {
+      calls.add(
+          start(
+              () -> {
+                client.send(text("call"), PATIENCE);
+                return receive(client);
+              }));
+    }
+    for (FutureTask<String> call : calls) {
+      assertThat(get(call)).isEqualTo("call");
+    }
+    assertThat(get(echo)).isEqualTo(threads);
+  }
+
+  @Test
+  void aMessageThatIsTooLongForThePeerIsRefusedWithTheLimit() {
+    assertThat(client.maxMessageBytes()).isEqualTo(1024);
+    assertThatThrownBy(() -> client.send(ByteBuffer.allocate(1025), PATIENCE))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("1025")
+        .hasMessageContaining("1024");
+  }
+
+  @Test
+  void aReceiveOfNothingEndsWhenItsTimeIsUp() {
+    assertThatThrownBy(() -> client.receive(SHORT)).isInstanceOf(TimeoutException.class);
+    assertThatThrownBy(() -> client.receive(Duration.ZERO)).isInstanceOf(TimeoutException.class);
+  }
+
+  @Test
+  void aCloseEndsTheWaitsOfOtherThreads() throws Exception {
+    FutureTask<Optional<MessageBuffer>> waiting = start(() -> client.receive(PATIENCE));
+    FutureTask<Optional<MessageBuffer>> second = start(() -> client.receive(PATIENCE));
+    assertThatThrownBy(() -> waiting.get(100, TimeUnit.MILLISECONDS))
+        .isInstanceOf(TimeoutException.class);
+    client.close();
+    for (FutureTask<?> task : List.of(waiting, second)) {
+      assertThatThrownBy(() -> get(task))
+          .cause()
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("closed");
+    }
+  }
+
+  @Test
+  void anythingAfterCloseIsRefused() throws Exception {
+    client.send(text("before"), PATIENCE);
+    MessageBuffer held = server.receive(PATIENCE).orElseThrow();
+    server.close();
+    held.close();
+    assertThatThrownBy(() -> server.send(text("x"), PATIENCE))
+        .isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> server.receive(PATIENCE)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> server.buffer(PATIENCE)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> server.register(1)).isInstanceOf(IllegalStateException.class);
+    server.close();
+  }
+}
