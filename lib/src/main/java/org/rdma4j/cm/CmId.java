@@ -188,7 +188,8 @@ public final class CmId implements AutoCloseable {
 
   /**
    * Resolves the route to the peer, once its address is: {@code rdma_resolve_route}. {@link
-   * CmEvent.RouteResolved} or {@link CmEvent.RouteFailed} tells the outcome.
+   * CmEvent.RouteResolved} or {@link CmEvent.RouteFailed} tells the outcome. Where this machine runs
+   * ibacm, librdmacm asks it before, and waits for its answer.
    *
    * @param timeout how long that may take, to 24 days, in milliseconds
    * @throws IllegalArgumentException where the timeout is negative or too long

@@ -401,11 +401,11 @@ public final class RdmaConnection implements AutoCloseable {
       if (!buffer.take()) {
         throw new IllegalStateException("the buffer was closed or sent");
       }
-      credits--;
-      sending++;
       post(
           SENT << Integer.SIZE | buffer.slot(),
           request -> request.sendWithImmediate(immediate(MESSAGE)).from(message));
+      credits--;
+      sending++;
     } finally {
       lock.unlock();
     }
@@ -601,8 +601,8 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   private void control(int kind) {
-    controls++;
     post(CONTROL << Integer.SIZE, request -> request.sendWithImmediate(immediate(kind)));
+    controls++;
   }
 
   /** A buffer that is not needed any more. */

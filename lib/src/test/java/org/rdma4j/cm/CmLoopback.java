@@ -55,14 +55,18 @@ final class CmLoopback {
 
   /** One that listens on a port of the system's choice. */
   static SynchronousCmId listener(PortSpace space) {
+    return listener(space, host());
+  }
+
+  static SynchronousCmId listener(PortSpace space, InetAddress host) {
     SynchronousCmId listener = SynchronousCmId.open(space);
-    listener.id().bind(address(0));
+    listener.id().bind(new InetSocketAddress(host, 0));
     listener.id().listen(8);
     return listener;
   }
 
   static InetSocketAddress address(SynchronousCmId listener) {
-    return address(listener.id().localAddress().getPort());
+    return listener.id().localAddress();
   }
 
   /** One that has resolved its way to the address. */
@@ -94,10 +98,19 @@ final class CmLoopback {
               AccessFlag.REMOTE_READ,
               AccessFlag.REMOTE_WRITE,
               AccessFlag.REMOTE_ATOMIC);
-      queuePair = id.createQueuePair(domain, config(id, queue));
+      queuePair = createQueuePair(id);
       sends = queuePair.sendRequests(DEPTH);
       receives = queuePair.receiveRequests(DEPTH);
       completions = queue.completions(DEPTH);
+    }
+
+    private QueuePair createQueuePair(CmId id) {
+      try {
+        return id.createQueuePair(domain, config(id, queue));
+      } catch (RuntimeException refused) {
+        close();
+        throw refused;
+      }
     }
 
     static QueuePairConfig config(CmId id, CompletionQueue queue) {
@@ -170,7 +183,15 @@ final class CmLoopback {
 
   static Pair connected(PortSpace space, ConnectionParameters request, ConnectionParameters answer)
       throws Exception {
-    SynchronousCmId listener = listener(space);
+    return connected(listener(space), space, request, answer);
+  }
+
+  static Pair connected(
+      SynchronousCmId listener,
+      PortSpace space,
+      ConnectionParameters request,
+      ConnectionParameters answer)
+      throws Exception {
     SynchronousCmId client = resolved(space, address(listener));
     Side a = new Side(client.id());
     FutureTask<CmEvent.Established> connect = start(() -> client.connect(request, PATIENCE));

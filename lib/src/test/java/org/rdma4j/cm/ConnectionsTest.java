@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.rdma4j.cm.CmLoopback.PATIENCE;
 
 import java.lang.foreign.ValueLayout;
+import java.io.IOException;
+import java.net.Inet6Address;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -44,6 +47,37 @@ final class ConnectionsTest {
       assertThat(pair.b().region.segment().get(ValueLayout.JAVA_BYTE, 7)).isEqualTo(MARK);
       assertThat(pair.a().await(1)).containsExactly(CompletionOpcode.SEND);
     }
+  }
+
+  @Test
+  void anIpv6AddressWithItsScopeLeadsToThePeer() throws Exception {
+    Inet6Address host = linkLocal();
+    try (var pair =
+        CmLoopback.connected(
+            CmLoopback.listener(PortSpace.TCP, host),
+            PortSpace.TCP,
+            ConnectionParameters.DEFAULT,
+            ConnectionParameters.DEFAULT)) {
+      assertThat(pair.client().id().peerAddress().getAddress())
+          .isEqualTo(host)
+          .isInstanceOfSatisfying(
+              Inet6Address.class,
+              peer -> assertThat(peer.getScopeId()).isEqualTo(host.getScopeId()));
+      pair.b().receive(1, 0, 8);
+      pair.a().send(2, 0, 8);
+      pair.b().await(1);
+    }
+  }
+
+  /** That of the network interface behind the device. */
+  private static Inet6Address linkLocal() throws IOException {
+    return NetworkInterface.getByInetAddress(CmLoopback.host())
+        .inetAddresses()
+        .filter(Inet6Address.class::isInstance)
+        .map(Inet6Address.class::cast)
+        .filter(Inet6Address::isLinkLocalAddress)
+        .findFirst()
+        .orElseThrow();
   }
 
   @Test
@@ -129,16 +163,16 @@ final class ConnectionsTest {
         var client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(listener));
         var side = new CmLoopback.Side(client.id())) {
       Thread waiting = Thread.currentThread();
-      FutureTask<Boolean> interrupt =
+      FutureTask<SynchronousCmId> interrupt =
           CmLoopback.start(
               () -> {
-                boolean arrived = listener.awaitRequest(PATIENCE).isPresent();
+                SynchronousCmId server = listener.awaitRequest(PATIENCE).orElseThrow();
                 waiting.interrupt();
-                return arrived;
+                return server;
               });
       assertThatThrownBy(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE))
           .isInstanceOf(InterruptedException.class);
-      assertThat(CmLoopback.get(interrupt)).isTrue();
+      CmLoopback.get(interrupt).close();
       assertThatThrownBy(() -> side.queuePair.number()).isInstanceOf(IllegalStateException.class);
     }
   }

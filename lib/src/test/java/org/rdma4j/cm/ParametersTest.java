@@ -30,8 +30,7 @@ final class ParametersTest {
       MemorySegment raw = SocketAddresses.write(address, arena);
       return HexFormat.of()
           .formatHex(
-              raw.asSlice(0, SocketAddresses.length(address))
-                  .toArray(ValueLayout.JAVA_BYTE));
+              raw.asSlice(0, SocketAddresses.length(address)).toArray(ValueLayout.JAVA_BYTE));
     }
   }
 
@@ -44,8 +43,7 @@ final class ParametersTest {
   @Test
   void anIpv6AddressIsASockaddrIn6WithItsScope() throws Exception {
     InetAddress scoped =
-        Inet6Address.getByAddress(
-            null, HexFormat.of().parseHex("fe80" + "0".repeat(27) + "1"), 3);
+        Inet6Address.getByAddress(null, HexFormat.of().parseHex("fe80" + "0".repeat(27) + "1"), 3);
     assertThat(bytes(new InetSocketAddress(scoped, 7471)))
         .isEqualTo("0a00" + "1d2f" + "00000000" + "fe80" + "0".repeat(27) + "1" + "03000000");
   }
@@ -176,8 +174,7 @@ final class ParametersTest {
   @Test
   void anInfinibandAddressIsOnlyHadOfAnIpv6AddressInDigits() {
     AddressHints hints = AddressHints.DEFAULT.family(AddressFamily.INFINIBAND).numericHost(true);
-    assertThatThrownBy(
-            () -> AddressInfo.resolve("192.0.2.1", "1", hints, Duration.ofSeconds(1)))
+    assertThatThrownBy(() -> AddressInfo.resolve("192.0.2.1", "1", hints, Duration.ofSeconds(1)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("192.0.2.1");
     assertThatThrownBy(

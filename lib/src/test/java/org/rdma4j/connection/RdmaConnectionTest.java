@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -46,7 +45,7 @@ final class RdmaConnectionTest {
 
   @BeforeEach
   void connect() throws Exception {
-    listener = RdmaServer.bind(new InetSocketAddress(host(), 0), SMALL);
+    listener = RdmaServer.bind(local(), SMALL);
     FutureTask<Optional<RdmaConnection>> accept = start(() -> listener.accept(PATIENCE));
     client = RdmaConnection.connect(listener.localAddress(), SMALL, PATIENCE);
     server = get(accept).orElseThrow();
@@ -59,12 +58,13 @@ final class RdmaConnectionTest {
     listener.close();
   }
 
-  private static InetAddress host() throws IOException {
+  /** An IPv4 address of the device, which is in its GID table. */
+  static InetSocketAddress local() throws IOException {
     for (var device : CmDevices.list()) {
       for (var entry : device.gids()) {
         String gid = entry.gid().toString();
         if (gid.startsWith("::ffff:")) {
-          return InetAddress.getByName(gid.substring("::ffff:".length()));
+          return new InetSocketAddress(gid.substring("::ffff:".length()), 0);
         }
       }
     }

@@ -1,0 +1,117 @@
+package org.rdma4j.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.QueuePair;
+import org.rdma4j.verbs.QueuePairConfig;
+
+/** Both sides of many connections, all on one event channel, served by one thread. */
+@Tag("device")
+@Tag("slow")
+final class ManyConnectionsTest {
+  private static final int CONNECTIONS = 500;
+  private static final Duration PATIENCE = Duration.ofSeconds(120);
+
+  /** A queue pair has one receive and one send at a time, of its own 8 bytes. */
+  private record Side(QueuePair queuePair, long offset) {}
+
+  private CompletionQueue queue;
+  private ProtectionDomain domain;
+  private MemoryRegion region;
+  private final Map<CmId, Side> sides = new HashMap<>();
+  private final Map<Integer, Side> byNumber = new HashMap<>();
+
+  @Test
+  void oneChannelServesFiveHundredConnectionsThatAllEcho() throws Exception {
+    try (EventChannel channel = EventChannel.open()) {
+      CmId listener = channel.createId(PortSpace.TCP);
+      listener.bind(CmLoopback.address(0));
+      listener.listen(CONNECTIONS);
+      domain = listener.device().allocateProtectionDomain();
+      queue = listener.device().createCompletionQueue(4 * CONNECTIONS);
+      region = domain.register(2L * CONNECTIONS * Long.BYTES, AccessFlag.LOCAL_WRITE);
+      for (int i = 0; i < CONNECTIONS; i++) {
+        channel.createId(PortSpace.TCP).resolveAddress(listener.localAddress(), PATIENCE);
+      }
+      int established = 0;
+      while (established < 2 * CONNECTIONS) {
+        established += step(channel.awaitEvent(PATIENCE).orElseThrow());
+      }
+      // A client's queue pair has an even place.
+      sides.values().stream().filter(side -> side.offset() / Long.BYTES % 2 == 0).forEach(this::send);
+      assertThat(echoes()).isEqualTo(CONNECTIONS);
+      queue.close();
+      domain.close();
+    }
+  }
+
+  /** How many sides of a connection are established by it. */
+  private int step(CmEvent event) {
+    CmId id = event.id();
+    if (event instanceof CmEvent.AddressResolved) {
+      id.resolveRoute(PATIENCE);
+    } else if (event instanceof CmEvent.RouteResolved) {
+      side(id, 0);
+      id.connect(ConnectionParameters.DEFAULT);
+    } else if (event instanceof CmEvent.ConnectRequest) {
+      side(id, 1);
+      id.accept(ConnectionParameters.DEFAULT);
+    } else if (event instanceof CmEvent.Established) {
+      return 1;
+    } else {
+      fail("%s", event);
+    }
+    return 0;
+  }
+
+  private void side(CmId id, int which) {
+    QueuePair queuePair = id.createQueuePair(domain, QueuePairConfig.reliable(queue));
+    long pairs = sides.values().stream().filter(side -> side.offset() / Long.BYTES % 2 == which).count();
+    Side side = new Side(queuePair, (2 * pairs + which) * Long.BYTES);
+    var receives = queuePair.receiveRequests(1);
+    receives.add(0).into(region, side.offset(), Long.BYTES);
+    receives.post();
+    sides.put(id, side);
+    byNumber.put(queuePair.number(), side);
+  }
+
+  private void send(Side side) {
+    var sends = side.queuePair().sendRequests(1);
+    sends.add(1).send().from(region, side.offset(), Long.BYTES);
+    sends.post();
+  }
+
+  /** Sends back what a server receives, and counts what comes back. */
+  private int echoes() {
+    Completions completions = queue.completions(16);
+    int echoes = 0;
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (echoes < CONNECTIONS && System.nanoTime() - deadline < 0) {
+      if (completions.poll() == 0) {
+        LockSupport.parkNanos(20_000);
+      }
+      for (int i = 0; i < completions.size(); i++) {
+        completions.requireSuccess(i);
+        Side side = byNumber.get(completions.queuePairNumber(i));
+        if (side.offset() / Long.BYTES % 2 == 0) {
+          echoes++;
+        } else {
+          send(side);
+        }
+      }
+    }
+    return echoes;
+  }
+}

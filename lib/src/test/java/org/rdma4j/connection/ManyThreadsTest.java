@@ -1,0 +1,69 @@
+package org.rdma4j.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("device")
+@Tag("slow")
+final class ManyThreadsTest {
+  private static final int CONNECTIONS = 16;
+  private static final int THREADS = 10_000;
+  private static final Duration PATIENCE = Duration.ofSeconds(240);
+
+  @Test
+  void tenThousandVirtualThreadsEchoThroughSixteenConnections() throws Exception {
+    List<RdmaConnection> clients = new ArrayList<>();
+    try (RdmaServer listener = RdmaServer.bind(RdmaConnectionTest.local());
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < CONNECTIONS; i++) {
+        Future<?> server = threads.submit(() -> serve(listener.accept(PATIENCE).orElseThrow()));
+        assertThat(server.isCancelled()).isFalse();
+        clients.add(RdmaConnection.connect(listener.localAddress(), PATIENCE));
+      }
+      List<Future<Integer>> calls = new ArrayList<>();
+      for (int i = 0; i < THREADS; i++) {
+        RdmaConnection client = clients.get(i % CONNECTIONS);
+        int number = i;
+        calls.add(threads.submit(() -> call(client, number)));
+      }
+      long sent = 0;
+      long received = 0;
+      for (int i = 0; i < THREADS; i++) {
+        sent += i;
+        received += calls.get(i).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      }
+      assertThat(received).isEqualTo(sent);
+      clients.forEach(RdmaConnection::close);
+    }
+  }
+
+  private static boolean serve(RdmaConnection connection) throws Exception {
+    try (connection) {
+      Optional<MessageBuffer> message = connection.receive(PATIENCE);
+      while (message.isPresent()) {
+        connection.send(message.get(), PATIENCE);
+        message = connection.receive(PATIENCE);
+      }
+      return true;
+    }
+  }
+
+  /** The answer may be that to another thread's call: each is received once. */
+  private static int call(RdmaConnection client, int number) throws Exception {
+    client.send(ByteBuffer.allocate(Integer.BYTES).putInt(number).flip(), PATIENCE);
+    try (MessageBuffer answer = client.receive(PATIENCE).orElseThrow()) {
+      return answer.byteBuffer().getInt();
+    }
+  }
+}
