@@ -23,8 +23,9 @@ import java.util.regex.Pattern;
  * @param document the file, in Markdown
  * @param header the C header, such as {@code infiniband/verbs.h}
  * @param function what a function of it looks like where it is declared, the name in a group
+ * @param least how many functions it has at least
  */
-public record Coverage(Path document, String header, Pattern function) {
+record Coverage(Path document, String header, Pattern function, int least) {
   private static final String FUNCTIONS = "## Functions";
   private static final String TESTS = "## Tests of rdma-core";
   private static final Pattern CODE = Pattern.compile("`([^`]+)`");
@@ -42,7 +43,7 @@ public record Coverage(Path document, String header, Pattern function) {
           "org.rdma4j.memory");
 
   /** The functions of the header that have no row. */
-  public Set<String> missing(Path directory, int least) throws IOException, InterruptedException {
+  Set<String> missing(Path directory) throws IOException, InterruptedException {
     Set<String> missing = functions(directory);
     assertThat(missing).hasSizeGreaterThanOrEqualTo(least);
     for (List<String> row : rows(FUNCTIONS, 3)) {
@@ -52,7 +53,7 @@ public record Coverage(Path document, String header, Pattern function) {
   }
 
   /** Checks that each row tells a method and a test, or why there is none. */
-  public void checkRows() throws IOException {
+  void checkRows() throws IOException {
     for (List<String> row : rows(FUNCTIONS, 3)) {
       assertThat(row.get(1)).as(row.get(0)).matches(OURS);
       assertThat(row.get(2)).as(row.get(0)).matches(SHOWN);
@@ -63,14 +64,14 @@ public record Coverage(Path document, String header, Pattern function) {
   }
 
   /** The methods that are named and do not exist. */
-  public Set<String> unknownMethods() throws IOException {
+  Set<String> unknownMethods() throws IOException {
     List<String> cells = new ArrayList<>();
     rows(FUNCTIONS, 3).forEach(row -> cells.add(row.get(1)));
     return unknown(cells, method -> Modifier.isPublic(method.getModifiers()));
   }
 
   /** The tests that are named and do not exist. */
-  public Set<String> unknownTests() throws IOException {
+  Set<String> unknownTests() throws IOException {
     List<String> cells = new ArrayList<>();
     rows(FUNCTIONS, 3).forEach(row -> cells.add(row.get(2)));
     for (List<String> row : rows(TESTS, 2)) {

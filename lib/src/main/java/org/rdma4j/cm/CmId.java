@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_ece;
@@ -25,6 +26,7 @@ import org.rdma4j.bindings.generated.rdma_cm_join_mc_attr_ex;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.generated.rdma_ib_addr;
 import org.rdma4j.bindings.generated.rdma_route;
+import org.rdma4j.bindings.generated.sockaddr_storage;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.RdmaVerbs;
 import org.rdma4j.lifetime.Lifetime;
@@ -188,8 +190,8 @@ public final class CmId implements AutoCloseable {
 
   /**
    * Resolves the route to the peer, once its address is: {@code rdma_resolve_route}. {@link
-   * CmEvent.RouteResolved} or {@link CmEvent.RouteFailed} tells the outcome. Where this machine runs
-   * ibacm, librdmacm asks it before, and waits for its answer.
+   * CmEvent.RouteResolved} or {@link CmEvent.RouteFailed} tells the outcome. Where this machine
+   * runs ibacm, librdmacm asks it before, and waits for its answer.
    *
    * @param timeout how long that may take, to 24 days, in milliseconds
    * @throws IllegalArgumentException where the timeout is negative or too long
@@ -813,7 +815,7 @@ public final class CmId implements AutoCloseable {
    * @throws IllegalStateException where the identifier is closed
    */
   public SocketAddress localSocketAddress() {
-    return query(pointer -> SocketAddresses.read(RdmaVerbs.rdma_get_local_addr(pointer)));
+    return address(RdmaVerbs::rdma_get_local_addr);
   }
 
   /**
@@ -823,7 +825,15 @@ public final class CmId implements AutoCloseable {
    * @throws IllegalStateException where the identifier is closed
    */
   public SocketAddress peerSocketAddress() {
-    return query(pointer -> SocketAddresses.read(RdmaVerbs.rdma_get_peer_addr(pointer)));
+    return address(RdmaVerbs::rdma_get_peer_addr);
+  }
+
+  /** C's struct sockaddr is but the beginning of one. */
+  private SocketAddress address(UnaryOperator<MemorySegment> address) {
+    return query(
+        pointer ->
+            SocketAddresses.read(
+                address.apply(pointer).reinterpret(sockaddr_storage.layout().byteSize())));
   }
 
   /**

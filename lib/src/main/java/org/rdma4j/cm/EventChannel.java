@@ -149,7 +149,6 @@ public final class EventChannel implements AutoCloseable {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment result = arena.allocate(ADDRESS);
       while (true) {
-        Errno.errno(0);
         int failed = Calls.integer(rdma_h.rdma_get_cm_event$address(), channel.pointer(), result);
         int errno = Errno.errno();
         if (failed != 0) {

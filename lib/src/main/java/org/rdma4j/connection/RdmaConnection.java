@@ -211,27 +211,18 @@ public final class RdmaConnection implements AutoCloseable {
       throws InterruptedException {
     Deadline deadline = Deadline.after(timeout);
     SynchronousCmId id = SynchronousCmId.open(PortSpace.TCP);
-    boolean done = false;
-    try {
-      id.resolveAddress(server, deadline.remaining());
-      id.resolveRoute(deadline.remaining());
-      RdmaConnection connection = new RdmaConnection(id, config);
-      try {
-        CmEvent.Established answer = id.connect(parameters(config), deadline.remaining());
-        connection.begin(
-            Hello.read(answer.parameters().privateData()).orElseThrow(() -> notOneOfUs(server)));
-        done = true;
-        return connection;
-      } finally {
-        if (!done) {
-          connection.lifetime.close();
-        }
-      }
-    } finally {
-      if (!done) {
-        id.close();
-      }
-    }
+    return over(
+        id,
+        () -> {
+          id.resolveAddress(server, deadline.remaining());
+          id.resolveRoute(deadline.remaining());
+          return new RdmaConnection(id, config);
+        },
+        () -> {
+          CmEvent.Established answer = id.connect(parameters(config), deadline.remaining());
+          return Hello.read(answer.parameters().privateData())
+              .orElseThrow(() -> notOneOfUs(server));
+        });
   }
 
   private static RdmaException notOneOfUs(InetSocketAddress server) {
@@ -241,27 +232,40 @@ public final class RdmaConnection implements AutoCloseable {
         "Who listens there is no RdmaServer, or one of another version");
   }
 
-  /** One that a server accepts; it has closed the identifier where it fails. */
+  /** One that a server accepts; the identifier is closed where that fails. */
   static RdmaConnection accepted(
       SynchronousCmId id, ConnectionConfig config, Hello peer, Duration timeout)
       throws InterruptedException {
-    boolean done = false;
+    return over(
+        id,
+        () -> new RdmaConnection(id, config),
+        () -> {
+          id.accept(parameters(config), timeout);
+          return peer;
+        });
+  }
+
+  /** A step on the way to a connection. */
+  private interface Step<T> {
+    T take() throws InterruptedException;
+  }
+
+  /** Makes this side, then connects it; closes all where a step fails. */
+  private static RdmaConnection over(
+      SynchronousCmId id, Step<RdmaConnection> make, Step<Hello> connect)
+      throws InterruptedException {
     try {
-      RdmaConnection connection = new RdmaConnection(id, config);
+      RdmaConnection connection = make.take();
       try {
-        id.accept(parameters(config), timeout);
-        connection.begin(peer);
-        done = true;
+        connection.begin(connect.take());
         return connection;
-      } finally {
-        if (!done) {
-          connection.lifetime.close();
-        }
+      } catch (RuntimeException | InterruptedException failed) {
+        connection.lifetime.close();
+        throw failed;
       }
-    } finally {
-      if (!done) {
-        id.close();
-      }
+    } catch (RuntimeException | InterruptedException failed) {
+      id.close();
+      throw failed;
     }
   }
 

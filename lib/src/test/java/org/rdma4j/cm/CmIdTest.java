@@ -237,6 +237,15 @@ final class CmIdTest {
   }
 
   @Test
+  void roceHasNoAddressesOfInfiniband() {
+    CmId ib = channel.createId(PortSpace.IB);
+    IbAddress address = IbAddress.of(CmDevices.list().getFirst().gid(1, 0), PortSpace.IB, 7471);
+    assertThatThrownBy(() -> ib.bind(address))
+        .isInstanceOf(RdmaException.class)
+        .hasMessageContaining(address.toString());
+  }
+
+  @Test
   void pathsBeforeTheAddressIsResolvedAreRefused() {
     PathRecord path =
         new PathRecord(

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.fail;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,6 +11,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.rdma4j.LocalAddress;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionQueue;
@@ -32,21 +32,8 @@ final class CmLoopback {
 
   private CmLoopback() {}
 
-  /** An IPv4 address of the device, which is in its GID table. */
   static InetAddress host() {
-    for (var device : CmDevices.list()) {
-      for (var entry : device.gids()) {
-        String gid = entry.gid().toString();
-        if (gid.startsWith("::ffff:")) {
-          try {
-            return InetAddress.getByName(gid.substring("::ffff:".length()));
-          } catch (UnknownHostException impossible) {
-            throw new IllegalStateException(impossible);
-          }
-        }
-      }
-    }
-    return fail("no RDMA device has an IPv4 address");
+    return LocalAddress.ipv4();
   }
 
   static InetSocketAddress address(int port) {
