@@ -18,6 +18,7 @@ import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.lifetime.Waits;
 import org.rdma4j.platform.ErrorNumber;
 import org.rdma4j.platform.Libc;
 

@@ -7,6 +7,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_ece;
@@ -292,20 +293,6 @@ public final class QueuePair implements AutoCloseable {
           | rdma_h.IBV_QP_MAX_DEST_RD_ATOMIC()
           | rdma_h.IBV_QP_CAP()
           | rdma_h.IBV_QP_DEST_QPN();
-
-  /**
-   * Whether the data of an operation is written to this side's memory in order, so that a CPU that
-   * sees one byte of a message sees all before it: {@code ibv_query_qp_data_in_order}. It says
-   * nothing of a region of {@link AccessFlag#RELAXED_ORDERING}.
-   *
-   * @param operation a read of this side, or a send or write of the peer
-   * @return whether it is; false where that is not known
-   * @throws IllegalStateException where the queue pair is closed
-   */
-  public boolean isDataInOrder(SendOperation operation) {
-    int opcode = SendRequests.opcode(operation);
-    return lifetime.whileOpen(() -> rdma_h.ibv_query_qp_data_in_order(queuePair, opcode, 0) == 1);
-  }
 
   /**
    * From RESET to INIT, where receives can be posted: {@code ibv_modify_qp}.

@@ -35,6 +35,7 @@ import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.SharedReceiveQueue;
 import org.rdma4j.verbs.Slab;
 import org.rdma4j.verbs.SlabPool;
+import org.rdma4j.verbs.StaticRate;
 
 /** What a thread draws the objects and the arguments of its calls from. */
 final class Draw {
@@ -260,7 +261,7 @@ final class Draw {
 
   AddressVector addressVector() {
     return oneIn(8)
-        ? new AddressVector(mostly(1), number(), few(), number(), number(), null)
+        ? new AddressVector(mostly(1), number(), few(), number(), constant(StaticRate.class), null)
         : AddressVector.to(objects.gid, mostly(1), mostly(objects.gidIndex));
   }
 

@@ -210,7 +210,7 @@ final class ExtendedQueuePairTest {
     Loopback datagrams =
         Loopback.unconnected(
             config ->
-                QueuePairConfig.datagram(config.sendCompletions())
+                QueuePairConfig.datagram(Objects.requireNonNull(config.sendCompletions()))
                     .extended(SendOperation.SEND, SendOperation.SEND_WITH_IMMEDIATE));
     datagrams.a.queuePair.startDatagrams(1, 0, 1, 0);
     datagrams.b.queuePair.startDatagrams(1, 0, 1, 0);

@@ -12,7 +12,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.rdma4j.bindings.generated.rdma_h;
 
 @Tag("device")
 @Timeout(120)
@@ -104,17 +103,6 @@ final class QueuePairStatesTest {
       assertThat(pair.query().sendSequenceNumber()).isEqualTo(0x45);
       pair.reset();
       assertThat(pair.query().state()).isEqualTo(QueuePairState.RESET);
-    }
-  }
-
-  @Test
-  void whetherDataArrivesInOrderIsWhatTheLibrarySays() {
-    try (Loopback loopback = of(QueuePairType.UNRELIABLE_DATAGRAM, false)) {
-      QueuePair pair = loopback.a.queuePair;
-      pair.startDatagrams(1, 0, 0x123, 0);
-      assertThat(pair.isDataInOrder(SendOperation.SEND))
-          .isEqualTo(
-              rdma_h.ibv_query_qp_data_in_order(pair.handle(), rdma_h.IBV_WR_SEND(), 0) == 1);
     }
   }
 
