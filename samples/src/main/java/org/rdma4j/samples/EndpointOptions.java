@@ -3,7 +3,6 @@ package org.rdma4j.samples;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
-import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.endpoint.Completion;
@@ -14,28 +13,15 @@ import org.rdma4j.verbs.WorkCompletionException;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** The options of the programs that are written with endpoints, and how these find each other. */
 final class EndpointOptions {
-  private static final int LONGEST_TIMEOUT = 1_000_000;
-
   @Spec(Spec.Target.MIXEE)
   @SuppressWarnings("NullAway.Init") // picocli sets it
   CommandSpec spec;
 
-  @Parameters(
-      arity = "0..1",
-      paramLabel = "SERVER",
-      description = "the server's name or address (default: be the server)")
-  @Nullable String server;
-
-  @Option(
-      names = {"-p", "--port"},
-      paramLabel = "PORT",
-      description = "the TCP port of the server (default: ${DEFAULT-VALUE})")
-  int tcpPort = 7471;
+  @Mixin final PeerOptions peer = new PeerOptions(7471);
 
   @Mixin
   @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -53,31 +39,18 @@ final class EndpointOptions {
       description = "the local GID, by its index in the port's table (default: one that will do)")
   @Nullable Integer gidIndex;
 
-  @Option(
-      names = "--timeout",
-      paramLabel = "SECONDS",
-      description =
-          "how long to wait for the peer, at every step, before giving up (default:"
-              + " ${DEFAULT-VALUE})")
-  int timeoutSeconds = 60;
-
   void check() {
-    checkRange("-p", tcpPort, 1, 65535);
+    peer.check();
     if (port != null) {
       checkRange("-i", port, 1, 255);
     }
     if (gidIndex != null) {
       checkRange("-g", gidIndex, 0, 255);
     }
-    checkRange("--timeout", timeoutSeconds, 1, LONGEST_TIMEOUT);
   }
 
   void checkRange(String option, int value, int least, int most) {
     Options.checkRange(spec, option, value, least, most);
-  }
-
-  Duration timeout() {
-    return Duration.ofSeconds(timeoutSeconds);
   }
 
   /** Waits for the peer or goes to it. */
@@ -87,7 +60,7 @@ final class EndpointOptions {
     config = port == null ? config : config.port(port);
     config = gidIndex == null ? config : config.gidIndex(gidIndex);
     try {
-      return server == null ? accept(config) : connect(server, config);
+      return peer.server == null ? accept(config) : connect(peer.server, config);
     } catch (SocketTimeoutException late) {
       throw new Failure(late.getMessage() + ": start it, or wait longer with --timeout", late);
     } catch (IOException failed) {
@@ -99,27 +72,27 @@ final class EndpointOptions {
   }
 
   private Endpoint accept(EndpointConfig config) throws IOException, InterruptedException {
-    try (EndpointListener listener = Endpoint.listen(new InetSocketAddress(tcpPort), config)) {
-      return listener.accept(timeout());
+    try (EndpointListener listener = Endpoint.listen(new InetSocketAddress(peer.tcpPort), config)) {
+      return listener.accept(peer.timeout());
     }
   }
 
   private Endpoint connect(String host, EndpointConfig config) throws IOException {
-    InetSocketAddress address = new InetSocketAddress(host, tcpPort);
+    InetSocketAddress address = new InetSocketAddress(host, peer.tcpPort);
     if (address.isUnresolved()) {
       throw new Failure("no host is named \"%s\"".formatted(host));
     }
-    return Endpoint.connect(address, config, timeout());
+    return Endpoint.connect(address, config, peer.timeout());
   }
 
   /** Waits for a request, and tells a failure in words. */
   Completion await(Endpoint endpoint, long id, String what) {
     try {
-      return endpoint.await(id, timeout());
+      return endpoint.await(id, peer.timeout());
     } catch (TimeoutException late) {
       throw new Failure(
           "%s is not done within %d s: what does the peer do? A slow one needs a longer --timeout"
-              .formatted(what, timeoutSeconds),
+              .formatted(what, peer.timeoutSeconds),
           late);
     } catch (WorkCompletionException failed) {
       throw new Failure(

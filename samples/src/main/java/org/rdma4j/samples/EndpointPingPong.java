@@ -53,7 +53,7 @@ final class EndpointPingPong implements Runnable {
       endpoint.postReceive(PONG, size, size);
       long began = System.nanoTime();
       for (int i = 0; i < iterations; i++) {
-        if (options.server == null) {
+        if (options.peer.server == null) {
           receive(endpoint, i);
           answer(endpoint);
         } else {
@@ -95,7 +95,7 @@ final class EndpointPingPong implements Runnable {
               .formatted(iteration, received.bytes(), size));
     }
     MemorySegment buffer = endpoint.buffer().segment();
-    if (options.server == null) {
+    if (options.peer.server == null) {
       MemorySegment.copy(buffer, size, buffer, 0, size);
     } else if (buffer.asSlice(size, size).mismatch(buffer.asSlice(0, size)) >= 0) {
       throw new Failure("message %d came back with other content".formatted(iteration));

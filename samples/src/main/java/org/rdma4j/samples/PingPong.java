@@ -7,12 +7,14 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Set;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.memory.PageMemory;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.CompletionQueueConfig;
 import org.rdma4j.verbs.CompletionStatus;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
@@ -46,6 +48,7 @@ final class PingPong {
   private final MemorySegment incomingBytes;
   private final ReceiveRequests receives;
   private final @Nullable Histogram iterationTimes;
+  private final @Nullable ReceiveTimes receiveTimes;
 
   /** The places that no posted receive has; of a single one all have it. */
   private final Deque<Integer> freePlaces = new ArrayDeque<>();
@@ -68,6 +71,7 @@ final class PingPong {
    * @param validate whether to look at each byte that arrives
    * @param measure whether to time each iteration
    * @param timeout how long nothing may happen
+   * @param features what else is used
    */
   record Rules(
       PingPongKind kind,
@@ -80,7 +84,8 @@ final class PingPong {
       boolean events,
       boolean validate,
       boolean measure,
-      Duration timeout) {
+      Duration timeout,
+      Features features) {
     long total() {
       return warmup + iterations;
     }
@@ -110,11 +115,14 @@ final class PingPong {
             : null;
     // All the receives and one send of each queue pair may be complete and unpolled at once.
     int receiveDepth = shared == null ? rules.receiveDepth() : shared.depth();
-    queue = device.createCompletionQueue(receiveDepth + rules.queuePairs(), channel);
+    CompletionQueueConfig config =
+        CompletionQueueConfig.of(receiveDepth + rules.queuePairs()).channel(channel);
+    queue = device.createCompletionQueue(rules.features().of(config));
     completions = queue.completions(2 * Math.min(rules.queuePairs(), rules.receiveDepth()));
 
-    outgoing = domain.register(rules.size());
-    incoming = domain.register(rules.places() * rules.placeBytes(), AccessFlag.LOCAL_WRITE);
+    Set<AccessFlag> access = rules.features().access();
+    outgoing = domain.register(rules.size(), access);
+    incoming = domain.register(rules.places() * rules.placeBytes(), access);
     outgoingBytes = outgoing.segment();
     incomingBytes = incoming.segment();
     outgoingBytes.fill(rules.kind().fill());
@@ -132,6 +140,10 @@ final class PingPong {
             ? players.get(0).queuePair().receiveRequests(rules.receiveDepth())
             : shared.receiveRequests(rules.receiveDepth());
     iterationTimes = rules.measure() ? new Histogram(LONGEST_ITERATION, 3) : null;
+    receiveTimes =
+        rules.features().timestamps()
+            ? new ReceiveTimes(device.extendedAttributes().completionTimestampMask())
+            : null;
     for (int place = 0; place < rules.places(); place++) {
       freePlaces.add(place);
     }
@@ -148,6 +160,11 @@ final class PingPong {
   /** The times of the measured iterations in ns, where they were to be measured. */
   @Nullable Histogram iterationTimes() {
     return iterationTimes;
+  }
+
+  /** What the device's clock said of the receives, where it was asked. */
+  @Nullable ReceiveTimes receiveTimes() {
+    return receiveTimes;
   }
 
   /** Connects the queue pairs, each by the path of its number. */
@@ -184,6 +201,9 @@ final class PingPong {
       sent++;
     } else {
       receive((int) (id >>> PLACE_SHIFT), completions.byteLength(index));
+      if (receiveTimes != null) {
+        receiveTimes.add(completions.timestamp(index));
+      }
     }
     Player player = player(completions.queuePairNumber(index));
     if (player.done(isSend ? Player.SEND : Player.RECEIVE)) {

@@ -1,39 +1,25 @@
 package org.rdma4j.samples;
 
-import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.RdmaDevice;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** What the programs of the ping-pong family have in common on their command lines. */
 final class PingPongOptions {
   private static final int LARGEST_DEPTH = 1 << 24;
-  private static final int LONGEST_TIMEOUT = 1_000_000;
 
   @Spec(Spec.Target.MIXEE)
   @SuppressWarnings("NullAway.Init") // picocli sets it
   CommandSpec spec;
 
-  @Parameters(
-      arity = "0..1",
-      paramLabel = "SERVER",
-      description = "the server's name or address (default: be the server)")
-  @Nullable String server;
+  @Mixin final PeerOptions peer = new PeerOptions(18515);
 
   @Mixin
   @SuppressWarnings("NullAway.Init") // picocli sets it
   PortOptions port;
-
-  @Option(
-      names = {"-p", "--port"},
-      paramLabel = "PORT",
-      description = "the TCP port of the server (default: ${DEFAULT-VALUE})")
-  int tcpPort = 18515;
 
   @Option(
       names = {"-s", "--size"},
@@ -89,14 +75,6 @@ final class PingPongOptions {
       description = "tell on standard error how far it is, also where that is no terminal")
   boolean progress;
 
-  @Option(
-      names = "--timeout",
-      paramLabel = "SECONDS",
-      description =
-          "how long to wait for the peer, at every step, before giving up (default:"
-              + " ${DEFAULT-VALUE})")
-  int timeoutSeconds = 60;
-
   /**
    * The options at their defaults.
    *
@@ -106,20 +84,15 @@ final class PingPongOptions {
     this.size = size;
   }
 
-  Duration timeout() {
-    return Duration.ofSeconds(timeoutSeconds);
-  }
-
   void check() {
-    checkRange("-p", tcpPort, 1, 65535);
+    peer.check();
     port.check();
     checkRange("-s", size, 1, Integer.MAX_VALUE);
     checkRange("-r", receiveDepth, 1, LARGEST_DEPTH);
     checkRange("-n", iterations, 1, Integer.MAX_VALUE);
     checkRange("-l", serviceLevel, 0, 15);
     checkRange("--warmup", warmup, 0, Integer.MAX_VALUE);
-    checkRange("--timeout", timeoutSeconds, 1, LONGEST_TIMEOUT);
-    if (latency && server == null) {
+    if (latency && peer.server == null) {
       throw new ParameterException(
           spec.commandLine(), "--latency is for the client: give it a server name");
     }

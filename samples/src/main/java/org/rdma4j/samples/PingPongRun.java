@@ -27,27 +27,37 @@ final class PingPongRun {
   private final PingPongOptions options;
   private final @Nullable PathMtu pathMtu;
   private final int queuePairs;
+  private final Features features;
   private final PrintWriter out;
 
   private PingPongRun(
-      PingPongKind kind, PingPongOptions options, @Nullable PathMtu pathMtu, int queuePairs) {
+      PingPongKind kind,
+      PingPongOptions options,
+      @Nullable PathMtu pathMtu,
+      int queuePairs,
+      Features features) {
     this.kind = kind;
+    this.features = features;
     this.options = options;
     this.pathMtu = pathMtu;
     this.queuePairs = queuePairs;
     this.out = options.spec.commandLine().getOut();
   }
 
-  static PingPongRun connected(PingPongKind kind, PingPongOptions options, PathMtu pathMtu) {
-    return new PingPongRun(kind, options, pathMtu, 1);
+  static PingPongRun reliable(PingPongOptions options, PathMtu pathMtu, Features features) {
+    return new PingPongRun(PingPongKind.RC, options, pathMtu, 1, features);
+  }
+
+  static PingPongRun unreliable(PingPongOptions options, PathMtu pathMtu) {
+    return new PingPongRun(PingPongKind.UC, options, pathMtu, 1, Features.NONE);
   }
 
   static PingPongRun datagrams(PingPongOptions options) {
-    return new PingPongRun(PingPongKind.UD, options, null, 1);
+    return new PingPongRun(PingPongKind.UD, options, null, 1, Features.NONE);
   }
 
   static PingPongRun shared(PingPongOptions options, PathMtu pathMtu, int queuePairs) {
-    return new PingPongRun(PingPongKind.SRQ, options, pathMtu, queuePairs);
+    return new PingPongRun(PingPongKind.SRQ, options, pathMtu, queuePairs, Features.NONE);
   }
 
   void run() {
@@ -55,7 +65,7 @@ final class PingPongRun {
     Mtu mtu = pathMtu == null ? Mtu.MTU_1024 : pathMtu.mtu();
     try (RdmaDevice device = options.port.open();
         @Nullable ServerSocket listening =
-            options.server == null ? TcpPeer.listen(options.tcpPort) : null) {
+            options.peer.server == null ? TcpPeer.listen(options.peer.tcpPort) : null) {
       checkDevice(device);
       PingPong game = new PingPong(device, rules());
       List<QueuePairAddress> local = addresses(game);
@@ -79,11 +89,13 @@ final class PingPongRun {
         options.events,
         options.validate,
         options.latency,
-        options.timeout());
+        options.peer.timeout(),
+        features);
   }
 
   private void checkDevice(RdmaDevice device) {
     options.checkDevice(device);
+    features.checkDevice(device);
     if (pathMtu != null) {
       pathMtu.checkDevice(device, options.port.number);
     }
@@ -114,15 +126,16 @@ final class PingPongRun {
       PingPong game,
       List<QueuePairAddress> local,
       Mtu mtu) {
-    PingPongExchange exchange = new PingPongExchange(kind.namesake(), options.timeout());
+    PingPongExchange exchange = new PingPongExchange(kind.namesake(), options.peer.timeout());
     List<QueuePairAddress> sent = new ArrayList<>(local);
     sent.addAll(Collections.nCopies(kind.addresses() - local.size(), NO_ADDRESS));
     if (listening != null) {
       print(
           exchange.asServer(
               listening, sent, clients -> game.connect(paths(device, local, clients, mtu))));
-    } else if (options.server != null) {
-      List<QueuePairAddress> servers = exchange.asClient(options.server, options.tcpPort, sent);
+    } else if (options.peer.server != null) {
+      List<QueuePairAddress> servers =
+          exchange.asClient(options.peer.server, options.peer.tcpPort, sent);
       print(servers);
       game.connect(paths(device, local, servers, mtu));
       game.serve();
@@ -214,6 +227,12 @@ final class PingPongRun {
         options.iterations,
         seconds,
         micros / options.iterations);
+    ReceiveTimes receives = game.receiveTimes();
+    if (receives != null && receives.areKnown()) {
+      out.printf("Max receive completion clock cycles = %d%n", receives.longest());
+      out.printf("Min receive completion clock cycles = %d%n", receives.shortest());
+      out.printf(Locale.ROOT, "Average receive completion clock cycles = %f%n", receives.average());
+    }
     Histogram times = game.iterationTimes();
     if (times != null) {
       out.printf(

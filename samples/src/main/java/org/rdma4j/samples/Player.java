@@ -60,7 +60,7 @@ final class Player {
           case UD -> QueuePairConfig.datagram(queue).receiveDepth(rules.receiveDepth());
           case SRQ -> QueuePairConfig.reliable(queue).sharedReceiveQueue(shared);
         };
-    return config.sendDepth(1);
+    return rules.features().of(config.sendDepth(1));
   }
 
   QueuePair queuePair() {

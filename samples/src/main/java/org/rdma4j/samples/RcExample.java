@@ -4,9 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.net.ServerSocket;
-import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
@@ -22,8 +20,6 @@ import org.rdma4j.verbs.WorkCompletionException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** The tutorial's program: a send, a read and a write, each resource by itself. */
@@ -43,42 +39,22 @@ final class RcExample implements Runnable {
   private static final String SENT = "SEND operation";
   private static final String READ = "RDMA read operation";
   private static final String WRITTEN = "RDMA write operation";
-  private static final int LONGEST_TIMEOUT = 1_000_000;
   private static final long PAUSE_NANOS = 50_000;
 
   @Spec
   @SuppressWarnings("NullAway.Init") // picocli sets it
   CommandSpec spec;
 
-  @Parameters(
-      arity = "0..1",
-      paramLabel = "SERVER",
-      description = "the server's name or address (default: be the server)")
-  @Nullable String server;
-
-  @Option(
-      names = {"-p", "--port"},
-      paramLabel = "PORT",
-      description = "the TCP port of the server (default: ${DEFAULT-VALUE})")
-  int tcpPort = 19875;
+  @Mixin final PeerOptions peer = new PeerOptions(19875);
 
   @Mixin
   @SuppressWarnings("NullAway.Init") // picocli sets it
   PortOptions port;
 
-  @Option(
-      names = "--timeout",
-      paramLabel = "SECONDS",
-      description =
-          "how long to wait for the peer, at every step, before giving up (default:"
-              + " ${DEFAULT-VALUE})")
-  int timeoutSeconds = 60;
-
   @Override
   public void run() {
     port.check();
-    Options.checkRange(spec, "-p", tcpPort, 1, 65535);
-    Options.checkRange(spec, "--timeout", timeoutSeconds, 1, LONGEST_TIMEOUT);
+    peer.check();
     // Freed in the opposite order, whatever happens.
     try (RdmaDevice device = port.open();
         ProtectionDomain domain = device.allocateProtectionDomain();
@@ -88,8 +64,8 @@ final class RcExample implements Runnable {
                 BYTES, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
         QueuePair queuePair = domain.createQueuePair(QueuePairConfig.reliable(queue))) {
       port.checkDevice(device);
-      try (TcpPeer peer = connect()) {
-        play(new RcExampleExchange(peer), queuePair, queue.completions(1), memory);
+      try (TcpPeer connected = connect()) {
+        play(new RcExampleExchange(connected), queuePair, queue.completions(1), memory);
       }
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
@@ -97,12 +73,11 @@ final class RcExample implements Runnable {
   }
 
   private TcpPeer connect() throws IOException {
-    Duration timeout = Duration.ofSeconds(timeoutSeconds);
-    if (server != null) {
-      return TcpPeer.connect(server, tcpPort, "rc-example", timeout);
+    if (peer.server != null) {
+      return TcpPeer.connect(peer.server, peer.tcpPort, "rc-example", peer.timeout());
     }
-    try (ServerSocket listening = TcpPeer.listen(tcpPort)) {
-      return TcpPeer.accept(listening, "rc-example", timeout);
+    try (ServerSocket listening = TcpPeer.listen(peer.tcpPort)) {
+      return TcpPeer.accept(listening, "rc-example", peer.timeout());
     }
   }
 
@@ -120,7 +95,7 @@ final class RcExample implements Runnable {
                 queuePair.address(port.number, port.gidIndex(), 0)));
     queuePair.initialize(port.number, 0, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
     SendRequests sends = queuePair.sendRequests(1);
-    if (server != null) {
+    if (peer.server != null) {
       ReceiveRequests receives = queuePair.receiveRequests(1);
       receives.add(1).into(memory, 0, BYTES).post();
     }
@@ -131,7 +106,7 @@ final class RcExample implements Runnable {
             .access(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE));
     exchange.meet('Q');
 
-    if (server == null) {
+    if (peer.server == null) {
       memory.segment().setString(0, SENT);
       sends.add(2).send().from(memory, 0, BYTES).signaled().post();
       await(completions, "the send");
@@ -142,7 +117,7 @@ final class RcExample implements Runnable {
     }
     exchange.meet('R');
 
-    if (server != null) {
+    if (peer.server != null) {
       sends.add(3).read(remote.address(), remote.key()).into(memory, 0, BYTES).signaled().post();
       await(completions, "the RDMA read");
       check(out, memory, READ, "read from the server's memory");
@@ -151,7 +126,7 @@ final class RcExample implements Runnable {
       await(completions, "the RDMA write");
     }
     exchange.meet('W');
-    if (server == null) {
+    if (peer.server == null) {
       check(out, memory, WRITTEN, "found in the own memory");
     }
     out.println("test result is 0");
@@ -166,12 +141,12 @@ final class RcExample implements Runnable {
   }
 
   private void await(Completions completions, String what) {
-    long deadline = System.nanoTime() + Duration.ofSeconds(timeoutSeconds).toNanos();
+    long deadline = System.nanoTime() + peer.timeout().toNanos();
     while (completions.poll() == 0) {
       if (System.nanoTime() > deadline) {
         throw new Failure(
             "%s is not done within %d s: what does the peer print?"
-                .formatted(what, timeoutSeconds));
+                .formatted(what, peer.timeoutSeconds));
       }
       LockSupport.parkNanos(PAUSE_NANOS);
     }

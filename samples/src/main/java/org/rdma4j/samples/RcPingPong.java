@@ -2,6 +2,7 @@ package org.rdma4j.samples;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** What ibv_rc_pingpong does, with which it can play. */
 @Command(
@@ -22,8 +23,25 @@ final class RcPingPong implements Runnable {
   @SuppressWarnings("NullAway.Init") // picocli sets it
   PathMtu pathMtu;
 
+  @Option(
+      names = {"-N", "--new_send"},
+      description = "post by ibv_wr_* (default: by ibv_post_send)")
+  boolean extended;
+
+  @Option(
+      names = {"-o", "--odp"},
+      description = "have the device page the memory in on demand, where it can")
+  boolean onDemand;
+
+  @Option(
+      names = {"-t", "--ts"},
+      description =
+          "have the device time the receives, where it can, and print maximum, minimum and average"
+              + " of the ticks of its clock between two of them")
+  boolean timestamps;
+
   @Override
   public void run() {
-    PingPongRun.connected(PingPongKind.RC, options, pathMtu).run();
+    PingPongRun.reliable(options, pathMtu, new Features(extended, onDemand, timestamps)).run();
   }
 }

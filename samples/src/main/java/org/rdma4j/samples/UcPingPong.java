@@ -25,6 +25,6 @@ final class UcPingPong implements Runnable {
 
   @Override
   public void run() {
-    PingPongRun.connected(PingPongKind.UC, options, pathMtu).run();
+    PingPongRun.unreliable(options, pathMtu).run();
   }
 }

@@ -53,8 +53,7 @@ class EndpointProgramsDeviceTest {
     CompletableFuture<Outcome> server = Outcome.begin(words("endpoint-pingpong -p", port, "-s 64"));
     ChildProcess.awaitListening(Integer.parseInt(port));
     Outcome client = Outcome.of(words("endpoint-pingpong localhost -p", port, "-s 32 --timeout 2"));
-    assertThatItFailed(
-        server.get(PATIENCE_SECONDS, TimeUnit.SECONDS), "message 0 has 32 bytes, not 64");
+    server.get(PATIENCE_SECONDS, TimeUnit.SECONDS).assertFailed("message 0 has 32 bytes, not 64");
     assertThat(client.status()).isEqualTo(1);
     assertThat(client.err()).hasSize(1);
   }
@@ -69,14 +68,14 @@ class EndpointProgramsDeviceTest {
       stranger
           .getOutputStream()
           .write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-      assertThatItFailed(
-          server.get(PATIENCE_SECONDS, TimeUnit.SECONDS), "the peer speaks another protocol");
+      server
+          .get(PATIENCE_SECONDS, TimeUnit.SECONDS)
+          .assertFailed("the peer speaks another protocol");
     }
-    assertThatItFailed(
-        Outcome.of(words(program + " localhost -p", "" + TestDevice.freePort(), "")),
-        "start that side first");
-    assertThatItFailed(
-        Outcome.of(words(program + " -p", "" + port, "--timeout 1")), "no endpoint connected");
+    Outcome.of(words(program + " localhost -p", "" + TestDevice.freePort(), ""))
+        .assertFailed("start that side first");
+    Outcome.of(words(program + " -p", "" + port, "--timeout 1"))
+        .assertFailed("no endpoint connected");
   }
 
   @Test
@@ -169,22 +168,18 @@ class EndpointProgramsDeviceTest {
 
   @Test
   void theExampleTellsWhatIsWrongInALine() throws Exception {
-    assertThatItFailed(Outcome.of("rc-example", "-d", TestDevice.NAME), "needs -g");
+    Outcome.of("rc-example", "-d", TestDevice.NAME).assertFailed("needs -g");
     int port = TestDevice.freePort();
     String common = "-d %s -g %s -p %d".formatted(TestDevice.NAME, TestDevice.GID, port);
-    assertThatItFailed(Outcome.of(("rc-example localhost " + common).split(" ")), "start it first");
+    Outcome.of(("rc-example localhost " + common).split(" ")).assertFailed("start it first");
     CompletableFuture<Outcome> server = Outcome.begin(("rc-example " + common).split(" "));
     ChildProcess.awaitListening(port);
     try (Socket stranger = new Socket(InetAddress.getLoopbackAddress(), port)) {
       stranger.getOutputStream().write("x".repeat(34).getBytes(StandardCharsets.US_ASCII));
-      assertThatItFailed(
-          server.get(PATIENCE_SECONDS, TimeUnit.SECONDS), "no queue pair (queuePairNumber is");
+      server
+          .get(PATIENCE_SECONDS, TimeUnit.SECONDS)
+          .assertFailed("no queue pair (queuePairNumber is");
     }
-  }
-
-  private static void assertThatItFailed(Outcome outcome, String message) {
-    assertThat(outcome.err()).singleElement().asString().contains(message);
-    assertThat(outcome.status()).isEqualTo(1);
   }
 
   private static String[] words(String program, String port, String options) {

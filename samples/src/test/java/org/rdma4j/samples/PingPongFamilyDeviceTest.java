@@ -2,7 +2,6 @@ package org.rdma4j.samples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -37,9 +36,9 @@ class PingPongFamilyDeviceTest {
   @MethodSource("games")
   void clientPlaysWithServerInC(String game) throws Exception {
     int port = TestDevice.freePort();
-    try (ChildProcess server = ChildProcess.start(inC(port, game))) {
+    try (ChildProcess server = ChildProcess.start(Game.serverInC(port, game))) {
       ChildProcess.awaitListening(port);
-      assertThatItPlayed(Outcome.of(client(port, game)), game);
+      assertThatItPlayed(Outcome.of(Game.client(port, game)), game);
       assertThatItPlayed(server.await(), game);
     }
   }
@@ -48,10 +47,9 @@ class PingPongFamilyDeviceTest {
   @MethodSource("games")
   void serverPlaysWithClientInC(String game) throws Exception {
     int port = TestDevice.freePort();
-    CompletableFuture<Outcome> server = Outcome.begin(ours(port, game));
+    CompletableFuture<Outcome> server = Outcome.begin(Game.server(port, game));
     ChildProcess.awaitListening(port);
-    List<String> command = inC(port, game);
-    command.add("localhost");
+    List<String> command = Game.clientInC(port, game);
     try (ChildProcess client = ChildProcess.start(command)) {
       assertThatItPlayed(client.await(), game);
       assertThatItPlayed(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS), game);
@@ -62,9 +60,9 @@ class PingPongFamilyDeviceTest {
   @MethodSource("games")
   void playsWithItself(String game) throws Exception {
     int port = TestDevice.freePort();
-    CompletableFuture<Outcome> server = Outcome.begin(ours(port, game + " --warmup 3"));
+    CompletableFuture<Outcome> server = Outcome.begin(Game.server(port, game + " --warmup 3"));
     ChildProcess.awaitListening(port);
-    Outcome client = Outcome.of(client(port, game + " --warmup 3 --latency"));
+    Outcome client = Outcome.of(Game.client(port, game + " --warmup 3 --latency"));
     assertThatItPlayed(client, game);
     assertThat(client.out()).last().asString().startsWith("latency_us ");
     assertThatItPlayed(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS), game);
@@ -73,27 +71,26 @@ class PingPongFamilyDeviceTest {
   @Test
   void lostMessageIsToldInALine() throws Exception {
     int port = TestDevice.freePort();
-    CompletableFuture<Outcome> server = Outcome.begin(ours(port, "uc -s 64 -n 11 --timeout 2"));
+    CompletableFuture<Outcome> server =
+        Outcome.begin(Game.server(port, "uc -s 64 -n 11 --timeout 2"));
     ChildProcess.awaitListening(port);
-    List<String> command = inC(port, "uc -s 64 -n 10");
-    command.add("localhost");
+    List<String> command = Game.clientInC(port, "uc -s 64 -n 10");
     try (ChildProcess client = ChildProcess.start(command)) {
       assertThat(client.await().status()).isZero();
-      assertThatItFailed(
-          server.get(PATIENCE_SECONDS, TimeUnit.SECONDS), "after 10 of 11 iterations");
+      server.get(PATIENCE_SECONDS, TimeUnit.SECONDS).assertFailed("after 10 of 11 iterations");
     }
   }
 
   @Test
   void unequalNumbersOfQueuePairsAreToldInALine() throws Exception {
     int port = TestDevice.freePort();
-    CompletableFuture<Outcome> server = Outcome.begin(ours(port, "srq -s 64 -n 100 -q 5"));
+    CompletableFuture<Outcome> server = Outcome.begin(Game.server(port, "srq -s 64 -n 100 -q 5"));
     ChildProcess.awaitListening(port);
-    Outcome client = Outcome.of(client(port, "srq -s 64 -n 100 -q 2 --timeout 5"));
-    assertThatItFailed(
-        server.get(PATIENCE_SECONDS, TimeUnit.SECONDS),
-        "the peer has 2 queue pairs, this side 5: give both the same -q");
-    assertThatItFailed(client, "closed the TCP connection");
+    Outcome client = Outcome.of(Game.client(port, "srq -s 64 -n 100 -q 2 --timeout 5"));
+    server
+        .get(PATIENCE_SECONDS, TimeUnit.SECONDS)
+        .assertFailed("the peer has 2 queue pairs, this side 5: give both the same -q");
+    client.assertFailed("closed the TCP connection");
   }
 
   @ParameterizedTest
@@ -103,12 +100,7 @@ class PingPongFamilyDeviceTest {
     "srq -g 255 -s 64, no GID of that index",
   })
   void whatTheDeviceLacksIsToldInALine(String game, String message) throws Exception {
-    assertThatItFailed(Outcome.of(client(TestDevice.freePort(), game)), message);
-  }
-
-  private static void assertThatItFailed(Outcome outcome, String message) {
-    assertThat(outcome.err()).singleElement().asString().contains(message);
-    assertThat(outcome.status()).isEqualTo(1);
+    Outcome.of(Game.client(TestDevice.freePort(), game)).assertFailed(message);
   }
 
   /** A server in C that finds wrong data with -c says "invalid data", with status 0. */
@@ -131,33 +123,5 @@ class PingPongFamilyDeviceTest {
   private static int queuePairs(List<String> words) {
     int option = words.indexOf("-q");
     return option < 0 ? 16 : Integer.parseInt(words.get(option + 1));
-  }
-
-  private static List<String> inC(int port, String game) {
-    List<String> words = List.of(game.split(" "));
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                "ibv_" + words.get(0) + "_pingpong",
-                "-d",
-                TestDevice.NAME,
-                "-g",
-                TestDevice.GID,
-                "-p",
-                String.valueOf(port)));
-    command.addAll(words.subList(1, words.size()));
-    return command;
-  }
-
-  private static String[] ours(int port, String game) {
-    int end = game.indexOf(' ');
-    return "%s-pingpong -d %s -g %s -p %d %s"
-        .formatted(
-            game.substring(0, end), TestDevice.NAME, TestDevice.GID, port, game.substring(end + 1))
-        .split(" ");
-  }
-
-  private static String[] client(int port, String game) {
-    return ours(port, game + " localhost");
   }
 }

@@ -6,7 +6,6 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -27,22 +26,24 @@ class RcPingPongDeviceTest {
 
   static Stream<String> games() {
     return Stream.of(
-        "-s 1 -n 50 -c",
-        "-s 64 -n 50 -c -e",
-        "-s 4096 -n 50 -c",
-        "-s 4096 -n 50 -c -e -r 1",
-        "-s 65536 -n 20 -c -m 4096 -r 7",
-        "-s 1048576 -n 5 -c",
-        "-s 1048576 -n 5 -c -e");
+        "rc -s 1 -n 50 -c",
+        "rc -s 64 -n 50 -c -e",
+        "rc -s 4096 -n 50 -c",
+        "rc -s 4096 -n 50 -c -e -r 1",
+        "rc -s 65536 -n 20 -c -m 4096 -r 7",
+        "rc -s 1 -n 50 -c -N",
+        "rc -s 4096 -n 50 -c -e -N",
+        "rc -s 1048576 -n 5 -c",
+        "rc -s 1048576 -n 5 -c -e");
   }
 
   @ParameterizedTest
   @MethodSource("games")
   void clientPlaysWithServerInC(String game) throws Exception {
     int port = TestDevice.freePort();
-    try (ChildProcess server = ChildProcess.start(cServer(port, game))) {
+    try (ChildProcess server = ChildProcess.start(Game.serverInC(port, game))) {
       ChildProcess.awaitListening(port);
-      assertThatClientPlayed(Outcome.of(client(port, game)), game);
+      assertThatClientPlayed(Outcome.of(Game.client(port, game + " --latency")), game);
       assertThatPeerPlayed(server.await());
     }
   }
@@ -51,10 +52,9 @@ class RcPingPongDeviceTest {
   @MethodSource("games")
   void serverPlaysWithClientInC(String game) throws Exception {
     int port = TestDevice.freePort();
-    CompletableFuture<Outcome> server = Outcome.begin(server(port, game));
+    CompletableFuture<Outcome> server = Outcome.begin(Game.server(port, game));
     ChildProcess.awaitListening(port);
-    List<String> command = cServer(port, game);
-    command.add("localhost");
+    List<String> command = Game.clientInC(port, game);
     try (ChildProcess client = ChildProcess.start(command)) {
       assertThatPeerPlayed(client.await());
       assertThatPeerPlayed(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
@@ -65,9 +65,9 @@ class RcPingPongDeviceTest {
   @ValueSource(strings = {"-s 64 -n 50 -c", "-s 1048576 -n 5 -c -e"})
   void playsWithItself(String game) throws Exception {
     int port = TestDevice.freePort();
-    CompletableFuture<Outcome> server = Outcome.begin(server(port, game + " --warmup 3"));
+    CompletableFuture<Outcome> server = Outcome.begin(Game.server(port, game + " --warmup 3"));
     ChildProcess.awaitListening(port);
-    assertThatClientPlayed(Outcome.of(client(port, game + " --warmup 3")), game);
+    assertThatClientPlayed(Outcome.of(Game.client(port, game + " --warmup 3 --latency")), game);
     assertThatPeerPlayed(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
   }
 
@@ -75,9 +75,9 @@ class RcPingPongDeviceTest {
   @Tag("slow")
   void playsAsAProcessOfItsOwn() throws Exception {
     int port = TestDevice.freePort();
-    String game = "-s 64 -n 20 -c -e";
-    List<String> command = SamplesJvm.command(client(port, game));
-    try (ChildProcess server = ChildProcess.start(cServer(port, game))) {
+    String game = "rc -s 64 -n 20 -c -e";
+    List<String> command = SamplesJvm.command(Game.client(port, game + " --latency"));
+    try (ChildProcess server = ChildProcess.start(Game.serverInC(port, game))) {
       ChildProcess.awaitListening(port);
       try (ChildProcess client = ChildProcess.start(command)) {
         assertThatClientPlayed(SamplesJvm.withoutNoise(client.await()), game);
@@ -89,8 +89,8 @@ class RcPingPongDeviceTest {
   /** Closing lines as in C, and what --latency adds. */
   private static void assertThatClientPlayed(Outcome client, String game) {
     List<String> words = List.of(game.split(" "));
-    String size = words.get(1);
-    String iterations = words.get(3);
+    String size = words.get(2);
+    String iterations = words.get(4);
     assertThat(client.err()).isEmpty();
     assertThat(client.status()).isZero();
     assertThat(client.out()).hasSize(5);
@@ -122,21 +122,20 @@ class RcPingPongDeviceTest {
   @Test
   void peerWithoutCheckIsToldToHaveIt() throws Exception {
     int port = TestDevice.freePort();
-    try (ChildProcess server = ChildProcess.start(cServer(port, "-s 4096 -n 1000000"))) {
+    try (ChildProcess server = ChildProcess.start(Game.serverInC(port, "rc -s 4096 -n 1000000"))) {
       ChildProcess.awaitListening(port);
       // It answers with what it got, so that the content is right; only its own would not be.
-      assertThat(Outcome.of(client(port, "-s 4096 -n 3 -c")).status()).isZero();
+      assertThat(Outcome.of(Game.client(port, "rc -s 4096 -n 3 -c")).status()).isZero();
       server.kill();
     }
     int other = TestDevice.freePort();
-    CompletableFuture<Outcome> server = Outcome.begin(server(other, "-s 4096 -n 50 -c"));
+    CompletableFuture<Outcome> server = Outcome.begin(Game.server(other, "rc -s 4096 -n 50 -c"));
     ChildProcess.awaitListening(other);
-    List<String> command = cServer(other, "-s 4096 -n 50");
-    command.add("localhost");
+    List<String> command = Game.clientInC(other, "rc -s 4096 -n 50");
     try (ChildProcess client = ChildProcess.start(command)) {
-      assertThatItFailed(
-          server.get(PATIENCE_SECONDS, TimeUnit.SECONDS),
-          "message 1 is wrong at byte 0 of 4096: give both sides -c");
+      server
+          .get(PATIENCE_SECONDS, TimeUnit.SECONDS)
+          .assertFailed("message 1 is wrong at byte 0 of 4096: give both sides -c");
       client.kill();
     }
   }
@@ -144,15 +143,16 @@ class RcPingPongDeviceTest {
   @Test
   void lostServerIsToldInALine() throws Exception {
     int port = TestDevice.freePort();
-    try (ChildProcess server = ChildProcess.start(cServer(port, "-s 64 -n 10000000 -e"))) {
+    try (ChildProcess server =
+        ChildProcess.start(Game.serverInC(port, "rc -s 64 -n 10000000 -e"))) {
       ChildProcess.awaitListening(port);
       CompletableFuture<Outcome> client =
-          Outcome.begin(client(port, "-s 64 -n 10000000 -e --timeout 3"));
+          Outcome.begin(Game.client(port, "rc -s 64 -n 10000000 -e --timeout 3"));
       ChildProcess.awaitAccepted(port);
       Thread.sleep(1000);
       assertThat(client).isNotDone();
       server.kill();
-      assertThatItFailed(client.get(PATIENCE_SECONDS, TimeUnit.SECONDS), " of 10000000 iterations");
+      client.get(PATIENCE_SECONDS, TimeUnit.SECONDS).assertFailed(" of 10000000 iterations");
     }
   }
 
@@ -160,26 +160,25 @@ class RcPingPongDeviceTest {
   void lostClientIsToldInALine() throws Exception {
     int port = TestDevice.freePort();
     CompletableFuture<Outcome> server =
-        Outcome.begin(server(port, "-s 64 -n 10000000 -e --timeout 3"));
+        Outcome.begin(Game.server(port, "rc -s 64 -n 10000000 -e --timeout 3"));
     ChildProcess.awaitListening(port);
-    List<String> command = cServer(port, "-s 64 -n 10000000 -e");
-    command.add("localhost");
+    List<String> command = Game.clientInC(port, "rc -s 64 -n 10000000 -e");
     try (ChildProcess client = ChildProcess.start(command)) {
       ChildProcess.awaitAccepted(port);
       Thread.sleep(1000);
       assertThat(server).isNotDone();
       client.kill();
-      assertThatItFailed(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS), " of 10000000 iterations");
+      server.get(PATIENCE_SECONDS, TimeUnit.SECONDS).assertFailed(" of 10000000 iterations");
     }
   }
 
   @Test
   void unequalSizesAreToldInALine() throws Exception {
     int port = TestDevice.freePort();
-    try (ChildProcess server = ChildProcess.start(cServer(port, "-s 64 -n 10"))) {
+    try (ChildProcess server = ChildProcess.start(Game.serverInC(port, "rc -s 64 -n 10"))) {
       ChildProcess.awaitListening(port);
-      assertThatItFailed(
-          Outcome.of(client(port, "-s 4096 -n 10 --timeout 5")), "give both the same -s");
+      Outcome.of(Game.client(port, "rc -s 4096 -n 10 --timeout 5"))
+          .assertFailed("give both the same -s");
       server.kill();
     }
   }
@@ -187,14 +186,13 @@ class RcPingPongDeviceTest {
   @Test
   void silentPeerIsToldInALine() throws Exception {
     int port = TestDevice.freePort();
-    CompletableFuture<Outcome> server = Outcome.begin(server(port, "-s 64 -n 11 --timeout 2"));
+    CompletableFuture<Outcome> server =
+        Outcome.begin(Game.server(port, "rc -s 64 -n 11 --timeout 2"));
     ChildProcess.awaitListening(port);
-    List<String> command = cServer(port, "-s 64 -n 10");
-    command.add("localhost");
+    List<String> command = Game.clientInC(port, "rc -s 64 -n 10");
     try (ChildProcess client = ChildProcess.start(command)) {
       assertThat(client.await().status()).isZero();
-      assertThatItFailed(
-          server.get(PATIENCE_SECONDS, TimeUnit.SECONDS), "after 10 of 11 iterations");
+      server.get(PATIENCE_SECONDS, TimeUnit.SECONDS).assertFailed("after 10 of 11 iterations");
     }
   }
 
@@ -202,7 +200,7 @@ class RcPingPongDeviceTest {
   void missingGidIsToldInALine() {
     Outcome outcome = Outcome.of("rc-pingpong", "-d", TestDevice.NAME, "localhost");
 
-    assertThatItFailed(outcome, "needs -g");
+    outcome.assertFailed("needs -g");
     assertThat(outcome.err()).singleElement().asString().contains(TestDevice.GID + " (");
   }
 
@@ -212,30 +210,31 @@ class RcPingPongDeviceTest {
     "-i 9, has the ports 1 to",
     "-s 2147483647, has at most",
     "-r 16777216, 'must be from 1 to'",
+    "-o, cannot page memory in on demand",
+    "-t, does not time completions",
   })
   void whatTheDeviceLacksIsToldInALine(String option, String message) throws Exception {
-    assertThatItFailed(Outcome.of(client(TestDevice.freePort(), "-s 64 -n 10 " + option)), message);
+    Outcome.of(Game.client(TestDevice.freePort(), "rc -s 64 -n 10 " + option))
+        .assertFailed(message);
   }
 
   @Test
   void unknownDeviceIsToldWithThoseThereAre() {
-    assertThatItFailed(
-        Outcome.of("rc-pingpong", "-d", "nosuchdevice0"), "there are " + TestDevice.NAME);
-    assertThatItFailed(
-        Outcome.of("devinfo", "-d", "nosuchdevice0"), "there are " + TestDevice.NAME);
+    Outcome.of("rc-pingpong", "-d", "nosuchdevice0").assertFailed("there are " + TestDevice.NAME);
+    Outcome.of("devinfo", "-d", "nosuchdevice0").assertFailed("there are " + TestDevice.NAME);
   }
 
   @Test
   void portInUseIsToldInALine() throws Exception {
     try (ServerSocket taken = new ServerSocket(0)) {
-      assertThatItFailed(
-          Outcome.of(server(taken.getLocalPort(), "-s 64 -n 10")), "give both sides another -p");
+      Outcome.of(Game.server(taken.getLocalPort(), "rc -s 64 -n 10"))
+          .assertFailed("give both sides another -p");
     }
   }
 
   @Test
   void absentServerIsToldInALine() throws Exception {
-    assertThatItFailed(Outcome.of(client(TestDevice.freePort(), "-s 64 -n 10")), "start it first");
+    Outcome.of(Game.client(TestDevice.freePort(), "rc -s 64 -n 10")).assertFailed("start it first");
   }
 
   @ParameterizedTest
@@ -247,48 +246,16 @@ class RcPingPongDeviceTest {
   })
   void strangeClientIsToldInALine(String sent, String message) throws Exception {
     int port = TestDevice.freePort();
-    CompletableFuture<Outcome> server = Outcome.begin(server(port, "-s 64 -n 10"));
+    CompletableFuture<Outcome> server = Outcome.begin(Game.server(port, "rc -s 64 -n 10"));
     ChildProcess.awaitListening(port);
     try (Socket client = new Socket(InetAddress.getLoopbackAddress(), port)) {
       client.getOutputStream().write(bytes(sent));
       client.shutdownOutput();
-      assertThatItFailed(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS), message);
+      server.get(PATIENCE_SECONDS, TimeUnit.SECONDS).assertFailed(message);
     }
   }
 
   private static byte[] bytes(String sent) {
     return (sent.length() < 50 ? sent : sent + "\0").getBytes(StandardCharsets.US_ASCII);
-  }
-
-  private static void assertThatItFailed(Outcome outcome, String message) {
-    assertThat(outcome.err()).singleElement().asString().contains(message);
-    assertThat(outcome.status()).isEqualTo(1);
-  }
-
-  private static List<String> cServer(int port, String game) {
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                "ibv_rc_pingpong",
-                "-d",
-                TestDevice.NAME,
-                "-g",
-                TestDevice.GID,
-                "-p",
-                String.valueOf(port)));
-    command.addAll(List.of(game.split(" ")));
-    return command;
-  }
-
-  private static String[] server(int port, String game) {
-    return "rc-pingpong -d %s -g %s -p %d %s"
-        .formatted(TestDevice.NAME, TestDevice.GID, port, game)
-        .split(" ");
-  }
-
-  private static String[] client(int port, String game) {
-    return "rc-pingpong -d %s -g %s -p %d --latency localhost %s"
-        .formatted(TestDevice.NAME, TestDevice.GID, port, game)
-        .split(" ");
   }
 }
