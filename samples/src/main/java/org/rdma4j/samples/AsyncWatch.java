@@ -51,7 +51,7 @@ final class AsyncWatch implements Runnable {
     Options.checkRange(spec, "--timeout", timeoutSeconds, 0, LONGEST_TIMEOUT);
     PrintWriter out = spec.commandLine().getOut();
     try (RdmaDevice device = options.open()) {
-      out.println(device.info().name() + ": asynchronous events");
+      out.println(device.info().name() + ": async event FD " + device.asyncEventFileDescriptor());
       for (int seen = 0; events == 0 || seen < events; seen++) {
         out.println("  " + text(next(device)));
       }
