@@ -48,37 +48,19 @@ final class DataPathTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void postSendTakesItsArgumentsToC(boolean critical) {
-    long op = DataPath.ibv_post_send$op(context);
-    int result =
-        critical
-            ? DataPath.ibv_post$critical(op, OBJECT, LIST, BAD)
-            : DataPath.ibv_post(op, OBJECT, LIST, BAD);
-    assertThat(result).isEqualTo(ENOMEM);
-    assertThat(CFunctions.recorded(3)).containsExactly(OBJECT, LIST, BAD);
+    assertThatPostTakesItsArguments(DataPath.ibv_post_send$op(context), critical, ENOMEM);
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void postRecvTakesItsArgumentsToC(boolean critical) {
-    long op = DataPath.ibv_post_recv$op(context);
-    int result =
-        critical
-            ? DataPath.ibv_post$critical(op, OBJECT, LIST, BAD)
-            : DataPath.ibv_post(op, OBJECT, LIST, BAD);
-    assertThat(result).isEqualTo(EINVAL);
-    assertThat(CFunctions.recorded(3)).containsExactly(OBJECT, LIST, BAD);
+    assertThatPostTakesItsArguments(DataPath.ibv_post_recv$op(context), critical, EINVAL);
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void postSrqRecvTakesItsArgumentsToC(boolean critical) {
-    long op = DataPath.ibv_post_srq_recv$op(context);
-    int result =
-        critical
-            ? DataPath.ibv_post$critical(op, OBJECT, LIST, BAD)
-            : DataPath.ibv_post(op, OBJECT, LIST, BAD);
-    assertThat(result).isEqualTo(E2BIG);
-    assertThat(CFunctions.recorded(3)).containsExactly(OBJECT, LIST, BAD);
+    assertThatPostTakesItsArguments(DataPath.ibv_post_srq_recv$op(context), critical, E2BIG);
   }
 
   @ParameterizedTest
@@ -86,12 +68,15 @@ final class DataPathTest {
   void postWqRecvTakesItsArgumentsToC(boolean critical) {
     MemorySegment wq = arena.allocate(CFunctions.call("size_of_wq"), 8);
     CFunctions.call("set_wq_op", wq.address());
-    long op = DataPath.ibv_post_wq_recv$op(wq);
+    assertThatPostTakesItsArguments(DataPath.ibv_post_wq_recv$op(wq), critical, ERANGE);
+  }
+
+  private static void assertThatPostTakesItsArguments(long op, boolean critical, int errno) {
     int result =
         critical
             ? DataPath.ibv_post$critical(op, OBJECT, LIST, BAD)
             : DataPath.ibv_post(op, OBJECT, LIST, BAD);
-    assertThat(result).isEqualTo(ERANGE);
+    assertThat(result).isEqualTo(errno);
     assertThat(CFunctions.recorded(3)).containsExactly(OBJECT, LIST, BAD);
   }
 
