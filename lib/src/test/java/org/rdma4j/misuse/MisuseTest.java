@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("slow")
 @Timeout(6000)
 final class MisuseTest {
-  private static final int CALLS = Integer.getInteger("org.rdma4j.misuse.calls", 8_000);
+  private static final int CALLS = Integer.getInteger("org.rdma4j.misuse.calls", 5_000);
 
   @ParameterizedTest
   @CsvSource({"1, plain", "4, critical"})
