@@ -123,6 +123,11 @@ public sealed interface CmEvent {
     /** The two sides' {@link Ece} do not fit. */
     public static final int VENDOR_OPTION_NOT_SUPPORTED = 35;
 
+    /**
+     * What the peer told.
+     *
+     * @return its private data, read-only, with a position of its own
+     */
     @Override
     public ByteBuffer privateData() {
       return privateData.duplicate();

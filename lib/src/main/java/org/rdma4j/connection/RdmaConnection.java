@@ -765,18 +765,17 @@ public final class RdmaConnection implements AutoCloseable {
     WorkCompletionException failed = failure(index);
     if (kind == OPERATION) {
       finish(Integer.toUnsignedLong(which), failed);
+    } else if (kind == SENT) {
+      sending--;
+    } else if (kind == CONTROL) {
+      controls--;
     }
     if (failed != null) {
       broken(failed);
     } else if (kind == RECEIVED) {
       received(which, completions.immediate(index), (int) completions.byteLength(index));
-    } else if (kind == SENT) {
-      sending--;
-      if (usable()) {
-        recycle(which);
-      }
-    } else if (kind == CONTROL) {
-      controls--;
+    } else if (kind == SENT && usable()) {
+      recycle(which);
     }
   }
 
@@ -879,7 +878,7 @@ public final class RdmaConnection implements AutoCloseable {
       control(END);
       awaitTurn(
           arrival,
-          () -> failure != null || controls + sending == 0,
+          () -> failure != null || ended || controls + sending == 0,
           Deadline.after(config.closeTimeout()));
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();

@@ -38,7 +38,12 @@ final class RdmaConnectionTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final Duration SHORT = Duration.ofMillis(100);
   private static final ConnectionConfig SMALL =
-      ConnectionConfig.DEFAULT.messageBytes(1024).receives(4).sends(4);
+      ConnectionConfig.DEFAULT
+          .messageBytes(1024)
+          .receives(4)
+          .sends(4)
+          // No close is to come near it.
+          .closeTimeout(Duration.ofMinutes(10));
 
   private RdmaServer listener;
   private RdmaConnection client;
@@ -184,6 +189,36 @@ final class RdmaConnectionTest {
     assertThatThrownBy(() -> server.send(text("too late"), PATIENCE))
         .isInstanceOf(RdmaException.class)
         .hasMessageContaining("closed");
+  }
+
+  @Test
+  void aSideThatHasNotNoticedThatThePeerClosedClosesAtOnce() throws Exception {
+    client.close();
+    FutureTask<Boolean> close =
+        start(
+            () -> {
+              server.close();
+              return true;
+            });
+    assertThat(get(close)).isTrue();
+  }
+
+  @Test
+  void bothSidesCloseAtOnce() throws Exception {
+    client.send(text("unread"), PATIENCE);
+    server.send(text("unread"), PATIENCE);
+    List<FutureTask<Boolean>> closes = new ArrayList<>();
+    for (RdmaConnection side : List.of(client, server)) {
+      closes.add(
+          start(
+              () -> {
+                side.close();
+                return true;
+              }));
+    }
+    for (FutureTask<Boolean> close : closes) {
+      assertThat(get(close)).isTrue();
+    }
   }
 
   @Test
