@@ -4,6 +4,7 @@ import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.platform.ErrorNumber;
+import org.rdma4j.verbs.Ece;
 
 /**
  * An event of the connection manager: {@code struct rdma_cm_event}. It has been acknowledged when

@@ -32,6 +32,7 @@ import org.rdma4j.bindings.inlines.RdmaVerbs;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.Range;
 import org.rdma4j.verbs.AsyncEventType;
+import org.rdma4j.verbs.Ece;
 import org.rdma4j.verbs.Gid;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
@@ -613,7 +614,7 @@ public final class CmId implements AutoCloseable {
             Cm.check(
                 "rdma_get_remote_ece",
                 Calls.integer(rdma_h.rdma_get_remote_ece$address(), pointer, raw));
-            return new Ece(ibv_ece.vendor_id(raw), ibv_ece.options(raw));
+            return new Ece(ibv_ece.vendor_id(raw), ibv_ece.options(raw), ibv_ece.comp_mask(raw));
           }
         });
   }

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AsyncEventType;
+import org.rdma4j.verbs.Ece;
 import org.rdma4j.verbs.Gid;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.QueuePairState;
@@ -230,9 +231,9 @@ final class CmIdTest {
   @Test
   void softRoceOffersNoEce() throws Exception {
     resolve();
-    assertThat(id.remoteEce()).isEqualTo(new Ece(0, 0));
-    id.localEce(new Ece(0x1234, 1));
-    assertThatThrownBy(() -> id.localEce(new Ece(0, 1)))
+    assertThat(id.remoteEce()).isEqualTo(new Ece(0, 0, 0));
+    id.localEce(new Ece(0x1234, 1, 0));
+    assertThatThrownBy(() -> id.localEce(new Ece(0, 1, 0)))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
