@@ -61,6 +61,10 @@ public final class Libc {
     static final MethodHandle CALL = link("close", JAVA_INT, JAVA_INT);
   }
 
+  private static final class Setenv {
+    static final MethodHandle CALL = link("setenv", JAVA_INT, ADDRESS, ADDRESS, JAVA_INT);
+  }
+
   private static final class Open {
     static final MethodHandle CALL = link("open", JAVA_INT, ADDRESS, JAVA_INT);
   }
@@ -152,6 +156,20 @@ public final class Libc {
   public static void releasePages(MemorySegment mapped, long bytes) {
     try {
       check("madvise", (int) Madvise.CALL.invokeExact(Errno.state(), mapped, bytes, MADV_DONTNEED));
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  /** Gives a variable of the environment a value where it has none. */
+  static void setEnvironment(String name, String value) {
+    try (Arena arena = Arena.ofConfined()) {
+      int overwrite = 0;
+      check(
+          "setenv",
+          (int)
+              Setenv.CALL.invokeExact(
+                  Errno.state(), arena.allocateFrom(name), arena.allocateFrom(value), overwrite));
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }

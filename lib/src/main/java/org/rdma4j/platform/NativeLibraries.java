@@ -9,10 +9,19 @@ import org.rdma4j.MissingLibraryException;
  * in a static initialiser.
  */
 public final class NativeLibraries {
+  static {
+    // mlx5 would have the device put short messages into the completion, from which a poll copies
+    // them to where the
+    // receive pointed: by then nothing may be mapped there any more. It looks at this when it
+    // creates a queue pair.
+    Libc.setEnvironment("MLX5_SCATTER_TO_CQE", "0");
+  }
+
   private NativeLibraries() {}
 
   /**
-   * Loads libibverbs and librdmacm by soname, so that {@code LD_LIBRARY_PATH} counts.
+   * Loads libibverbs and librdmacm by soname, so that {@code LD_LIBRARY_PATH} counts. Before, it
+   * sees to it that no poll writes to memory, unless the environment says otherwise.
    *
    * @throws MissingLibraryException where one cannot be loaded
    */
