@@ -252,6 +252,8 @@ public final class SendRequests {
 
   /**
    * Makes the request a SEND that invalidates a key of the receiver, {@code IBV_WR_SEND_WITH_INV}.
+   * Soft-RoCE (Linux 6.1) brings the receiver's kernel down where the window is of type 2 and not
+   * bound.
    *
    * @param remoteKey the key of a memory window, or region, of the receiver
    * @return this
@@ -359,7 +361,8 @@ public final class SendRequests {
   }
 
   /**
-   * Makes the request one that invalidates a key of this side, {@code IBV_WR_LOCAL_INV}.
+   * Makes the request one that invalidates a key of this side, {@code IBV_WR_LOCAL_INV}. Soft-RoCE
+   * (Linux 6.1) brings the kernel down where the window is not bound.
    *
    * @param key the remote key of a memory window of type 2
    * @return this
