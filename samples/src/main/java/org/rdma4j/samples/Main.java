@@ -30,7 +30,10 @@ import picocli.CommandLine.Spec;
       EndpointPingPong.class,
       ReadWriteDemo.class,
       RcExample.class,
-      AsyncWatch.class
+      AsyncWatch.class,
+      Rping.class,
+      RdmaClient.class,
+      RdmaServer.class
     },
     exitCodeListHeading = "%nExit status:%n",
     exitCodeList = {"0:it went well", "1:it failed", "2:wrong usage"})

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** A program as a process of its own, whose output is kept in a file until it is asked for. */
@@ -74,6 +75,21 @@ final class ChildProcess implements AutoCloseable {
   /** Waits until a process of this machine listens: a connection to see would be the only one. */
   static void awaitListening(int port) throws Exception {
     await(port, true);
+  }
+
+  /** Waits until a process of this machine listens on a port of the connection manager. */
+  static void awaitListeningCm(int port) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+    String listeners;
+    do {
+      if (System.nanoTime() > deadline) {
+        throw new AssertionError("nothing listens on port " + port + " of the connection manager");
+      }
+      Thread.sleep(20);
+      try (ChildProcess rdma = start(List.of("rdma", "resource", "show", "cm_id"))) {
+        listeners = String.join("\n", rdma.await().out());
+      }
+    } while (!Pattern.compile("state LISTEN .*:" + port + "\\b").matcher(listeners).find());
   }
 
   /** Waits until the server has accepted the only connection that it accepts. */

@@ -21,7 +21,10 @@ class MainTest {
         "asyncwatch --help",
         "endpoint-pingpong --help",
         "read-write-demo --help",
-        "rc-example --help"
+        "rc-example --help",
+        "rping --help",
+        "rdma-client --help",
+        "rdma-server --help"
       })
   void helpIsPrinted(String args) {
     Outcome outcome = Outcome.of(args.split(" "));
@@ -103,6 +106,13 @@ class MainTest {
     "endpoint-pingpong -s 0, '-s is 0, must be from 1'",
     "read-write-demo --timeout 0, '--timeout is 0, must be from 1'",
     "rc-example -i 0, '-i is 0, must be from 1 to 255'",
+    "rping, '(-s | -c)'",
+    "rping -s -c, '-s, -c are mutually exclusive'",
+    "rping -c, '-a is missing: the server''s name or address'",
+    "rping -s -S 22, '-S is 22, must be from 23 to 65535'",
+    "rping -s -S 65536, '-S is 65536, must be from 23 to 65535'",
+    "rping -s -C -1, '-C is -1, must be from 0'",
+    "rping -s -p 0, '-p is 0, must be from 1 to 65535'",
   })
   void wrongUsageIsToldInALine(String args, String message) {
     Outcome outcome = Outcome.of(args.isEmpty() ? new String[0] : args.split(" "));

@@ -9,6 +9,7 @@ import org.rdma4j.verbs.RdmaDevice;
 
 /** The first RDMA device of this machine, with the GID to use, as command lines name them. */
 final class TestDevice {
+  private static final String MAPPED_IPV4 = "::ffff:";
   static final String NAME = RdmaDevice.list().get(0).name();
   static final String GID = gid();
 
@@ -19,11 +20,23 @@ final class TestDevice {
       List<GidEntry> gids = opened.gids().stream().filter(entry -> entry.port() == 1).toList();
       return gids.stream()
           .filter(entry -> entry.type() == GidType.ROCE_V2)
-          .filter(entry -> entry.gid().toString().startsWith("::ffff:"))
+          .filter(entry -> entry.gid().toString().startsWith(MAPPED_IPV4))
           .findFirst()
           .or(() -> gids.stream().findFirst())
           .map(entry -> String.valueOf(entry.index()))
           .orElseThrow();
+    }
+  }
+
+  /** The IPv4 address of the device, which is in its GID table. */
+  static String host() {
+    try (RdmaDevice opened = RdmaDevice.open(NAME)) {
+      return opened.gids().stream()
+          .map(entry -> entry.gid().toString())
+          .filter(gid -> gid.startsWith(MAPPED_IPV4))
+          .findFirst()
+          .orElseThrow()
+          .substring(MAPPED_IPV4.length());
     }
   }
 

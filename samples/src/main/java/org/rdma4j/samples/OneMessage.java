@@ -1,0 +1,72 @@
+package org.rdma4j.samples;
+
+import java.time.Duration;
+import java.util.Optional;
+import org.rdma4j.cm.MessageQueues;
+import org.rdma4j.cm.SynchronousCmId;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.WorkCompletionException;
+
+/** What rdma-client and rdma-server exchange: a message of 16 bytes in each direction. */
+final class OneMessage implements AutoCloseable {
+  private static final int BYTES = 16;
+
+  private final CmOptions options;
+  private final MessageQueues queues;
+  private final MemoryRegion outgoing;
+
+  /** With the receive posted, so that the peer may send once it is connected. */
+  OneMessage(CmOptions options, SynchronousCmId id) {
+    this.options = options;
+    queues = MessageQueues.create(id.id(), 1, 1);
+    outgoing = queues.registerMessages(BYTES);
+    queues.postReceive(0, queues.registerMessages(BYTES).slice(0, BYTES));
+  }
+
+  /** An exchange. */
+  interface Play {
+    void play() throws InterruptedException;
+  }
+
+  /** Says when it begins and how it ends. */
+  static int between(CmOptions options, String program, Play play) throws InterruptedException {
+    options.check();
+    int result = -1;
+    options.spec.commandLine().getOut().println(program + ": start");
+    try {
+      play.play();
+      result = 0;
+    } finally {
+      options.spec.commandLine().getOut().println(program + ": end " + result);
+    }
+    return result;
+  }
+
+  void send() throws InterruptedException {
+    queues.postSend(0, outgoing.slice(0, BYTES));
+    await("send", queues::awaitSend);
+  }
+
+  void receive() throws InterruptedException {
+    await("receive", queues::awaitReceive);
+  }
+
+  private interface Wait {
+    Optional<MessageQueues.Completed> await(Duration timeout) throws InterruptedException;
+  }
+
+  private void await(String what, Wait wait) throws InterruptedException {
+    try {
+      if (wait.await(options.timeout()).isEmpty()) {
+        throw options.late("the " + what);
+      }
+    } catch (WorkCompletionException failed) {
+      throw CmOptions.broken("the " + what, failed);
+    }
+  }
+
+  @Override
+  public void close() {
+    queues.close();
+  }
+}
