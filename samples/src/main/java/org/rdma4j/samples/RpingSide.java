@@ -13,6 +13,7 @@ import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionOpcode;
+import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.ProtectionDomain;
@@ -77,17 +78,16 @@ final class RpingSide implements AutoCloseable {
     RdmaDevice device = id.id().device();
     channel = device.createCompletionChannel();
     domain = device.allocateProtectionDomain();
+    CompletionQueue queue = device.createCompletionQueue(2 * SEND_DEPTH, channel);
     QueuePairConfig config =
-        QueuePairConfig.reliable(device.createCompletionQueue(2 * SEND_DEPTH, channel))
-            .sendDepth(SEND_DEPTH)
-            .receiveDepth(RECEIVE_DEPTH);
+        QueuePairConfig.reliable(queue).sendDepth(SEND_DEPTH).receiveDepth(RECEIVE_DEPTH);
     if (options.ownQueuePair) {
       queuePair = domain.createQueuePair(config);
       queuePair.initialize(id.id().port(), 0);
     } else {
       queuePair = id.id().createQueuePair(domain, config);
     }
-    completions = config.sendCompletions().completions(SEND_DEPTH);
+    completions = queue.completions(SEND_DEPTH);
     sends = queuePair.sendRequests(1);
     receives = queuePair.receiveRequests(1);
     received = domain.register(MESSAGE_BYTES, AccessFlag.LOCAL_WRITE);
