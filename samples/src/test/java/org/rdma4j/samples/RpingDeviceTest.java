@@ -152,9 +152,9 @@ class RpingDeviceTest {
   }
 
   private static List<String> pings(String prefix, String game) {
-    String[] words = game.split(" ");
-    int count = Integer.parseInt(words[1]);
-    int bytes = Integer.parseInt(words[3]);
+    List<String> words = List.of(game.split(" "));
+    int count = Integer.parseInt(words.get(1));
+    int bytes = Integer.parseInt(words.get(3));
     List<String> lines = new ArrayList<>();
     for (int ping = 0; ping < count; ping++) {
       StringBuilder line = new StringBuilder("rdma-ping-" + ping + ": ");
