@@ -22,7 +22,6 @@ import picocli.CommandLine.ParameterException;
           + " itself as the peer. The server is to be started first, and takes a -S at least as"
           + " large as the client's."
     },
-    mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class,
     sortOptions = false,
     usageHelpAutoWidth = true)
@@ -93,6 +92,19 @@ final class Rping implements Callable<Integer> {
       names = "-q",
       description = "create the queue pair and change its states without the connection manager")
   boolean ownQueuePair;
+
+  // The standard ones would take -V, which is another one here.
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "show this help message and exit")
+  boolean help;
+
+  @Option(
+      names = "--version",
+      versionHelp = true,
+      description = "print version information and exit")
+  boolean version;
 
   @Override
   public Integer call() throws InterruptedException {
