@@ -48,7 +48,7 @@ public record Resources(List<String> descriptors, List<String> objects) {
   private static List<String> kernelObjects() throws IOException, InterruptedException {
     Set<String> threads = Set.copyOf(list("/proc/self/task"));
     List<String> objects = new ArrayList<>();
-    for (String kind : List.of("pd", "cq", "qp", "mr")) {
+    for (String kind : List.of("pd", "cq", "qp", "mr", "cm_id")) {
       Matcher owner = OWNER.matcher(Command.output("rdma", "resource", "show", kind));
       while (owner.find()) {
         if (threads.contains(owner.group(1))) {
