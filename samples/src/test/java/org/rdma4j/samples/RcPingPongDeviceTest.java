@@ -62,7 +62,7 @@ class RcPingPongDeviceTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"-s 64 -n 50 -c", "-s 1048576 -n 5 -c -e"})
+  @ValueSource(strings = {"rc -s 64 -n 50 -c", "rc -s 1048576 -n 5 -c -e"})
   void playsWithItself(String game) throws Exception {
     int port = TestDevice.freePort();
     CompletableFuture<Outcome> server = Outcome.begin(Game.server(port, game + " --warmup 3"));
