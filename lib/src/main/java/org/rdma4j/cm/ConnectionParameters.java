@@ -3,6 +3,7 @@ package org.rdma4j.cm;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.function.Consumer;
 import org.rdma4j.bindings.generated.rdma_conn_param;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.platform.Range;
@@ -126,15 +127,7 @@ public record ConnectionParameters(
    * @return the copy
    */
   public ConnectionParameters privateData(ByteBuffer privateData) {
-    return new ConnectionParameters(
-        privateData,
-        responderResources,
-        initiatorDepth,
-        flowControl,
-        retryCount,
-        rnrRetryCount,
-        sharedReceiveQueue,
-        queuePairNumber);
+    return with(draft -> draft.privateData = privateData);
   }
 
   /**
@@ -145,15 +138,7 @@ public record ConnectionParameters(
    * @return the copy
    */
   public ConnectionParameters responderResources(int responderResources) {
-    return new ConnectionParameters(
-        privateData,
-        responderResources,
-        initiatorDepth,
-        flowControl,
-        retryCount,
-        rnrRetryCount,
-        sharedReceiveQueue,
-        queuePairNumber);
+    return with(draft -> draft.responderResources = responderResources);
   }
 
   /**
@@ -164,15 +149,7 @@ public record ConnectionParameters(
    * @return the copy
    */
   public ConnectionParameters initiatorDepth(int initiatorDepth) {
-    return new ConnectionParameters(
-        privateData,
-        responderResources,
-        initiatorDepth,
-        flowControl,
-        retryCount,
-        rnrRetryCount,
-        sharedReceiveQueue,
-        queuePairNumber);
+    return with(draft -> draft.initiatorDepth = initiatorDepth);
   }
 
   /**
@@ -182,15 +159,7 @@ public record ConnectionParameters(
    * @return the copy
    */
   public ConnectionParameters flowControl(boolean flowControl) {
-    return new ConnectionParameters(
-        privateData,
-        responderResources,
-        initiatorDepth,
-        flowControl,
-        retryCount,
-        rnrRetryCount,
-        sharedReceiveQueue,
-        queuePairNumber);
+    return with(draft -> draft.flowControl = flowControl);
   }
 
   /**
@@ -201,15 +170,7 @@ public record ConnectionParameters(
    * @return the copy
    */
   public ConnectionParameters retryCount(int retryCount) {
-    return new ConnectionParameters(
-        privateData,
-        responderResources,
-        initiatorDepth,
-        flowControl,
-        retryCount,
-        rnrRetryCount,
-        sharedReceiveQueue,
-        queuePairNumber);
+    return with(draft -> draft.retryCount = retryCount);
   }
 
   /**
@@ -220,15 +181,7 @@ public record ConnectionParameters(
    * @return the copy
    */
   public ConnectionParameters rnrRetryCount(int rnrRetryCount) {
-    return new ConnectionParameters(
-        privateData,
-        responderResources,
-        initiatorDepth,
-        flowControl,
-        retryCount,
-        rnrRetryCount,
-        sharedReceiveQueue,
-        queuePairNumber);
+    return with(draft -> draft.rnrRetryCount = rnrRetryCount);
   }
 
   /**
@@ -238,15 +191,7 @@ public record ConnectionParameters(
    * @return the copy
    */
   public ConnectionParameters sharedReceiveQueue(boolean sharedReceiveQueue) {
-    return new ConnectionParameters(
-        privateData,
-        responderResources,
-        initiatorDepth,
-        flowControl,
-        retryCount,
-        rnrRetryCount,
-        sharedReceiveQueue,
-        queuePairNumber);
+    return with(draft -> draft.sharedReceiveQueue = sharedReceiveQueue);
   }
 
   /**
@@ -256,14 +201,47 @@ public record ConnectionParameters(
    * @return the copy
    */
   public ConnectionParameters queuePairNumber(int queuePairNumber) {
-    return new ConnectionParameters(
-        privateData,
-        responderResources,
-        initiatorDepth,
-        flowControl,
-        retryCount,
-        rnrRetryCount,
-        sharedReceiveQueue,
-        queuePairNumber);
+    return with(draft -> draft.queuePairNumber = queuePairNumber);
+  }
+
+  private ConnectionParameters with(Consumer<Draft> change) {
+    Draft draft = new Draft(this);
+    change.accept(draft);
+    return draft.parameters();
+  }
+
+  /** A copy that can be changed. */
+  private static final class Draft {
+    ByteBuffer privateData;
+    int responderResources;
+    int initiatorDepth;
+    boolean flowControl;
+    int retryCount;
+    int rnrRetryCount;
+    boolean sharedReceiveQueue;
+    int queuePairNumber;
+
+    Draft(ConnectionParameters parameters) {
+      this.privateData = parameters.privateData;
+      this.responderResources = parameters.responderResources;
+      this.initiatorDepth = parameters.initiatorDepth;
+      this.flowControl = parameters.flowControl;
+      this.retryCount = parameters.retryCount;
+      this.rnrRetryCount = parameters.rnrRetryCount;
+      this.sharedReceiveQueue = parameters.sharedReceiveQueue;
+      this.queuePairNumber = parameters.queuePairNumber;
+    }
+
+    ConnectionParameters parameters() {
+      return new ConnectionParameters(
+          privateData,
+          responderResources,
+          initiatorDepth,
+          flowControl,
+          retryCount,
+          rnrRetryCount,
+          sharedReceiveQueue,
+          queuePairNumber);
+    }
   }
 }
