@@ -19,8 +19,13 @@ final class OneMessage implements AutoCloseable {
   OneMessage(CmOptions options, SynchronousCmId id) {
     this.options = options;
     queues = MessageQueues.create(id.id(), 1, 1);
-    outgoing = queues.registerMessages(BYTES);
-    queues.postReceive(0, queues.registerMessages(BYTES).slice(0, BYTES));
+    try {
+      outgoing = queues.registerMessages(BYTES);
+      queues.postReceive(0, queues.registerMessages(BYTES).slice(0, BYTES));
+    } catch (RuntimeException failed) {
+      queues.close();
+      throw failed;
+    }
   }
 
   /** An exchange. */

@@ -5,6 +5,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -76,26 +78,35 @@ final class RpingSide implements AutoCloseable {
     this.options = options;
     this.id = id;
     RdmaDevice device = id.id().device();
-    channel = device.createCompletionChannel();
+    // The device is the connection manager's, which closes nothing of ours.
+    Deque<Runnable> undo = new ArrayDeque<>();
     domain = device.allocateProtectionDomain();
-    CompletionQueue queue = device.createCompletionQueue(2 * SEND_DEPTH, channel);
-    QueuePairConfig config =
-        QueuePairConfig.reliable(queue).sendDepth(SEND_DEPTH).receiveDepth(RECEIVE_DEPTH);
-    if (options.ownQueuePair) {
-      queuePair = domain.createQueuePair(config);
-      queuePair.initialize(id.id().port(), 0);
-    } else {
-      queuePair = id.id().createQueuePair(domain, config);
+    undo.push(domain::close);
+    try {
+      channel = device.createCompletionChannel();
+      undo.push(channel::close);
+      CompletionQueue queue = device.createCompletionQueue(2 * SEND_DEPTH, channel);
+      QueuePairConfig config =
+          QueuePairConfig.reliable(queue).sendDepth(SEND_DEPTH).receiveDepth(RECEIVE_DEPTH);
+      if (options.ownQueuePair) {
+        queuePair = domain.createQueuePair(config);
+        queuePair.initialize(id.id().port(), 0);
+      } else {
+        queuePair = id.id().createQueuePair(domain, config);
+      }
+      completions = queue.completions(SEND_DEPTH);
+      sends = queuePair.sendRequests(1);
+      receives = queuePair.receiveRequests(1);
+      received = domain.register(MESSAGE_BYTES, AccessFlag.LOCAL_WRITE);
+      sent = domain.register(MESSAGE_BYTES);
+      data = register();
+      start = register();
+      options.step("allocated & registered buffers...");
+      postReceive();
+    } catch (RuntimeException failed) {
+      undo.forEach(Runnable::run);
+      throw failed;
     }
-    completions = queue.completions(SEND_DEPTH);
-    sends = queuePair.sendRequests(1);
-    receives = queuePair.receiveRequests(1);
-    received = domain.register(MESSAGE_BYTES, AccessFlag.LOCAL_WRITE);
-    sent = domain.register(MESSAGE_BYTES);
-    data = register();
-    start = register();
-    options.step("allocated & registered buffers...");
-    postReceive();
   }
 
   private MemoryRegion register() {
