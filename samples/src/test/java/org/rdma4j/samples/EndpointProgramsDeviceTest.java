@@ -35,19 +35,6 @@ class EndpointProgramsDeviceTest {
   }
 
   @Test
-  void endpointsPlay() throws Exception {
-    String port = String.valueOf(TestDevice.freePort());
-    String game = "-n 20 -s 100";
-    CompletableFuture<Outcome> server = Outcome.begin(words("endpoint-pingpong -p", port, game));
-    ChildProcess.awaitListening(Integer.parseInt(port));
-    Outcome client = Outcome.of(words("endpoint-pingpong localhost -p", port, game));
-    for (Outcome outcome : List.of(client, server.get(PATIENCE_SECONDS, TimeUnit.SECONDS))) {
-      assertThat(outcome.out()).singleElement().asString().startsWith("20 iters of 100 bytes in ");
-      assertThat(outcome.status()).isZero();
-    }
-  }
-
-  @Test
   void unequalSizesAreToldInALine() throws Exception {
     String port = String.valueOf(TestDevice.freePort());
     CompletableFuture<Outcome> server = Outcome.begin(words("endpoint-pingpong -p", port, "-s 64"));
