@@ -63,7 +63,7 @@ public final class Bench {
   private Bench() {}
 
   /**
-   * Measures for some twenty minutes, or three.
+   * Measures for some ten minutes, or three.
    *
    * @param arguments the file for JMH's results, as JSON; the file for what JMH says; then "quick"
    *     for one JVM and few iterations of each
