@@ -34,7 +34,7 @@ public abstract class AgainstC {
   static final int LOOP = 1024;
 
   private static final int LOOP_IN_C = 1 << 14;
-  private static final long NANOS_IN_C = TimeUnit.MILLISECONDS.toNanos(20);
+  private static final long NANOS_IN_C = TimeUnit.MILLISECONDS.toNanos(10);
 
   /** How posts and polls are called. */
   @Param({"CRITICAL", "PLAIN"})
@@ -42,6 +42,7 @@ public abstract class AgainstC {
 
   private @Nullable StandIn standIn;
   private @Nullable LoopInC loop;
+  private @Nullable LoopInC unmerged;
 
   /** What the same loop took in C. */
   @AuxCounters(AuxCounters.Type.EVENTS)
@@ -50,6 +51,9 @@ public abstract class AgainstC {
     /** Nanoseconds for each operation. */
     public double nanosInC;
 
+    /** The same where the compiler did not join small stores. */
+    public double nanosInUnmergedC;
+
     private @Nullable AgainstC benchmark;
 
     /** JMH injects a counter into benchmarks only, so that it is they who tell whose loop it is. */
@@ -57,16 +61,22 @@ public abstract class AgainstC {
       this.benchmark = benchmark;
     }
 
-    /** Runs the loop. */
+    /** Runs the loops. */
     @TearDown(Level.Iteration)
     public void run() {
+      AgainstC running = requireNonNull(benchmark);
+      nanosInC = nanosOf(requireNonNull(running.loop));
+      nanosInUnmergedC = nanosOf(requireNonNull(running.unmerged));
+    }
+
+    private static double nanosOf(LoopInC loop) {
       long nanos = 0;
       long operations = 0;
       while (nanos < NANOS_IN_C) {
-        nanos += requireNonNull(requireNonNull(benchmark).loop).nanos(LOOP_IN_C);
+        nanos += loop.nanos(LOOP_IN_C);
         operations += LOOP_IN_C;
       }
-      nanosInC = (double) nanos / operations;
+      return (double) nanos / operations;
     }
   }
 
@@ -74,7 +84,8 @@ public abstract class AgainstC {
   @Setup
   public final void setUp() {
     standIn = StandIn.open(StandIn.FAST, style, queues());
-    loop = new LoopInC(loopInC(), standIn);
+    loop = new LoopInC(LoopInC.OPTIMIZED, loopInC(), standIn);
+    unmerged = new LoopInC(LoopInC.UNMERGED, loopInC(), standIn);
     use(standIn);
   }
 

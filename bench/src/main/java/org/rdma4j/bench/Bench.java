@@ -46,6 +46,8 @@ public final class Bench {
   private static final List<Row> ROWS =
       List.of(
           new Row(PostAndPoll.class, "post + poll", 1.35),
+          new Row(JniSerialized.class, "JNI, request serialised before", NONE),
+          new Row(JniFieldByField.class, "JNI, field by field", NONE),
           new Row(ExtendedPostAndPoll.class, "calls", "EXTENDED_POST", "wr_* + poll", NONE),
           new Row(
               ExtendedPostAndPoll.class, "calls", "EXTENDED_POLL", "post + extended poll", NONE),
@@ -84,8 +86,16 @@ public final class Bench {
     Collection<RunResult> results = new Runner(options.build()).run();
     PrintStream out = System.out;
     out.printf(
-        "%-32s%9s%12s%9s%18s%7s%22s%n",
-        "operation", "C ns/op", "Java ns/op", "Java / C", "quartiles", "B/op", "at most");
+        "%-32s%9s%12s%12s%9s%18s%12s%7s%22s%n",
+        "operation",
+        "C -O2 ns",
+        "unmerged ns",
+        "Java ns/op",
+        "Java / C",
+        "quartiles",
+        "/ unmerged",
+        "B/op",
+        "at most");
     for (CallStyle style : List.of(CallStyle.CRITICAL, CallStyle.PLAIN)) {
       for (Row row : ROWS) {
         String name = row.operation + ", " + style.name().toLowerCase(Locale.ROOT);
@@ -113,12 +123,14 @@ public final class Bench {
   private static void print(PrintStream out, String name, double most, Comparison comparison) {
     out.printf(
         Locale.ROOT,
-        "%-32s%9.2f%12.2f%9.2f%18s%7.2f%22s%n",
+        "%-32s%9.2f%12.2f%12.2f%9.2f%18s%12.2f%7.2f%22s%n",
         name,
         comparison.c(),
+        comparison.unmerged(),
         comparison.java(),
         comparison.ratio(0.5),
         String.format(Locale.ROOT, "%.2f to %.2f", comparison.ratio(0.25), comparison.ratio(0.75)),
+        comparison.ratioToUnmerged(),
         comparison.bytes(),
         Double.isNaN(most) ? "" : verdict(most, comparison));
   }

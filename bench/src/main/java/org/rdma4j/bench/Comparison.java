@@ -13,7 +13,9 @@ import org.openjdk.jmh.results.RunResult;
 final class Comparison {
   private final List<Double> java;
   private final List<Double> c;
+  private final List<Double> unmerged;
   private final List<Double> ratios;
+  private final List<Double> ratiosToUnmerged;
   private final double bytes;
 
   Comparison(RunResult result) {
@@ -23,7 +25,9 @@ final class Comparison {
     }
     java = sorted(iterations, Comparison::java);
     c = sorted(iterations, Comparison::c);
+    unmerged = sorted(iterations, Comparison::unmerged);
     ratios = sorted(iterations, iteration -> java(iteration) / c(iteration));
+    ratiosToUnmerged = sorted(iterations, iteration -> java(iteration) / unmerged(iteration));
     bytes =
         quantile(sorted(iterations, iteration -> secondary(iteration, "gc.alloc.rate.norm")), 0.5);
   }
@@ -34,6 +38,10 @@ final class Comparison {
 
   private static double c(IterationResult iteration) {
     return secondary(iteration, "nanosInC");
+  }
+
+  private static double unmerged(IterationResult iteration) {
+    return secondary(iteration, "nanosInUnmergedC");
   }
 
   private static double secondary(IterationResult iteration, String name) {
@@ -63,6 +71,16 @@ final class Comparison {
   /** Nanoseconds of an operation in C. */
   double c() {
     return quantile(c, 0.5);
+  }
+
+  /** Nanoseconds of an operation in C whose small stores the compiler did not join. */
+  double unmerged() {
+    return quantile(unmerged, 0.5);
+  }
+
+  /** The median of Java's time over that of C whose small stores the compiler did not join. */
+  double ratioToUnmerged() {
+    return quantile(ratiosToUnmerged, 0.5);
   }
 
   /** A quantile of Java's time over C's in the same moment. */

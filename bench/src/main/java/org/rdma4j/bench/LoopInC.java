@@ -14,19 +14,22 @@ import org.rdma4j.verbs.MemoryRegion;
 
 /** A benchmark's loop in C, one of {@code loops.c}, on the queues of a stand-in. */
 final class LoopInC {
-  private static final SymbolLookup LIBRARY =
-      SymbolLookup.libraryLookup("libloops.so", Arena.global());
+  /** Compiled with -O2. */
+  static final String OPTIMIZED = "libloops.so";
+
+  /** Compiled without the passes that join small stores, besides. */
+  static final String UNMERGED = "libloops-unmerged.so";
 
   private final MethodHandle loop;
 
   /** {@code struct work}. */
   private final MemorySegment work = Arena.ofAuto().allocate(40, Long.BYTES);
 
-  LoopInC(String name, StandIn standIn) {
+  LoopInC(String library, String name, StandIn standIn) {
     loop =
         Linker.nativeLinker()
             .downcallHandle(
-                LIBRARY.find(name).orElseThrow(),
+                SymbolLookup.libraryLookup(library, Arena.global()).find(name).orElseThrow(),
                 FunctionDescriptor.of(JAVA_LONG, ADDRESS, JAVA_LONG));
     MemoryRegion region = standIn.region();
     work.set(ADDRESS, 0, standIn.queuePair().handle());
