@@ -43,11 +43,15 @@ public final class Bench {
 
   private static final double NONE = Double.NaN;
   private static final String POOL = PoolCycle.class.getName() + ".";
+  private static final Row SERIALIZED =
+      new Row(JniSerialized.class, "JNI, request serialised", NONE);
+  private static final Row FIELD_BY_FIELD =
+      new Row(JniFieldByField.class, "JNI, field by field", NONE);
   private static final List<Row> ROWS =
       List.of(
           new Row(PostAndPoll.class, "post + poll", 1.35),
-          new Row(JniSerialized.class, "JNI, request serialised before", NONE),
-          new Row(JniFieldByField.class, "JNI, field by field", NONE),
+          SERIALIZED,
+          FIELD_BY_FIELD,
           new Row(ExtendedPostAndPoll.class, "calls", "EXTENDED_POST", "wr_* + poll", NONE),
           new Row(
               ExtendedPostAndPoll.class, "calls", "EXTENDED_POLL", "post + extended poll", NONE),
@@ -110,6 +114,23 @@ public final class Bench {
             .findAny()
             .orElseThrow(() -> new IllegalStateException("no result of the pool"));
     print(out, "pool: acquire + release", NONE, new Comparison(pool));
+    printTimesOurs(out, results, SERIALIZED, 1.8);
+    printTimesOurs(out, results, FIELD_BY_FIELD, 6);
+  }
+
+  /** Through C, which ran beside each, as the two ran one after the other. */
+  private static void printTimesOurs(
+      PrintStream out, Collection<RunResult> results, Row jni, double least) {
+    Comparison ours = new Comparison(find(results, ROWS.get(0), CallStyle.CRITICAL));
+    Comparison other = new Comparison(find(results, jni, CallStyle.CRITICAL));
+    double times = other.ratio(0.5) / ours.ratio(0.5);
+    out.printf(
+        Locale.ROOT,
+        "%s: %.2f times ours (at least %.1f: %s)%n",
+        jni.operation,
+        times,
+        least,
+        times >= least ? "met" : "MISSED");
   }
 
   private static RunResult find(Collection<RunResult> results, Row row, CallStyle style) {
