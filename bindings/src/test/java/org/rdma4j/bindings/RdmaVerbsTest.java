@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.bindings.generated.ibv_sge;
+import org.rdma4j.bindings.generated.sockaddr_in6;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.RdmaVerbs;
 
@@ -209,6 +210,14 @@ final class RdmaVerbsTest {
         .isEqualTo(CFunctions.call("call_get_local_addr", id.address()));
     assertThat(RdmaVerbs.rdma_get_peer_addr(id).address())
         .isEqualTo(CFunctions.call("call_get_peer_addr", id.address()));
+  }
+
+  @Test
+  void addressesHaveRoomForThoseOfIpv6() {
+    assertThat(RdmaVerbs.rdma_get_local_addr(id).byteSize())
+        .isGreaterThanOrEqualTo(sockaddr_in6.layout().byteSize());
+    assertThat(RdmaVerbs.rdma_get_peer_addr(id).byteSize())
+        .isGreaterThanOrEqualTo(sockaddr_in6.layout().byteSize());
   }
 
   @Test

@@ -26,7 +26,6 @@ import org.rdma4j.bindings.generated.rdma_cm_join_mc_attr_ex;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.generated.rdma_ib_addr;
 import org.rdma4j.bindings.generated.rdma_route;
-import org.rdma4j.bindings.generated.sockaddr_storage;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.RdmaVerbs;
 import org.rdma4j.lifetime.Lifetime;
@@ -191,8 +190,7 @@ public final class CmId implements AutoCloseable {
 
   /**
    * Resolves the route to the peer, once its address is: {@code rdma_resolve_route}. {@link
-   * CmEvent.RouteResolved} or {@link CmEvent.RouteFailed} tells the outcome. Where this machine
-   * runs ibacm, librdmacm asks it before, and waits for its answer.
+   * CmEvent.RouteResolved} or {@link CmEvent.RouteFailed} tells the outcome.
    *
    * @param timeout how long that may take, to 24 days, in milliseconds
    * @throws IllegalArgumentException where the timeout is negative or too long
@@ -829,12 +827,8 @@ public final class CmId implements AutoCloseable {
     return address(RdmaVerbs::rdma_get_peer_addr);
   }
 
-  /** C's struct sockaddr is but the beginning of one. */
   private SocketAddress address(UnaryOperator<MemorySegment> address) {
-    return query(
-        pointer ->
-            SocketAddresses.read(
-                address.apply(pointer).reinterpret(sockaddr_storage.layout().byteSize())));
+    return query(pointer -> SocketAddresses.read(address.apply(pointer)));
   }
 
   /**

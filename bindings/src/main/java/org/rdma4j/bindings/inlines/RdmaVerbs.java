@@ -27,14 +27,14 @@ import org.rdma4j.bindings.generated.rdma_route;
 public final class RdmaVerbs {
   private RdmaVerbs() {}
 
-  /** {@code rdma_get_local_addr}: the sockaddr in the identifier. */
+  /** {@code rdma_get_local_addr}: the sockaddr in the identifier, with the room of the longest. */
   public static MemorySegment rdma_get_local_addr(MemorySegment id) {
-    return rdma_addr.src_addr(rdma_route.addr(rdma_cm_id.route(id)));
+    return rdma_addr.src_storage(rdma_route.addr(rdma_cm_id.route(id)));
   }
 
-  /** {@code rdma_get_peer_addr}: the sockaddr in the identifier. */
+  /** {@code rdma_get_peer_addr}: the sockaddr in the identifier, with the room of the longest. */
   public static MemorySegment rdma_get_peer_addr(MemorySegment id) {
-    return rdma_addr.dst_addr(rdma_route.addr(rdma_cm_id.route(id)));
+    return rdma_addr.dst_storage(rdma_route.addr(rdma_cm_id.route(id)));
   }
 
   /** {@code rdma_seterrno}: 0, or -1 and errno where it is not 0. */
