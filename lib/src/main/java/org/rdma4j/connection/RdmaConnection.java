@@ -800,6 +800,14 @@ public final class RdmaConnection implements AutoCloseable {
 
   private void received(int which, int immediate, int length) {
     int given = immediate & CREDITS_MASK;
+    // No more than it ever took: another number would have this side send to a peer without
+    // receive.
+    if (given > peer.receives() - credits) {
+      breakUp(
+          "the peer gave %d credits beside the %d left, and has room for %d messages"
+              .formatted(given, credits, peer.receives()));
+      return;
+    }
     credits += given;
     for (int i = 0; i < given; i++) {
       credit.signal();

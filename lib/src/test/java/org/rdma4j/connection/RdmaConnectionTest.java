@@ -243,6 +243,29 @@ final class RdmaConnectionTest {
     }
   }
 
+  @Test
+  void aPeerThatGivesCreditsItCannotHaveBreaksTheConnection() throws Exception {
+    try (var peer = resolved();
+        var queues = MessageQueues.create(peer.id(), 4, 4)) {
+      FutureTask<Optional<RdmaConnection>> accept = start(() -> listener.accept(PATIENCE));
+      peer.connect(ConnectionParameters.DEFAULT.privateData(Hello.of(SMALL).write()), PATIENCE);
+      try (RdmaConnection accepted = get(accept).orElseThrow()) {
+        int creditsAlone = 1 << 28;
+        int credits = creditsAlone - 1;
+        queues
+            .queuePair()
+            .sendRequests(1)
+            .add(1)
+            .sendWithImmediate(creditsAlone | credits)
+            .signaled()
+            .post();
+        assertThatThrownBy(() -> accepted.receive(PATIENCE))
+            .isInstanceOf(RdmaException.class)
+            .hasMessageContaining(credits + " credits");
+      }
+    }
+  }
+
   /** Another program that is about to connect. */
   private SynchronousCmId resolved() throws InterruptedException {
     SynchronousCmId peer = SynchronousCmId.open(PortSpace.TCP);
