@@ -1,16 +1,24 @@
 package org.rdma4j.bench;
 
+import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.results.format.ResultFormatFactory;
 import org.openjdk.jmh.results.format.ResultFormatType;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.format.OutputFormat;
+import org.openjdk.jmh.runner.format.OutputFormatFactory;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.VerboseMode;
 import org.rdma4j.verbs.CallStyle;
 
 /** Runs the benchmarks and prints one table: {@code dev/bench}. */
@@ -43,15 +51,14 @@ public final class Bench {
 
   private static final double NONE = Double.NaN;
   private static final String POOL = PoolCycle.class.getName() + ".";
+  private static final String JNI = JniPostAndPoll.class.getName() + ".";
   private static final Row SERIALIZED =
-      new Row(JniSerialized.class, "JNI, request serialised", NONE);
+      new Row(JniPostAndPoll.class, "access", "SERIALIZED", "JNI, request serialised", NONE);
   private static final Row FIELD_BY_FIELD =
-      new Row(JniFieldByField.class, "JNI, field by field", NONE);
+      new Row(JniPostAndPoll.class, "access", "FIELD_BY_FIELD", "JNI, field by field", NONE);
   private static final List<Row> ROWS =
       List.of(
           new Row(PostAndPoll.class, "post + poll", 1.35),
-          SERIALIZED,
-          FIELD_BY_FIELD,
           new Row(ExtendedPostAndPoll.class, "calls", "EXTENDED_POST", "wr_* + poll", NONE),
           new Row(
               ExtendedPostAndPoll.class, "calls", "EXTENDED_POLL", "post + extended poll", NONE),
@@ -74,20 +81,25 @@ public final class Bench {
    * @param arguments the file for JMH's results, as JSON; the file for what JMH says; then "quick"
    *     for one JVM and few iterations of each
    * @throws RunnerException where a benchmark fails
+   * @throws IOException where a file cannot be written
    */
-  public static void main(String[] arguments) throws RunnerException {
-    ChainedOptionsBuilder options =
-        new OptionsBuilder()
-            .include(Bench.class.getPackageName())
-            .addProfiler(GCProfiler.class)
-            .shouldFailOnError(true)
-            .resultFormat(ResultFormatType.JSON)
-            .result(arguments[0])
-            .output(arguments[1]);
-    if (arguments.length > 2) {
-      options.forks(1).warmupIterations(30).measurementIterations(30);
+  public static void main(String[] arguments) throws RunnerException, IOException {
+    boolean quick = arguments.length > 2;
+    List<RunResult> results = new ArrayList<>();
+    try (PrintStream log = new PrintStream(arguments[1], StandardCharsets.UTF_8)) {
+      ChainedOptionsBuilder ours =
+          options(quick).include(Bench.class.getPackageName()).exclude(Pattern.quote(JNI));
+      // JNI has one way to call.
+      ChainedOptionsBuilder jni =
+          options(quick).include(Pattern.quote(JNI)).param("style", CallStyle.CRITICAL.name());
+      for (ChainedOptionsBuilder options : List.of(ours, jni)) {
+        OutputFormat format = OutputFormatFactory.createFormatInstance(log, VerboseMode.NORMAL);
+        results.addAll(new Runner(options.build(), format).run());
+      }
     }
-    Collection<RunResult> results = new Runner(options.build()).run();
+    try (PrintStream json = new PrintStream(arguments[0], StandardCharsets.UTF_8)) {
+      ResultFormatFactory.getInstance(ResultFormatType.JSON, json).writeOut(results);
+    }
     PrintStream out = System.out;
     out.printf(
         "%-32s%9s%12s%12s%9s%18s%12s%7s%22s%n",
@@ -114,8 +126,17 @@ public final class Bench {
             .findAny()
             .orElseThrow(() -> new IllegalStateException("no result of the pool"));
     print(out, "pool: acquire + release", NONE, new Comparison(pool));
+    for (Row row : List.of(SERIALIZED, FIELD_BY_FIELD)) {
+      print(out, row.operation, NONE, new Comparison(find(results, row, CallStyle.CRITICAL)));
+    }
     printTimesOurs(out, results, SERIALIZED, 1.8);
     printTimesOurs(out, results, FIELD_BY_FIELD, 6);
+  }
+
+  private static ChainedOptionsBuilder options(boolean quick) {
+    ChainedOptionsBuilder options =
+        new OptionsBuilder().addProfiler(GCProfiler.class).shouldFailOnError(true);
+    return quick ? options.forks(1).warmupIterations(30).measurementIterations(30) : options;
   }
 
   /** Through C, which ran beside each, as the two ran one after the other. */

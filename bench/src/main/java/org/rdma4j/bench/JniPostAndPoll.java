@@ -1,0 +1,103 @@
+package org.rdma4j.bench;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.CompilerControl;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.Param;
+import org.rdma4j.bindings.generated.ibv_send_wr;
+import org.rdma4j.bindings.generated.ibv_sge;
+import org.rdma4j.bindings.generated.ibv_wc;
+import org.rdma4j.bindings.generated.rdma_h;
+
+/** The same as {@link PostAndPoll} over JNI, which knows no styles of calls. */
+@SuppressWarnings("NullAway.Init") // the set-up
+public class JniPostAndPoll extends AgainstC {
+  private static final int REQUEST = 0;
+  private static final int SGE = REQUEST + (int) ibv_send_wr.layout().byteSize();
+  private static final int COMPLETION = SGE + (int) ibv_sge.layout().byteSize();
+  private static final int END = COMPLETION + (int) ibv_wc.layout().byteSize();
+  private static final int REQUEST_ID = REQUEST + (int) ibv_send_wr.wr_id$offset();
+  private static final int ID = COMPLETION + (int) ibv_wc.wr_id$offset();
+  private static final int STATUS = COMPLETION + (int) ibv_wc.status$offset();
+  private static final int OPCODE = COMPLETION + (int) ibv_wc.opcode$offset();
+  private static final int BYTE_LEN = COMPLETION + (int) ibv_wc.byte_len$offset();
+
+  /** How fields are written and read. */
+  @Param({"SERIALIZED", "FIELD_BY_FIELD"})
+  public JniAccess access;
+
+  private ByteBuffer memory;
+  private long base;
+  private long address;
+  private int key;
+  private long queuePair;
+  private long completionQueue;
+
+  @Override
+  void use(StandIn standIn) {
+    memory = ByteBuffer.allocateDirect(END).order(ByteOrder.nativeOrder());
+    base = MemorySegment.ofBuffer(memory).address();
+    address = standIn.region().remoteAddress();
+    key = standIn.region().localKey();
+    queuePair = standIn.queuePair().handle().address();
+    completionQueue = standIn.completionQueue().handle().address();
+    describe(0);
+  }
+
+  @Override
+  String loopInC() {
+    return "post_and_poll";
+  }
+
+  /** What Java takes. */
+  @Benchmark
+  @CompilerControl(CompilerControl.Mode.DONT_INLINE)
+  @OperationsPerInvocation(LOOP)
+  public long postAndPoll(InC inC) {
+    inC.of(this);
+    long sum = 0;
+    for (int i = 0; i < LOOP; i++) {
+      if (access == JniAccess.SERIALIZED) {
+        memory.putLong(REQUEST_ID, i);
+      } else {
+        describe(i);
+      }
+      if (Jni.post(queuePair, base + REQUEST) != 0) {
+        throw new IllegalStateException("the post failed");
+      }
+      while (Jni.poll(completionQueue, 1, base + COMPLETION) == 0) {
+        // The stand-in completes at once.
+      }
+      if (getInt(STATUS) != rdma_h.IBV_WC_SUCCESS() || getInt(OPCODE) == rdma_h.IBV_WC_RECV()) {
+        throw new IllegalStateException("the send failed");
+      }
+      sum += getLong(ID) + Integer.toUnsignedLong(getInt(BYTE_LEN));
+    }
+    return sum;
+  }
+
+  private void describe(long id) {
+    long sge = base + SGE;
+    Jni.putLong(sge + ibv_sge.addr$offset(), address);
+    Jni.putInt(sge + ibv_sge.length$offset(), StandIn.MESSAGE);
+    Jni.putInt(sge + ibv_sge.lkey$offset(), key);
+    long request = base + REQUEST;
+    Jni.putLong(request + ibv_send_wr.wr_id$offset(), id);
+    Jni.putLong(request + ibv_send_wr.next$offset(), 0);
+    Jni.putLong(request + ibv_send_wr.sg_list$offset(), sge);
+    Jni.putInt(request + ibv_send_wr.num_sge$offset(), 1);
+    Jni.putInt(request + ibv_send_wr.opcode$offset(), rdma_h.IBV_WR_SEND());
+    Jni.putInt(request + ibv_send_wr.send_flags$offset(), rdma_h.IBV_SEND_SIGNALED());
+  }
+
+  private long getLong(int offset) {
+    return access == JniAccess.SERIALIZED ? memory.getLong(offset) : Jni.getLong(base + offset);
+  }
+
+  private int getInt(int offset) {
+    return access == JniAccess.SERIALIZED ? memory.getInt(offset) : Jni.getInt(base + offset);
+  }
+}
