@@ -1,6 +1,5 @@
 package org.rdma4j.bench;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CyclicBarrier;
@@ -30,18 +29,18 @@ final class CloseUnderLoad {
 
   public static void main(String[] arguments) throws Exception {
     CallStyle style = CallStyle.valueOf(arguments[0]);
-    long end = System.nanoTime() + Duration.ofSeconds(Integer.parseInt(arguments[1])).toNanos();
+    int closes = Integer.parseInt(arguments[1]);
     long seed = Long.parseLong(arguments[2]);
     CloseUnderLoad load = new CloseUnderLoad(seed);
-    int rounds = 0;
+    int closed = 0;
     try (ExecutorService users = Executors.newFixedThreadPool(USERS)) {
-      while (System.nanoTime() < end) {
+      while (closed < closes) {
         // The slow device is inside a call at nearly every moment, the fast one at any.
-        load.round(users, rounds % 4 == 0 ? StandIn.FAST : StandIn.DAWDLING, style);
-        rounds++;
+        load.round(users, closed % 4 == 0 ? StandIn.FAST : StandIn.DAWDLING, style);
+        closed++;
       }
     }
-    System.out.println(rounds);
+    System.out.println(closed);
   }
 
   private void round(ExecutorService users, String device, CallStyle style) throws Exception {
