@@ -5,9 +5,11 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.cm.AddressHints;
 import org.rdma4j.cm.AddressInfo;
+import org.rdma4j.cm.MessageQueues;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.verbs.WorkCompletionException;
 import picocli.CommandLine.Model.CommandSpec;
@@ -67,13 +69,32 @@ final class CmOptions {
 
   /** Waits for a client. */
   SynchronousCmId awaitRequest(SynchronousCmId listener) throws InterruptedException {
-    return listener
-        .awaitRequest(timeout())
-        .orElseThrow(
-            () ->
-                new Failure(
-                    "no client came within %d s: start it, or wait longer with --timeout"
-                        .formatted(timeoutSeconds)));
+    return listener.awaitRequest(timeout()).orElseThrow(this::noClient);
+  }
+
+  /** That nobody came in time. */
+  Failure noClient() {
+    return new Failure(
+        "no client came within %d s: start it, or wait longer with --timeout"
+            .formatted(timeoutSeconds));
+  }
+
+  /** One of the waits of the queues. */
+  interface Wait {
+    Optional<MessageQueues.Completed> await(Duration timeout) throws InterruptedException;
+  }
+
+  /** Waits for that many sends or receives, and tells a failure in words. */
+  void await(String what, int count, Wait wait) throws InterruptedException {
+    for (int i = 0; i < count; i++) {
+      try {
+        if (wait.await(timeout()).isEmpty()) {
+          throw late("the " + what);
+        }
+      } catch (WorkCompletionException failed) {
+        throw broken("the " + what, failed);
+      }
+    }
   }
 
   /** That something did not happen in time. */

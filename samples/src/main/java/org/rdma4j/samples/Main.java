@@ -33,7 +33,8 @@ import picocli.CommandLine.Spec;
       AsyncWatch.class,
       Rping.class,
       RdmaClient.class,
-      RdmaServer.class
+      RdmaServer.class,
+      Ucmatose.class
     },
     exitCodeListHeading = "%nExit status:%n",
     exitCodeList = {"0:it went well", "1:it failed", "2:wrong usage"})

@@ -1,11 +1,8 @@
 package org.rdma4j.samples;
 
-import java.time.Duration;
-import java.util.Optional;
 import org.rdma4j.cm.MessageQueues;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.verbs.MemoryRegion;
-import org.rdma4j.verbs.WorkCompletionException;
 
 /** What rdma-client and rdma-server exchange: a message of 16 bytes in each direction. */
 final class OneMessage implements AutoCloseable {
@@ -49,25 +46,11 @@ final class OneMessage implements AutoCloseable {
 
   void send() throws InterruptedException {
     queues.postSend(0, outgoing.slice(0, BYTES));
-    await("send", queues::awaitSend);
+    options.await("send", 1, queues::awaitSend);
   }
 
   void receive() throws InterruptedException {
-    await("receive", queues::awaitReceive);
-  }
-
-  private interface Wait {
-    Optional<MessageQueues.Completed> await(Duration timeout) throws InterruptedException;
-  }
-
-  private void await(String what, Wait wait) throws InterruptedException {
-    try {
-      if (wait.await(options.timeout()).isEmpty()) {
-        throw options.late("the " + what);
-      }
-    } catch (WorkCompletionException failed) {
-      throw CmOptions.broken("the " + what, failed);
-    }
+    options.await("receive", 1, queues::awaitReceive);
   }
 
   @Override

@@ -24,7 +24,8 @@ class MainTest {
         "rc-example --help",
         "rping --help",
         "rdma-client --help",
-        "rdma-server --help"
+        "rdma-server --help",
+        "ucmatose --help"
       })
   void helpIsPrinted(String args) {
     Outcome outcome = Outcome.of(args.split(" "));
@@ -112,6 +113,9 @@ class MainTest {
     "rping -s -S 22, '-S is 22, must be from 23 to 65535'",
     "rping -s -S 65536, '-S is 65536, must be from 23 to 65535'",
     "rping -s -C -1, '-C is -1, must be from 0'",
+    "ucmatose -c 0, '-c is 0, must be from 1 to 65536'",
+    "ucmatose -a 32, '-a is 32, must be from 0 to 31'",
+    "ucmatose -P udp, 'expected one of [tcp, ib]'",
     "rping -s -p 0, '-p is 0, must be from 1 to 65535'",
   })
   void wrongUsageIsToldInALine(String args, String message) {

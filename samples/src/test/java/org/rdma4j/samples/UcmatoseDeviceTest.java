@@ -1,0 +1,141 @@
+package org.rdma4j.samples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.MessageQueues;
+import org.rdma4j.cm.PortSpace;
+import org.rdma4j.cm.SynchronousCmId;
+
+/** Plays with ucmatose, and with itself, on the first RDMA device of this machine. */
+@Tag("device")
+@Timeout(200)
+class UcmatoseDeviceTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final String HOST = TestDevice.host();
+
+  static Stream<String> games() {
+    return Stream.of("-C 10 -S 100", "-c 3 -C 5 -S 5000", "-f ip -t 8 -a 14 -C 2");
+  }
+
+  @ParameterizedTest
+  @MethodSource("games")
+  void clientPlaysWithServerInC(String game) throws Exception {
+    int port = TestDevice.freePort();
+    assertThatBothPlayed(CmGame.play(port, server(port, game), client(port, game)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("games")
+  void serverPlaysWithClientInC(String game) throws Exception {
+    int port = TestDevice.freePort();
+    assertThatBothPlayed(CmGame.serve(port, server(port, game), client(port, game)));
+  }
+
+  private static void assertThatBothPlayed(CmGame game) {
+    assertThat(game.client().err()).isEmpty();
+    assertThat(game.client().out())
+        .containsExactly(
+            "cmatose: starting client",
+            "cmatose: connecting",
+            "receiving data transfers",
+            "sending replies",
+            "data transfers complete",
+            "test complete",
+            "return status 0");
+    assertThat(game.client().status()).isZero();
+    assertThat(game.server().err()).isEmpty();
+    assertThat(game.server().out())
+        .containsExactly(
+            "cmatose: starting server",
+            "initiating data transfers",
+            "completing sends",
+            "receiving data transfers",
+            "data transfers complete",
+            "cmatose: disconnecting",
+            "disconnected",
+            "test complete",
+            "return status 0");
+    assertThat(game.server().status()).isZero();
+  }
+
+  @Test
+  void bothMoveToAnotherEventChannel() throws Exception {
+    int port = TestDevice.freePort();
+    CmGame game =
+        CmGame.playAlone(port, server(port, "-m -C 1"), client(port, "-m -C 1 -b " + HOST));
+
+    assertThat(game.client().out()).contains("migrating to new event channel");
+    assertThat(game.client().status()).isZero();
+    assertThat(game.server().out()).contains("migrating to new event channel");
+    assertThat(game.server().status()).isZero();
+  }
+
+  @Test
+  void clientTooManyIsSentAwayAndOneThatLeavesEndsTheGame() throws Exception {
+    int port = TestDevice.freePort();
+    CompletableFuture<Outcome> served =
+        Outcome.begin(server(port, "-C 1 --timeout 1000").split(" "));
+    ChildProcess.awaitListeningCm(port);
+    try (SynchronousCmId first = SynchronousCmId.open(PortSpace.TCP)) {
+      first.resolveAddress(new InetSocketAddress(HOST, port), PATIENCE);
+      first.resolveRoute(PATIENCE);
+      try (MessageQueues queues = MessageQueues.create(first.id(), 1, 1)) {
+        queues.postReceive(0, queues.registerMessages(100).slice(0, 100));
+        first.connect(ConnectionParameters.DEFAULT, PATIENCE);
+        assertThat(queues.awaitReceive(PATIENCE)).isPresent();
+
+        assertThatItWasRejected(Outcome.of(client(port, "-C 1").split(" ")));
+      }
+    }
+    Outcome server = served.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    server.assertFailed("a peer disconnected before the end");
+    assertThat(server.out())
+        .containsSubsequence("receiving data transfers", "cmatose: failing connection request");
+  }
+
+  @Test
+  void clientIsSentAwayWhereTheDeviceHasNoRoomForSoManyMessages() throws Exception {
+    int port = TestDevice.freePort();
+    CmGame game = CmGame.playAlone(port, server(port, "-C 65536"), client(port, "-C 1"));
+
+    assertThatItWasRejected(game.client());
+    game.server().assertFailed("65536");
+    assertThat(game.server().out()).contains("cmatose: failing connection request");
+  }
+
+  private static void assertThatItWasRejected(Outcome client) {
+    client.assertFailed("The program that listens there rejected it");
+    assertThat(client.out()).contains("cmatose: event: RDMA_CM_EVENT_REJECTED, error: 28");
+  }
+
+  @Test
+  void absentPeersAreToldInALine() throws Exception {
+    int port = TestDevice.freePort();
+    Outcome client = Outcome.of(client(port, "-C 1").split(" "));
+    client.assertFailed("Nobody listens at that port");
+    assertThat(client.out()).contains("cmatose: event: RDMA_CM_EVENT_REJECTED, error: 8");
+
+    Outcome server = Outcome.of(server(port, "--timeout 1").split(" "));
+    server.assertFailed("no client came within 1 s");
+    assertThat(server.out()).endsWith("test complete", "return status 1");
+  }
+
+  private static String server(int port, String game) {
+    return "ucmatose -p %d %s".formatted(port, game);
+  }
+
+  private static String client(int port, String game) {
+    return "ucmatose -s %s -p %d %s".formatted(HOST, port, game);
+  }
+}
