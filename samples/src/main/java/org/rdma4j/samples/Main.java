@@ -34,7 +34,8 @@ import picocli.CommandLine.Spec;
       Rping.class,
       RdmaClient.class,
       RdmaServer.class,
-      Ucmatose.class
+      Ucmatose.class,
+      Rcopy.class
     },
     exitCodeListHeading = "%nExit status:%n",
     exitCodeList = {"0:it went well", "1:it failed", "2:wrong usage"})
@@ -85,7 +86,7 @@ public final class Main implements Runnable {
     return CommandLine.ExitCode.SOFTWARE;
   }
 
-  private static String message(Exception failure) {
+  static String message(Exception failure) {
     boolean told =
         failure instanceof Failure
             || failure instanceof RdmaException

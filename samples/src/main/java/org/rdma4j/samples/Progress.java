@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Supplier;
 
 /** A line on standard error that tells how far long work has come. */
 final class Progress {
@@ -26,12 +27,17 @@ final class Progress {
   }
 
   void show(long done, long total) {
+    show(() -> "%d of %d iterations (%d %%)".formatted(done, total, done * 100 / total));
+  }
+
+  /** Words of one's own, which are asked for only when it is time for them. */
+  void show(Supplier<String> words) {
     long now = System.nanoTime();
     if (!shown || now - last < (terminal ? PAUSE_ON_TERMINAL : PAUSE)) {
       return;
     }
     last = now;
-    String text = "  %d of %d iterations (%d %%)".formatted(done, total, done * 100 / total);
+    String text = "  " + words.get();
     if (terminal) {
       err.print(CLEAR_LINE + text);
       err.flush();

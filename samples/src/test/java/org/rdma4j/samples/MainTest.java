@@ -25,7 +25,8 @@ class MainTest {
         "rping --help",
         "rdma-client --help",
         "rdma-server --help",
-        "ucmatose --help"
+        "ucmatose --help",
+        "rcopy --help"
       })
   void helpIsPrinted(String args) {
     Outcome outcome = Outcome.of(args.split(" "));
@@ -117,6 +118,9 @@ class MainTest {
     "ucmatose -a 32, '-a is 32, must be from 0 to 31'",
     "ucmatose -P udp, 'expected one of [tcp, ib]'",
     "rping -s -p 0, '-p is 0, must be from 1 to 65535'",
+    "rcopy -p 0, '-p is 0, must be from 1 to 65535'",
+    "rcopy -n -1, '-n is -1, must be from 0'",
+    "rcopy file, 'which server?'",
   })
   void wrongUsageIsToldInALine(String args, String message) {
     Outcome outcome = Outcome.of(args.isEmpty() ? new String[0] : args.split(" "));

@@ -1,0 +1,84 @@
+package org.rdma4j.samples;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.concurrent.TimeoutException;
+import org.rdma4j.RdmaException;
+import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.RdmaConnection;
+
+/** The client of rcopy: its file is read into registered memory, and sent from there. */
+final class FileSender {
+  private final Rcopy program;
+  private final RdmaConnection connection;
+
+  FileSender(Rcopy program, RdmaConnection connection) {
+    this.program = program;
+    this.connection = connection;
+  }
+
+  void send(Path source, String name) throws InterruptedException, TimeoutException, IOException {
+    try (FileChannel file = FileChannel.open(source)) {
+      FileProgress progress = program.progress(file.size());
+      MessageDigest digest = FileReceiver.sha256();
+      try {
+        connection.send(new FileOffer(name, file.size()).write(), timeout());
+        answer(timeout());
+        while (progress.left() > 0) {
+          sendPart(file, progress, digest);
+        }
+        byte[] sum = digest.digest();
+        connection.send(ByteBuffer.wrap(sum), timeout());
+        answer(timeout());
+        progress.end();
+        program.done(name, progress, HexFormat.of().formatHex(sum));
+      } catch (RdmaException broken) {
+        progress.end();
+        // The server may have said why before it closed.
+        answer(Duration.ofSeconds(1));
+        throw broken;
+      }
+    }
+  }
+
+  private void sendPart(FileChannel file, FileProgress progress, MessageDigest digest)
+      throws InterruptedException, TimeoutException, IOException {
+    try (MessageBuffer buffer = connection.buffer(timeout())) {
+      ByteBuffer bytes = buffer.byteBuffer();
+      int most = Math.min(bytes.remaining(), connection.maxMessageBytes());
+      bytes.limit((int) Math.min(most, progress.left()));
+      if (file.read(bytes) < 1) {
+        throw new Failure(
+            "the file became shorter by %d bytes while it was read".formatted(progress.left()));
+      }
+      bytes.flip();
+      digest.update(bytes.duplicate());
+      int part = bytes.remaining();
+      connection.send(buffer, timeout());
+      progress.add(part);
+    }
+  }
+
+  /** An empty message says that all is well, any other what is not. */
+  private void answer(Duration timeout) throws InterruptedException, TimeoutException {
+    try (MessageBuffer message =
+        connection
+            .receive(timeout)
+            .orElseThrow(() -> new Failure("the server went away in the middle of the copy"))) {
+      if (message.byteBuffer().hasRemaining()) {
+        throw new Failure(
+            "the server says: " + StandardCharsets.UTF_8.decode(message.byteBuffer()));
+      }
+    }
+  }
+
+  private Duration timeout() {
+    return program.common.timeout();
+  }
+}

@@ -1,0 +1,183 @@
+package org.rdma4j.samples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.RdmaConnection;
+
+/** Copies files on the first RDMA device of this machine. */
+@Tag("device")
+@Timeout(200)
+class RcopyDeviceTest {
+  private static final long PATIENCE_SECONDS = 90;
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final String HOST = TestDevice.host();
+
+  @TempDir Path scratch;
+  private Path file;
+  private Path directory;
+  private int port;
+
+  @BeforeEach
+  void prepare() throws IOException {
+    file = scratch.resolve("file");
+    directory = Files.createDirectory(scratch.resolve("arrived"));
+    port = TestDevice.freePort();
+  }
+
+  @Test
+  void fileArrivesWithTheSameBytes() throws Exception {
+    // More messages than may be on their way at once, and the last one shorter.
+    byte[] bytes = new byte[9 * Rcopy.MESSAGE_BYTES + 4321];
+    new Random(1).nextBytes(bytes);
+    Files.write(file, bytes);
+
+    assertThatItIsCopied(HOST, "file");
+    assertThat(directory.resolve("file")).hasBinaryContent(bytes);
+  }
+
+  @Test
+  void emptyFileArrivesUnderTheNameAskedFor() throws Exception {
+    Files.createFile(file);
+
+    assertThatItIsCopied(HOST + ":other", "other");
+    assertThat(directory.resolve("other")).isEmptyFile();
+  }
+
+  private void assertThatItIsCopied(String target, String name) throws Exception {
+    CompletableFuture<Outcome> server = serve();
+    Outcome client = copyTo(target);
+
+    assertThat(client.err()).isEmpty();
+    assertThat(client.out()).hasSize(2);
+    assertThat(client.out().get(0)).startsWith(Files.size(file) + " bytes in ");
+    assertThat(client.out().get(1)).matches("[0-9a-f]{64}  " + name);
+    assertThat(client.status()).isZero();
+    Outcome served = await(server);
+    assertThat(served.err()).isEmpty();
+    assertThat(served.out()).last().isEqualTo(client.out().get(1));
+    assertThat(served.status()).isZero();
+    assertThat(directory).isDirectoryContaining(each -> each.endsWith(name));
+    assertThatDirectoryHolds(1);
+  }
+
+  @Test
+  void serverRefusesNameOutsideItsDirectory() throws Exception {
+    CompletableFuture<Outcome> server = serve();
+    try (RdmaConnection client = connect()) {
+      client.send(offer("../outside", 0), TIMEOUT);
+      try (MessageBuffer answer = client.receive(TIMEOUT).orElseThrow()) {
+        assertThat(StandardCharsets.UTF_8.decode(answer.byteBuffer()).toString())
+            .contains("\"../outside\" is no plain name");
+      }
+    }
+
+    await(server).assertFailed("\"../outside\" is no plain name");
+    assertThat(scratch.resolve("outside")).doesNotExist();
+  }
+
+  @Test
+  void clientIsToldWhyTheServerRefuses() throws Exception {
+    Files.createFile(file);
+    Files.createFile(Files.createDirectory(directory.resolve("file")).resolve("content"));
+    CompletableFuture<Outcome> server = serve();
+
+    copyTo(HOST).assertFailed("the server says: ");
+    await(server).assertFailed("a file was not received");
+    assertThatDirectoryHolds(1);
+  }
+
+  @Test
+  void nothingIsLeftWhereTheClientGoesAway() throws Exception {
+    CompletableFuture<Outcome> server = serve();
+    try (RdmaConnection client = connect()) {
+      client.send(offer("half", 2000), TIMEOUT);
+      client.receive(TIMEOUT).orElseThrow().close();
+      client.send(ByteBuffer.allocate(1000), TIMEOUT);
+    }
+
+    await(server).assertFailed("the client went away in the middle of the copy");
+    assertThatDirectoryHolds(0);
+  }
+
+  @Test
+  void nothingIsLeftWhereTheSumIsAnother() throws Exception {
+    CompletableFuture<Outcome> server = serve();
+    try (RdmaConnection client = connect()) {
+      client.send(offer("garbled", 1000), TIMEOUT);
+      client.receive(TIMEOUT).orElseThrow().close();
+      client.send(ByteBuffer.allocate(1000), TIMEOUT);
+      client.send(ByteBuffer.allocate(32), TIMEOUT);
+      try (MessageBuffer answer = client.receive(TIMEOUT).orElseThrow()) {
+        assertThat(StandardCharsets.UTF_8.decode(answer.byteBuffer()).toString())
+            .contains("SHA-256");
+      }
+    }
+
+    await(server).assertFailed("the SHA-256 of what arrived is another");
+    assertThatDirectoryHolds(0);
+  }
+
+  @Test
+  void whatCannotBeginIsToldInALine() throws Exception {
+    copyTo(HOST).assertFailed("is no file");
+    Files.createFile(file);
+    copyTo(HOST + ":..").assertFailed("\"..\" is no plain name");
+    copyTo("no.such.host.invalid").assertFailed("no host is named");
+    copyTo(HOST).assertFailed("Nobody listens at that port");
+    Outcome.of("rcopy", "-n", "1", "--timeout", "1", "-p", String.valueOf(port))
+        .assertFailed("no client came within 1 s");
+  }
+
+  private CompletableFuture<Outcome> serve() throws Exception {
+    CompletableFuture<Outcome> server =
+        Outcome.begin(
+            "rcopy", "-n", "1", "-p", String.valueOf(port), "--directory", directory.toString());
+    ChildProcess.awaitListeningCm(port);
+    return server;
+  }
+
+  private static Outcome await(CompletableFuture<Outcome> server) throws Exception {
+    return server.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+  }
+
+  private Outcome copyTo(String target) {
+    return Outcome.of("rcopy", "-p", String.valueOf(port), file.toString(), target);
+  }
+
+  private RdmaConnection connect() throws InterruptedException {
+    return RdmaConnection.connect(new InetSocketAddress(HOST, port), TIMEOUT);
+  }
+
+  /** Written by hand, as {@link FileOffer} makes no wrong one. */
+  private static ByteBuffer offer(String name, long length) {
+    byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+    return ByteBuffer.allocate(16 + bytes.length)
+        .putInt(0x52344643)
+        .putInt(1)
+        .putLong(length)
+        .put(bytes)
+        .flip();
+  }
+
+  private void assertThatDirectoryHolds(int files) throws IOException {
+    try (var held = Files.list(directory)) {
+      assertThat(held).hasSize(files);
+    }
+  }
+}
