@@ -21,6 +21,7 @@ final class AllocateNothing {
   private static final int CHAIN = 8;
 
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+  private final Queues queues;
   private final MemoryRegion region;
   private final SendRequests sends;
   private final ReceiveRequests receives;
@@ -28,7 +29,8 @@ final class AllocateNothing {
   private final SlabPool pool;
   private final MemorySegment bytes = MemorySegment.ofArray(new byte[StandIn.MESSAGE]);
 
-  private AllocateNothing(StandIn standIn) {
+  private AllocateNothing(StandIn standIn, Queues queues) {
+    this.queues = queues;
     region = standIn.region();
     sends = standIn.queuePair().sendRequests(CHAIN);
     receives = standIn.queuePair().receiveRequests(1);
@@ -42,9 +44,9 @@ final class AllocateNothing {
   }
 
   public static void main(String[] arguments) {
-    try (StandIn standIn =
-        StandIn.open(StandIn.FAST, CallStyle.valueOf(arguments[0]), Queues.PLAIN)) {
-      new AllocateNothing(standIn).measureAll();
+    Queues queues = Queues.valueOf(arguments[1]);
+    try (StandIn standIn = StandIn.open(StandIn.FAST, CallStyle.valueOf(arguments[0]), queues)) {
+      new AllocateNothing(standIn, queues).measureAll();
     }
     System.out.println("measured");
   }
@@ -54,6 +56,10 @@ final class AllocateNothing {
     measure("chain", this::chain);
     measure("receive", this::receive);
     measure("acquire and release", this::turnOfSlab);
+    if (queues.extendsPosts()) {
+      // The stand-in's ibv_wr_* knows no more.
+      return;
+    }
     long address = region.remoteAddress();
     int key = region.remoteKey();
     measure("inline", i -> one(sends.add(i).inline(bytes, 0, StandIn.MESSAGE)));
@@ -145,26 +151,37 @@ final class AllocateNothing {
 
   private long read(int i) {
     completions.requireSuccess(i);
-    return completions.workRequestId(i)
-        + completions.byteLength(i)
-        + completions.vendorError(i)
-        + completions.queuePairNumber(i)
-        + completions.sourceQueuePairNumber(i)
-        + completions.immediate(i)
-        + completions.invalidatedKey(i)
-        + completions.partitionKeyIndex(i)
-        + completions.sourceLid(i)
-        + completions.serviceLevel(i)
-        + completions.destinationLidPathBits(i)
-        + number(completions.status(i) == CompletionStatus.SUCCESS)
-        + number(completions.opcode(i) == CompletionOpcode.SEND)
-        + number(completions.hasImmediate(i))
-        + number(completions.hasInvalidatedKey(i))
-        + number(completions.hasGlobalRoutingHeader(i))
-        + number(completions.isChecksumOk(i))
-        + number(completions.isTagMatched(i))
-        + number(completions.isTaggedDataValid(i))
-        + number(completions.isTagSynchronizationWanted(i));
+    long sum =
+        completions.workRequestId(i)
+            + completions.byteLength(i)
+            + completions.vendorError(i)
+            + completions.queuePairNumber(i)
+            + completions.sourceQueuePairNumber(i)
+            + completions.immediate(i)
+            + completions.invalidatedKey(i)
+            + completions.partitionKeyIndex(i)
+            + completions.sourceLid(i)
+            + completions.serviceLevel(i)
+            + completions.destinationLidPathBits(i)
+            + number(completions.status(i) == CompletionStatus.SUCCESS)
+            + number(completions.opcode(i) == CompletionOpcode.SEND)
+            + number(completions.hasImmediate(i))
+            + number(completions.hasInvalidatedKey(i))
+            + number(completions.hasGlobalRoutingHeader(i))
+            + number(completions.isChecksumOk(i))
+            + number(completions.isTagMatched(i))
+            + number(completions.isTaggedDataValid(i))
+            + number(completions.isTagSynchronizationWanted(i));
+    return queues.extendsPolls() ? sum + readExtended(i) : sum;
+  }
+
+  private long readExtended(int i) {
+    return completions.timestamp(i)
+        + completions.wallClock(i)
+        + completions.vlan(i)
+        + completions.flowTag(i)
+        + completions.tag(i)
+        + completions.tagPrivateData(i);
   }
 
   private static int number(boolean value) {

@@ -3,6 +3,7 @@ package org.rdma4j.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.ibv_poll_cq_attr;
 import org.rdma4j.bindings.generated.ibv_wc_tm_info;
 import org.rdma4j.bindings.generated.rdma_h;
@@ -31,29 +32,27 @@ final class ExtendedPolling {
   static final long TAG_PRIVATE = TAG + ibv_wc_tm_info.priv$offset();
   static final long ROW = 40;
 
-  private static final long NOT_ASKED_FOR = 0;
-
   private final boolean critical;
   private final long queue;
   private final long id;
   private final long status;
-  private final long start;
-  private final long end;
-  private final long opcode;
-  private final long vendorError;
-  private final long flags;
-  private final long byteLength;
-  private final long immediate;
-  private final long queuePairNumber;
-  private final long sourceQueuePairNumber;
-  private final long sourceLid;
-  private final long serviceLevel;
-  private final long destinationLidPathBits;
-  private final long timestamp;
-  private final long wallClock;
-  private final long vlan;
-  private final long flowTag;
-  private final long tagInformation;
+  private final MemorySegment start;
+  private final MemorySegment end;
+  private final MemorySegment opcode;
+  private final MemorySegment vendorError;
+  private final MemorySegment flags;
+  private final @Nullable MemorySegment byteLength;
+  private final @Nullable MemorySegment immediate;
+  private final @Nullable MemorySegment queuePairNumber;
+  private final @Nullable MemorySegment sourceQueuePairNumber;
+  private final @Nullable MemorySegment sourceLid;
+  private final @Nullable MemorySegment serviceLevel;
+  private final @Nullable MemorySegment destinationLidPathBits;
+  private final @Nullable MemorySegment timestamp;
+  private final @Nullable MemorySegment wallClock;
+  private final @Nullable MemorySegment vlan;
+  private final @Nullable MemorySegment flowTag;
+  private final @Nullable MemorySegment tagInformation;
 
   /** No attributes, which {@code ibv_start_poll} wants to be told of. */
   private final MemorySegment attributes;
@@ -70,53 +69,55 @@ final class ExtendedPolling {
     this.vendorError = ExtendedCompletions.ibv_wc_read_vendor_err$op(queue);
     this.flags = ExtendedCompletions.ibv_wc_read_wc_flags$op(queue);
     this.byteLength =
-        fields.contains(CompletionField.BYTE_LENGTH)
-            ? ExtendedCompletions.ibv_wc_read_byte_len$op(queue)
-            : NOT_ASKED_FOR;
+        reader(
+            fields,
+            CompletionField.BYTE_LENGTH,
+            ExtendedCompletions.ibv_wc_read_byte_len$op(queue));
     this.immediate =
-        fields.contains(CompletionField.IMMEDIATE)
-            ? ExtendedCompletions.ibv_wc_read_imm_data$op(queue)
-            : NOT_ASKED_FOR;
+        reader(
+            fields, CompletionField.IMMEDIATE, ExtendedCompletions.ibv_wc_read_imm_data$op(queue));
     this.queuePairNumber =
-        fields.contains(CompletionField.QUEUE_PAIR_NUMBER)
-            ? ExtendedCompletions.ibv_wc_read_qp_num$op(queue)
-            : NOT_ASKED_FOR;
+        reader(
+            fields,
+            CompletionField.QUEUE_PAIR_NUMBER,
+            ExtendedCompletions.ibv_wc_read_qp_num$op(queue));
     this.sourceQueuePairNumber =
-        fields.contains(CompletionField.SOURCE_QUEUE_PAIR_NUMBER)
-            ? ExtendedCompletions.ibv_wc_read_src_qp$op(queue)
-            : NOT_ASKED_FOR;
+        reader(
+            fields,
+            CompletionField.SOURCE_QUEUE_PAIR_NUMBER,
+            ExtendedCompletions.ibv_wc_read_src_qp$op(queue));
     this.sourceLid =
-        fields.contains(CompletionField.SOURCE_LID)
-            ? ExtendedCompletions.ibv_wc_read_slid$op(queue)
-            : NOT_ASKED_FOR;
+        reader(fields, CompletionField.SOURCE_LID, ExtendedCompletions.ibv_wc_read_slid$op(queue));
     this.serviceLevel =
-        fields.contains(CompletionField.SERVICE_LEVEL)
-            ? ExtendedCompletions.ibv_wc_read_sl$op(queue)
-            : NOT_ASKED_FOR;
+        reader(fields, CompletionField.SERVICE_LEVEL, ExtendedCompletions.ibv_wc_read_sl$op(queue));
     this.destinationLidPathBits =
-        fields.contains(CompletionField.DESTINATION_LID_PATH_BITS)
-            ? ExtendedCompletions.ibv_wc_read_dlid_path_bits$op(queue)
-            : NOT_ASKED_FOR;
+        reader(
+            fields,
+            CompletionField.DESTINATION_LID_PATH_BITS,
+            ExtendedCompletions.ibv_wc_read_dlid_path_bits$op(queue));
     this.timestamp =
-        fields.contains(CompletionField.TIMESTAMP)
-            ? ExtendedCompletions.ibv_wc_read_completion_ts$op(queue)
-            : NOT_ASKED_FOR;
+        reader(
+            fields,
+            CompletionField.TIMESTAMP,
+            ExtendedCompletions.ibv_wc_read_completion_ts$op(queue));
     this.wallClock =
-        fields.contains(CompletionField.WALL_CLOCK)
-            ? ExtendedCompletions.ibv_wc_read_completion_wallclock_ns$op(queue)
-            : NOT_ASKED_FOR;
+        reader(
+            fields,
+            CompletionField.WALL_CLOCK,
+            ExtendedCompletions.ibv_wc_read_completion_wallclock_ns$op(queue));
     this.vlan =
-        fields.contains(CompletionField.VLAN)
-            ? ExtendedCompletions.ibv_wc_read_cvlan$op(queue)
-            : NOT_ASKED_FOR;
+        reader(fields, CompletionField.VLAN, ExtendedCompletions.ibv_wc_read_cvlan$op(queue));
     this.flowTag =
-        fields.contains(CompletionField.FLOW_TAG)
-            ? ExtendedCompletions.ibv_wc_read_flow_tag$op(queue)
-            : NOT_ASKED_FOR;
+        reader(
+            fields, CompletionField.FLOW_TAG, ExtendedCompletions.ibv_wc_read_flow_tag$op(queue));
     this.tagInformation =
-        fields.contains(CompletionField.TAG)
-            ? ExtendedCompletions.ibv_wc_read_tm_info$op(queue)
-            : NOT_ASKED_FOR;
+        reader(fields, CompletionField.TAG, ExtendedCompletions.ibv_wc_read_tm_info$op(queue));
+  }
+
+  /** Null where the field was not asked for, or the provider never has it. */
+  private static @Nullable MemorySegment reader(
+      Set<CompletionField> fields, CompletionField field, MemorySegment op) {
+    return fields.contains(field) && op.address() != 0 ? op : null;
   }
 
   /** The number of completions, or a negative value. */
@@ -145,7 +146,7 @@ final class ExtendedPolling {
     int ended = RawMemory.getInt(status);
     RawMemory.putLong(entry + Completions.WR_ID, RawMemory.getLong(id));
     RawMemory.putInt(entry + Completions.STATUS, ended);
-    if (queuePairNumber != NOT_ASKED_FOR) {
+    if (queuePairNumber != null) {
       RawMemory.putInt(entry + Completions.QP_NUM, number(queuePairNumber));
     }
     if (ended != rdma_h.IBV_WC_SUCCESS()) {
@@ -154,35 +155,35 @@ final class ExtendedPolling {
     }
     RawMemory.putInt(entry + Completions.OPCODE, number(opcode));
     RawMemory.putInt(entry + Completions.WC_FLAGS, number(flags));
-    if (byteLength != NOT_ASKED_FOR) {
+    if (byteLength != null) {
       RawMemory.putInt(entry + Completions.BYTE_LEN, number(byteLength));
     }
-    if (immediate != NOT_ASKED_FOR) {
+    if (immediate != null) {
       RawMemory.putInt(entry + Completions.IMM_DATA, number(immediate));
     }
-    if (sourceQueuePairNumber != NOT_ASKED_FOR) {
+    if (sourceQueuePairNumber != null) {
       RawMemory.putInt(entry + Completions.SRC_QP, number(sourceQueuePairNumber));
     }
-    if (sourceLid != NOT_ASKED_FOR) {
+    if (sourceLid != null) {
       RawMemory.putShort(entry + Completions.SLID, (short) number(sourceLid));
     }
-    if (serviceLevel != NOT_ASKED_FOR) {
+    if (serviceLevel != null) {
       RawMemory.putByte(entry + Completions.SL, small(serviceLevel));
     }
-    if (destinationLidPathBits != NOT_ASKED_FOR) {
+    if (destinationLidPathBits != null) {
       RawMemory.putByte(entry + Completions.DLID_PATH_BITS, small(destinationLidPathBits));
     }
     readRow(row);
   }
 
   private void readRow(long row) {
-    if (timestamp != NOT_ASKED_FOR) {
+    if (timestamp != null) {
       RawMemory.putLong(row + TIMESTAMP, time(timestamp));
     }
-    if (wallClock != NOT_ASKED_FOR) {
+    if (wallClock != null) {
       RawMemory.putLong(row + WALL_CLOCK, time(wallClock));
     }
-    if (vlan != NOT_ASKED_FOR) {
+    if (vlan != null) {
       RawMemory.putInt(
           row + VLAN,
           Short.toUnsignedInt(
@@ -190,10 +191,10 @@ final class ExtendedPolling {
                   ? ExtendedCompletions.ibv_wc_read_cvlan$critical(vlan, queue)
                   : ExtendedCompletions.ibv_wc_read_cvlan(vlan, queue)));
     }
-    if (flowTag != NOT_ASKED_FOR) {
+    if (flowTag != null) {
       RawMemory.putInt(row + FLOW_TAG, number(flowTag));
     }
-    if (tagInformation != NOT_ASKED_FOR) {
+    if (tagInformation != null) {
       if (critical) {
         ExtendedCompletions.ibv_wc_read_tm_info$critical(tagInformation, queue, row + TAG);
       } else {
@@ -203,19 +204,19 @@ final class ExtendedPolling {
   }
 
   /** All that return a 32-bit number have the shape of {@code ibv_wc_read_qp_num}. */
-  private int number(long op) {
+  private int number(MemorySegment op) {
     return critical
         ? ExtendedCompletions.ibv_wc_read_qp_num$critical(op, queue)
         : ExtendedCompletions.ibv_wc_read_qp_num(op, queue);
   }
 
-  private byte small(long op) {
+  private byte small(MemorySegment op) {
     return critical
         ? ExtendedCompletions.ibv_wc_read_sl$critical(op, queue)
         : ExtendedCompletions.ibv_wc_read_sl(op, queue);
   }
 
-  private long time(long op) {
+  private long time(MemorySegment op) {
     return critical
         ? ExtendedCompletions.ibv_wc_read_completion_ts$critical(op, queue)
         : ExtendedCompletions.ibv_wc_read_completion_ts(op, queue);

@@ -22,25 +22,25 @@ final class ExtendedQueuePair {
   private final long queuePair;
   private final long id;
   private final long flags;
-  private final long start;
-  private final long complete;
-  private final long send;
-  private final long sendWithImmediate;
-  private final long sendWithInvalidate;
-  private final long write;
-  private final long writeWithImmediate;
-  private final long read;
-  private final long compareAndSwap;
-  private final long fetchAndAdd;
-  private final long invalidate;
-  private final long bind;
-  private final long setDestination;
-  private final long setPiece;
-  private final long setPieces;
-  private final long setInline;
-  private final long setSharedReceiveQueue;
-  private final long segmented;
-  private final long atomicWrite;
+  private final MemorySegment start;
+  private final MemorySegment complete;
+  private final MemorySegment send;
+  private final MemorySegment sendWithImmediate;
+  private final MemorySegment sendWithInvalidate;
+  private final MemorySegment write;
+  private final MemorySegment writeWithImmediate;
+  private final MemorySegment read;
+  private final MemorySegment compareAndSwap;
+  private final MemorySegment fetchAndAdd;
+  private final MemorySegment invalidate;
+  private final MemorySegment bind;
+  private final MemorySegment setDestination;
+  private final MemorySegment setPiece;
+  private final MemorySegment setPieces;
+  private final MemorySegment setInline;
+  private final MemorySegment setSharedReceiveQueue;
+  private final MemorySegment segmented;
+  private final MemorySegment atomicWrite;
   private final boolean datagrams;
   private final boolean extendedSend;
 
@@ -141,7 +141,7 @@ final class ExtendedQueuePair {
   }
 
   /** These four calls have the shape of {@code ibv_wr_send_imm}. */
-  private void number(long op, int number) {
+  private void number(MemorySegment op, int number) {
     if (critical) {
       WorkRequests.ibv_wr_send_imm$critical(op, queuePair, number);
     } else {
@@ -150,7 +150,7 @@ final class ExtendedQueuePair {
   }
 
   /** These two calls have the shape of {@code ibv_wr_rdma_write}. */
-  private void remote(long op, long request) {
+  private void remote(MemorySegment op, long request) {
     int key = RawMemory.getInt(request + SendRequests.RDMA_RKEY);
     long address = RawMemory.getLong(request + SendRequests.RDMA_REMOTE_ADDR);
     if (critical) {

@@ -14,9 +14,10 @@ import org.rdma4j.bindings.generated.rdma_h;
 /**
  * The static inline functions of verbs.h that poll an extended completion queue and read its
  * current completion, {@code ibv_start_poll} and {@code ibv_wc_read_*}: each calls a pointer in the
- * {@code ibv_cq_ex}. It is read once and passed on, and each function is linked twice, as in {@link
- * DataPath}. A reader's pointer is NULL where the queue was created without its bit in {@code
- * wc_flags}.
+ * {@code ibv_cq_ex}. It is read once and passed on, as a segment, since one that is made at each
+ * call may be allocated where the compiler stops inlining. Each function is linked twice, as in
+ * {@link DataPath}. A reader's pointer is NULL where the queue was created without its bit in
+ * {@code wc_flags}.
  *
  * <p>{@code wr_id} and {@code status} of the current completion are plain fields.
  */
@@ -38,10 +39,9 @@ public final class ExtendedCompletions {
     return ibv_cq_ex.wr_id$offset() + Verbs.MUTEX_GROWTH;
   }
 
-  private static long op(MemorySegment cq, long offset) {
+  private static MemorySegment op(MemorySegment cq, long offset) {
     return cq.reinterpret(ibv_cq_ex.layout().byteSize() + Verbs.MUTEX_GROWTH)
-        .get(rdma_h.C_POINTER, offset + Verbs.MUTEX_GROWTH)
-        .address();
+        .get(rdma_h.C_POINTER, offset + Verbs.MUTEX_GROWTH);
   }
 
   private static final class PlainStartPoll {
@@ -106,97 +106,97 @@ public final class ExtendedCompletions {
   }
 
   /** {@code cq->start_poll}. */
-  public static long ibv_start_poll$op(MemorySegment cq) {
+  public static MemorySegment ibv_start_poll$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.start_poll$offset());
   }
 
   /** {@code cq->next_poll}. */
-  public static long ibv_next_poll$op(MemorySegment cq) {
+  public static MemorySegment ibv_next_poll$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.next_poll$offset());
   }
 
   /** {@code cq->end_poll}. */
-  public static long ibv_end_poll$op(MemorySegment cq) {
+  public static MemorySegment ibv_end_poll$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.end_poll$offset());
   }
 
   /** {@code cq->read_opcode}. */
-  public static long ibv_wc_read_opcode$op(MemorySegment cq) {
+  public static MemorySegment ibv_wc_read_opcode$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_opcode$offset());
   }
 
   /** {@code cq->read_vendor_err}. */
-  public static long ibv_wc_read_vendor_err$op(MemorySegment cq) {
+  public static MemorySegment ibv_wc_read_vendor_err$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_vendor_err$offset());
   }
 
   /** {@code cq->read_byte_len}. */
-  public static long ibv_wc_read_byte_len$op(MemorySegment cq) {
+  public static MemorySegment ibv_wc_read_byte_len$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_byte_len$offset());
   }
 
   /** {@code cq->read_imm_data}. */
-  public static long ibv_wc_read_imm_data$op(MemorySegment cq) {
+  public static MemorySegment ibv_wc_read_imm_data$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_imm_data$offset());
   }
 
   /** {@code cq->read_imm_data}. That of the immediate value. */
-  public static long ibv_wc_read_invalidated_rkey$op(MemorySegment cq) {
+  public static MemorySegment ibv_wc_read_invalidated_rkey$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_imm_data$offset());
   }
 
   /** {@code cq->read_qp_num}. */
-  public static long ibv_wc_read_qp_num$op(MemorySegment cq) {
+  public static MemorySegment ibv_wc_read_qp_num$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_qp_num$offset());
   }
 
   /** {@code cq->read_src_qp}. */
-  public static long ibv_wc_read_src_qp$op(MemorySegment cq) {
+  public static MemorySegment ibv_wc_read_src_qp$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_src_qp$offset());
   }
 
   /** {@code cq->read_wc_flags}. */
-  public static long ibv_wc_read_wc_flags$op(MemorySegment cq) {
+  public static MemorySegment ibv_wc_read_wc_flags$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_wc_flags$offset());
   }
 
   /** {@code cq->read_slid}. */
-  public static long ibv_wc_read_slid$op(MemorySegment cq) {
+  public static MemorySegment ibv_wc_read_slid$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_slid$offset());
   }
 
   /** {@code cq->read_sl}. */
-  public static long ibv_wc_read_sl$op(MemorySegment cq) {
+  public static MemorySegment ibv_wc_read_sl$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_sl$offset());
   }
 
   /** {@code cq->read_dlid_path_bits}. */
-  public static long ibv_wc_read_dlid_path_bits$op(MemorySegment cq) {
+  public static MemorySegment ibv_wc_read_dlid_path_bits$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_dlid_path_bits$offset());
   }
 
   /** {@code cq->read_completion_ts}. */
-  public static long ibv_wc_read_completion_ts$op(MemorySegment cq) {
+  public static MemorySegment ibv_wc_read_completion_ts$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_completion_ts$offset());
   }
 
   /** {@code cq->read_completion_wallclock_ns}. */
-  public static long ibv_wc_read_completion_wallclock_ns$op(MemorySegment cq) {
+  public static MemorySegment ibv_wc_read_completion_wallclock_ns$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_completion_wallclock_ns$offset());
   }
 
   /** {@code cq->read_cvlan}. */
-  public static long ibv_wc_read_cvlan$op(MemorySegment cq) {
+  public static MemorySegment ibv_wc_read_cvlan$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_cvlan$offset());
   }
 
   /** {@code cq->read_flow_tag}. */
-  public static long ibv_wc_read_flow_tag$op(MemorySegment cq) {
+  public static MemorySegment ibv_wc_read_flow_tag$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_flow_tag$offset());
   }
 
   /** {@code cq->read_tm_info}. */
-  public static long ibv_wc_read_tm_info$op(MemorySegment cq) {
+  public static MemorySegment ibv_wc_read_tm_info$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_tm_info$offset());
   }
 
@@ -204,18 +204,18 @@ public final class ExtendedCompletions {
    * {@code ibv_start_poll}: 0, ENOENT where the queue is empty, or another errno value; only after
    * 0 does {@code ibv_end_poll} follow.
    */
-  public static int ibv_start_poll(long op, long cq, long attr) {
+  public static int ibv_start_poll(MemorySegment op, long cq, long attr) {
     try {
-      return (int) PlainStartPoll.CALL.invokeExact(MemorySegment.ofAddress(op), cq, attr);
+      return (int) PlainStartPoll.CALL.invokeExact(op, cq, attr);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static int ibv_start_poll$critical(long op, long cq, long attr) {
+  public static int ibv_start_poll$critical(MemorySegment op, long cq, long attr) {
     try {
-      return (int) CriticalStartPoll.CALL.invokeExact(MemorySegment.ofAddress(op), cq, attr);
+      return (int) CriticalStartPoll.CALL.invokeExact(op, cq, attr);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
@@ -224,324 +224,324 @@ public final class ExtendedCompletions {
   /**
    * {@code ibv_next_poll}: 0, ENOENT where there is no further completion, or another errno value.
    */
-  public static int ibv_next_poll(long op, long cq) {
+  public static int ibv_next_poll(MemorySegment op, long cq) {
     try {
-      return (int) PlainInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static int ibv_next_poll$critical(long op, long cq) {
+  public static int ibv_next_poll$critical(MemorySegment op, long cq) {
     try {
-      return (int) CriticalInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_end_poll}. */
-  public static void ibv_end_poll(long op, long cq) {
+  public static void ibv_end_poll(MemorySegment op, long cq) {
     try {
-      PlainNothing.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      PlainNothing.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static void ibv_end_poll$critical(long op, long cq) {
+  public static void ibv_end_poll$critical(MemorySegment op, long cq) {
     try {
-      CriticalNothing.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      CriticalNothing.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wc_read_opcode}. */
-  public static int ibv_wc_read_opcode(long op, long cq) {
+  public static int ibv_wc_read_opcode(MemorySegment op, long cq) {
     try {
-      return (int) PlainInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static int ibv_wc_read_opcode$critical(long op, long cq) {
+  public static int ibv_wc_read_opcode$critical(MemorySegment op, long cq) {
     try {
-      return (int) CriticalInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wc_read_vendor_err}. */
-  public static int ibv_wc_read_vendor_err(long op, long cq) {
+  public static int ibv_wc_read_vendor_err(MemorySegment op, long cq) {
     try {
-      return (int) PlainInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static int ibv_wc_read_vendor_err$critical(long op, long cq) {
+  public static int ibv_wc_read_vendor_err$critical(MemorySegment op, long cq) {
     try {
-      return (int) CriticalInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wc_read_byte_len}. */
-  public static int ibv_wc_read_byte_len(long op, long cq) {
+  public static int ibv_wc_read_byte_len(MemorySegment op, long cq) {
     try {
-      return (int) PlainInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static int ibv_wc_read_byte_len$critical(long op, long cq) {
+  public static int ibv_wc_read_byte_len$critical(MemorySegment op, long cq) {
     try {
-      return (int) CriticalInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wc_read_imm_data}, in network byte order. */
-  public static int ibv_wc_read_imm_data(long op, long cq) {
+  public static int ibv_wc_read_imm_data(MemorySegment op, long cq) {
     try {
-      return (int) PlainInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static int ibv_wc_read_imm_data$critical(long op, long cq) {
+  public static int ibv_wc_read_imm_data$critical(MemorySegment op, long cq) {
     try {
-      return (int) CriticalInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wc_read_invalidated_rkey}. */
-  public static int ibv_wc_read_invalidated_rkey(long op, long cq) {
+  public static int ibv_wc_read_invalidated_rkey(MemorySegment op, long cq) {
     try {
-      return (int) PlainInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static int ibv_wc_read_invalidated_rkey$critical(long op, long cq) {
+  public static int ibv_wc_read_invalidated_rkey$critical(MemorySegment op, long cq) {
     try {
-      return (int) CriticalInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wc_read_qp_num}. */
-  public static int ibv_wc_read_qp_num(long op, long cq) {
+  public static int ibv_wc_read_qp_num(MemorySegment op, long cq) {
     try {
-      return (int) PlainInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static int ibv_wc_read_qp_num$critical(long op, long cq) {
+  public static int ibv_wc_read_qp_num$critical(MemorySegment op, long cq) {
     try {
-      return (int) CriticalInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wc_read_src_qp}. */
-  public static int ibv_wc_read_src_qp(long op, long cq) {
+  public static int ibv_wc_read_src_qp(MemorySegment op, long cq) {
     try {
-      return (int) PlainInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static int ibv_wc_read_src_qp$critical(long op, long cq) {
+  public static int ibv_wc_read_src_qp$critical(MemorySegment op, long cq) {
     try {
-      return (int) CriticalInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wc_read_wc_flags}. */
-  public static int ibv_wc_read_wc_flags(long op, long cq) {
+  public static int ibv_wc_read_wc_flags(MemorySegment op, long cq) {
     try {
-      return (int) PlainInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static int ibv_wc_read_wc_flags$critical(long op, long cq) {
+  public static int ibv_wc_read_wc_flags$critical(MemorySegment op, long cq) {
     try {
-      return (int) CriticalInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wc_read_slid}. */
-  public static int ibv_wc_read_slid(long op, long cq) {
+  public static int ibv_wc_read_slid(MemorySegment op, long cq) {
     try {
-      return (int) PlainInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static int ibv_wc_read_slid$critical(long op, long cq) {
+  public static int ibv_wc_read_slid$critical(MemorySegment op, long cq) {
     try {
-      return (int) CriticalInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wc_read_sl}. */
-  public static byte ibv_wc_read_sl(long op, long cq) {
+  public static byte ibv_wc_read_sl(MemorySegment op, long cq) {
     try {
-      return (byte) PlainByte.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (byte) PlainByte.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static byte ibv_wc_read_sl$critical(long op, long cq) {
+  public static byte ibv_wc_read_sl$critical(MemorySegment op, long cq) {
     try {
-      return (byte) CriticalByte.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (byte) CriticalByte.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wc_read_dlid_path_bits}. */
-  public static byte ibv_wc_read_dlid_path_bits(long op, long cq) {
+  public static byte ibv_wc_read_dlid_path_bits(MemorySegment op, long cq) {
     try {
-      return (byte) PlainByte.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (byte) PlainByte.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static byte ibv_wc_read_dlid_path_bits$critical(long op, long cq) {
+  public static byte ibv_wc_read_dlid_path_bits$critical(MemorySegment op, long cq) {
     try {
-      return (byte) CriticalByte.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (byte) CriticalByte.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wc_read_completion_ts}, in ticks of the device's clock. */
-  public static long ibv_wc_read_completion_ts(long op, long cq) {
+  public static long ibv_wc_read_completion_ts(MemorySegment op, long cq) {
     try {
-      return (long) PlainLong.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (long) PlainLong.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static long ibv_wc_read_completion_ts$critical(long op, long cq) {
+  public static long ibv_wc_read_completion_ts$critical(MemorySegment op, long cq) {
     try {
-      return (long) CriticalLong.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (long) CriticalLong.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wc_read_completion_wallclock_ns}. */
-  public static long ibv_wc_read_completion_wallclock_ns(long op, long cq) {
+  public static long ibv_wc_read_completion_wallclock_ns(MemorySegment op, long cq) {
     try {
-      return (long) PlainLong.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (long) PlainLong.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static long ibv_wc_read_completion_wallclock_ns$critical(long op, long cq) {
+  public static long ibv_wc_read_completion_wallclock_ns$critical(MemorySegment op, long cq) {
     try {
-      return (long) CriticalLong.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (long) CriticalLong.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wc_read_cvlan}. */
-  public static short ibv_wc_read_cvlan(long op, long cq) {
+  public static short ibv_wc_read_cvlan(MemorySegment op, long cq) {
     try {
-      return (short) PlainShort.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (short) PlainShort.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static short ibv_wc_read_cvlan$critical(long op, long cq) {
+  public static short ibv_wc_read_cvlan$critical(MemorySegment op, long cq) {
     try {
-      return (short) CriticalShort.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (short) CriticalShort.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wc_read_flow_tag}. */
-  public static int ibv_wc_read_flow_tag(long op, long cq) {
+  public static int ibv_wc_read_flow_tag(MemorySegment op, long cq) {
     try {
-      return (int) PlainInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static int ibv_wc_read_flow_tag$critical(long op, long cq) {
+  public static int ibv_wc_read_flow_tag$critical(MemorySegment op, long cq) {
     try {
-      return (int) CriticalInt.CALL.invokeExact(MemorySegment.ofAddress(op), cq);
+      return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wc_read_tm_info}. */
-  public static void ibv_wc_read_tm_info(long op, long cq, long tm_info) {
+  public static void ibv_wc_read_tm_info(MemorySegment op, long cq, long tm_info) {
     try {
-      PlainReadTmInfo.CALL.invokeExact(MemorySegment.ofAddress(op), cq, tm_info);
+      PlainReadTmInfo.CALL.invokeExact(op, cq, tm_info);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static void ibv_wc_read_tm_info$critical(long op, long cq, long tm_info) {
+  public static void ibv_wc_read_tm_info$critical(MemorySegment op, long cq, long tm_info) {
     try {
-      CriticalReadTmInfo.CALL.invokeExact(MemorySegment.ofAddress(op), cq, tm_info);
+      CriticalReadTmInfo.CALL.invokeExact(op, cq, tm_info);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }

@@ -12,8 +12,9 @@ import org.rdma4j.bindings.generated.rdma_h;
 
 /**
  * The static inline functions of verbs.h that build work requests in an extended queue pair, {@code
- * ibv_wr_*}: each calls a pointer in the {@code ibv_qp_ex}. It is read once and passed on, and each
- * function is linked twice, as in {@link DataPath}. A pointer is NULL where the queue pair was
+ * ibv_wr_*}: each calls a pointer in the {@code ibv_qp_ex}. It is read once and passed on, as a
+ * segment, since one that is made at each call may be allocated where the compiler stops inlining.
+ * Each function is linked twice, as in {@link DataPath}. A pointer is NULL where the queue pair was
  * created without that operation in its {@code send_ops_flags}, or the provider never has it.
  *
  * <p>{@code wr_id} and {@code wr_flags} are plain fields, which a caller sets before each request.
@@ -31,10 +32,9 @@ public final class WorkRequests {
     return ibv_qp_ex.wr_flags$offset() + Verbs.MUTEX_GROWTH;
   }
 
-  private static long op(MemorySegment qp, long offset) {
+  private static MemorySegment op(MemorySegment qp, long offset) {
     return qp.reinterpret(ibv_qp_ex.layout().byteSize() + Verbs.MUTEX_GROWTH)
-        .get(rdma_h.C_POINTER, offset + Verbs.MUTEX_GROWTH)
-        .address();
+        .get(rdma_h.C_POINTER, offset + Verbs.MUTEX_GROWTH);
   }
 
   private static final class PlainIntLongLongLong {
@@ -145,116 +145,115 @@ public final class WorkRequests {
   }
 
   /** {@code qp->wr_atomic_cmp_swp}. */
-  public static long ibv_wr_atomic_cmp_swp$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_atomic_cmp_swp$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_atomic_cmp_swp$offset());
   }
 
   /** {@code qp->wr_atomic_fetch_add}. */
-  public static long ibv_wr_atomic_fetch_add$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_atomic_fetch_add$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_atomic_fetch_add$offset());
   }
 
   /** {@code qp->wr_atomic_write}. */
-  public static long ibv_wr_atomic_write$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_atomic_write$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_atomic_write$offset());
   }
 
   /** {@code qp->wr_bind_mw}. */
-  public static long ibv_wr_bind_mw$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_bind_mw$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_bind_mw$offset());
   }
 
   /** {@code qp->wr_local_inv}. */
-  public static long ibv_wr_local_inv$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_local_inv$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_local_inv$offset());
   }
 
   /** {@code qp->wr_rdma_read}. */
-  public static long ibv_wr_rdma_read$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_rdma_read$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_rdma_read$offset());
   }
 
   /** {@code qp->wr_rdma_write}. */
-  public static long ibv_wr_rdma_write$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_rdma_write$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_rdma_write$offset());
   }
 
   /** {@code qp->wr_rdma_write_imm}. */
-  public static long ibv_wr_rdma_write_imm$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_rdma_write_imm$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_rdma_write_imm$offset());
   }
 
   /** {@code qp->wr_send}. */
-  public static long ibv_wr_send$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_send$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_send$offset());
   }
 
   /** {@code qp->wr_send_imm}. */
-  public static long ibv_wr_send_imm$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_send_imm$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_send_imm$offset());
   }
 
   /** {@code qp->wr_send_inv}. */
-  public static long ibv_wr_send_inv$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_send_inv$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_send_inv$offset());
   }
 
   /** {@code qp->wr_send_tso}. */
-  public static long ibv_wr_send_tso$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_send_tso$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_send_tso$offset());
   }
 
   /** {@code qp->wr_set_ud_addr}. */
-  public static long ibv_wr_set_ud_addr$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_set_ud_addr$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_ud_addr$offset());
   }
 
   /** {@code qp->wr_set_xrc_srqn}. */
-  public static long ibv_wr_set_xrc_srqn$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_set_xrc_srqn$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_xrc_srqn$offset());
   }
 
   /** {@code qp->wr_set_inline_data}. */
-  public static long ibv_wr_set_inline_data$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_set_inline_data$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_inline_data$offset());
   }
 
   /** {@code qp->wr_set_inline_data_list}. */
-  public static long ibv_wr_set_inline_data_list$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_set_inline_data_list$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_inline_data_list$offset());
   }
 
   /** {@code qp->wr_set_sge}. */
-  public static long ibv_wr_set_sge$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_set_sge$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_sge$offset());
   }
 
   /** {@code qp->wr_set_sge_list}. */
-  public static long ibv_wr_set_sge_list$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_set_sge_list$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_sge_list$offset());
   }
 
   /** {@code qp->wr_start}. */
-  public static long ibv_wr_start$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_start$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_start$offset());
   }
 
   /** {@code qp->wr_complete}. */
-  public static long ibv_wr_complete$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_complete$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_complete$offset());
   }
 
   /** {@code qp->wr_abort}. */
-  public static long ibv_wr_abort$op(MemorySegment qp) {
+  public static MemorySegment ibv_wr_abort$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_abort$offset());
   }
 
   /** {@code ibv_wr_atomic_cmp_swp}. */
   public static void ibv_wr_atomic_cmp_swp(
-      long op, long qp, int rkey, long remote_addr, long compare, long swap) {
+      MemorySegment op, long qp, int rkey, long remote_addr, long compare, long swap) {
     try {
-      PlainIntLongLongLong.CALL.invokeExact(
-          MemorySegment.ofAddress(op), qp, rkey, remote_addr, compare, swap);
+      PlainIntLongLongLong.CALL.invokeExact(op, qp, rkey, remote_addr, compare, swap);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
@@ -262,10 +261,9 @@ public final class WorkRequests {
 
   /** The same by a critical call. */
   public static void ibv_wr_atomic_cmp_swp$critical(
-      long op, long qp, int rkey, long remote_addr, long compare, long swap) {
+      MemorySegment op, long qp, int rkey, long remote_addr, long compare, long swap) {
     try {
-      CriticalIntLongLongLong.CALL.invokeExact(
-          MemorySegment.ofAddress(op), qp, rkey, remote_addr, compare, swap);
+      CriticalIntLongLongLong.CALL.invokeExact(op, qp, rkey, remote_addr, compare, swap);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
@@ -273,9 +271,9 @@ public final class WorkRequests {
 
   /** {@code ibv_wr_atomic_fetch_add}. */
   public static void ibv_wr_atomic_fetch_add(
-      long op, long qp, int rkey, long remote_addr, long add) {
+      MemorySegment op, long qp, int rkey, long remote_addr, long add) {
     try {
-      PlainIntLongLong.CALL.invokeExact(MemorySegment.ofAddress(op), qp, rkey, remote_addr, add);
+      PlainIntLongLong.CALL.invokeExact(op, qp, rkey, remote_addr, add);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
@@ -283,9 +281,9 @@ public final class WorkRequests {
 
   /** The same by a critical call. */
   public static void ibv_wr_atomic_fetch_add$critical(
-      long op, long qp, int rkey, long remote_addr, long add) {
+      MemorySegment op, long qp, int rkey, long remote_addr, long add) {
     try {
-      CriticalIntLongLong.CALL.invokeExact(MemorySegment.ofAddress(op), qp, rkey, remote_addr, add);
+      CriticalIntLongLong.CALL.invokeExact(op, qp, rkey, remote_addr, add);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
@@ -293,10 +291,9 @@ public final class WorkRequests {
 
   /** {@code ibv_wr_atomic_write}. */
   public static void ibv_wr_atomic_write(
-      long op, long qp, int rkey, long remote_addr, long atomic_wr) {
+      MemorySegment op, long qp, int rkey, long remote_addr, long atomic_wr) {
     try {
-      PlainIntLongLong.CALL.invokeExact(
-          MemorySegment.ofAddress(op), qp, rkey, remote_addr, atomic_wr);
+      PlainIntLongLong.CALL.invokeExact(op, qp, rkey, remote_addr, atomic_wr);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
@@ -304,82 +301,84 @@ public final class WorkRequests {
 
   /** The same by a critical call. */
   public static void ibv_wr_atomic_write$critical(
-      long op, long qp, int rkey, long remote_addr, long atomic_wr) {
+      MemorySegment op, long qp, int rkey, long remote_addr, long atomic_wr) {
     try {
-      CriticalIntLongLong.CALL.invokeExact(
-          MemorySegment.ofAddress(op), qp, rkey, remote_addr, atomic_wr);
+      CriticalIntLongLong.CALL.invokeExact(op, qp, rkey, remote_addr, atomic_wr);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wr_bind_mw}. */
-  public static void ibv_wr_bind_mw(long op, long qp, long mw, int rkey, long bind_info) {
+  public static void ibv_wr_bind_mw(MemorySegment op, long qp, long mw, int rkey, long bind_info) {
     try {
-      PlainLongIntLong.CALL.invokeExact(MemorySegment.ofAddress(op), qp, mw, rkey, bind_info);
+      PlainLongIntLong.CALL.invokeExact(op, qp, mw, rkey, bind_info);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static void ibv_wr_bind_mw$critical(long op, long qp, long mw, int rkey, long bind_info) {
+  public static void ibv_wr_bind_mw$critical(
+      MemorySegment op, long qp, long mw, int rkey, long bind_info) {
     try {
-      CriticalLongIntLong.CALL.invokeExact(MemorySegment.ofAddress(op), qp, mw, rkey, bind_info);
+      CriticalLongIntLong.CALL.invokeExact(op, qp, mw, rkey, bind_info);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wr_local_inv}. */
-  public static void ibv_wr_local_inv(long op, long qp, int invalidate_rkey) {
+  public static void ibv_wr_local_inv(MemorySegment op, long qp, int invalidate_rkey) {
     try {
-      PlainInt.CALL.invokeExact(MemorySegment.ofAddress(op), qp, invalidate_rkey);
+      PlainInt.CALL.invokeExact(op, qp, invalidate_rkey);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static void ibv_wr_local_inv$critical(long op, long qp, int invalidate_rkey) {
+  public static void ibv_wr_local_inv$critical(MemorySegment op, long qp, int invalidate_rkey) {
     try {
-      CriticalInt.CALL.invokeExact(MemorySegment.ofAddress(op), qp, invalidate_rkey);
+      CriticalInt.CALL.invokeExact(op, qp, invalidate_rkey);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wr_rdma_read}. */
-  public static void ibv_wr_rdma_read(long op, long qp, int rkey, long remote_addr) {
+  public static void ibv_wr_rdma_read(MemorySegment op, long qp, int rkey, long remote_addr) {
     try {
-      PlainIntLong.CALL.invokeExact(MemorySegment.ofAddress(op), qp, rkey, remote_addr);
+      PlainIntLong.CALL.invokeExact(op, qp, rkey, remote_addr);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static void ibv_wr_rdma_read$critical(long op, long qp, int rkey, long remote_addr) {
+  public static void ibv_wr_rdma_read$critical(
+      MemorySegment op, long qp, int rkey, long remote_addr) {
     try {
-      CriticalIntLong.CALL.invokeExact(MemorySegment.ofAddress(op), qp, rkey, remote_addr);
+      CriticalIntLong.CALL.invokeExact(op, qp, rkey, remote_addr);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wr_rdma_write}. */
-  public static void ibv_wr_rdma_write(long op, long qp, int rkey, long remote_addr) {
+  public static void ibv_wr_rdma_write(MemorySegment op, long qp, int rkey, long remote_addr) {
     try {
-      PlainIntLong.CALL.invokeExact(MemorySegment.ofAddress(op), qp, rkey, remote_addr);
+      PlainIntLong.CALL.invokeExact(op, qp, rkey, remote_addr);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static void ibv_wr_rdma_write$critical(long op, long qp, int rkey, long remote_addr) {
+  public static void ibv_wr_rdma_write$critical(
+      MemorySegment op, long qp, int rkey, long remote_addr) {
     try {
-      CriticalIntLong.CALL.invokeExact(MemorySegment.ofAddress(op), qp, rkey, remote_addr);
+      CriticalIntLong.CALL.invokeExact(op, qp, rkey, remote_addr);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
@@ -387,10 +386,9 @@ public final class WorkRequests {
 
   /** {@code ibv_wr_rdma_write_imm}: {@code imm_data} in network byte order. */
   public static void ibv_wr_rdma_write_imm(
-      long op, long qp, int rkey, long remote_addr, int imm_data) {
+      MemorySegment op, long qp, int rkey, long remote_addr, int imm_data) {
     try {
-      PlainIntLongInt.CALL.invokeExact(
-          MemorySegment.ofAddress(op), qp, rkey, remote_addr, imm_data);
+      PlainIntLongInt.CALL.invokeExact(op, qp, rkey, remote_addr, imm_data);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
@@ -398,82 +396,82 @@ public final class WorkRequests {
 
   /** The same by a critical call. */
   public static void ibv_wr_rdma_write_imm$critical(
-      long op, long qp, int rkey, long remote_addr, int imm_data) {
+      MemorySegment op, long qp, int rkey, long remote_addr, int imm_data) {
     try {
-      CriticalIntLongInt.CALL.invokeExact(
-          MemorySegment.ofAddress(op), qp, rkey, remote_addr, imm_data);
+      CriticalIntLongInt.CALL.invokeExact(op, qp, rkey, remote_addr, imm_data);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wr_send}. */
-  public static void ibv_wr_send(long op, long qp) {
+  public static void ibv_wr_send(MemorySegment op, long qp) {
     try {
-      PlainNothing.CALL.invokeExact(MemorySegment.ofAddress(op), qp);
+      PlainNothing.CALL.invokeExact(op, qp);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static void ibv_wr_send$critical(long op, long qp) {
+  public static void ibv_wr_send$critical(MemorySegment op, long qp) {
     try {
-      CriticalNothing.CALL.invokeExact(MemorySegment.ofAddress(op), qp);
+      CriticalNothing.CALL.invokeExact(op, qp);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wr_send_imm}: {@code imm_data} in network byte order. */
-  public static void ibv_wr_send_imm(long op, long qp, int imm_data) {
+  public static void ibv_wr_send_imm(MemorySegment op, long qp, int imm_data) {
     try {
-      PlainInt.CALL.invokeExact(MemorySegment.ofAddress(op), qp, imm_data);
+      PlainInt.CALL.invokeExact(op, qp, imm_data);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static void ibv_wr_send_imm$critical(long op, long qp, int imm_data) {
+  public static void ibv_wr_send_imm$critical(MemorySegment op, long qp, int imm_data) {
     try {
-      CriticalInt.CALL.invokeExact(MemorySegment.ofAddress(op), qp, imm_data);
+      CriticalInt.CALL.invokeExact(op, qp, imm_data);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wr_send_inv}. */
-  public static void ibv_wr_send_inv(long op, long qp, int invalidate_rkey) {
+  public static void ibv_wr_send_inv(MemorySegment op, long qp, int invalidate_rkey) {
     try {
-      PlainInt.CALL.invokeExact(MemorySegment.ofAddress(op), qp, invalidate_rkey);
+      PlainInt.CALL.invokeExact(op, qp, invalidate_rkey);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static void ibv_wr_send_inv$critical(long op, long qp, int invalidate_rkey) {
+  public static void ibv_wr_send_inv$critical(MemorySegment op, long qp, int invalidate_rkey) {
     try {
-      CriticalInt.CALL.invokeExact(MemorySegment.ofAddress(op), qp, invalidate_rkey);
+      CriticalInt.CALL.invokeExact(op, qp, invalidate_rkey);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wr_send_tso}. */
-  public static void ibv_wr_send_tso(long op, long qp, long hdr, short hdr_sz, short mss) {
+  public static void ibv_wr_send_tso(MemorySegment op, long qp, long hdr, short hdr_sz, short mss) {
     try {
-      PlainLongShortShort.CALL.invokeExact(MemorySegment.ofAddress(op), qp, hdr, hdr_sz, mss);
+      PlainLongShortShort.CALL.invokeExact(op, qp, hdr, hdr_sz, mss);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static void ibv_wr_send_tso$critical(long op, long qp, long hdr, short hdr_sz, short mss) {
+  public static void ibv_wr_send_tso$critical(
+      MemorySegment op, long qp, long hdr, short hdr_sz, short mss) {
     try {
-      CriticalLongShortShort.CALL.invokeExact(MemorySegment.ofAddress(op), qp, hdr, hdr_sz, mss);
+      CriticalLongShortShort.CALL.invokeExact(op, qp, hdr, hdr_sz, mss);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
@@ -481,10 +479,9 @@ public final class WorkRequests {
 
   /** {@code ibv_wr_set_ud_addr}. */
   public static void ibv_wr_set_ud_addr(
-      long op, long qp, long ah, int remote_qpn, int remote_qkey) {
+      MemorySegment op, long qp, long ah, int remote_qpn, int remote_qkey) {
     try {
-      PlainLongIntInt.CALL.invokeExact(
-          MemorySegment.ofAddress(op), qp, ah, remote_qpn, remote_qkey);
+      PlainLongIntInt.CALL.invokeExact(op, qp, ah, remote_qpn, remote_qkey);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
@@ -492,55 +489,56 @@ public final class WorkRequests {
 
   /** The same by a critical call. */
   public static void ibv_wr_set_ud_addr$critical(
-      long op, long qp, long ah, int remote_qpn, int remote_qkey) {
+      MemorySegment op, long qp, long ah, int remote_qpn, int remote_qkey) {
     try {
-      CriticalLongIntInt.CALL.invokeExact(
-          MemorySegment.ofAddress(op), qp, ah, remote_qpn, remote_qkey);
+      CriticalLongIntInt.CALL.invokeExact(op, qp, ah, remote_qpn, remote_qkey);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wr_set_xrc_srqn}. */
-  public static void ibv_wr_set_xrc_srqn(long op, long qp, int remote_srqn) {
+  public static void ibv_wr_set_xrc_srqn(MemorySegment op, long qp, int remote_srqn) {
     try {
-      PlainInt.CALL.invokeExact(MemorySegment.ofAddress(op), qp, remote_srqn);
+      PlainInt.CALL.invokeExact(op, qp, remote_srqn);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static void ibv_wr_set_xrc_srqn$critical(long op, long qp, int remote_srqn) {
+  public static void ibv_wr_set_xrc_srqn$critical(MemorySegment op, long qp, int remote_srqn) {
     try {
-      CriticalInt.CALL.invokeExact(MemorySegment.ofAddress(op), qp, remote_srqn);
+      CriticalInt.CALL.invokeExact(op, qp, remote_srqn);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wr_set_inline_data}. */
-  public static void ibv_wr_set_inline_data(long op, long qp, long addr, long length) {
+  public static void ibv_wr_set_inline_data(MemorySegment op, long qp, long addr, long length) {
     try {
-      PlainLongLong.CALL.invokeExact(MemorySegment.ofAddress(op), qp, addr, length);
+      PlainLongLong.CALL.invokeExact(op, qp, addr, length);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static void ibv_wr_set_inline_data$critical(long op, long qp, long addr, long length) {
+  public static void ibv_wr_set_inline_data$critical(
+      MemorySegment op, long qp, long addr, long length) {
     try {
-      CriticalLongLong.CALL.invokeExact(MemorySegment.ofAddress(op), qp, addr, length);
+      CriticalLongLong.CALL.invokeExact(op, qp, addr, length);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wr_set_inline_data_list}. */
-  public static void ibv_wr_set_inline_data_list(long op, long qp, long num_buf, long buf_list) {
+  public static void ibv_wr_set_inline_data_list(
+      MemorySegment op, long qp, long num_buf, long buf_list) {
     try {
-      PlainLongLong.CALL.invokeExact(MemorySegment.ofAddress(op), qp, num_buf, buf_list);
+      PlainLongLong.CALL.invokeExact(op, qp, num_buf, buf_list);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
@@ -548,99 +546,101 @@ public final class WorkRequests {
 
   /** The same by a critical call. */
   public static void ibv_wr_set_inline_data_list$critical(
-      long op, long qp, long num_buf, long buf_list) {
+      MemorySegment op, long qp, long num_buf, long buf_list) {
     try {
-      CriticalLongLong.CALL.invokeExact(MemorySegment.ofAddress(op), qp, num_buf, buf_list);
+      CriticalLongLong.CALL.invokeExact(op, qp, num_buf, buf_list);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wr_set_sge}. */
-  public static void ibv_wr_set_sge(long op, long qp, int lkey, long addr, int length) {
+  public static void ibv_wr_set_sge(MemorySegment op, long qp, int lkey, long addr, int length) {
     try {
-      PlainIntLongInt.CALL.invokeExact(MemorySegment.ofAddress(op), qp, lkey, addr, length);
+      PlainIntLongInt.CALL.invokeExact(op, qp, lkey, addr, length);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static void ibv_wr_set_sge$critical(long op, long qp, int lkey, long addr, int length) {
+  public static void ibv_wr_set_sge$critical(
+      MemorySegment op, long qp, int lkey, long addr, int length) {
     try {
-      CriticalIntLongInt.CALL.invokeExact(MemorySegment.ofAddress(op), qp, lkey, addr, length);
+      CriticalIntLongInt.CALL.invokeExact(op, qp, lkey, addr, length);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wr_set_sge_list}. */
-  public static void ibv_wr_set_sge_list(long op, long qp, long num_sge, long sg_list) {
+  public static void ibv_wr_set_sge_list(MemorySegment op, long qp, long num_sge, long sg_list) {
     try {
-      PlainLongLong.CALL.invokeExact(MemorySegment.ofAddress(op), qp, num_sge, sg_list);
+      PlainLongLong.CALL.invokeExact(op, qp, num_sge, sg_list);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static void ibv_wr_set_sge_list$critical(long op, long qp, long num_sge, long sg_list) {
+  public static void ibv_wr_set_sge_list$critical(
+      MemorySegment op, long qp, long num_sge, long sg_list) {
     try {
-      CriticalLongLong.CALL.invokeExact(MemorySegment.ofAddress(op), qp, num_sge, sg_list);
+      CriticalLongLong.CALL.invokeExact(op, qp, num_sge, sg_list);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wr_start}. */
-  public static void ibv_wr_start(long op, long qp) {
+  public static void ibv_wr_start(MemorySegment op, long qp) {
     try {
-      PlainNothing.CALL.invokeExact(MemorySegment.ofAddress(op), qp);
+      PlainNothing.CALL.invokeExact(op, qp);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static void ibv_wr_start$critical(long op, long qp) {
+  public static void ibv_wr_start$critical(MemorySegment op, long qp) {
     try {
-      CriticalNothing.CALL.invokeExact(MemorySegment.ofAddress(op), qp);
+      CriticalNothing.CALL.invokeExact(op, qp);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wr_complete}: 0 or the errno value. */
-  public static int ibv_wr_complete(long op, long qp) {
+  public static int ibv_wr_complete(MemorySegment op, long qp) {
     try {
-      return (int) PlainComplete.CALL.invokeExact(MemorySegment.ofAddress(op), qp);
+      return (int) PlainComplete.CALL.invokeExact(op, qp);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static int ibv_wr_complete$critical(long op, long qp) {
+  public static int ibv_wr_complete$critical(MemorySegment op, long qp) {
     try {
-      return (int) CriticalComplete.CALL.invokeExact(MemorySegment.ofAddress(op), qp);
+      return (int) CriticalComplete.CALL.invokeExact(op, qp);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** {@code ibv_wr_abort}. */
-  public static void ibv_wr_abort(long op, long qp) {
+  public static void ibv_wr_abort(MemorySegment op, long qp) {
     try {
-      PlainNothing.CALL.invokeExact(MemorySegment.ofAddress(op), qp);
+      PlainNothing.CALL.invokeExact(op, qp);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
   }
 
   /** The same by a critical call. */
-  public static void ibv_wr_abort$critical(long op, long qp) {
+  public static void ibv_wr_abort$critical(MemorySegment op, long qp) {
     try {
-      CriticalNothing.CALL.invokeExact(MemorySegment.ofAddress(op), qp);
+      CriticalNothing.CALL.invokeExact(op, qp);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
