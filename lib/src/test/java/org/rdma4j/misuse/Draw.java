@@ -6,6 +6,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.rdma4j.endpoint.Endpoint;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.AddressHandle;
 import org.rdma4j.verbs.AddressVector;
@@ -59,6 +62,11 @@ final class Draw {
     final Pool<SlabPool> slabPools = new Pool<>(2);
     final Pool<Slab> slabs = new Pool<>(8);
 
+    final Pool<Endpoint> endpoints = new Pool<>(4);
+
+    /** The methods that were called by chance alone. */
+    final Set<String> called = ConcurrentHashMap.newKeySet();
+
     /** What each thread has. */
     final Pool<Draw> draws = new Pool<>(8);
 
@@ -80,6 +88,12 @@ final class Draw {
   final Pool<SendRequests> ownSends = new Pool<>(6);
   final Pool<ReceiveRequests> ownReceives = new Pool<>(6);
   final Pool<Completions> ownCompletions = new Pool<>(6);
+
+  /** Whether a null was among the arguments of the call. */
+  boolean gaveNull;
+
+  /** The calls made in what counts as one. */
+  int alsoMade;
 
   Draw(Objects objects, Random random) throws Exception {
     this.objects = objects;

@@ -13,15 +13,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Whatever is called in whatever order, the JVM lives. Calls with the seed that a failure tells,
- * {@code -Dorg.rdma4j.misuse.seed=}, are the same in one thread, but for what the device does
- * meanwhile. {@code -Dorg.rdma4j.misuse.calls=200000} is a run as it should be before a release.
+ * Whatever is called in whatever order, the JVM lives: 200 000 calls, half of them from one thread
+ * and half from four. Calls with the seed that a failure tells, {@code -Dorg.rdma4j.misuse.seed=},
+ * are the same in one thread, but for what the device does meanwhile. {@code
+ * -Dorg.rdma4j.misuse.calls=} makes it more or fewer for each.
  */
 @Tag("device")
 @Tag("slow")
 @Timeout(6000)
 final class MisuseTest {
-  private static final int CALLS = Integer.getInteger("org.rdma4j.misuse.calls", 5_000);
+  private static final int CALLS = Integer.getInteger("org.rdma4j.misuse.calls", 100_000);
 
   @ParameterizedTest
   @CsvSource({"1, plain", "4, critical"})

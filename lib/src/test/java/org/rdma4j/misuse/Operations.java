@@ -3,11 +3,20 @@ package org.rdma4j.misuse;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.FutureTask;
+import org.rdma4j.endpoint.Endpoint;
+import org.rdma4j.endpoint.EndpointConfig;
+import org.rdma4j.endpoint.EndpointListener;
+import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.DeviceMemory;
 import org.rdma4j.verbs.DeviceOperation;
@@ -33,8 +42,11 @@ final class Operations {
 
   record Operation(String name, Call call) {}
 
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
   private final NavigableMap<Integer, Operation> byWeight = new TreeMap<>();
   private final List<Description> descriptions = new ArrayList<>();
+  private final AnyMethod anyMethod = new AnyMethod();
   private int weights;
 
   Operations() {
@@ -50,6 +62,8 @@ final class Operations {
     sends();
     receives();
     completions();
+    endpoints();
+    add(300, "any method", anyMethod::call);
   }
 
   Operation any(Random random) {
@@ -58,6 +72,18 @@ final class Operations {
 
   List<String> names() {
     return byWeight.values().stream().map(Operation::name).toList();
+  }
+
+  /** Those of {@link AnyMethod} that were not called. */
+  Set<String> notCalled(Set<String> called) {
+    Set<String> names = anyMethod.names();
+    names.removeAll(called);
+    return names;
+  }
+
+  /** What is called on the way of the data, and costs little. */
+  private void often(int weight, String name, Call call) {
+    rarely(80 * weight, name, call);
   }
 
   private void add(int weight, String name, Call call) {
@@ -72,7 +98,7 @@ final class Operations {
 
   private void devices() {
     rarely(
-        3, "RdmaDevice.open", d -> d.add(d.objects.devices, RdmaDevice.open(d.objects.deviceName)));
+        1, "RdmaDevice.open", d -> d.add(d.objects.devices, RdmaDevice.open(d.objects.deviceName)));
     rarely(2, "RdmaDevice.open of none", d -> RdmaDevice.open("none"));
     rarely(1, "RdmaDevice.close", d -> d.any(d.objects.devices).close());
     rarely(2, "RdmaDevice.list", d -> RdmaDevice.list());
@@ -114,7 +140,7 @@ final class Operations {
 
   private void domains() {
     rarely(
-        8,
+        20,
         "RdmaDevice.allocateProtectionDomain",
         d -> d.add(d.objects.domains, d.any(d.objects.devices).allocateProtectionDomain()));
     rarely(1, "ProtectionDomain.close", d -> d.any(d.objects.domains).close());
@@ -226,8 +252,8 @@ final class Operations {
         5,
         "MemorySlice.slice",
         d -> d.add(d.objects.slices, d.any(d.objects.slices).slice(d.bytes() / 8, d.bytes() / 8)));
-    add(
-        60,
+    often(
+        30,
         "MemorySegment.set",
         d -> d.any(d.objects.memory).set(ValueLayout.JAVA_BYTE, d.bytes(), (byte) d.number()));
     add(20, "MemorySegment.fill", d -> d.any(d.objects.memory).fill((byte) d.number()));
@@ -278,7 +304,7 @@ final class Operations {
 
   private void slabs() {
     add(
-        8,
+        2,
         "ProtectionDomain.createSlabPool",
         d ->
             d.add(
@@ -314,23 +340,23 @@ final class Operations {
 
   private void completionQueues() {
     rarely(
-        8,
+        4,
         "RdmaDevice.createCompletionChannel",
         d -> d.add(d.objects.channels, d.any(d.objects.devices).createCompletionChannel()));
-    rarely(2, "CompletionChannel.close", d -> d.any(d.objects.channels).close());
+    rarely(1, "CompletionChannel.close", d -> d.any(d.objects.channels).close());
     add(5, "CompletionChannel.fileDescriptor", d -> d.any(d.objects.channels).fileDescriptor());
     add(
         10,
         "CompletionChannel.awaitEvent",
         d -> d.any(d.objects.channels).awaitEvent(d.patience()));
     rarely(
-        60,
+        40,
         "RdmaDevice.createCompletionQueue",
         d ->
             d.add(
                 d.objects.queues,
                 d.any(d.objects.devices).createCompletionQueue(d.completionQueueConfig())));
-    rarely(5, "CompletionQueue.close", d -> d.any(d.objects.queues).close());
+    rarely(2, "CompletionQueue.close", d -> d.any(d.objects.queues).close());
     add(5, "CompletionQueue.capacity", d -> d.any(d.objects.queues).capacity());
     add(5, "CompletionQueue.handle", d -> d.any(d.objects.queues).handle());
     add(5, "CompletionQueue.moderate", d -> d.any(d.objects.queues).moderate(d.few(), d.number()));
@@ -350,13 +376,13 @@ final class Operations {
 
   private void sharedReceiveQueues() {
     rarely(
-        30,
+        20,
         "ProtectionDomain.createSharedReceiveQueue",
         d ->
             d.add(
                 d.objects.sharedReceiveQueues,
                 d.any(d.objects.domains).createSharedReceiveQueue(d.depth(), d.few() / 4)));
-    rarely(5, "SharedReceiveQueue.close", d -> shared(d).close());
+    rarely(2, "SharedReceiveQueue.close", d -> shared(d).close());
     add(5, "SharedReceiveQueue.query", d -> shared(d).query());
     add(5, "SharedReceiveQueue.handle", d -> shared(d).handle());
     add(5, "SharedReceiveQueue.limit", d -> shared(d).limit(d.mostly(d.few())));
@@ -477,12 +503,12 @@ final class Operations {
     describe("from a slice", (sends, d) -> sends.from(d.any(d.objects.slices)));
     describe("into", (sends, d) -> sends.into(region(d), 0, 8));
     describe("inline", (sends, d) -> sends.inline(d.heap(), 0, d.mostly(d.few())));
-    add(40, "SendRequests.add", d -> d.sends().add(d.number()));
-    add(100, "SendRequests.post", d -> d.sends().post());
-    add(10, "SendRequests.clear", d -> d.sends().clear());
-    add(5, "SendRequests.size", d -> d.sends().size());
-    add(5, "SendRequests.release", d -> d.sends().release());
-    add(300, "SendRequests, a chain", this::chain);
+    often(40, "SendRequests.add", d -> d.sends().add(d.number()));
+    often(100, "SendRequests.post", d -> d.sends().post());
+    often(10, "SendRequests.clear", d -> d.sends().clear());
+    often(5, "SendRequests.size", d -> d.sends().size());
+    often(5, "SendRequests.release", d -> d.sends().release());
+    often(300, "SendRequests, a chain", this::chain);
   }
 
   /** A call that describes the request that was begun last. */
@@ -492,14 +518,16 @@ final class Operations {
 
   private void describe(String name, Description description) {
     descriptions.add(description);
-    add(10, "SendRequests." + name, d -> description.of(d.sends(), d));
+    often(10, "SendRequests." + name, d -> description.of(d.sends(), d));
   }
 
   private void chain(Draw d) {
     SendRequests sends = d.sends();
     for (int i = d.random.nextInt(4); i >= 0; i--) {
       sends.add(d.number());
+      d.alsoMade++;
       for (int j = d.random.nextInt(4); j >= 0; j--) {
+        d.alsoMade++;
         try {
           descriptions.get(d.random.nextInt(descriptions.size())).of(sends, d);
         } catch (IllegalArgumentException | IllegalStateException | IndexOutOfBoundsException no) {
@@ -507,6 +535,7 @@ final class Operations {
         }
       }
     }
+    d.alsoMade++;
     sends.signaled().post();
   }
 
@@ -531,30 +560,33 @@ final class Operations {
   }
 
   private void receives() {
-    add(40, "ReceiveRequests.add", d -> d.receives().add(d.number()));
-    add(
+    often(40, "ReceiveRequests.add", d -> d.receives().add(d.number()));
+    often(
         40,
         "ReceiveRequests.into",
         d -> d.receives().into(region(d), d.bytes() / 4, d.bytes() / 4));
-    add(10, "ReceiveRequests.into a slice", d -> d.receives().into(d.any(d.objects.slices)));
-    add(40, "ReceiveRequests.post", d -> d.receives().post());
-    add(10, "ReceiveRequests.clear", d -> d.receives().clear());
-    add(20, "ReceiveRequests.release", d -> d.receives().release());
-    add(
+    often(10, "ReceiveRequests.into a slice", d -> d.receives().into(d.any(d.objects.slices)));
+    often(40, "ReceiveRequests.post", d -> d.receives().post());
+    often(10, "ReceiveRequests.clear", d -> d.receives().clear());
+    often(20, "ReceiveRequests.release", d -> d.receives().release());
+    often(
         100,
         "ReceiveRequests, one",
-        d -> d.receives().add(d.number()).into(region(d), 0, region(d).byteSize()).post());
+        d -> {
+          d.receives().add(d.number()).into(region(d), 0, region(d).byteSize()).post();
+          d.alsoMade += 3;
+        });
   }
 
   private void completions() {
-    add(200, "Completions.poll", d -> d.completions().poll());
-    add(20, "Completions.release", d -> d.completions().release());
-    add(20, "Completions.requireSuccess", d -> d.completions().requireSuccess(d.mostly(0)));
-    add(20, "Completions, what it tells", d -> read(d.completions(), d.mostly(0)));
-    add(5, "Completions.timestamp", d -> d.completions().timestamp(d.mostly(0)));
+    often(200, "Completions.poll", d -> d.completions().poll());
+    often(20, "Completions.release", d -> d.completions().release());
+    often(20, "Completions.requireSuccess", d -> d.completions().requireSuccess(d.mostly(0)));
+    often(20, "Completions, what it tells", d -> read(d, d.completions(), d.mostly(0)));
+    often(5, "Completions.timestamp", d -> d.completions().timestamp(d.mostly(0)));
   }
 
-  private static void read(Completions completions, int i) {
+  private static void read(Draw d, Completions completions, int i) {
     completions.workRequestId(i);
     completions.status(i);
     completions.opcode(i);
@@ -571,5 +603,27 @@ final class Operations {
     completions.serviceLevel(i);
     completions.destinationLidPathBits(i);
     completions.size();
+    d.alsoMade += 15;
+  }
+
+  private void endpoints() {
+    rarely(5, "Endpoint.connect", Operations::connectEndpoints);
+    rarely(1, "Endpoint.close", d -> d.any(d.objects.endpoints).close());
+  }
+
+  private static void connectEndpoints(Draw d) throws Exception {
+    EndpointConfig config =
+        EndpointConfig.DEFAULT
+            .bufferBytes(1 + d.random.nextInt(8192))
+            .sendDepth(d.few())
+            .receiveDepth(d.few())
+            .remoteAccess(d.yes() ? d.remoteAccess() : new AccessFlag[0]);
+    try (EndpointListener listener =
+        Endpoint.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), config)) {
+      FutureTask<Endpoint> accepted = new FutureTask<>(() -> listener.accept(PATIENCE));
+      Thread.ofPlatform().start(accepted);
+      d.add(d.objects.endpoints, Endpoint.connect(listener.address(), config, PATIENCE));
+      d.add(d.objects.endpoints, accepted.get());
+    }
   }
 }

@@ -1,0 +1,287 @@
+package org.rdma4j.misuse;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Array;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Executable;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.rdma4j.endpoint.Endpoint;
+import org.rdma4j.verbs.AddressHandle;
+import org.rdma4j.verbs.AddressVector;
+import org.rdma4j.verbs.CompletionChannel;
+import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.CompletionQueueConfig;
+import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.Counters;
+import org.rdma4j.verbs.DeviceMemory;
+import org.rdma4j.verbs.FlowAction;
+import org.rdma4j.verbs.Gid;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.MemorySlice;
+import org.rdma4j.verbs.MemoryWindow;
+import org.rdma4j.verbs.PathConfig;
+import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.QueuePair;
+import org.rdma4j.verbs.QueuePairChange;
+import org.rdma4j.verbs.QueuePairConfig;
+import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.ReceiveRequests;
+import org.rdma4j.verbs.RegionConfig;
+import org.rdma4j.verbs.SendRequests;
+import org.rdma4j.verbs.SharedReceiveQueue;
+import org.rdma4j.verbs.SharedReceiveQueueConfig;
+import org.rdma4j.verbs.Slab;
+import org.rdma4j.verbs.SlabPool;
+
+/**
+ * Any public method of the types that there are objects of, with arguments of the right types, null
+ * among them. What few methods are left out are called by {@link Operations} with better care.
+ */
+final class AnyMethod {
+  /** What makes as much as it is told to, closes too much, or ends soft-RoCE's kernel. */
+  private static final Set<String> LEFT_OUT =
+      Set.of(
+          "close",
+          "register",
+          "resize",
+          "createCompletionQueue",
+          "createSharedReceiveQueue",
+          "createSlabPool",
+          "importDevice",
+          "initializeFork",
+          "invalidate",
+          "sendWithInvalidate");
+
+  private static final int DEEP = 6;
+
+  /** Makes one value of a type. */
+  private interface Source {
+    Object from(Draw draw) throws Exception;
+  }
+
+  private final Map<Class<?>, Source> objects = new HashMap<>();
+  private final Map<Class<?>, Source> values = new HashMap<>();
+  private final List<Method> methods = new ArrayList<>();
+  private final AtomicInteger turn = new AtomicInteger();
+
+  AnyMethod() {
+    objects.put(RdmaDevice.class, d -> d.any(d.objects.devices));
+    objects.put(ProtectionDomain.class, d -> d.any(d.objects.domains));
+    objects.put(CompletionChannel.class, d -> d.any(d.objects.channels));
+    objects.put(CompletionQueue.class, d -> d.any(d.objects.queues));
+    objects.put(SharedReceiveQueue.class, d -> d.any(d.objects.sharedReceiveQueues));
+    objects.put(QueuePair.class, d -> d.any(d.objects.queuePairs));
+    objects.put(AddressHandle.class, d -> d.any(d.objects.handles));
+    objects.put(MemoryRegion.class, d -> d.any(d.objects.regions));
+    objects.put(MemorySlice.class, d -> d.any(d.objects.slices));
+    objects.put(MemoryWindow.class, d -> d.any(d.objects.windows));
+    objects.put(SlabPool.class, d -> d.any(d.objects.slabPools));
+    objects.put(Slab.class, d -> d.any(d.objects.slabs));
+    objects.put(SendRequests.class, Draw::sends);
+    objects.put(ReceiveRequests.class, Draw::receives);
+    objects.put(Completions.class, Draw::completions);
+    objects.put(Endpoint.class, d -> d.any(d.objects.endpoints));
+
+    values.put(boolean.class, Draw::yes);
+    values.put(byte.class, d -> (byte) d.number());
+    values.put(short.class, d -> (short) d.number());
+    values.put(int.class, d -> d.yes() ? d.number() : d.few());
+    values.put(long.class, d -> d.yes() ? d.bytes() : d.few());
+    values.put(Object.class, d -> d.objects.gid);
+    values.put(String.class, d -> d.yes() ? d.objects.deviceName : "none");
+    values.put(OptionalInt.class, d -> d.yes() ? OptionalInt.empty() : OptionalInt.of(d.number()));
+    values.put(Duration.class, Draw::patience);
+    values.put(Path.class, d -> Path.of("/none/such"));
+    values.put(MemorySegment.class, d -> d.yes() ? d.heap() : d.any(d.objects.memory));
+    values.put(Arena.class, d -> d.any(d.objects.arenas));
+    values.put(Gid.class, Draw::group);
+    values.put(AddressVector.class, Draw::addressVector);
+    values.put(PathConfig.class, d -> d.path(d.any(d.objects.queuePairs)));
+    values.put(QueuePairChange.class, Draw::change);
+    values.put(QueuePairConfig.class, Draw::queuePairConfig);
+    values.put(CompletionQueueConfig.class, Draw::completionQueueConfig);
+    values.put(RegionConfig.class, d -> RegionConfig.allocate(d.regionBytes()));
+    values.put(
+        SharedReceiveQueueConfig.class,
+        d ->
+            d.yes()
+                ? SharedReceiveQueueConfig.of(d.depth())
+                : SharedReceiveQueueConfig.of(16)
+                    .tagMatching(d.any(d.objects.queues), d.few(), d.few()));
+
+    for (Class<?> type : objects.keySet()) {
+      addMethods(type, false);
+    }
+    for (Class<?> type : List.of(Counters.class, DeviceMemory.class, FlowAction.class)) {
+      addMethods(type, true);
+    }
+    // The same for the same seed.
+    methods.sort((one, other) -> one.toString().compareTo(other.toString()));
+  }
+
+  private void addMethods(Class<?> type, boolean onlyStatic) {
+    Arrays.stream(type.getDeclaredMethods())
+        .filter(each -> Modifier.isPublic(each.getModifiers()) && !each.isSynthetic())
+        .filter(each -> !onlyStatic || Modifier.isStatic(each.getModifiers()))
+        .filter(each -> !LEFT_OUT.contains(each.getName()))
+        .filter(each -> type != Endpoint.class || !Modifier.isStatic(each.getModifiers()))
+        .forEach(methods::add);
+  }
+
+  /** The names of all. */
+  Set<String> names() {
+    Set<String> names = new LinkedHashSet<>();
+    methods.forEach(each -> names.add(name(each)));
+    return names;
+  }
+
+  private static String name(Method method) {
+    return method.getDeclaringClass().getSimpleName() + "." + method.getName();
+  }
+
+  /** Calls the next one. */
+  void call(Draw draw) throws Exception {
+    Method method = methods.get(turn.getAndIncrement() % methods.size());
+    Object on =
+        Modifier.isStatic(method.getModifiers())
+            ? null
+            : objects.get(method.getDeclaringClass()).from(draw);
+    Object[] arguments = arguments(draw, method, DEEP);
+    draw.objects.called.add(name(method));
+    Object result;
+    try {
+      result = method.invoke(on, arguments);
+    } catch (InvocationTargetException thrown) {
+      throw causeOf(thrown);
+    }
+    if (result instanceof AutoCloseable made && makes(method)) {
+      made.close();
+    }
+  }
+
+  /** As opposed to what tells of an object that there is. */
+  private static boolean makes(Method method) {
+    return method.getName().matches("(allocate|create|import|open|reregister).*");
+  }
+
+  private static Exception causeOf(InvocationTargetException thrown)
+      throws InvocationTargetException {
+    if (thrown.getCause() instanceof Exception cause) {
+      return cause;
+    }
+    throw thrown;
+  }
+
+  private Object[] arguments(Draw draw, Executable executable, int depth) throws Exception {
+    Type[] types = executable.getGenericParameterTypes();
+    Object[] arguments = new Object[types.length];
+    for (int i = 0; i < types.length; i++) {
+      arguments[i] = value(draw, types[i], depth);
+    }
+    return arguments;
+  }
+
+  private Object value(Draw draw, Type type, int depth) throws Exception {
+    if (type instanceof ParameterizedType of) {
+      Type element = of.getActualTypeArguments()[0];
+      if (of.getRawType() == Optional.class) {
+        return draw.yes() ? Optional.empty() : Optional.ofNullable(value(draw, element, depth));
+      }
+      Collection<Object> several = several(draw, element, depth);
+      return orNull(draw, of.getRawType() == Set.class ? new LinkedHashSet<>(several) : several);
+    }
+    Class<?> wanted = (Class<?>) type;
+    if (wanted.isPrimitive()) {
+      return values.get(wanted).from(draw);
+    }
+    return orNull(draw, object(draw, wanted, depth));
+  }
+
+  private static Object orNull(Draw draw, Object value) {
+    if (value == null || draw.oneIn(20)) {
+      draw.gaveNull = true;
+      return null;
+    }
+    return value;
+  }
+
+  private Object object(Draw draw, Class<?> wanted, int depth) throws Exception {
+    Source source = objects.containsKey(wanted) ? objects.get(wanted) : values.get(wanted);
+    if (source != null) {
+      return source.from(draw);
+    }
+    if (wanted.isEnum()) {
+      return wanted.getEnumConstants()[draw.random.nextInt(wanted.getEnumConstants().length)];
+    }
+    if (wanted.isArray()) {
+      return array(draw, wanted.getComponentType(), depth);
+    }
+    if (wanted.isSealed()) {
+      Class<?>[] permitted = wanted.getPermittedSubclasses();
+      return object(draw, permitted[draw.random.nextInt(permitted.length)], depth);
+    }
+    return depth == 0 ? null : make(draw, wanted, depth - 1);
+  }
+
+  private List<Object> several(Draw draw, Type type, int depth) throws Exception {
+    List<Object> several = new ArrayList<>();
+    for (int i = draw.random.nextInt(4); i > 0; i--) {
+      several.add(value(draw, type, depth));
+    }
+    return several;
+  }
+
+  private Object array(Draw draw, Class<?> type, int depth) throws Exception {
+    Object array = Array.newInstance(type, draw.random.nextInt(4));
+    for (int i = 0; i < Array.getLength(array); i++) {
+      Array.set(array, i, value(draw, type, depth));
+    }
+    return array;
+  }
+
+  /**
+   * By a constructor or a factory of the type; null where it has none, or the arguments are wrong.
+   */
+  private Object make(Draw draw, Class<?> wanted, int depth) throws Exception {
+    List<Executable> makers = new ArrayList<>();
+    for (Constructor<?> each : wanted.getConstructors()) {
+      makers.add(each);
+    }
+    for (Method each : wanted.getMethods()) {
+      if (Modifier.isStatic(each.getModifiers()) && each.getReturnType() == wanted) {
+        makers.add(each);
+      }
+    }
+    // Objects of the device are not made on the way.
+    if (makers.isEmpty() || AutoCloseable.class.isAssignableFrom(wanted)) {
+      return null;
+    }
+    Executable maker = makers.get(draw.random.nextInt(makers.size()));
+    Object[] arguments = arguments(draw, maker, depth);
+    try {
+      return maker instanceof Constructor<?> constructor
+          ? constructor.newInstance(arguments)
+          : ((Method) maker).invoke(null, arguments);
+    } catch (InvocationTargetException thrown) {
+      throw causeOf(thrown);
+    }
+  }
+}
