@@ -9,36 +9,29 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.cm.AddressHints;
 import org.rdma4j.cm.AddressInfo;
-import org.rdma4j.cm.MessageQueues;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.verbs.WorkCompletionException;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** What the programs of the connection manager have in common on their command lines. */
 final class CmOptions {
-  private static final int LONGEST_TIMEOUT = 1_000_000;
+  /** How soon it is noticed that a wait is for nothing. */
+  private static final Duration LOOK_AROUND = Duration.ofMillis(20);
+
+  private static final Duration LOOK_AGAIN = Duration.ofHours(1);
 
   @Spec(Spec.Target.MIXEE)
   @SuppressWarnings("NullAway.Init") // picocli sets it
   CommandSpec spec;
 
-  @Option(
-      names = "--timeout",
-      paramLabel = "SECONDS",
-      description =
-          "how long to wait for the peer, at every step, before giving up (default:"
-              + " ${DEFAULT-VALUE})")
-  int timeoutSeconds = 60;
+  @Mixin final Patience patience = new Patience();
 
-  @Option(
-      names = "--debug",
-      description = "print the stack trace of a failure, not only a line that tells it")
-  boolean debug;
+  @Mixin final DebugOption debug = new DebugOption();
 
   void check() {
-    checkRange("--timeout", timeoutSeconds, 1, LONGEST_TIMEOUT);
+    patience.check();
   }
 
   void checkRange(String option, int value, int least, int most) {
@@ -46,7 +39,7 @@ final class CmOptions {
   }
 
   Duration timeout() {
-    return Duration.ofSeconds(timeoutSeconds);
+    return patience.timeout();
   }
 
   /** The address of a host, any of this machine for null. */
@@ -67,33 +60,67 @@ final class CmOptions {
     return SynchronousCmId.open(known.get(0), timeout());
   }
 
-  /** Waits for a client. */
-  SynchronousCmId awaitRequest(SynchronousCmId listener) throws InterruptedException {
-    return listener.awaitRequest(timeout()).orElseThrow(this::noClient);
+  /** A wait of at most that long for a client. */
+  interface Arrival<C> {
+    Optional<C> await(Duration timeout) throws InterruptedException;
+  }
+
+  /** Waits for a client, no longer than --timeout says unless that does not matter. */
+  <C> C awaitClient(Arrival<C> arrival, boolean forEver) throws InterruptedException {
+    while (true) {
+      Optional<C> client = arrival.await(forEver ? LOOK_AGAIN : timeout());
+      if (client.isPresent()) {
+        return client.get();
+      }
+      if (!forEver) {
+        throw noClient();
+      }
+    }
+  }
+
+  /** Tells what went wrong with one client, which concerns no other. */
+  void tell(String what, Exception failure) {
+    spec.commandLine().getErr().println(what + ": " + Main.message(failure));
   }
 
   /** That nobody came in time. */
   Failure noClient() {
     return new Failure(
         "no client came within %d s: start it, or wait longer with --timeout"
-            .formatted(timeoutSeconds));
+            .formatted(patience.seconds));
   }
 
-  /** One of the waits of the queues. */
+  /** A game. */
+  interface Play {
+    void play() throws InterruptedException;
+  }
+
+  /** A wait of at most that long, for what it says whether it came. */
   interface Wait {
-    Optional<MessageQueues.Completed> await(Duration timeout) throws InterruptedException;
+    boolean await(Duration timeout) throws InterruptedException;
   }
 
-  /** Waits for that many sends or receives, and tells a failure in words. */
-  void await(String what, int count, Wait wait) throws InterruptedException {
-    for (int i = 0; i < count; i++) {
-      try {
-        if (wait.await(timeout()).isEmpty()) {
-          throw late("the " + what);
+  /** Waits for something, and tells a failure in words. */
+  void await(String what, Wait wanted) throws InterruptedException {
+    await(what, wanted, never -> false);
+  }
+
+  /** Waits for one thing, which is true, or another that ends the wait for it, which is false. */
+  boolean await(String what, Wait wanted, Wait ended) throws InterruptedException {
+    long began = System.nanoTime();
+    try {
+      while (!wanted.await(LOOK_AROUND)) {
+        if (ended.await(Duration.ZERO)) {
+          return false;
         }
-      } catch (WorkCompletionException failed) {
-        throw broken("the " + what, failed);
+        if (System.nanoTime() - began > timeout().toNanos()) {
+          throw late(what);
+        }
       }
+      return true;
+    } catch (WorkCompletionException failed) {
+      throw new Failure(
+          "%s ended in %s: what does the peer print?".formatted(what, failed.status()), failed);
     }
   }
 
@@ -101,12 +128,6 @@ final class CmOptions {
   Failure late(String what) {
     return new Failure(
         "%s is not done within %d s: what does the peer do? A slow one needs a longer --timeout"
-            .formatted(what, timeoutSeconds));
-  }
-
-  /** That a request failed. */
-  static Failure broken(String what, WorkCompletionException failed) {
-    return new Failure(
-        "%s ended in %s: what does the peer print?".formatted(what, failed.status()), failed);
+            .formatted(what, patience.seconds));
   }
 }

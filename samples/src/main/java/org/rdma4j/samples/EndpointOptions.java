@@ -92,7 +92,7 @@ final class EndpointOptions {
     } catch (TimeoutException late) {
       throw new Failure(
           "%s is not done within %d s: what does the peer do? A slow one needs a longer --timeout"
-              .formatted(what, peer.timeoutSeconds),
+              .formatted(what, peer.patience.seconds),
           late);
     } catch (WorkCompletionException failed) {
       throw new Failure(

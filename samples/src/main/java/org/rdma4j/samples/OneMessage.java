@@ -25,13 +25,9 @@ final class OneMessage implements AutoCloseable {
     }
   }
 
-  /** An exchange. */
-  interface Play {
-    void play() throws InterruptedException;
-  }
-
   /** Says when it begins and how it ends. */
-  static int between(CmOptions options, String program, Play play) throws InterruptedException {
+  static int between(CmOptions options, String program, CmOptions.Play play)
+      throws InterruptedException {
     options.check();
     int result = -1;
     options.spec.commandLine().getOut().println(program + ": start");
@@ -46,11 +42,11 @@ final class OneMessage implements AutoCloseable {
 
   void send() throws InterruptedException {
     queues.postSend(0, outgoing.slice(0, BYTES));
-    options.await("send", 1, queues::awaitSend);
+    options.await("the send", timeout -> queues.awaitSend(timeout).isPresent());
   }
 
   void receive() throws InterruptedException {
-    options.await("receive", 1, queues::awaitReceive);
+    options.await("the receive", timeout -> queues.awaitReceive(timeout).isPresent());
   }
 
   @Override

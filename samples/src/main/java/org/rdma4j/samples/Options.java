@@ -5,6 +5,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.DeviceInfo;
 import org.rdma4j.verbs.RdmaDevice;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -17,10 +18,7 @@ final class Options {
       description = "the RDMA device, such as mlx5_0 (default: the first one)")
   @Nullable String device;
 
-  @Option(
-      names = "--debug",
-      description = "print the stack trace of a failure, not only a line that tells it")
-  boolean debug;
+  @Mixin final DebugOption debug = new DebugOption();
 
   /** The device of that name, else the first one. */
   RdmaDevice open() {

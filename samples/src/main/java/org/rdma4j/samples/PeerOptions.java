@@ -2,6 +2,7 @@ package org.rdma4j.samples;
 
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -9,8 +10,6 @@ import picocli.CommandLine.Spec;
 
 /** Where the peer of a program is, over TCP, and how long to wait for it. */
 final class PeerOptions {
-  private static final int LONGEST_TIMEOUT = 1_000_000;
-
   @Spec(Spec.Target.MIXEE)
   @SuppressWarnings("NullAway.Init") // picocli sets it
   CommandSpec spec;
@@ -27,13 +26,7 @@ final class PeerOptions {
       description = "the TCP port of the server (default: ${DEFAULT-VALUE})")
   int tcpPort;
 
-  @Option(
-      names = "--timeout",
-      paramLabel = "SECONDS",
-      description =
-          "how long to wait for the peer, at every step, before giving up (default:"
-              + " ${DEFAULT-VALUE})")
-  int timeoutSeconds = 60;
+  @Mixin final Patience patience = new Patience();
 
   /**
    * The options at their defaults.
@@ -46,10 +39,10 @@ final class PeerOptions {
 
   void check() {
     Options.checkRange(spec, "-p", tcpPort, 1, 65535);
-    Options.checkRange(spec, "--timeout", timeoutSeconds, 1, LONGEST_TIMEOUT);
+    patience.check();
   }
 
   Duration timeout() {
-    return Duration.ofSeconds(timeoutSeconds);
+    return patience.timeout();
   }
 }

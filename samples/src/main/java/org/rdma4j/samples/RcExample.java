@@ -146,7 +146,7 @@ final class RcExample implements Runnable {
       if (System.nanoTime() > deadline) {
         throw new Failure(
             "%s is not done within %d s: what does the peer print?"
-                .formatted(what, peer.timeoutSeconds));
+                .formatted(what, peer.patience.seconds));
       }
       LockSupport.parkNanos(PAUSE_NANOS);
     }

@@ -4,8 +4,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +38,6 @@ import picocli.CommandLine.Parameters;
 final class Rcopy implements Callable<Integer> {
   static final int MESSAGE_BYTES = 1 << 20;
   private static final int IN_FLIGHT = 8;
-  private static final Duration LOOK_AGAIN = Duration.ofHours(1);
 
   @Mixin
   @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -69,7 +66,8 @@ final class Rcopy implements Callable<Integer> {
       paramLabel = "DIRECTORY",
       description =
           "where the server puts the files, in place of those of the same names (default: the"
-              + " current one)")
+              + " current one); it writes them as .rcopy-UUID first, which one that is killed"
+              + " leaves there")
   Path directory = Path.of("");
 
   @Option(
@@ -137,27 +135,11 @@ final class Rcopy implements Callable<Integer> {
   }
 
   private boolean take(RdmaServer listener) throws InterruptedException {
-    try (RdmaConnection connection = accept(listener)) {
+    try (RdmaConnection connection = common.awaitClient(listener::accept, count == 0)) {
       return receive(connection);
     }
   }
 
-  private RdmaConnection accept(RdmaServer listener) throws InterruptedException {
-    while (true) {
-      Optional<RdmaConnection> connection =
-          listener.accept(count == 0 ? LOOK_AGAIN : common.timeout());
-      if (connection.isPresent()) {
-        return connection.get();
-      }
-      if (count > 0) {
-        throw new Failure(
-            "no client came within %d s: start it, or wait longer with --timeout"
-                .formatted(common.timeoutSeconds));
-      }
-    }
-  }
-
-  /** What goes wrong with one client concerns no other. */
   private boolean receive(RdmaConnection connection) throws InterruptedException {
     try {
       new FileReceiver(this, connection).receive(directory);
@@ -170,16 +152,12 @@ final class Rcopy implements Callable<Integer> {
   }
 
   private boolean failed(Exception failure) {
-    err().println("a file was not received: " + Main.message(failure));
+    common.tell("a file was not received", failure);
     return false;
   }
 
-  private PrintWriter err() {
-    return common.spec.commandLine().getErr();
-  }
-
   FileProgress progress(long length) {
-    return new FileProgress(new Progress(err(), progress), length);
+    return new FileProgress(new Progress(common.spec.commandLine().getErr(), progress), length);
   }
 
   void done(String name, FileProgress copied, String sum) {

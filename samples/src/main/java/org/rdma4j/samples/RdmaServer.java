@@ -44,7 +44,7 @@ final class RdmaServer implements Callable<Integer> {
   private void play() throws InterruptedException {
     try (SynchronousCmId listener = common.open(server, port, AddressHints.DEFAULT.passive(true))) {
       listener.id().listen(0);
-      try (SynchronousCmId id = common.awaitRequest(listener);
+      try (SynchronousCmId id = common.awaitClient(listener::awaitRequest, false);
           OneMessage message = new OneMessage(common, id)) {
         id.accept(ConnectionParameters.DEFAULT, common.timeout());
         message.receive();

@@ -2,8 +2,6 @@ package org.rdma4j.samples;
 
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
-import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.cm.PortSpace;
@@ -27,7 +25,6 @@ import picocli.CommandLine.ParameterException;
     usageHelpAutoWidth = true)
 final class Rping implements Callable<Integer> {
   private static final int BACKLOG = 3;
-  private static final Duration LOOK_AGAIN = Duration.ofHours(1);
 
   @Mixin
   @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -129,26 +126,23 @@ final class Rping implements Callable<Integer> {
       if (persistent) {
         serveAll(listener);
       } else {
-        serve(common.awaitRequest(listener));
+        serve(common.awaitClient(listener::awaitRequest, false));
       }
     }
   }
 
   private void serveAll(SynchronousCmId listener) throws InterruptedException {
     while (true) {
-      Optional<SynchronousCmId> client = listener.awaitRequest(LOOK_AGAIN);
-      if (client.isPresent()) {
-        Thread.ofPlatform().daemon().start(() -> serveOne(client.get()));
-      }
+      SynchronousCmId client = common.awaitClient(listener::awaitRequest, true);
+      Thread.ofPlatform().daemon().start(() -> serveOne(client));
     }
   }
 
-  /** What goes wrong with one client concerns no other. */
   private void serveOne(SynchronousCmId client) {
     try {
       serve(client);
     } catch (RuntimeException failed) {
-      err().println("a client was lost: " + failed.getMessage());
+      common.tell("a client was lost", failed);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }

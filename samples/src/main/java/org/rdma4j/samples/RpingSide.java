@@ -5,15 +5,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import org.rdma4j.cm.ConnectionParameters;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.verbs.AccessFlag;
-import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
@@ -25,7 +22,6 @@ import org.rdma4j.verbs.QueuePairState;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SendRequests;
-import org.rdma4j.verbs.WorkCompletionException;
 
 /**
  * One side of rping's connection: its queue pair, its memory, and the steps of a ping. It belongs
@@ -34,9 +30,6 @@ import org.rdma4j.verbs.WorkCompletionException;
 final class RpingSide implements AutoCloseable {
   private static final int SEND_DEPTH = 16;
   private static final int RECEIVE_DEPTH = 2;
-
-  /** How soon a disconnect is noticed, while nothing completes. */
-  private static final Duration LOOK_AROUND = Duration.ofMillis(20);
 
   /** The message: where something lies in the sender's memory, its key there, its length. */
   private static final int MESSAGE_BYTES = 16;
@@ -54,8 +47,7 @@ final class RpingSide implements AutoCloseable {
 
   private final Rping options;
   private final SynchronousCmId id;
-  private final CompletionChannel channel;
-  private final ProtectionDomain domain;
+  private final DomainAndChannel parts;
   private final QueuePair queuePair;
   private final Completions completions;
   private final SendRequests sends;
@@ -78,14 +70,10 @@ final class RpingSide implements AutoCloseable {
     this.options = options;
     this.id = id;
     RdmaDevice device = id.id().device();
-    // The device is the connection manager's, which closes nothing of ours.
-    Deque<Runnable> undo = new ArrayDeque<>();
-    domain = device.allocateProtectionDomain();
-    undo.push(domain::close);
+    parts = DomainAndChannel.of(device);
     try {
-      channel = device.createCompletionChannel();
-      undo.push(channel::close);
-      CompletionQueue queue = device.createCompletionQueue(2 * SEND_DEPTH, channel);
+      ProtectionDomain domain = parts.domain();
+      CompletionQueue queue = device.createCompletionQueue(2 * SEND_DEPTH, parts.channel());
       QueuePairConfig config =
           QueuePairConfig.reliable(queue).sendDepth(SEND_DEPTH).receiveDepth(RECEIVE_DEPTH);
       if (options.ownQueuePair) {
@@ -99,17 +87,17 @@ final class RpingSide implements AutoCloseable {
       receives = queuePair.receiveRequests(1);
       received = domain.register(MESSAGE_BYTES, AccessFlag.LOCAL_WRITE);
       sent = domain.register(MESSAGE_BYTES);
-      data = register();
-      start = register();
+      data = register(domain);
+      start = register(domain);
       options.step("allocated & registered buffers...");
       postReceive();
     } catch (RuntimeException failed) {
-      undo.forEach(Runnable::run);
+      parts.close();
       throw failed;
     }
   }
 
-  private MemoryRegion register() {
+  private MemoryRegion register(ProtectionDomain domain) {
     return domain.register(
         options.size, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
   }
@@ -266,33 +254,26 @@ final class RpingSide implements AutoCloseable {
 
   /** Waits for a request of that kind; false where the peer disconnects instead. */
   private boolean await(CompletionOpcode wanted) throws InterruptedException {
-    long began = System.nanoTime();
     while (done.getOrDefault(wanted, 0) == 0) {
-      if (completions.await(LOOK_AROUND) > 0) {
-        take();
-      } else if (id.awaitDisconnected(Duration.ZERO)) {
+      if (!options.common.await("a " + wanted, this::take, id::awaitDisconnected)) {
         return false;
-      } else if (System.nanoTime() - began > options.common.timeout().toNanos()) {
-        throw options.common.late("a " + wanted);
       }
     }
     done.merge(wanted, -1, Integer::sum);
     return true;
   }
 
-  private void take() {
-    for (int i = 0; i < completions.size(); i++) {
-      try {
-        completions.requireSuccess(i);
-      } catch (WorkCompletionException failed) {
-        throw CmOptions.broken("a request", failed);
-      }
+  private boolean take(Duration timeout) throws InterruptedException {
+    int taken = completions.await(timeout);
+    for (int i = 0; i < taken; i++) {
+      completions.requireSuccess(i);
       CompletionOpcode opcode = completions.opcode(i);
       if (opcode == CompletionOpcode.RECEIVE) {
         receive(completions.byteLength(i));
       }
       done.merge(opcode, 1, Integer::sum);
     }
+    return taken > 0;
   }
 
   /** Takes the message out before the next one may overwrite it. */
@@ -309,7 +290,6 @@ final class RpingSide implements AutoCloseable {
 
   @Override
   public void close() {
-    channel.close();
-    domain.close();
+    parts.close();
   }
 }

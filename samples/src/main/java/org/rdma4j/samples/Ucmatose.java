@@ -1,21 +1,13 @@
 package org.rdma4j.samples;
 
-import java.io.PrintWriter;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.RdmaException;
-import org.rdma4j.cm.AddressFamily;
-import org.rdma4j.cm.AddressHints;
-import org.rdma4j.cm.AddressInfo;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.ConnectionParameters;
-import org.rdma4j.cm.ConnectionRejectedException;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.cm.MessageQueues;
 import org.rdma4j.cm.PortSpace;
@@ -37,57 +29,13 @@ import picocli.CommandLine.Option;
     sortOptions = false,
     usageHelpAutoWidth = true)
 final class Ucmatose implements Callable<Integer> {
-  @Mixin
-  @SuppressWarnings("NullAway.Init") // picocli sets it
-  CmOptions common;
-
-  @Option(
-      names = "-s",
-      paramLabel = "SERVER",
-      description = "the server's name or address (default: be the server)")
-  @Nullable String server;
-
-  @Option(
-      names = "-b",
-      paramLabel = "ADDRESS",
-      description = "the own name or address (default: any that will do)")
-  @Nullable String source;
-
-  @Option(
-      names = "-f",
-      paramLabel = "FORMAT",
-      description = "what addresses are: name, ip, ipv6 or gid (default: ${DEFAULT-VALUE})")
-  Format format = Format.name;
+  @Mixin final ServerOptions server = new ServerOptions("cmatose");
 
   @Option(
       names = "-P",
       paramLabel = "SPACE",
       description = "the port space: tcp or ib (default: ${DEFAULT-VALUE})")
   Space space = Space.tcp;
-
-  @Option(
-      names = "-c",
-      paramLabel = "COUNT",
-      description = "how many connections there are (default: ${DEFAULT-VALUE})")
-  int connections = 1;
-
-  @Option(
-      names = "-C",
-      paramLabel = "COUNT",
-      description = "how many messages each side sends over each (default: ${DEFAULT-VALUE})")
-  int messages = 10;
-
-  @Option(
-      names = "-S",
-      paramLabel = "BYTES",
-      description = "the length of a message, 0 for no messages (default: ${DEFAULT-VALUE})")
-  int size = 100;
-
-  @Option(
-      names = "-t",
-      paramLabel = "TOS",
-      description = "the type of service, 0 to 255 (default: the system's; client)")
-  @Nullable Integer typeOfService;
 
   @Option(
       names = "-p",
@@ -101,16 +49,9 @@ final class Ucmatose implements Callable<Integer> {
   @Option(
       names = "-a",
       paramLabel = "TIMEOUT",
+      converter = CNumber.class,
       description = "how long to wait for acknowledgements, 4.096 us x 2^n, 0 to 31")
   @Nullable Integer ackTimeout;
-
-  /** How addresses are written; the names are what the command line has. */
-  enum Format {
-    name,
-    ip,
-    ipv6,
-    gid
-  }
 
   /** The port spaces for connections; the names are what the command line has. */
   enum Space {
@@ -121,100 +62,64 @@ final class Ucmatose implements Callable<Integer> {
   /** A connection that has its queues. */
   private record Node(MessageQueues queues, MemoryRegion message) {}
 
-  /** How soon an event is noticed, while nothing completes. */
-  private static final Duration LOOK_AROUND = Duration.ofMillis(20);
-
+  private final NodeOptions options = server.nodes;
   private final Map<CmId, Node> nodes = new LinkedHashMap<>();
-  private ConnectionParameters parameters = ConnectionParameters.DEFAULT;
+  private ByteBuffer connectData = ByteBuffer.allocate(0);
   private int established;
   private boolean ending;
   private int disconnected;
 
   @Override
   public Integer call() throws InterruptedException {
-    common.check();
-    common.checkRange("-c", connections, 1, 1 << 16);
-    common.checkRange("-C", messages, 0, 1 << 16);
-    common.checkRange("-S", size, 0, 1 << 30);
-    common.checkRange("-t", typeOfService == null ? 0 : typeOfService, 0, 255);
-    common.checkRange("-a", ackTimeout == null ? 0 : ackTimeout, 0, 31);
-    messages = size == 0 ? 0 : messages;
-    int status = 1;
-    try (EventChannel channel = EventChannel.open();
-        EventChannel last = migrate ? EventChannel.open() : channel) {
-      if (server == null) {
-        serve(channel, last);
-      } else {
-        play(channel, last, server);
-      }
-      status = 0;
-    } finally {
-      nodes.values().forEach(node -> node.queues.close());
-      out().println("test complete");
-      out().println("return status " + status);
-    }
-    return status;
+    server.check();
+    options.common.checkRange("-a", ackTimeout == null ? 0 : ackTimeout, 0, 31);
+    return options.play(
+        () -> {
+          try (EventChannel channel = EventChannel.open();
+              EventChannel last = migrate ? EventChannel.open() : channel) {
+            if (server.host == null) {
+              serve(channel, last);
+            } else {
+              play(channel, last, server.host);
+            }
+          } finally {
+            nodes.values().forEach(node -> node.queues.close());
+          }
+        });
   }
 
   private void serve(EventChannel channel, EventChannel last) throws InterruptedException {
-    out().println("cmatose: starting server");
-    AddressInfo address = resolve(source, port, hints().passive(true));
-    CmId listener = channel.createId(address.space());
-    if (address.source() != null) {
-      listener.bind(address.source());
-    }
-    listener.listen(0);
+    CmId listener = server.listen(channel, space(), port);
     awaitEstablished(channel);
-    if (messages > 0) {
-      out().println("initiating data transfers");
+    if (options.messages() > 0) {
+      options.out().println("initiating data transfers");
       nodes.values().forEach(this::send);
-      out().println("completing sends");
+      options.out().println("completing sends");
       awaitSends(channel);
-      out().println("receiving data transfers");
+      options.out().println("receiving data transfers");
       awaitReceives(channel);
-      out().println("data transfers complete");
+      options.out().println("data transfers complete");
     }
     if (migrate) {
       move(last);
       listener.migrate(last);
     }
-    out().println("cmatose: disconnecting");
+    options.say("disconnecting");
     nodes.keySet().forEach(CmId::disconnect);
     awaitDisconnects(last);
-    out().println("disconnected");
+    options.out().println("disconnected");
   }
 
   private void play(EventChannel channel, EventChannel last, String host)
       throws InterruptedException {
-    out().println("cmatose: starting client");
-    AddressHints hints = hints();
-    if (source != null) {
-      hints = hints.source(resolve(source, null, hints.passive(true)).source());
-    }
-    AddressInfo address = resolve(host, port, hints);
-    if (address.destination() == null) {
-      throw new Failure(host + " has no address");
-    }
-    parameters =
-        ConnectionParameters.DEFAULT
-            .responderResources(1)
-            .initiatorDepth(1)
-            .retryCount(5)
-            .rnrRetryCount(0)
-            .privateData(address.connectData());
-    out().println("cmatose: connecting");
-    for (int i = 0; i < connections; i++) {
-      channel
-          .createId(address.space())
-          .resolveAddress(address.source(), address.destination(), common.timeout());
-    }
+    connectData = server.resolve(channel, space(), host, port);
     awaitEstablished(channel);
-    if (messages > 0) {
-      out().println("receiving data transfers");
+    if (options.messages() > 0) {
+      options.out().println("receiving data transfers");
       awaitReceives(channel);
-      out().println("sending replies");
+      options.out().println("sending replies");
       nodes.values().forEach(this::send);
-      out().println("data transfers complete");
+      options.out().println("data transfers complete");
     }
     if (migrate) {
       move(last);
@@ -222,40 +127,31 @@ final class Ucmatose implements Callable<Integer> {
     awaitDisconnects(last);
   }
 
-  private AddressHints hints() {
-    return AddressHints.DEFAULT
-        .space(space == Space.ib ? PortSpace.IB : PortSpace.TCP)
-        .numericHost(format != Format.name)
-        .family(format == Format.gid ? AddressFamily.INFINIBAND : null);
-  }
-
-  private AddressInfo resolve(@Nullable String node, @Nullable String service, AddressHints hints)
-      throws InterruptedException {
-    return AddressInfo.resolve(node, service, hints, common.timeout()).get(0);
+  private PortSpace space() {
+    return space == Space.ib ? PortSpace.IB : PortSpace.TCP;
   }
 
   private void move(EventChannel to) {
-    out().println("migrating to new event channel");
+    options.out().println("migrating to new event channel");
     nodes.keySet().forEach(id -> id.migrate(to));
   }
 
   private void awaitEstablished(EventChannel channel) throws InterruptedException {
-    while (established < connections) {
-      step(channel.awaitEvent(common.timeout()).orElseThrow(this::unconnected));
+    while (established < options.connections) {
+      step(
+          channel
+              .awaitEvent(options.common.timeout())
+              .orElseThrow(() -> server.unconnected(nodes.size())));
     }
-  }
-
-  private Failure unconnected() {
-    return server == null && nodes.size() < connections
-        ? common.noClient()
-        : common.late("the connection");
   }
 
   private void awaitDisconnects(EventChannel channel) throws InterruptedException {
     ending = true;
-    while (disconnected < connections) {
+    while (disconnected < options.connections) {
       step(
-          channel.awaitEvent(common.timeout()).orElseThrow(() -> common.late("the disconnection")));
+          channel
+              .awaitEvent(options.common.timeout())
+              .orElseThrow(() -> options.common.late("the disconnection")));
     }
   }
 
@@ -263,16 +159,26 @@ final class Ucmatose implements Callable<Integer> {
   private void step(CmEvent event) {
     CmId id = event.id();
     if (event instanceof CmEvent.AddressResolved) {
-      if (typeOfService != null) {
-        id.typeOfService(typeOfService);
-      }
       limitWait(id);
-      id.resolveRoute(common.timeout());
+      server.resolveRoute(id);
     } else if (event instanceof CmEvent.RouteResolved) {
       prepare(id);
-      id.connect(parameters);
+      id.connect(
+          ConnectionParameters.DEFAULT
+              .responderResources(1)
+              .initiatorDepth(1)
+              .retryCount(5)
+              .rnrRetryCount(0)
+              .privateData(connectData));
     } else if (event instanceof CmEvent.ConnectRequest) {
-      answer(id);
+      server.answer(
+          id,
+          nodes.size(),
+          () -> {
+            prepare(id);
+            limitWait(id);
+            id.accept(ConnectionParameters.DEFAULT);
+          });
     } else if (event instanceof CmEvent.Established) {
       established++;
     } else if (event instanceof CmEvent.Disconnected) {
@@ -281,11 +187,8 @@ final class Ucmatose implements Callable<Integer> {
       }
       id.disconnect();
       disconnected++;
-    } else if (event instanceof CmEvent.Rejected rejected) {
-      out().println("cmatose: event: RDMA_CM_EVENT_REJECTED, error: " + rejected.reason());
-      throw new ConnectionRejectedException("rdma_connect", rejected);
-    } else if (event instanceof CmEvent.Failure failure) {
-      throw new Failure("no connection came about: " + failure);
+    } else {
+      options.requireNoFailure(event);
     }
   }
 
@@ -295,40 +198,14 @@ final class Ucmatose implements Callable<Integer> {
     }
   }
 
-  /** A client too many is sent away, and the others are served. */
-  private void answer(CmId id) {
-    if (nodes.size() == connections) {
-      reject(id);
-      id.close();
-      return;
-    }
-    try {
-      prepare(id);
-      limitWait(id);
-      id.accept(parameters);
-    } catch (RuntimeException failed) {
-      try {
-        reject(id);
-      } catch (RdmaException unanswered) {
-        failed.addSuppressed(unanswered);
-      }
-      throw failed;
-    }
-  }
-
-  private void reject(CmId id) {
-    out().println("cmatose: failing connection request");
-    id.reject(ByteBuffer.allocate(0));
-  }
-
   /** All receives are posted before the peer can send: it would not try again. */
   private void prepare(CmId id) {
-    int depth = Math.max(1, messages);
+    int depth = Math.max(1, options.messages());
     MessageQueues queues = MessageQueues.create(id, depth, depth);
     try {
-      MemoryRegion message = queues.registerMessages(Math.max(1, size));
-      for (int i = 0; i < messages; i++) {
-        queues.postReceive(i, message.slice(0, size));
+      MemoryRegion message = queues.registerMessages(Math.max(1, options.size));
+      for (int i = 0; i < options.messages(); i++) {
+        queues.postReceive(i, message.slice(0, options.size));
       }
       nodes.put(id, new Node(queues, message));
     } catch (RuntimeException failed) {
@@ -338,37 +215,27 @@ final class Ucmatose implements Callable<Integer> {
   }
 
   private void send(Node node) {
-    for (int i = 0; i < messages; i++) {
-      node.queues.postSend(i, node.message.slice(0, size));
+    for (int i = 0; i < options.messages(); i++) {
+      node.queues.postSend(i, node.message.slice(0, options.size));
     }
   }
 
   private void awaitSends(EventChannel channel) throws InterruptedException {
     for (Node node : nodes.values()) {
-      common.await("send", messages, timeout -> watch(channel, node.queues::awaitSend, timeout));
+      await("the send", timeout -> node.queues.awaitSend(timeout).isPresent(), channel);
     }
   }
 
   private void awaitReceives(EventChannel channel) throws InterruptedException {
     for (Node node : nodes.values()) {
-      common.await(
-          "receive", messages, timeout -> watch(channel, node.queues::awaitReceive, timeout));
+      await("the receive", timeout -> node.queues.awaitReceive(timeout).isPresent(), channel);
     }
   }
 
-  /** Waits, and meanwhile takes what happens to the connections. */
-  private Optional<MessageQueues.Completed> watch(
-      EventChannel channel, CmOptions.Wait wait, Duration timeout) throws InterruptedException {
-    long began = System.nanoTime();
-    Optional<MessageQueues.Completed> done = wait.await(LOOK_AROUND);
-    while (done.isEmpty() && System.nanoTime() - began < timeout.toNanos()) {
-      channel.pollEvent().ifPresent(this::step);
-      done = wait.await(LOOK_AROUND);
+  private void await(String what, CmOptions.Wait wanted, EventChannel channel)
+      throws InterruptedException {
+    for (int i = 0; i < options.messages(); i++) {
+      options.common.await(what, wanted, NodeOptions.watch(channel, this::step));
     }
-    return done;
-  }
-
-  private PrintWriter out() {
-    return common.spec.commandLine().getOut();
   }
 }

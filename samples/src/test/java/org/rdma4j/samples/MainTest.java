@@ -117,6 +117,8 @@ class MainTest {
     "ucmatose -c 0, '-c is 0, must be from 1 to 65536'",
     "ucmatose -a 32, '-a is 32, must be from 0 to 31'",
     "ucmatose -P udp, 'expected one of [tcp, ib]'",
+    "ucmatose -t 0x100, '-t is 256, must be from 0 to 255'",
+    "ucmatose -t many, '''many'' is not an int'",
     "rping -s -p 0, '-p is 0, must be from 1 to 65535'",
     "rcopy -p 0, '-p is 0, must be from 1 to 65535'",
     "rcopy -n -1, '-n is -1, must be from 0'",
