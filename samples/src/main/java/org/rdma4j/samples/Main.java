@@ -35,6 +35,7 @@ import picocli.CommandLine.Spec;
       RdmaClient.class,
       RdmaServer.class,
       Ucmatose.class,
+      Udaddy.class,
       Rcopy.class
     },
     exitCodeListHeading = "%nExit status:%n",

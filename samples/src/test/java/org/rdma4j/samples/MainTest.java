@@ -26,6 +26,7 @@ class MainTest {
         "rdma-client --help",
         "rdma-server --help",
         "ucmatose --help",
+        "udaddy --help",
         "rcopy --help"
       })
   void helpIsPrinted(String args) {
@@ -119,6 +120,8 @@ class MainTest {
     "ucmatose -P udp, 'expected one of [tcp, ib]'",
     "ucmatose -t 0x100, '-t is 256, must be from 0 to 255'",
     "ucmatose -t many, '''many'' is not an int'",
+    "udaddy -c 0, '-c is 0, must be from 1 to 65536'",
+    "udaddy -p 0x106, 'must be udp (0x111) or ipoib (0x2)'",
     "rping -s -p 0, '-p is 0, must be from 1 to 65535'",
     "rcopy -p 0, '-p is 0, must be from 1 to 65535'",
     "rcopy -n -1, '-n is -1, must be from 0'",
