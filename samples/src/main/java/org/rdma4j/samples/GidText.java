@@ -1,5 +1,8 @@
 package org.rdma4j.samples;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.HexFormat;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import org.rdma4j.verbs.Gid;
@@ -8,6 +11,7 @@ import org.rdma4j.verbs.RdmaDevice;
 /** GIDs the way C programs print them. */
 final class GidText {
   private static final int WORDS = 8;
+  private static final String MAPPED_IPV4 = "00000000000000000000ffff";
 
   private GidText() {}
 
@@ -40,6 +44,21 @@ final class GidText {
       }
     }
     return text.toString();
+  }
+
+  /** That of an address of IPv6 in digits. */
+  static Gid parse(String text) {
+    try {
+      // Without a colon it could be a name, which would be looked up.
+      if (text.indexOf(':') >= 0) {
+        byte[] bytes = InetAddress.getByName(text).getAddress();
+        boolean mapped = bytes.length == 4;
+        return Gid.ofHex((mapped ? MAPPED_IPV4 : "") + HexFormat.of().formatHex(bytes));
+      }
+    } catch (UnknownHostException notOne) {
+      // Told below.
+    }
+    throw new Failure("\"%s\" is no GID: it is written as an address of IPv6".formatted(text));
   }
 
   /** Eight groups of four digits. */

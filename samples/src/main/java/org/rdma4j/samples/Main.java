@@ -36,6 +36,7 @@ import picocli.CommandLine.Spec;
       RdmaServer.class,
       Ucmatose.class,
       Udaddy.class,
+      Mckey.class,
       Rcopy.class
     },
     exitCodeListHeading = "%nExit status:%n",

@@ -79,17 +79,27 @@ final class ChildProcess implements AutoCloseable {
 
   /** Waits until a process of this machine listens on a port of the connection manager. */
   static void awaitListeningCm(int port) throws Exception {
+    awaitShown("state LISTEN .*:" + port + "\\b", "rdma", "resource", "show", "cm_id");
+  }
+
+  /** Waits until a network interface of this machine has joined a multicast group. */
+  static void awaitMember(String group) throws Exception {
+    awaitShown("inet +" + Pattern.quote(group) + "\\b", "ip", "maddr");
+  }
+
+  private static void awaitShown(String pattern, String... command) throws Exception {
+    Pattern wanted = Pattern.compile(pattern);
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-    String listeners;
+    String shown;
     do {
       if (System.nanoTime() > deadline) {
-        throw new AssertionError("nothing listens on port " + port + " of the connection manager");
+        throw new AssertionError(String.join(" ", command) + " does not show " + pattern);
       }
       Thread.sleep(20);
-      try (ChildProcess rdma = start(List.of("rdma", "resource", "show", "cm_id"))) {
-        listeners = String.join("\n", rdma.await().out());
+      try (ChildProcess show = start(List.of(command))) {
+        shown = String.join("\n", show.await().out());
       }
-    } while (!Pattern.compile("state LISTEN .*:" + port + "\\b").matcher(listeners).find());
+    } while (!wanted.matcher(shown).find());
   }
 
   /** Waits until the server has accepted the only connection that it accepts. */

@@ -1,10 +1,12 @@
 package org.rdma4j.samples;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.verbs.Gid;
 
 class GidTextTest {
@@ -23,6 +25,15 @@ class GidTextTest {
   })
   void addressIsWhatInetNtopMakesOfIt(String hex, String text) {
     assertThat(GidText.address(Gid.ofHex(hex))).isEqualTo(text);
+    assertThat(GidText.parse(text)).isEqualTo(Gid.ofHex(hex));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"localhost", "192.0.2.1", "fe80::1::2", "fe80:1"})
+  void whatIsNoAddressOfIpv6IsNoGid(String text) {
+    assertThatThrownBy(() -> GidText.parse(text))
+        .isInstanceOf(Failure.class)
+        .hasMessageContaining("\"" + text + "\" is no GID");
   }
 
   @Test

@@ -27,6 +27,7 @@ class MainTest {
         "rdma-server --help",
         "ucmatose --help",
         "udaddy --help",
+        "mckey --help",
         "rcopy --help"
       })
   void helpIsPrinted(String args) {
@@ -122,6 +123,9 @@ class MainTest {
     "ucmatose -t many, '''many'' is not an int'",
     "udaddy -c 0, '-c is 0, must be from 1 to 65536'",
     "udaddy -p 0x106, 'must be udp (0x111) or ipoib (0x2)'",
+    "mckey, '(-m=ADDRESS | -M=GID)'",
+    "mckey -M ff0e::1, '-M takes a -b'",
+    "mckey -m 239.1.2.3 -p tcp, 'must be udp (0x111) or ipoib (0x2)'",
     "rping -s -p 0, '-p is 0, must be from 1 to 65535'",
     "rcopy -p 0, '-p is 0, must be from 1 to 65535'",
     "rcopy -n -1, '-n is -1, must be from 0'",
