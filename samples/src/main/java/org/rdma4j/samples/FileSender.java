@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.Optional;
 import java.util.concurrent.TimeoutException;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.MessageBuffer;
@@ -29,22 +30,33 @@ final class FileSender {
       MessageDigest digest = FileReceiver.sha256();
       try {
         connection.send(new FileOffer(name, file.size()).write(), timeout());
-        answer(timeout());
+        answer();
         while (progress.left() > 0) {
           sendPart(file, progress, digest);
         }
         byte[] sum = digest.digest();
         connection.send(ByteBuffer.wrap(sum), timeout());
-        answer(timeout());
+        answer();
         progress.end();
         program.done(name, progress, HexFormat.of().formatHex(sum));
       } catch (RdmaException broken) {
         progress.end();
-        // The server may have said why before it closed.
-        answer(Duration.ofSeconds(1));
-        throw broken;
+        throw told(broken);
       }
     }
+  }
+
+  /** The server may have said why before it closed. */
+  private RuntimeException told(RdmaException broken) throws InterruptedException {
+    try {
+      String problem = hear(Duration.ofSeconds(1)).orElse("");
+      if (!problem.isEmpty()) {
+        return new Failure("the server says: " + problem, broken);
+      }
+    } catch (TimeoutException | RdmaException silent) {
+      broken.addSuppressed(silent);
+    }
+    return broken;
   }
 
   private void sendPart(FileChannel file, FileProgress progress, MessageDigest digest)
@@ -65,16 +77,20 @@ final class FileSender {
     }
   }
 
-  /** An empty message says that all is well, any other what is not. */
-  private void answer(Duration timeout) throws InterruptedException, TimeoutException {
-    try (MessageBuffer message =
-        connection
-            .receive(timeout)
-            .orElseThrow(() -> new Failure("the server went away in the middle of the copy"))) {
-      if (message.byteBuffer().hasRemaining()) {
-        throw new Failure(
-            "the server says: " + StandardCharsets.UTF_8.decode(message.byteBuffer()));
-      }
+  private void answer() throws InterruptedException, TimeoutException {
+    String problem =
+        hear(timeout())
+            .orElseThrow(() -> new Failure("the server went away in the middle of the copy"));
+    if (!problem.isEmpty()) {
+      throw new Failure("the server says: " + problem);
+    }
+  }
+
+  /** What is not well, no words where all is; nothing where the server closed. */
+  private Optional<String> hear(Duration timeout) throws InterruptedException, TimeoutException {
+    try (MessageBuffer message = connection.receive(timeout).orElse(null)) {
+      return Optional.ofNullable(message)
+          .map(said -> StandardCharsets.UTF_8.decode(said.byteBuffer()).toString());
     }
   }
 

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.RdmaServer;
 
 /** Copies files on the first RDMA device of this machine. */
 @Tag("device")
@@ -103,6 +104,32 @@ class RcopyDeviceTest {
   }
 
   @Test
+  void clientTellsWhatTheServerSaidBeforeItClosed() throws Exception {
+    copyToOneThatCloses("", "no room").assertFailed("the server says: no room");
+  }
+
+  @Test
+  void clientTellsOfTheBrokenConnectionWhereTheServerSaidNothing() throws Exception {
+    copyToOneThatCloses("").assertFailed("ECONNRESET");
+  }
+
+  private Outcome copyToOneThatCloses(String... answers) throws Exception {
+    // More than a server takes without reading it.
+    Files.write(file, new byte[9 * Rcopy.MESSAGE_BYTES]);
+    try (RdmaServer server = RdmaServer.bind(new InetSocketAddress(HOST, port))) {
+      CompletableFuture<Outcome> client =
+          Outcome.begin("rcopy", "-p", String.valueOf(port), file.toString(), HOST);
+      try (RdmaConnection connection = server.accept(TIMEOUT).orElseThrow()) {
+        connection.receive(TIMEOUT).orElseThrow().close();
+        for (String answer : answers) {
+          connection.send(StandardCharsets.UTF_8.encode(answer), TIMEOUT);
+        }
+      }
+      return await(client);
+    }
+  }
+
+  @Test
   void nothingIsLeftWhereTheClientGoesAway() throws Exception {
     CompletableFuture<Outcome> server = serve();
     try (RdmaConnection client = connect()) {
@@ -137,6 +164,7 @@ class RcopyDeviceTest {
   void whatCannotBeginIsToldInALine() throws Exception {
     copyTo(HOST).assertFailed("is no file");
     Files.createFile(file);
+    copyTo("[" + HOST).assertFailed("is not SERVER or SERVER:NAME");
     copyTo(HOST + ":..").assertFailed("\"..\" is no plain name");
     copyTo("no.such.host.invalid").assertFailed("no host is named");
     copyTo(HOST).assertFailed("Nobody listens at that port");
