@@ -26,22 +26,28 @@ public final class Bench {
   /**
    * A line of the table.
    *
+   * @param benchmark how the name of its method begins
    * @param parameter of the benchmark, or empty
    * @param value of the parameter
    * @param most times what C takes that critical calls may take; NaN where that is not said
    */
   private record Row(
-      Class<? extends AgainstC> benchmark,
-      String parameter,
-      String value,
-      String operation,
-      double most) {
+      String benchmark, String parameter, String value, String operation, double most) {
     Row(Class<? extends AgainstC> benchmark, String operation, double most) {
       this(benchmark, "", "", operation, most);
     }
 
+    Row(
+        Class<? extends AgainstC> benchmark,
+        String parameter,
+        String value,
+        String operation,
+        double most) {
+      this(benchmark.getName() + ".", parameter, value, operation, most);
+    }
+
     boolean isOf(RunResult result) {
-      return result.getParams().getBenchmark().startsWith(benchmark.getName() + ".")
+      return result.getParams().getBenchmark().startsWith(benchmark)
           && (parameter.isEmpty() || result.getParams().getParam(parameter).equals(value));
     }
   }
@@ -53,9 +59,9 @@ public final class Bench {
   private static final String POOL = PoolCycle.class.getName() + ".";
   private static final String JNI = JniPostAndPoll.class.getName() + ".";
   private static final Row SERIALIZED =
-      new Row(JniPostAndPoll.class, "access", "SERIALIZED", "JNI, request serialised", NONE);
+      new Row(JNI + "serialized", "", "", "JNI, request serialised", NONE);
   private static final Row FIELD_BY_FIELD =
-      new Row(JniPostAndPoll.class, "access", "FIELD_BY_FIELD", "JNI, field by field", NONE);
+      new Row(JNI + "fieldByField", "", "", "JNI, field by field", NONE);
   private static final List<Row> ROWS =
       List.of(
           new Row(PostAndPoll.class, "post + poll", 1.35),
@@ -165,16 +171,20 @@ public final class Bench {
   private static void print(PrintStream out, String name, double most, Comparison comparison) {
     out.printf(
         Locale.ROOT,
-        "%-32s%9.2f%12.2f%12.2f%9.2f%18s%12.2f%7.2f%22s%n",
+        "%-32s%9s%12s%12s%9s%18s%12s%7s%22s%n",
         name,
-        comparison.c(),
-        comparison.unmerged(),
-        comparison.java(),
-        comparison.ratio(0.5),
-        String.format(Locale.ROOT, "%.2f to %.2f", comparison.ratio(0.25), comparison.ratio(0.75)),
-        comparison.ratioToUnmerged(),
-        comparison.bytes(),
+        number(comparison.c()),
+        number(comparison.unmerged()),
+        number(comparison.java()),
+        number(comparison.ratio(0.5)),
+        number(comparison.ratio(0.25)) + " to " + number(comparison.ratio(0.75)),
+        number(comparison.ratioToUnmerged()),
+        number(comparison.bytes()),
         Double.isNaN(most) ? "" : verdict(most, comparison));
+  }
+
+  private static String number(double value) {
+    return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, "%.2f", value);
   }
 
   private static String verdict(double most, Comparison comparison) {

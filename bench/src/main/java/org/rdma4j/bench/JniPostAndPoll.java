@@ -6,13 +6,15 @@ import java.nio.ByteOrder;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.CompilerControl;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
-import org.openjdk.jmh.annotations.Param;
 import org.rdma4j.bindings.generated.ibv_send_wr;
 import org.rdma4j.bindings.generated.ibv_sge;
 import org.rdma4j.bindings.generated.ibv_wc;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** The same as {@link PostAndPoll} over JNI, which knows no styles of calls. */
+/**
+ * The same as {@link PostAndPoll} over JNI, in the two ways of bindings that are. It knows no
+ * styles of calls.
+ */
 @SuppressWarnings("NullAway.Init") // the set-up
 public class JniPostAndPoll extends AgainstC {
   private static final int REQUEST = 0;
@@ -24,10 +26,6 @@ public class JniPostAndPoll extends AgainstC {
   private static final int STATUS = COMPLETION + (int) ibv_wc.status$offset();
   private static final int OPCODE = COMPLETION + (int) ibv_wc.opcode$offset();
   private static final int BYTE_LEN = COMPLETION + (int) ibv_wc.byte_len$offset();
-
-  /** How fields are written and read. */
-  @Param({"SERIALIZED", "FIELD_BY_FIELD"})
-  public JniAccess access;
 
   private ByteBuffer memory;
   private long base;
@@ -52,31 +50,62 @@ public class JniPostAndPoll extends AgainstC {
     return "post_and_poll";
   }
 
-  /** What Java takes. */
+  /**
+   * As DiSNI does: the request lies in a direct buffer from before, of which only the id changes.
+   */
   @Benchmark
   @CompilerControl(CompilerControl.Mode.DONT_INLINE)
   @OperationsPerInvocation(LOOP)
-  public long postAndPoll(InC inC) {
+  public long serialized(InC inC) {
     inC.of(this);
     long sum = 0;
     for (int i = 0; i < LOOP; i++) {
-      if (access == JniAccess.SERIALIZED) {
-        memory.putLong(REQUEST_ID, i);
-      } else {
-        describe(i);
-      }
-      if (Jni.post(queuePair, base + REQUEST) != 0) {
-        throw new IllegalStateException("the post failed");
-      }
-      while (Jni.poll(completionQueue, 1, base + COMPLETION) == 0) {
-        // The stand-in completes at once.
-      }
-      if (getInt(STATUS) != rdma_h.IBV_WC_SUCCESS() || getInt(OPCODE) == rdma_h.IBV_WC_RECV()) {
-        throw new IllegalStateException("the send failed");
-      }
-      sum += getLong(ID) + Integer.toUnsignedLong(getInt(BYTE_LEN));
+      memory.putLong(REQUEST_ID, i);
+      post();
+      reap();
+      check(memory.getInt(STATUS), memory.getInt(OPCODE));
+      sum += memory.getLong(ID) + Integer.toUnsignedLong(memory.getInt(BYTE_LEN));
     }
     return sum;
+  }
+
+  /** With a call for each field. */
+  @Benchmark
+  @CompilerControl(CompilerControl.Mode.DONT_INLINE)
+  @OperationsPerInvocation(LOOP)
+  public long fieldByField(InC inC) {
+    inC.of(this);
+    long sum = 0;
+    for (int i = 0; i < LOOP; i++) {
+      describe(i);
+      post();
+      reap();
+      check(Jni.getInt(base + STATUS), Jni.getInt(base + OPCODE));
+      sum += Jni.getLong(base + ID) + Integer.toUnsignedLong(Jni.getInt(base + BYTE_LEN));
+    }
+    return sum;
+  }
+
+  private void post() {
+    if (Jni.post(queuePair, base + REQUEST) != 0) {
+      throw new IllegalStateException("the post failed");
+    }
+  }
+
+  private void reap() {
+    int polled;
+    do {
+      polled = Jni.poll(completionQueue, 1, base + COMPLETION);
+    } while (polled == 0);
+    if (polled < 0) {
+      throw new IllegalStateException("the poll failed");
+    }
+  }
+
+  private static void check(int status, int opcode) {
+    if (status != rdma_h.IBV_WC_SUCCESS() || opcode == rdma_h.IBV_WC_RECV()) {
+      throw new IllegalStateException("the send failed");
+    }
   }
 
   private void describe(long id) {
@@ -91,13 +120,5 @@ public class JniPostAndPoll extends AgainstC {
     Jni.putInt(request + ibv_send_wr.num_sge$offset(), 1);
     Jni.putInt(request + ibv_send_wr.opcode$offset(), rdma_h.IBV_WR_SEND());
     Jni.putInt(request + ibv_send_wr.send_flags$offset(), rdma_h.IBV_SEND_SIGNALED());
-  }
-
-  private long getLong(int offset) {
-    return access == JniAccess.SERIALIZED ? memory.getLong(offset) : Jni.getLong(base + offset);
-  }
-
-  private int getInt(int offset) {
-    return access == JniAccess.SERIALIZED ? memory.getInt(offset) : Jni.getInt(base + offset);
   }
 }

@@ -5,23 +5,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.api.Test;
 
 final class JniPostAndPollTest {
-  @ParameterizedTest
-  @EnumSource
-  void eachPollTakesTheCompletionOfThePostBefore(JniAccess access)
-      throws IOException, InterruptedException {
+  @Test
+  void eachPollTakesTheCompletionOfThePostBefore() throws IOException, InterruptedException {
     String printed =
         ChildJvm.run(
             Duration.ofMinutes(1),
             List.of("-Djava.library.path=" + System.getProperty("standin")),
-            PostOverJni.class,
-            access.name());
+            PostOverJni.class);
 
     long ids = (AgainstC.LOOP - 1) * AgainstC.LOOP / 2;
     long bytes = (long) AgainstC.LOOP * StandIn.MESSAGE;
-    assertThat(printed.strip()).as("ids and lengths, added up").isEqualTo("" + (ids + bytes));
+    assertThat(printed.strip().split(" ", -1))
+        .as("ids and lengths, added up, of both ways")
+        .hasSize(2)
+        .containsOnly(Long.toString(ids + bytes));
   }
 }

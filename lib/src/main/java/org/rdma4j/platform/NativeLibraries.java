@@ -11,9 +11,8 @@ import org.rdma4j.MissingLibraryException;
 public final class NativeLibraries {
   static {
     // mlx5 would have the device put short messages into the completion, from which a poll copies
-    // them to where the
-    // receive pointed: by then nothing may be mapped there any more. It looks at this when it
-    // creates a queue pair.
+    // them to where the receive pointed: by then nothing may be mapped there any more. It looks at
+    // this when it creates a queue pair.
     Libc.setEnvironment("MLX5_SCATTER_TO_CQE", "0");
   }
 
@@ -21,7 +20,8 @@ public final class NativeLibraries {
 
   /**
    * Loads libibverbs and librdmacm by soname, so that {@code LD_LIBRARY_PATH} counts. Before, it
-   * sees to it that no poll writes to memory, unless the environment says otherwise.
+   * sets {@code MLX5_SCATTER_TO_CQE} to 0 where the environment has no value for it, so that no
+   * poll copies a message into the memory of its receive.
    *
    * @throws MissingLibraryException where one cannot be loaded
    */

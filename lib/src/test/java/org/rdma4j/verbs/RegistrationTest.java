@@ -316,19 +316,26 @@ final class RegistrationTest {
 
   @Test
   void whatIsRegisteredStaysReachable() {
-    WeakReference<MemorySegment> memory = registerAndDrop(false);
-    System.gc();
-    assertThat(memory.get()).isNotNull();
+    WeakReference<MemorySegment> registered = registerAndDrop(false);
+    WeakReference<Object> unregistered = new WeakReference<>(new Object());
+    collect(unregistered);
+    assertThat(unregistered.get()).as("what nothing keeps").isNull();
+    assertThat(registered.get()).isNotNull();
   }
 
   @Test
   void whatWasRegisteredIsLetGo() {
     WeakReference<MemorySegment> memory = registerAndDrop(true);
+    collect(memory);
+    assertThat(memory.get()).isNull();
+  }
+
+  /** Collects garbage until that was. */
+  private static void collect(WeakReference<?> garbage) {
     long deadline = System.nanoTime() + Loopback.PATIENCE.toNanos();
-    while (memory.get() != null && System.nanoTime() - deadline < 0) {
+    while (garbage.get() != null && System.nanoTime() - deadline < 0) {
       System.gc();
     }
-    assertThat(memory.get()).isNull();
   }
 
   private WeakReference<MemorySegment> registerAndDrop(boolean closed) {
