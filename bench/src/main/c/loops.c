@@ -4,18 +4,21 @@
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <sys/mman.h>
 #include <time.h>
 
 enum { LONGEST_CHAIN = 64, BATCH = 16, SIGNAL_EACH = 64 };
 
-/* What is posted to where; Java has the same in LoopInC. */
+/* What is posted to where: the first of `count`. Java has the same in LoopInC. */
 struct work {
 	struct ibv_qp *qp;
 	struct ibv_cq *cq;
 	uint64_t addr;
+	uint64_t bytes;
 	uint32_t length;
 	uint32_t lkey;
 	uint32_t rkey;
+	uint32_t count;
 };
 
 static int64_t now(void)
@@ -264,4 +267,75 @@ int64_t empty_poll(const struct work *work, int64_t rounds)
 		if (ibv_poll_cq(work->cq, 1, &wc))
 			return -1;
 	return now() - begin;
+}
+
+/* The same as post_and_poll, on each work in turn, with the pieces of its region one after another. */
+int64_t growth(const struct work *works, int64_t rounds)
+{
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct ibv_send_wr *bad;
+	uint64_t sum = 0;
+	uint64_t offset = 0;
+	uint32_t at = 0;
+	int64_t begin = now();
+	for (int64_t round = 0; round < rounds; round++) {
+		const struct work *work = &works[at];
+		describe(&wr, &sge, work, round, IBV_WR_SEND, IBV_SEND_SIGNALED);
+		sge.addr += offset;
+		if (ibv_post_send(work->qp, &wr, &bad) || reap_one(work->cq, &sum))
+			return -1;
+		offset = offset + work->length == work->bytes ? 0 : offset + work->length;
+		at = at + 1 == works->count ? 0 : at + 1;
+	}
+	int64_t took = now() - begin;
+	sink = sum;
+	return took;
+}
+
+/* Registers all of the work's memory, and deregisters it. */
+int64_t register_memory(const struct work *work, int64_t rounds)
+{
+	int64_t begin = now();
+	for (int64_t round = 0; round < rounds; round++) {
+		struct ibv_mr *mr = ibv_reg_mr(work->qp->pd, (void *)work->addr, work->bytes, IBV_ACCESS_LOCAL_WRITE);
+		if (!mr || ibv_dereg_mr(mr))
+			return -1;
+	}
+	return now() - begin;
+}
+
+/* The same with new pages each time. */
+int64_t allocate_and_register(const struct work *work, int64_t rounds)
+{
+	int64_t begin = now();
+	for (int64_t round = 0; round < rounds; round++) {
+		void *pages = mmap(NULL, work->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (pages == MAP_FAILED)
+			return -1;
+		struct ibv_mr *mr = ibv_reg_mr(work->qp->pd, pages, work->bytes, IBV_ACCESS_LOCAL_WRITE);
+		if (!mr || ibv_dereg_mr(mr) || munmap(pages, work->bytes))
+			return -1;
+	}
+	return now() - begin;
+}
+
+/* What each post and its poll took goes to `nanos`. */
+int64_t post_and_poll_times(const struct work *work, int64_t rounds, int64_t *nanos)
+{
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct ibv_send_wr *bad;
+	uint64_t sum = 0;
+	int64_t begin = now();
+	for (int64_t round = 0; round < rounds; round++) {
+		int64_t before = now();
+		describe(&wr, &sge, work, round, IBV_WR_SEND, IBV_SEND_SIGNALED);
+		if (ibv_post_send(work->qp, &wr, &bad) || reap_one(work->cq, &sum))
+			return -1;
+		nanos[round] = now() - before;
+	}
+	int64_t took = now() - begin;
+	sink = sum;
+	return took;
 }

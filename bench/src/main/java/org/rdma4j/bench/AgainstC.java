@@ -2,6 +2,7 @@ package org.rdma4j.bench;
 
 import static java.util.Objects.requireNonNull;
 
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.AuxCounters;
@@ -33,14 +34,13 @@ public abstract class AgainstC {
   /** How often a benchmark's method does what it measures. */
   static final int LOOP = 1024;
 
-  private static final int LOOP_IN_C = 1 << 14;
-  private static final long NANOS_IN_C = TimeUnit.MILLISECONDS.toNanos(10);
+  private static final long LEAST_NANOS_IN_C = TimeUnit.MILLISECONDS.toNanos(5);
 
   /** How posts and polls are called. */
   @Param({"CRITICAL", "PLAIN"})
   public CallStyle style = CallStyle.CRITICAL;
 
-  private @Nullable StandIn standIn;
+  private List<StandIn> standIns = List.of();
   private @Nullable LoopInC loop;
   private @Nullable LoopInC unmerged;
 
@@ -69,12 +69,13 @@ public abstract class AgainstC {
       nanosInUnmergedC = nanosOf(requireNonNull(running.unmerged));
     }
 
+    /** What was counted in a run that was long enough, of some that are each twice as long. */
     private static double nanosOf(LoopInC loop) {
-      long nanos = 0;
-      long operations = 0;
-      while (nanos < NANOS_IN_C) {
-        nanos += loop.nanos(LOOP_IN_C);
-        operations += LOOP_IN_C;
+      long operations = LOOP;
+      long nanos = loop.nanos(operations);
+      while (nanos < LEAST_NANOS_IN_C) {
+        operations *= 2;
+        nanos = loop.nanos(operations);
       }
       return (double) nanos / operations;
     }
@@ -83,16 +84,21 @@ public abstract class AgainstC {
   /** Opens the device. */
   @Setup
   public final void setUp() {
-    standIn = StandIn.open(StandIn.FAST, style, queues());
-    loop = new LoopInC(LoopInC.OPTIMIZED, loopInC(), standIn);
-    unmerged = new LoopInC(LoopInC.UNMERGED, loopInC(), standIn);
-    use(standIn);
+    standIns = open();
+    loop = new LoopInC(LoopInC.OPTIMIZED, loopInC(), standIns);
+    unmerged = new LoopInC(LoopInC.UNMERGED, loopInC(), standIns);
+    use(standIns.get(0));
   }
 
   /** Closes it. */
   @TearDown
   public final void tearDown() {
-    requireNonNull(standIn).close();
+    standIns.forEach(StandIn::close);
+  }
+
+  /** What it is about: a device by its first, others of it or of other devices. */
+  List<StandIn> open() {
+    return List.of(StandIn.open(StandIn.FAST, style, queues()));
   }
 
   /** Which queues it is about. */

@@ -3,8 +3,8 @@ package org.rdma4j.bench;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
@@ -21,92 +21,86 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.VerboseMode;
 import org.rdma4j.verbs.CallStyle;
 
-/** Runs the benchmarks and prints one table: {@code dev/bench}. */
+/** Runs the benchmarks and prints their tables: {@code dev/bench}. */
 public final class Bench {
-  /**
-   * A line of the table.
-   *
-   * @param benchmark how the name of its method begins
-   * @param parameter of the benchmark, or empty
-   * @param value of the parameter
-   * @param most times what C takes that critical calls may take; NaN where that is not said
-   */
-  private record Row(
-      String benchmark, String parameter, String value, String operation, double most) {
-    Row(Class<? extends AgainstC> benchmark, String operation, double most) {
-      this(benchmark, "", "", operation, most);
-    }
-
-    Row(
-        Class<? extends AgainstC> benchmark,
-        String parameter,
-        String value,
-        String operation,
-        double most) {
-      this(benchmark.getName() + ".", parameter, value, operation, most);
-    }
-
-    boolean isOf(RunResult result) {
-      return result.getParams().getBenchmark().startsWith(benchmark)
-          && (parameter.isEmpty() || result.getParams().getParam(parameter).equals(value));
-    }
-  }
-
-  /** What plain calls may take of any of them. */
+  /** What plain calls may take of any operation of which it is said for critical ones. */
   private static final double MOST_PLAIN = 1.75;
 
-  private static final double NONE = Double.NaN;
-  private static final String POOL = PoolCycle.class.getName() + ".";
-  private static final String JNI = JniPostAndPoll.class.getName() + ".";
-  private static final Row SERIALIZED =
-      new Row(JNI + "serialized", "", "", "JNI, request serialised", NONE);
-  private static final Row FIELD_BY_FIELD =
-      new Row(JNI + "fieldByField", "", "", "JNI, field by field", NONE);
-  private static final List<Row> ROWS =
-      List.of(
-          new Row(PostAndPoll.class, "post + poll", 1.35),
-          new Row(ExtendedPostAndPoll.class, "calls", "EXTENDED_POST", "wr_* + poll", NONE),
-          new Row(
-              ExtendedPostAndPoll.class, "calls", "EXTENDED_POLL", "post + extended poll", NONE),
-          new Row(ExtendedPostAndPoll.class, "calls", "EXTENDED", "wr_* + extended poll", 1.6),
-          new Row(InlineSend.class, "length", "16", "inline 16 B + poll", 1.4),
-          new Row(InlineSend.class, "length", "64", "inline 64 B + poll", 1.4),
-          new Row(RemoteRead.class, "RDMA read + poll", 1.35),
-          new Row(RemoteWrite.class, "RDMA write + poll", 1.35),
-          new Row(PostChain.class, "chain", "8", "8 in a chain, each", NONE),
-          new Row(PostChain.class, "chain", "16", "16 in a chain, each", 1.35),
-          new Row(PostChain.class, "chain", "64", "64 in a chain, each", NONE),
-          new Row(SelectiveSignaling.class, "each 64th signalled", NONE),
-          new Row(EmptyPoll.class, "empty poll", 2));
+  private static final int THREADS = 2;
 
-  private Bench() {}
+  private final PrintStream out;
+  private final List<RunResult> results = new ArrayList<>();
+  private final List<Point> points = new ArrayList<>();
+
+  private Bench(PrintStream out) {
+    this.out = out;
+  }
 
   /**
-   * Measures for some ten minutes, or three.
+   * Measures for a quarter of an hour, or three minutes.
    *
-   * @param arguments the file for JMH's results, as JSON; the file for what JMH says; then "quick"
-   *     for one JVM and few iterations of each
+   * @param arguments the file for JMH's results, as JSON; the file for what JMH says; the file to
+   *     which points are appended; then "quick" for one JVM and few iterations of each, and nothing
+   *     of growth
    * @throws RunnerException where a benchmark fails
    * @throws IOException where a file cannot be written
    */
   public static void main(String[] arguments) throws RunnerException, IOException {
-    boolean quick = arguments.length > 2;
-    List<RunResult> results = new ArrayList<>();
+    boolean quick = arguments.length > 3;
+    Bench bench = new Bench(System.out);
     try (PrintStream log = new PrintStream(arguments[1], StandardCharsets.UTF_8)) {
-      ChainedOptionsBuilder ours =
-          options(quick).include(Bench.class.getPackageName()).exclude(Pattern.quote(JNI));
-      // JNI has one way to call.
-      ChainedOptionsBuilder jni =
-          options(quick).include(Pattern.quote(JNI)).param("style", CallStyle.CRITICAL.name());
-      for (ChainedOptionsBuilder options : List.of(ours, jni)) {
+      for (ChainedOptionsBuilder options : quick ? speed(true) : all()) {
         OutputFormat format = OutputFormatFactory.createFormatInstance(log, VerboseMode.NORMAL);
-        results.addAll(new Runner(options.build(), format).run());
+        bench.results.addAll(new Runner(options.build(), format).run());
       }
     }
     try (PrintStream json = new PrintStream(arguments[0], StandardCharsets.UTF_8)) {
-      ResultFormatFactory.getInstance(ResultFormatType.JSON, json).writeOut(results);
+      ResultFormatFactory.getInstance(ResultFormatType.JSON, json).writeOut(bench.results);
     }
-    PrintStream out = System.out;
+    bench.printSpeed();
+    if (!quick) {
+      bench.printGrowth();
+    }
+    Point.append(Path.of(arguments[2]), bench.points);
+  }
+
+  private static List<ChainedOptionsBuilder> speed(boolean quick) {
+    return List.of(
+        including(options(quick), Row.EITHER_STYLE).param("style", CallStyle.CRITICAL.name()),
+        // Its cost falls on whoever begins a safepoint: Safepoints measures it.
+        including(options(quick), Row.EITHER_STYLE)
+            .param("style", CallStyle.PLAIN.name())
+            .jvmArgsAppend("-XX:+UseSystemMemoryBarrier"),
+        // These know no styles.
+        including(options(quick), List.of(Row.POOL, Row.SERIALIZED, Row.FIELD_BY_FIELD))
+            .param("style", CallStyle.CRITICAL.name()));
+  }
+
+  private static List<ChainedOptionsBuilder> all() {
+    List<ChainedOptionsBuilder> all = new ArrayList<>(speed(false));
+    List<Row> growth = new ArrayList<>(Row.REGISTERING);
+    growth.add(Row.of(Load.LEAST));
+    all.add(including(options(false), growth).param("style", CallStyle.CRITICAL.name()));
+    all.add(
+        including(options(false), List.of(Row.POOL, Row.of(Load.LEAST)))
+            .param("style", CallStyle.CRITICAL.name())
+            .param("load", Load.LEAST.name())
+            .threads(THREADS));
+    return all;
+  }
+
+  private static ChainedOptionsBuilder including(ChainedOptionsBuilder options, List<Row> rows) {
+    rows.forEach(row -> options.include(Pattern.quote(row.benchmark())));
+    return options;
+  }
+
+  private static ChainedOptionsBuilder options(boolean quick) {
+    ChainedOptionsBuilder options =
+        new OptionsBuilder().addProfiler(GCProfiler.class).shouldFailOnError(true);
+    return quick ? options.forks(1).warmupIterations(30).measurementIterations(30) : options;
+  }
+
+  private void printSpeed() {
     out.printf(
         "%-32s%9s%12s%12s%9s%18s%12s%7s%22s%n",
         "operation",
@@ -119,65 +113,105 @@ public final class Bench {
         "B/op",
         "at most");
     for (CallStyle style : List.of(CallStyle.CRITICAL, CallStyle.PLAIN)) {
-      for (Row row : ROWS) {
-        String name = row.operation + ", " + style.name().toLowerCase(Locale.ROOT);
+      String calls = style.name().toLowerCase(Locale.ROOT);
+      for (Row row : Row.EITHER_STYLE) {
+        Comparison comparison = row.in(results, style);
         // What critical calls may take is said for each row, what plain ones may for all of those.
-        double most = style == CallStyle.CRITICAL || Double.isNaN(row.most) ? row.most : MOST_PLAIN;
-        print(out, name, most, new Comparison(find(results, row, style)));
+        double most =
+            style == CallStyle.CRITICAL || Double.isNaN(row.most()) ? row.most() : MOST_PLAIN;
+        print(row.operation() + ", " + calls, most, comparison);
+        points.add(new Point("Java / C", calls, row.operation(), comparison.ratio(0.5)));
+      }
+      for (int chain : List.of(1, 8, 16, 64)) {
+        Comparison comparison = chainOf(chain).in(results, style);
+        String x = Integer.toString(chain);
+        points.add(new Point("ns each, by length of the chain", calls, x, comparison.java()));
+        if (style == CallStyle.CRITICAL) {
+          points.add(new Point("ns each, by length of the chain", "C", x, comparison.c()));
+        }
       }
     }
-    RunResult pool =
-        results.stream()
-            .filter(result -> result.getParams().getBenchmark().startsWith(POOL))
-            .findAny()
-            .orElseThrow(() -> new IllegalStateException("no result of the pool"));
-    print(out, "pool: acquire + release", NONE, new Comparison(pool));
-    for (Row row : List.of(SERIALIZED, FIELD_BY_FIELD)) {
-      print(out, row.operation, NONE, new Comparison(find(results, row, CallStyle.CRITICAL)));
+    for (Row row : List.of(Row.POOL, Row.SERIALIZED, Row.FIELD_BY_FIELD)) {
+      print(row.operation(), Double.NaN, row.in(results, CallStyle.CRITICAL));
     }
-    printTimesOurs(out, results, SERIALIZED, 1.8);
-    printTimesOurs(out, results, FIELD_BY_FIELD, 6);
+    printTimesOurs(Row.SERIALIZED, 1.8);
+    printTimesOurs(Row.FIELD_BY_FIELD, 6);
   }
 
-  private static ChainedOptionsBuilder options(boolean quick) {
-    ChainedOptionsBuilder options =
-        new OptionsBuilder().addProfiler(GCProfiler.class).shouldFailOnError(true);
-    return quick ? options.forks(1).warmupIterations(30).measurementIterations(30) : options;
+  private static Row chainOf(int length) {
+    return length == 1
+        ? Row.POST_AND_POLL
+        : Row.EITHER_STYLE.stream()
+            .filter(row -> row.operation().startsWith(length + " in a chain"))
+            .findAny()
+            .orElseThrow();
   }
 
   /** Through C, which ran beside each, as the two ran one after the other. */
-  private static void printTimesOurs(
-      PrintStream out, Collection<RunResult> results, Row jni, double least) {
-    Comparison ours = new Comparison(find(results, ROWS.get(0), CallStyle.CRITICAL));
-    Comparison other = new Comparison(find(results, jni, CallStyle.CRITICAL));
-    double times = other.ratio(0.5) / ours.ratio(0.5);
+  private void printTimesOurs(Row jni, double least) {
+    double ours = Row.POST_AND_POLL.in(results, CallStyle.CRITICAL).ratio(0.5);
+    double times = jni.in(results, CallStyle.CRITICAL).ratio(0.5) / ours;
     out.printf(
         Locale.ROOT,
         "%s: %.2f times ours (at least %.1f: %s)%n",
-        jni.operation,
+        jni.operation(),
         times,
         least,
         times >= least ? "met" : "MISSED");
   }
 
-  private static RunResult find(Collection<RunResult> results, Row row, CallStyle style) {
-    return results.stream()
-        .filter(row::isOf)
-        .filter(result -> result.getParams().getParam("style").equals(style.name()))
-        .findAny()
-        .orElseThrow(() -> new IllegalStateException("no result of " + row.operation));
+  private void printGrowth() {
+    out.printf(
+        "%n%-32s%9s%12s%9s%12s%15s%n",
+        "post + poll with", "C -O2 ns", "Java ns/op", "Java / C", "C / least", "Java / least");
+    Comparison least = Row.of(Load.LEAST).in(results, CallStyle.CRITICAL);
+    for (Load load : Load.values()) {
+      printGrowth(load.words(), Row.of(load).in(results, CallStyle.CRITICAL), least);
+    }
+    Row one = Row.of(Load.LEAST);
+    printGrowth("2 threads", one.in(results, CallStyle.CRITICAL, THREADS), least);
+    printGrowth(
+        "pool, 2 threads",
+        Row.POOL.in(results, CallStyle.CRITICAL, THREADS),
+        Row.POOL.in(results, CallStyle.CRITICAL));
+    out.printf("%n%-32s%9s%12s%9s%n", "", "C us", "Java us", "Java / C");
+    for (Row row : Row.REGISTERING) {
+      Comparison comparison = row.in(results, CallStyle.CRITICAL);
+      out.printf(
+          "%-32s%9s%12s%9s%n",
+          row.operation(),
+          number(comparison.c() / 1000),
+          number(comparison.java() / 1000),
+          number(comparison.ratio(0.5)));
+    }
   }
 
-  private static void print(PrintStream out, String name, double most, Comparison comparison) {
+  private void printGrowth(String name, Comparison comparison, Comparison least) {
     out.printf(
-        Locale.ROOT,
+        "%-32s%9s%12s%9s%12s%15s%n",
+        name,
+        number(comparison.c()),
+        number(comparison.java()),
+        number(comparison.ratio(0.5)),
+        number(comparison.c() / least.c()),
+        number(comparison.java() / least.java()));
+    points.add(new Point("ns, by what there is much of", "Java", name, comparison.java()));
+    if (!Double.isNaN(comparison.c())) {
+      points.add(new Point("ns, by what there is much of", "C", name, comparison.c()));
+    }
+  }
+
+  private void print(String name, double most, Comparison comparison) {
+    out.printf(
         "%-32s%9s%12s%12s%9s%18s%12s%7s%22s%n",
         name,
         number(comparison.c()),
         number(comparison.unmerged()),
         number(comparison.java()),
         number(comparison.ratio(0.5)),
-        number(comparison.ratio(0.25)) + " to " + number(comparison.ratio(0.75)),
+        Double.isNaN(comparison.c())
+            ? "-"
+            : number(comparison.ratio(0.25)) + " to " + number(comparison.ratio(0.75)),
         number(comparison.ratioToUnmerged()),
         number(comparison.bytes()),
         Double.isNaN(most) ? "" : verdict(most, comparison));

@@ -23,11 +23,14 @@ final class Comparison {
     for (BenchmarkResult fork : result.getBenchmarkResults()) {
       iterations.addAll(fork.getIterationResults());
     }
+    // JMH adds up what the threads count.
+    int threads = result.getParams().getThreads();
     java = sorted(iterations, Comparison::java);
-    c = sorted(iterations, Comparison::c);
-    unmerged = sorted(iterations, Comparison::unmerged);
-    ratios = sorted(iterations, iteration -> java(iteration) / c(iteration));
-    ratiosToUnmerged = sorted(iterations, iteration -> java(iteration) / unmerged(iteration));
+    c = sorted(iterations, iteration -> c(iteration) / threads);
+    unmerged = sorted(iterations, iteration -> unmerged(iteration) / threads);
+    ratios = sorted(iterations, iteration -> java(iteration) / c(iteration) * threads);
+    ratiosToUnmerged =
+        sorted(iterations, iteration -> java(iteration) / unmerged(iteration) * threads);
     bytes =
         quantile(sorted(iterations, iteration -> secondary(iteration, "gc.alloc.rate.norm")), 0.5);
   }

@@ -10,6 +10,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.util.List;
 import org.rdma4j.verbs.MemoryRegion;
 
 /** A benchmark's loop in C, one of {@code loops.c}, on the queues of a stand-in. */
@@ -20,31 +21,46 @@ final class LoopInC {
   /** Compiled without the passes that join small stores, besides. */
   static final String UNMERGED = "libloops-unmerged.so";
 
+  private static final long WORK = 48;
+
   private final MethodHandle loop;
 
-  /** {@code struct work}. */
-  private final MemorySegment work = Arena.ofAuto().allocate(40, Long.BYTES);
+  /** {@code struct work[]}. */
+  private final MemorySegment works;
 
-  LoopInC(String library, String name, StandIn standIn) {
+  /** On several, which the loop uses in turn where it is made for that, else on the first. */
+  LoopInC(String library, String name, List<StandIn> standIns) {
     loop =
         Linker.nativeLinker()
             .downcallHandle(
                 SymbolLookup.libraryLookup(library, Arena.global()).find(name).orElseThrow(),
                 FunctionDescriptor.of(JAVA_LONG, ADDRESS, JAVA_LONG));
-    MemoryRegion region = standIn.region();
-    work.set(ADDRESS, 0, standIn.queuePair().handle());
-    work.set(ADDRESS, 8, standIn.completionQueue().handle());
-    work.set(JAVA_LONG, 16, region.remoteAddress());
-    work.set(JAVA_INT, 24, StandIn.MESSAGE);
-    work.set(JAVA_INT, 28, region.localKey());
-    work.set(JAVA_INT, 32, region.remoteKey());
+    works = works(standIns);
+  }
+
+  static MemorySegment works(List<StandIn> standIns) {
+    MemorySegment works = Arena.ofAuto().allocate(WORK * standIns.size(), Long.BYTES);
+    long at = 0;
+    for (StandIn standIn : standIns) {
+      MemoryRegion region = standIn.region();
+      works.set(ADDRESS, at, standIn.queuePair().handle());
+      works.set(ADDRESS, at + 8, standIn.completionQueue().handle());
+      works.set(JAVA_LONG, at + 16, region.remoteAddress());
+      works.set(JAVA_LONG, at + 24, region.segment().byteSize());
+      works.set(JAVA_INT, at + 32, StandIn.MESSAGE);
+      works.set(JAVA_INT, at + 36, region.localKey());
+      works.set(JAVA_INT, at + 40, region.remoteKey());
+      works.set(JAVA_INT, at + 44, standIns.size());
+      at += WORK;
+    }
+    return works;
   }
 
   /** The nanoseconds that so many operations took. */
   long nanos(long operations) {
     long nanos;
     try {
-      nanos = (long) loop.invokeExact(work, operations);
+      nanos = (long) loop.invokeExact(works, operations);
     } catch (Throwable thrown) {
       throw new IllegalStateException(thrown);
     }

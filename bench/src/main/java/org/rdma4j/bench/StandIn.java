@@ -11,10 +11,14 @@ import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.RegionConfig;
 import org.rdma4j.verbs.SendOperation;
 import org.rdma4j.verbs.SlabPool;
 
-/** A stand-in device, opened, with a queue pair that is ready to send. */
+/**
+ * A queue pair of a stand-in device that is ready to send, and what it needs: registered memory and
+ * a completion queue.
+ */
 final class StandIn implements AutoCloseable {
   /** Does at once what it is asked for. */
   static final String FAST = "standin0";
@@ -31,27 +35,17 @@ final class StandIn implements AutoCloseable {
   private final CompletionQueue completionQueue;
   private final QueuePair queuePair;
 
-  private StandIn(RdmaDevice device, Queues queues) {
+  private StandIn(
+      RdmaDevice device,
+      ProtectionDomain domain,
+      MemoryRegion region,
+      CompletionQueue completionQueue,
+      QueuePair queuePair) {
     this.device = device;
-    this.domain = device.allocateProtectionDomain();
-    this.region =
-        domain.register(
-            MESSAGE, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
-    CompletionQueueConfig completions = CompletionQueueConfig.of(2 * DEPTH);
-    this.completionQueue =
-        device.createCompletionQueue(
-            queues.extendsPolls()
-                ? completions.extended(CompletionField.BYTE_LENGTH)
-                : completions);
-    QueuePairConfig config =
-        QueuePairConfig.reliable(completionQueue)
-            .sendDepth(DEPTH)
-            .receiveDepth(DEPTH)
-            .inlineBytes(MESSAGE);
-    this.queuePair =
-        domain.createQueuePair(
-            queues.extendsPosts() ? config.extended(SendOperation.SEND) : config);
-    queuePair.connect(PathConfig.to(queuePair.address(1, 0, 0)).gidIndex(0));
+    this.domain = domain;
+    this.region = region;
+    this.completionQueue = completionQueue;
+    this.queuePair = queuePair;
   }
 
   static StandIn open(String name, CallStyle style) {
@@ -59,7 +53,59 @@ final class StandIn implements AutoCloseable {
   }
 
   static StandIn open(String name, CallStyle style, Queues queues) {
-    return new StandIn(RdmaDevice.open(name, style), queues);
+    return open(name, style, queues, DEPTH, MESSAGE);
+  }
+
+  static StandIn open(String name, CallStyle style, Queues queues, int depth, long bytes) {
+    RdmaDevice device = RdmaDevice.open(name, style);
+    CompletionQueueConfig completions = CompletionQueueConfig.of(2 * depth);
+    CompletionQueue completionQueue =
+        device.createCompletionQueue(
+            queues.extendsPolls()
+                ? completions.extended(CompletionField.BYTE_LENGTH)
+                : completions);
+    ProtectionDomain domain = device.allocateProtectionDomain();
+    MemoryRegion region =
+        domain.register(
+            bytes, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+    QueuePair queuePair = connect(domain, completionQueue, queues, depth);
+    return new StandIn(device, domain, region, completionQueue, queuePair);
+  }
+
+  private static QueuePair connect(
+      ProtectionDomain domain, CompletionQueue completionQueue, Queues queues, int depth) {
+    // Several on one completion queue are used in turn.
+    QueuePairConfig config =
+        QueuePairConfig.reliable(completionQueue)
+            .sendDepth(depth)
+            .receiveDepth(depth)
+            .inlineBytes(MESSAGE)
+            .mayOverrun(true);
+    QueuePair queuePair =
+        domain.createQueuePair(
+            queues.extendsPosts() ? config.extended(SendOperation.SEND) : config);
+    queuePair.connect(PathConfig.to(queuePair.address(1, 0, 0)).gidIndex(0));
+    return queuePair;
+  }
+
+  /** Another queue pair on the same completion queue. */
+  StandIn withOtherQueuePair(int depth) {
+    return new StandIn(
+        device,
+        domain,
+        region,
+        completionQueue,
+        connect(domain, completionQueue, Queues.PLAIN, depth));
+  }
+
+  /** The same queue pair with the same memory, registered once more. */
+  StandIn withOtherRegion() {
+    return new StandIn(
+        device,
+        domain,
+        domain.register(RegionConfig.of(region.segment())),
+        completionQueue,
+        queuePair);
   }
 
   MemoryRegion region() {
@@ -74,10 +120,15 @@ final class StandIn implements AutoCloseable {
     return queuePair;
   }
 
+  ProtectionDomain domain() {
+    return domain;
+  }
+
   SlabPool pool(int slabs, long slabBytes) {
     return domain.createSlabPool(slabs, slabBytes);
   }
 
+  /** Closes the device. */
   @Override
   public void close() {
     device.close();
