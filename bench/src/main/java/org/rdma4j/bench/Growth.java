@@ -1,6 +1,6 @@
 package org.rdma4j.bench;
 
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -29,8 +29,8 @@ public class Growth extends AgainstC {
   @Override
   List<StandIn> open() {
     List<StandIn> all = load.open(style);
-    Map<QueuePair, SendRequests> sends = new IdentityHashMap<>();
-    Map<CompletionQueue, Completions> polls = new IdentityHashMap<>();
+    Map<QueuePair, SendRequests> sends = new HashMap<>();
+    Map<CompletionQueue, Completions> polls = new HashMap<>();
     requests = new SendRequests[all.size()];
     regions = new MemoryRegion[all.size()];
     completions = new Completions[all.size()];

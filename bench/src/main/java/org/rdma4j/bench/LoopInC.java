@@ -30,12 +30,14 @@ final class LoopInC {
 
   /** On several, which the loop uses in turn where it is made for that, else on the first. */
   LoopInC(String library, String name, List<StandIn> standIns) {
-    loop =
-        Linker.nativeLinker()
-            .downcallHandle(
-                SymbolLookup.libraryLookup(library, Arena.global()).find(name).orElseThrow(),
-                FunctionDescriptor.of(JAVA_LONG, ADDRESS, JAVA_LONG));
+    loop = link(library, name, FunctionDescriptor.of(JAVA_LONG, ADDRESS, JAVA_LONG));
     works = works(standIns);
+  }
+
+  static MethodHandle link(String library, String name, FunctionDescriptor shape) {
+    MemorySegment function =
+        SymbolLookup.libraryLookup(library, Arena.global()).find(name).orElseThrow();
+    return Linker.nativeLinker().downcallHandle(function, shape);
   }
 
   static MemorySegment works(List<StandIn> standIns) {

@@ -1,0 +1,26 @@
+package org.rdma4j.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class SafepointsTest {
+  @Test
+  void theWayToASafepointIsMeasuredForEachNumberOfThreads(@TempDir Path folder)
+      throws IOException, InterruptedException {
+    Path file = folder.resolve("points");
+
+    ChildJvm.run(
+        Duration.ofMinutes(2), List.of(), Safepoints.class, "CRITICAL", "", "5", file.toString());
+
+    assertThat(Point.read(file))
+        .filteredOn(Point::chart, "us to a safepoint, longest")
+        .hasSize(4)
+        .allMatch(point -> point.y() > 0);
+  }
+}
