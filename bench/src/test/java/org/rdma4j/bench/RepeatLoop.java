@@ -1,0 +1,36 @@
+package org.rdma4j.bench;
+
+import java.lang.reflect.Method;
+import org.rdma4j.verbs.CallStyle;
+
+/** Runs a benchmark's loop until it has been compiled, and prints what came of it. */
+final class RepeatLoop {
+  private static final int TIMES = 2_000;
+
+  private RepeatLoop() {}
+
+  /** The arguments: the benchmark, its method, the style of calls, and the chain or the length. */
+  public static void main(String[] arguments) throws ReflectiveOperationException {
+    AgainstC benchmark =
+        (AgainstC)
+            Class.forName(RepeatLoop.class.getPackageName() + "." + arguments[0])
+                .getDeclaredConstructor()
+                .newInstance();
+    benchmark.style = CallStyle.valueOf(arguments[2]);
+    if (benchmark instanceof PostChain chains) {
+      chains.chain = Integer.parseInt(arguments[3]);
+    }
+    if (benchmark instanceof InlineSend sends) {
+      sends.length = Integer.parseInt(arguments[3]);
+    }
+    benchmark.setUp();
+    Method loop = benchmark.getClass().getMethod(arguments[1], AgainstC.InC.class);
+    AgainstC.InC counters = new AgainstC.InC();
+    long sum = 0;
+    for (int i = 0; i < TIMES; i++) {
+      sum += ((Number) loop.invoke(benchmark, counters)).longValue();
+    }
+    benchmark.tearDown();
+    System.out.println("sum " + sum);
+  }
+}
