@@ -2,6 +2,7 @@ package org.rdma4j.samples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -69,6 +70,17 @@ class MainTest {
     assertThat(help).contains(options.split(";"));
     assertThat(help.replaceAll("\\s+", " "))
         .contains("length of a message (default: " + size + ")");
+  }
+
+  @Test
+  void helpNeedsNoLibrariesOfRdma() throws Exception {
+    List<String> command = SamplesJvm.command("--help");
+    command.add(1, "-Xlog:class+load");
+    try (ChildProcess help = ChildProcess.start(command)) {
+      assertThat(help.await().out())
+          .anyMatch(line -> line.contains("org.rdma4j.samples.Main"))
+          .noneMatch(line -> line.contains("org.rdma4j.bindings"));
+    }
   }
 
   @Test
