@@ -12,10 +12,10 @@ final class RepeatLoop {
   /** The arguments: the benchmark, its method, the style of calls, and the chain or the length. */
   public static void main(String[] arguments) throws ReflectiveOperationException {
     AgainstC benchmark =
-        (AgainstC)
-            Class.forName(RepeatLoop.class.getPackageName() + "." + arguments[0])
-                .getDeclaredConstructor()
-                .newInstance();
+        Class.forName(RepeatLoop.class.getPackageName() + "." + arguments[0])
+            .asSubclass(AgainstC.class)
+            .getDeclaredConstructor()
+            .newInstance();
     benchmark.style = CallStyle.valueOf(arguments[2]);
     if (benchmark instanceof PostChain chains) {
       chains.chain = Integer.parseInt(arguments[3]);

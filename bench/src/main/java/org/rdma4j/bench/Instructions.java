@@ -1,0 +1,143 @@
+package org.rdma4j.bench;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.ToLongFunction;
+import org.rdma4j.verbs.CallStyle;
+
+/**
+ * Counts the instructions of the measured loops, which other load on the machine does not change,
+ * and compares them with those counted before: {@code dev/bench check}.
+ */
+public final class Instructions {
+  private static final double MOST_GROWTH = 1.1;
+  private static final int WARM_UPS = 3_000;
+  private static final int COUNTED = 100;
+  private static final String CHART = "instructions";
+
+  /** {@code instructions.c}. */
+  private static final class Counter {
+    private static final String LIBRARY = "libinstructions.so";
+    static final MethodHandle OPEN =
+        LoopInC.link(LIBRARY, "open_counter", FunctionDescriptor.of(JAVA_INT));
+    static final MethodHandle COUNT =
+        LoopInC.link(LIBRARY, "count", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
+  }
+
+  private final int counter;
+  private final List<Point> points = new ArrayList<>();
+
+  private Instructions(int counter) {
+    this.counter = counter;
+  }
+
+  /**
+   * Counts for some seconds. Where there is no file from before, makes it.
+   *
+   * @param arguments the file of those counted before; then "required" where it is to fail on a
+   *     machine that has no counters
+   * @throws IOException where that cannot be read or written
+   */
+  public static void main(String[] arguments) throws IOException {
+    int counter = open();
+    if (counter < 0) {
+      boolean required = arguments.length > 1;
+      System.out.println(
+          "This machine counts no instructions (perf_event_open: errno " + -counter + ").");
+      if (required) {
+        System.exit(1);
+      }
+      return;
+    }
+    Instructions instructions = new Instructions(counter);
+    for (CallStyle style : List.of(CallStyle.CRITICAL, CallStyle.PLAIN)) {
+      instructions.countAll(style);
+    }
+    Path before = Path.of(arguments[0]);
+    if (!Files.exists(before)) {
+      Point.append(before, instructions.points);
+      System.out.println(before + " was not there and has been made.");
+    } else if (!compare(Point.read(before), instructions.points)) {
+      System.exit(1);
+    }
+  }
+
+  private void countAll(CallStyle style) {
+    count("post + poll", style, new PostAndPoll(), each -> each.postAndPoll(new AgainstC.InC()));
+    count("RDMA read + poll", style, new RemoteRead(), each -> each.read(new AgainstC.InC()));
+    count("RDMA write + poll", style, new RemoteWrite(), each -> each.write(new AgainstC.InC()));
+    count(
+        "each 64th signalled",
+        style,
+        new SelectiveSignaling(),
+        each -> each.post(new AgainstC.InC()));
+    count("empty poll", style, new EmptyPoll(), each -> each.emptyPoll(new AgainstC.InC()));
+  }
+
+  private <B extends AgainstC> void count(
+      String operation, CallStyle style, B benchmark, ToLongFunction<B> loop) {
+    benchmark.style = style;
+    benchmark.setUp();
+    repeat(benchmark, loop, WARM_UPS);
+    long before = count();
+    repeat(benchmark, loop, COUNTED);
+    double each = (double) (count() - before) / COUNTED / AgainstC.LOOP;
+    benchmark.tearDown();
+    points.add(new Point(CHART, style.name().toLowerCase(Locale.ROOT), operation, each));
+  }
+
+  private static <B> void repeat(B benchmark, ToLongFunction<B> loop, int times) {
+    for (int i = 0; i < times; i++) {
+      long unused = loop.applyAsLong(benchmark);
+    }
+  }
+
+  private static int open() {
+    try {
+      return (int) Counter.OPEN.invokeExact();
+    } catch (Throwable thrown) {
+      throw new IllegalStateException(thrown);
+    }
+  }
+
+  private long count() {
+    try {
+      return (long) Counter.COUNT.invokeExact(counter);
+    } catch (Throwable thrown) {
+      throw new IllegalStateException(thrown);
+    }
+  }
+
+  /** Prints both; returns whether none grew by too much. */
+  static boolean compare(List<Point> before, List<Point> now) {
+    boolean good = true;
+    System.out.printf("%-32s%12s%12s%12s%n", "instructions", "before", "now", "");
+    for (Point point : now) {
+      double was =
+          before.stream()
+              .filter(old -> old.series().equals(point.series()) && old.x().equals(point.x()))
+              .mapToDouble(Point::y)
+              .findAny()
+              .orElseThrow(() -> new IllegalStateException("count anew: nothing was of " + point));
+      boolean grew = point.y() > was * MOST_GROWTH;
+      good &= !grew;
+      System.out.printf(
+          Locale.ROOT,
+          "%-32s%12.1f%12.1f%12s%n",
+          point.x() + ", " + point.series(),
+          was,
+          point.y(),
+          grew ? "GREW" : "");
+    }
+    return good;
+  }
+}

@@ -1,0 +1,45 @@
+package org.rdma4j.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class ReportTest {
+  /** The colours of XChart's theme; what is written it draws as shapes. */
+  private static final String FIRST_SERIES = "fill:rgb(0,55,255)";
+
+  private static final String SECOND_SERIES = "fill:rgb(255,172,0)";
+
+  @Test
+  void eachChartBecomesAFileWithItsSeries(@TempDir Path folder) throws IOException {
+    Path file = folder.resolve("points");
+    Point.append(
+        file,
+        List.of(
+            new Point("Java / C", "critical", "post + poll", 1.5),
+            new Point("Java / C", "plain", "post + poll", 2)));
+    Point.append(file, List.of(new Point("another", "C", "1", 1)));
+
+    Report.main(new String[] {file.toString(), folder.toString()});
+
+    assertThat(folder.resolve("java-c.svg")).content().contains(FIRST_SERIES, SECOND_SERIES);
+    assertThat(folder.resolve("another.svg"))
+        .content()
+        .contains(FIRST_SERIES)
+        .doesNotContain(SECOND_SERIES);
+  }
+
+  @Test
+  void pointsAreReadAsTheyWereWritten(@TempDir Path folder) throws IOException {
+    List<Point> points = List.of(new Point("chart", "series", "8 in a chain, each", 0.125));
+    Path file = folder.resolve("points");
+
+    Point.append(file, points);
+
+    assertThat(Point.read(file)).isEqualTo(points);
+  }
+}
