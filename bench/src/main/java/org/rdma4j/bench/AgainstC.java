@@ -34,7 +34,7 @@ public abstract class AgainstC {
   /** How often a benchmark's method does what it measures. */
   static final int LOOP = 1024;
 
-  private static final long LEAST_NANOS_IN_C = TimeUnit.MILLISECONDS.toNanos(5);
+  private static final long LEAST_NANOS_IN_C = TimeUnit.MILLISECONDS.toNanos(4);
 
   /** How posts and polls are called. */
   @Param({"CRITICAL", "PLAIN"})
