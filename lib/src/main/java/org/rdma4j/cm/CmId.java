@@ -192,13 +192,14 @@ public final class CmId implements AutoCloseable {
    * Resolves the route to the peer, once its address is: {@code rdma_resolve_route}. {@link
    * CmEvent.RouteResolved} or {@link CmEvent.RouteFailed} tells the outcome.
    *
-   * @param timeout how long that may take, to 24 days, in milliseconds
+   * @param timeout how long that may take, to 24 days, in milliseconds; 0 is taken as 1
    * @throws IllegalArgumentException where the timeout is negative or too long
    * @throws IllegalStateException where the identifier is closed, or its address is not resolved
    * @throws RdmaException where it cannot be begun
    */
   public void resolveRoute(Duration timeout) {
-    int milliseconds = milliseconds(timeout);
+    // To 0 the kernel says EINVAL, which is nothing to tell somebody whose time was up.
+    int milliseconds = Math.max(1, milliseconds(timeout));
     call(
         "rdma_resolve_route",
         (pointer, arena) -> {

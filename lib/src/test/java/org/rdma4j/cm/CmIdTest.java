@@ -7,6 +7,7 @@ import static org.rdma4j.cm.CmLoopback.PATIENCE;
 
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -49,6 +50,13 @@ final class CmIdTest {
     assertThat(id.localAddress().getAddress()).isEqualTo(CmLoopback.host());
     assertThat(id.localAddress().getPort()).isPositive();
     assertThat(id.hasDevice()).isTrue();
+  }
+
+  @Test
+  void aRouteIsResolvedAlsoWhereNoTimeIsLeft() throws Exception {
+    resolve();
+    id.resolveRoute(Duration.ZERO);
+    assertThat(channel.awaitEvent(PATIENCE)).containsInstanceOf(CmEvent.RouteResolved.class);
   }
 
   @Test

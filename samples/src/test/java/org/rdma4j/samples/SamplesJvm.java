@@ -14,6 +14,11 @@ final class SamplesJvm {
   private SamplesJvm() {}
 
   static List<String> command(String... args) throws Exception {
+    return command(Main.class, args);
+  }
+
+  /** The command that runs another program than the subcommands. */
+  static List<String> command(Class<?> main, String... args) throws Exception {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -23,8 +28,8 @@ final class SamplesJvm {
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
-                classPath(),
-                Main.class.getName()));
+                classPath(main),
+                main.getName()));
     command.addAll(List.of(args));
     return command;
   }
@@ -38,10 +43,11 @@ final class SamplesJvm {
   }
 
   /** Not that of this JVM, whose test launcher may have loaded the tests by a loader of its own. */
-  private static String classPath() throws Exception {
+  private static String classPath(Class<?> main) throws Exception {
     List<String> entries = new ArrayList<>();
     for (Class<?> each :
         List.of(
+            main,
             Main.class,
             RdmaDevice.class,
             Class.forName("org.rdma4j.bindings.generated.rdma_h"),

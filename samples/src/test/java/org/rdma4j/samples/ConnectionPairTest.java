@@ -1,0 +1,144 @@
+package org.rdma4j.samples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.rdma4j.RdmaException;
+import org.rdma4j.connection.RdmaConnection;
+
+/** Connections between two guests, whose link and whose peer fail as those of a fabric do. */
+@Tag("pair")
+@Timeout(600)
+class ConnectionPairTest {
+  private static final long SEED = Long.getLong("org.rdma4j.pair.seed", System.nanoTime());
+  private static final int ECHOES = Integer.getInteger("org.rdma4j.pair.echoes", 10_000);
+  private static final int FEW = 40;
+  private static final int ENDLESS = 1_000_000;
+  private static final Duration PATIENCE = Duration.ofSeconds(150);
+
+  /** Less than what a single call waits, so that what ends in it was not a timeout of these. */
+  private static final long NOTICED_SECONDS = 90;
+
+  private static PeerProcess peer;
+  private static InetSocketAddress server;
+
+  @BeforeAll
+  static void start() throws Exception {
+    peer = startServer();
+    server = awaitServer(peer);
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    peer.close();
+  }
+
+  private static PeerProcess startServer() throws Exception {
+    return PeerProcess.start(SamplesJvm.command(EchoServer.class, PeerProcess.HOST));
+  }
+
+  private static InetSocketAddress awaitServer(PeerProcess process) {
+    return new InetSocketAddress(
+        PeerProcess.HOST, Integer.parseInt(process.awaitLine(EchoServer.LISTENING)));
+  }
+
+  private static RdmaConnection connect(InetSocketAddress to) throws InterruptedException {
+    return RdmaConnection.connect(to, EchoServer.CONFIG, PATIENCE);
+  }
+
+  private static void echo(int count) throws Exception {
+    echo(count, Link.undisturbed());
+  }
+
+  private static void echo(int count, Link link) throws Exception {
+    try (RdmaConnection connection = connect(server)) {
+      long began = System.nanoTime();
+      link.during(() -> new Echoes(connection, SEED, count).play());
+      System.out.printf(
+          Locale.ROOT,
+          "%d echoes of seed %d in %.1f s%n",
+          count,
+          SEED,
+          (System.nanoTime() - began) / 1e9);
+    }
+  }
+
+  @Test
+  void messagesOfAllLengthsComeBackAsTheyWereSent() throws Exception {
+    echo(ECHOES);
+  }
+
+  @Test
+  void nothingIsLostWhereTheLinkLosesTwoPercent() throws Exception {
+    // What is lost at the end of a burst costs soft-RoCE the 2 s that it waits for an
+    // acknowledgement.
+    echo(FEW / 2, Link.losing(2));
+  }
+
+  @Test
+  void messagesComeBackOverALinkThatTakesTwentyMilliseconds() throws Exception {
+    echo(FEW, Link.delaying(Duration.ofMillis(20)));
+  }
+
+  @Test
+  void aConnectionOutlivesThreeSecondsInWhichNothingArrives() throws Exception {
+    try (RdmaConnection connection = connect(server)) {
+      FutureTask<Boolean> echoes = new Echoes(connection, SEED, 400).begin();
+      Link.losing(100).during(() -> Thread.sleep(3000));
+      assertThat(get(echoes)).isTrue();
+    }
+  }
+
+  @Test
+  void aConnectionBreaksWhereNothingArrivesAnyMore() throws Exception {
+    try (RdmaConnection connection = connect(server)) {
+      FutureTask<Boolean> echoes = new Echoes(connection, SEED, ENDLESS).begin();
+      Link.losing(100).during(() -> assertThatItBreaks(echoes));
+    }
+    echo(FEW);
+  }
+
+  @Test
+  void aLinkThatIsDownBreaksTheConnectionAndLetsTheNextOneWork() throws Exception {
+    try (RdmaConnection connection = connect(server)) {
+      FutureTask<Boolean> echoes = new Echoes(connection, SEED, ENDLESS).begin();
+      Link.down().during(() -> Thread.sleep(3000));
+      assertThatItBreaks(echoes);
+    }
+    echo(FEW);
+  }
+
+  @Test
+  void aPeerThatIsKilledBreaksTheConnectionAndLetsTheNextOneWork() throws Exception {
+    try (PeerProcess victim = startServer();
+        RdmaConnection connection = connect(awaitServer(victim))) {
+      FutureTask<Boolean> echoes = new Echoes(connection, SEED, ENDLESS).begin();
+      victim.kill();
+      assertThatItBreaks(echoes).hasMessageContaining("ECONNRESET");
+    }
+    echo(FEW);
+  }
+
+  private static AbstractThrowableAssert<?, ?> assertThatItBreaks(FutureTask<Boolean> echoes) {
+    long began = System.nanoTime();
+    AbstractThrowableAssert<?, ?> thrown =
+        assertThatThrownBy(() -> get(echoes)).cause().isInstanceOf(RdmaException.class);
+    System.out.printf(Locale.ROOT, "broken after %.1f s%n", (System.nanoTime() - began) / 1e9);
+    return thrown;
+  }
+
+  private static boolean get(FutureTask<Boolean> echoes) throws Exception {
+    return echoes.get(NOTICED_SECONDS, TimeUnit.SECONDS);
+  }
+}

@@ -1,0 +1,83 @@
+package org.rdma4j.samples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.RdmaConnection;
+
+/**
+ * Messages to an {@link EchoServer}, as many on their way as there is room for. Their lengths are
+ * from 1 byte to 1 MiB, as many below 1 KiB as above; the same for the same seed.
+ */
+final class Echoes {
+  static final int LONGEST = 1 << 20;
+
+  /** To await, how many are to be back. */
+  private static final int BEGUN = 20;
+
+  private static final Duration PATIENCE = Duration.ofMinutes(3);
+
+  private final RdmaConnection connection;
+  private final long seed;
+  private final int count;
+  private final byte[] bytes = new byte[2 * LONGEST];
+  private final CountDownLatch begun = new CountDownLatch(BEGUN);
+
+  Echoes(RdmaConnection connection, long seed, int count) {
+    this.connection = connection;
+    this.seed = seed;
+    this.count = count;
+    new Random(seed).nextBytes(bytes);
+  }
+
+  /** Sends all, and compares what comes back; throws what the connection does where it breaks. */
+  void play() throws Exception {
+    FutureTask<Boolean> sending = new FutureTask<>(this::send);
+    Thread.ofVirtual().start(sending);
+    Random random = new Random(seed);
+    for (int i = 0; i < count; i++) {
+      try (MessageBuffer message = connection.receive(PATIENCE).orElseThrow()) {
+        assertThat(message.byteBuffer().equals(next(random)))
+            .as("echo %d of seed %d is what was sent", i, seed)
+            .isTrue();
+      }
+      begun.countDown();
+    }
+    assertThat(sending.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+  }
+
+  /** In a thread of its own, from where it has come well under way. */
+  FutureTask<Boolean> begin() throws InterruptedException {
+    FutureTask<Boolean> playing =
+        new FutureTask<>(
+            () -> {
+              play();
+              return true;
+            });
+    Thread.ofPlatform().daemon().start(playing);
+    assertThat(begun.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    return playing;
+  }
+
+  private boolean send() throws Exception {
+    Random random = new Random(seed);
+    for (int i = 0; i < count; i++) {
+      try (MessageBuffer message = connection.buffer(PATIENCE)) {
+        message.byteBuffer().put(next(random)).flip();
+        connection.send(message, PATIENCE);
+      }
+    }
+    return true;
+  }
+
+  private ByteBuffer next(Random random) {
+    int length = (int) Math.pow(LONGEST, random.nextDouble());
+    return ByteBuffer.wrap(bytes, random.nextInt(LONGEST), length);
+  }
+}

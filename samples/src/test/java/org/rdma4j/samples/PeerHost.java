@@ -1,0 +1,71 @@
+package org.rdma4j.samples;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/**
+ * What runs in the second guest of a pair. Each TCP connection brings a command in a line, whose
+ * words are parted by tabs, and gets what that prints. When the command ends, the connection does;
+ * when the connection ends before, the command is killed by SIGKILL. The line "end" ends all.
+ */
+final class PeerHost {
+  static final int PORT = 7000;
+  static final String WORDS = "\t";
+  private static final String END = "end";
+
+  private PeerHost() {}
+
+  /** The argument is the address to listen on. */
+  public static void main(String... args) throws IOException {
+    try (ServerSocket server = new ServerSocket(PORT, 0, InetAddress.getByName(args[0]))) {
+      while (true) {
+        Socket caller = server.accept();
+        Thread.ofPlatform().daemon().start(() -> serve(caller));
+      }
+    }
+  }
+
+  private static void serve(Socket caller) {
+    try (caller) {
+      BufferedReader lines =
+          new BufferedReader(
+              new InputStreamReader(caller.getInputStream(), StandardCharsets.UTF_8));
+      String command = lines.readLine();
+      if (END.equals(command)) {
+        System.exit(0);
+      }
+      if (command != null) {
+        run(command, caller);
+      }
+    } catch (IOException | InterruptedException failed) {
+      failed.printStackTrace();
+    }
+  }
+
+  private static void run(String command, Socket caller) throws IOException, InterruptedException {
+    Process process =
+        new ProcessBuilder(List.of(command.split(WORDS))).redirectErrorStream(true).start();
+    Thread.ofPlatform().daemon().start(() -> killAtEndOf(caller, process));
+    try {
+      process.getInputStream().transferTo(caller.getOutputStream());
+    } finally {
+      process.destroyForcibly().waitFor();
+    }
+  }
+
+  private static void killAtEndOf(Socket caller, Process process) {
+    try {
+      caller.getInputStream().readAllBytes();
+    } catch (IOException gone) {
+      // As good as its end.
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+}
