@@ -18,7 +18,7 @@ import org.rdma4j.connection.RdmaConnection;
 final class Echoes {
   static final int LONGEST = 1 << 20;
 
-  /** To await, how many are to be back. */
+  /** How many are back once it is well under way. */
   private static final int BEGUN = 20;
 
   private static final Duration PATIENCE = Duration.ofMinutes(3);
@@ -77,7 +77,7 @@ final class Echoes {
   }
 
   private ByteBuffer next(Random random) {
-    int length = (int) Math.pow(LONGEST, random.nextDouble());
+    int length = (int) Math.pow(LONGEST + 1, random.nextDouble());
     return ByteBuffer.wrap(bytes, random.nextInt(LONGEST), length);
   }
 }
