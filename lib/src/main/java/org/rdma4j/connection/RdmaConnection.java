@@ -52,8 +52,8 @@ import org.rdma4j.verbs.WorkCompletionException;
  * <p>What is not acknowledged is sent again, six times, each after the time that the connection
  * manager set: over Ethernet 2.1 s with Linux 6.1. So a connection outlives an interruption of some
  * seconds, in which its calls wait; after seven times that it breaks, where something is on its
- * way. A side that only receives hears nothing of that, and waits as long as it says. It hears of a
- * peer whose process ends, however that does, at once: ECONNRESET. Soft-RoCE breaks a connection
+ * way. A side that only receives hears nothing of that, and waits as long as it says. That the
+ * peer's process ended, in whatever way, is told at once: ECONNRESET. Soft-RoCE breaks a connection
  * that sends while the link of its own machine is down.
  *
  * <p>All methods may be called from any thread, virtual ones included. Of the threads that wait,

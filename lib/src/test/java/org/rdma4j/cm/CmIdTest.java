@@ -53,10 +53,9 @@ final class CmIdTest {
   }
 
   @Test
-  void aRouteIsResolvedAlsoWhereNoTimeIsLeft() throws Exception {
+  void thatNoTimeIsLeftIsNoBadArgumentOfARoute() throws Exception {
     resolve();
-    id.resolveRoute(Duration.ZERO);
-    assertThat(channel.awaitEvent(PATIENCE)).containsInstanceOf(CmEvent.RouteResolved.class);
+    assertThatCode(() -> id.resolveRoute(Duration.ZERO)).doesNotThrowAnyException();
   }
 
   @Test

@@ -25,7 +25,7 @@ class ConnectionPairTest {
   private static final int ECHOES = Integer.getInteger("org.rdma4j.pair.echoes", 10_000);
   private static final int FEW = 40;
   private static final int ENDLESS = 1_000_000;
-  private static final Duration PATIENCE = Duration.ofSeconds(150);
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
 
   /** Less than what a single call waits, so that what ends in it was not a timeout of these. */
   private static final long NOTICED_SECONDS = 90;

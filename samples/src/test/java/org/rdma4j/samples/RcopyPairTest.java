@@ -20,6 +20,10 @@ import org.junit.jupiter.api.io.TempDir;
 class RcopyPairTest {
   private static final int MEBIBYTES = Integer.getInteger("org.rdma4j.pair.copy.mebibytes", 128);
   private static final String PORT = "7427";
+
+  /** The server's first connection takes its time in an emulated guest of a busy machine. */
+  private static final String TIMEOUT = "300";
+
   private static final int ATTEMPTS = 300;
 
   @TempDir Path scratch;
@@ -29,7 +33,8 @@ class RcopyPairTest {
     Path file = scratch.resolve("file");
     try (PeerProcess server =
         PeerProcess.start(
-            SamplesJvm.command("rcopy", "-n", "1", "-p", PORT, "--directory", "/tmp"))) {
+            SamplesJvm.command(
+                "rcopy", "-n", "1", "-p", PORT, "--timeout", TIMEOUT, "--directory", "/tmp"))) {
       write(file);
       Outcome client = copy(file);
 
@@ -57,7 +62,8 @@ class RcopyPairTest {
   /** Once the server listens, whose JVM starts beside this. */
   private static Outcome copy(Path file) throws InterruptedException {
     for (int i = 0; i < ATTEMPTS; i++) {
-      Outcome client = Outcome.of("rcopy", "-p", PORT, file.toString(), PeerProcess.HOST);
+      Outcome client =
+          Outcome.of("rcopy", "-p", PORT, "--timeout", TIMEOUT, file.toString(), PeerProcess.HOST);
       if (!client.err().toString().contains("Nobody listens")) {
         return client;
       }
