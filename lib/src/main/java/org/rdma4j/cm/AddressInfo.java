@@ -68,7 +68,9 @@ public record AddressInfo(
 
   /**
    * Resolves a name and a service: {@code rdma_getaddrinfo}. Names go to the name services of the
-   * system, in a thread of its own.
+   * system, and paths are asked of ibacm, where that runs, in a daemon thread. Nothing can end that
+   * call: where the time is up or this thread is interrupted, the daemon thread stays behind until
+   * they answer, which a stuck ibacm never does.
    *
    * @param node a name, or an address in digits; null for any, with a service
    * @param service a name, or a port in digits; null for none, with a node

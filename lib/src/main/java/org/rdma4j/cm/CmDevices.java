@@ -14,6 +14,7 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.platform.ErrorNumber;
+import org.rdma4j.platform.Libc;
 import org.rdma4j.platform.NativeLibraries;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.internal.VerbsAccess;
@@ -60,9 +61,19 @@ public final class CmDevices {
       held.free();
       throw new RdmaException("rdma_get_devices", ErrorNumber.ENODEV.value());
     }
-    RdmaDevice device = VerbsAccess.get().borrow(context, held::free);
+    Held own = held.only(context);
+    RdmaDevice device = VerbsAccess.get().borrow(context, () -> release(own));
     DEVICES.put(context.address(), device);
     return device;
+  }
+
+  /**
+   * librdmacm closes the context of a removed device once nobody holds it and it has looked which
+   * devices there are. For that the kernel waits, where the device is soft-RoCE.
+   */
+  private static void release(Held held) {
+    held.free();
+    Held.get().free();
   }
 
   /** A list of librdmacm: until it is freed, the contexts in it stay open. */
@@ -84,6 +95,22 @@ public final class CmDevices {
         }
         return new Held(list, contexts);
       }
+    }
+
+    /** Holds one of them, and no other, which may be removed and has to be closed then. */
+    Held only(MemorySegment context) {
+      MemorySegment others = Libc.malloc((contexts.size() + 1L) * ADDRESS.byteSize());
+      long count = 0;
+      for (MemorySegment each : contexts) {
+        if (each.address() != context.address()) {
+          others.setAtIndex(ADDRESS, count++, each);
+        }
+      }
+      others.setAtIndex(ADDRESS, count, MemorySegment.NULL);
+      list.setAtIndex(ADDRESS, 0, context);
+      list.setAtIndex(ADDRESS, 1, MemorySegment.NULL);
+      rdma_h.rdma_free_devices(others);
+      return new Held(list, List.of(context));
     }
 
     void free() {

@@ -156,6 +156,8 @@ public sealed interface CmEvent {
 
   /**
    * The device is gone: the identifier has to be closed: {@code RDMA_CM_EVENT_DEVICE_REMOVAL}.
+   * Close its {@link CmId#device} too: the removal of a device whose driver can't take it from its
+   * users, such as soft-RoCE, waits for that.
    *
    * @param id the identifier
    */

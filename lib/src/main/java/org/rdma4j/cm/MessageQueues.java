@@ -4,10 +4,12 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.platform.Deadline;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.AddressHandle;
 import org.rdma4j.verbs.CompletionChannel;
@@ -121,9 +123,12 @@ public final class MessageQueues implements AutoCloseable {
     }
 
     Optional<Completed> await(Duration timeout) throws InterruptedException {
-      waiting.lockInterruptibly();
+      Deadline deadline = Deadline.after(timeout);
+      if (!waiting.tryLock(deadline.nanos(), TimeUnit.NANOSECONDS)) {
+        return Optional.empty();
+      }
       try {
-        if (completions.await(timeout) == 0) {
+        if (completions.await(deadline.remaining()) == 0) {
           return Optional.empty();
         }
         completions.requireSuccess(0);

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -28,6 +28,7 @@ import org.rdma4j.platform.ErrorNumber;
 import org.rdma4j.platform.Range;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionChannel;
+import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
@@ -98,13 +99,14 @@ public final class RdmaConnection implements AutoCloseable {
   private final Lifetime lifetime;
 
   /** Told by the thread that watches the connection, which must not keep this reachable. */
-  private final AtomicBoolean disconnected = new AtomicBoolean();
+  private final AtomicReference<@Nullable RdmaException> loss = new AtomicReference<>();
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition arrival = lock.newCondition();
   private final Condition credit = lock.newCondition();
   private final Condition slot = lock.newCondition();
   private final Condition place = lock.newCondition();
+  private final Condition settling = lock.newCondition();
 
   /* All below is guarded by the lock. */
   private final Deque<MessageBuffer> arrived = new ArrayDeque<>();
@@ -119,6 +121,7 @@ public final class RdmaConnection implements AutoCloseable {
   private boolean fetching;
   private boolean ended;
   private boolean closing;
+  private boolean settled;
   private @Nullable RdmaException failure;
 
   /** A read or a write that a thread waits for. */
@@ -131,13 +134,14 @@ public final class RdmaConnection implements AutoCloseable {
   private RdmaConnection(SynchronousCmId id, ConnectionConfig config) {
     this.id = id;
     this.config = config;
+    String name = "connection " + id.id().localAddress() + " to " + id.id().peerAddress();
     RdmaDevice device = id.id().device();
     ProtectionDomain ownDomain = device.allocateProtectionDomain();
     CompletionChannel channel = channel(ownDomain);
     domain = ownDomain;
     lifetime =
         new Lifetime(
-            "connection " + id.id().localAddress() + " to " + id.id().peerAddress(),
+            name,
             () -> {
               id.close();
               channel.close();
@@ -190,7 +194,7 @@ public final class RdmaConnection implements AutoCloseable {
    * Connects, with everything else at its default.
    *
    * @param server the address that an {@link RdmaServer} listens on
-   * @param timeout how long that may take together
+   * @param timeout how long that may take together, to 24 days
    * @return the connection, which may send at once
    * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
    * @throws RdmaException as {@link #connect(InetSocketAddress, ConnectionConfig, Duration)} says
@@ -205,11 +209,11 @@ public final class RdmaConnection implements AutoCloseable {
    *
    * @param server the address that an {@link RdmaServer} listens on
    * @param config what this side is made with
-   * @param timeout how long that may take together
+   * @param timeout how long that may take together, to 24 days
    * @return the connection, which may send at once
    * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where the address is unresolved, the timeout negative, or the
-   *     configuration asks for more than the device has
+   * @throws IllegalArgumentException where the address is unresolved, the timeout negative or too
+   *     long, or the configuration asks for more than the device has
    * @throws org.rdma4j.cm.ConnectionRejectedException where nobody listens there, or another
    *     program
    * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
@@ -293,25 +297,31 @@ public final class RdmaConnection implements AutoCloseable {
     }
     SynchronousCmId watched = id;
     QueuePair own = queuePair;
-    AtomicBoolean told = disconnected;
-    Thread.ofVirtual().name("rdma4j-connection").start(() -> watch(watched, own, told));
+    String name = lifetime.toString();
+    AtomicReference<@Nullable RdmaException> told = loss;
+    Thread.ofVirtual().name("rdma4j-connection").start(() -> watch(watched, own, name, told));
   }
 
   /** An end of the connection raises no completion by itself. */
-  private static void watch(SynchronousCmId id, QueuePair queuePair, AtomicBoolean disconnected) {
+  private static void watch(
+      SynchronousCmId id,
+      QueuePair queuePair,
+      String name,
+      AtomicReference<@Nullable RdmaException> loss) {
     try {
-      boolean over;
-      try {
-        over = id.awaitDisconnected(FOR_EVER);
-      } catch (RdmaException gone) {
-        over = true;
-      }
-      if (over) {
-        disconnected.set(true);
-        queuePair.toError();
-      }
-    } catch (IllegalStateException | InterruptedException | RdmaException closed) {
-      // There is nobody left to tell.
+      while (!id.awaitDisconnected(FOR_EVER)) {}
+      loss.set(
+          new RdmaException(
+              name, ErrorNumber.ECONNRESET.value(), "The peer went away without closing it"));
+    } catch (RdmaException gone) {
+      loss.set(gone);
+    } catch (IllegalStateException | InterruptedException closed) {
+      return;
+    }
+    try {
+      queuePair.toError();
+    } catch (IllegalStateException | RdmaException gone) {
+      // The queue pair of a device that is gone has no requests that could be flushed.
     }
   }
 
@@ -575,7 +585,8 @@ public final class RdmaConnection implements AutoCloseable {
         await(operation.changed, () -> operation.done, deadline);
         waited = true;
       } finally {
-        if (!waited && !operation.done) {
+        // A close waits for it, as for all that was sent.
+        if (!waited && !operation.done && !closing) {
           breakUp("a read or a write was given up");
         }
       }
@@ -783,7 +794,7 @@ public final class RdmaConnection implements AutoCloseable {
     if (failed != null) {
       broken(failed);
     } else if (kind == RECEIVED) {
-      received(which, completions.immediate(index), (int) completions.byteLength(index));
+      received(index, which);
     } else if (kind == SENT && usable()) {
       recycle(which);
     }
@@ -808,7 +819,13 @@ public final class RdmaConnection implements AutoCloseable {
     }
   }
 
-  private void received(int which, int immediate, int length) {
+  private void received(int index, int which) {
+    // A write with an immediate value takes a receive too, and may be longer than its memory.
+    if (completions.opcode(index) != CompletionOpcode.RECEIVE || !completions.hasImmediate(index)) {
+      breakUp("the peer sent what is no message of this protocol");
+      return;
+    }
+    int immediate = completions.immediate(index);
     int given = immediate & CREDITS_MASK;
     // No more than it ever took: another number would have this side send to a peer without
     // receive.
@@ -824,11 +841,14 @@ public final class RdmaConnection implements AutoCloseable {
     }
     int kind = immediate >>> KIND_SHIFT;
     if (kind == MESSAGE) {
+      int length = (int) completions.byteLength(index);
       arrived.add(new MessageBuffer(this, which, memory(which), length));
       arrival.signal();
     } else if (kind == END) {
       ended = true;
       wakeAll();
+    } else if (kind != CREDITS) {
+      breakUp("the peer sent a message of the unknown kind " + kind);
     } else if (usable()) {
       postReceive(which);
     }
@@ -837,12 +857,10 @@ public final class RdmaConnection implements AutoCloseable {
   /** What the first failure says; those that follow tell no more than that it failed. */
   private void broken(WorkCompletionException cause) {
     if (failure == null && !ended) {
+      RdmaException lost = loss.get();
       failure =
-          disconnected.get()
-              ? new RdmaException(
-                  lifetime.toString(),
-                  ErrorNumber.ECONNRESET.value(),
-                  "The peer went away without closing it")
+          lost != null
+              ? lost
               : new RdmaException(
                   lifetime.toString(), 0, "A request failed: " + cause.getMessage());
       failure.initCause(cause);
@@ -881,9 +899,18 @@ public final class RdmaConnection implements AutoCloseable {
         boolean healthy = usable();
         closing = true;
         wakeAll();
-        if (healthy && !ended) {
-          end();
+        try {
+          if (healthy && !ended) {
+            end();
+          }
+        } finally {
+          settled = true;
+          settling.signalAll();
         }
+      }
+      // The close of another thread may still wait until all has arrived.
+      while (!settled) {
+        settling.awaitUninterruptibly();
       }
     } finally {
       lock.unlock();

@@ -49,6 +49,10 @@ public final class Libc {
     static final MethodHandle CALL = link("madvise", JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
   }
 
+  private static final class Malloc {
+    static final MethodHandle CALL = link("malloc", ADDRESS, JAVA_LONG);
+  }
+
   private static final class Sysconf {
     static final MethodHandle CALL = link("sysconf", JAVA_LONG, JAVA_INT);
   }
@@ -141,6 +145,20 @@ public final class Libc {
       throw new RdmaException(call, Errno.errno(), advice);
     }
     return mapped;
+  }
+
+  /** Memory that a function in C frees: {@code malloc}. */
+  public static MemorySegment malloc(long bytes) {
+    MemorySegment allocated;
+    try {
+      allocated = (MemorySegment) Malloc.CALL.invokeExact(Errno.state(), bytes);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+    if (allocated.address() == 0) {
+      throw new RdmaException("malloc", Errno.errno());
+    }
+    return allocated.reinterpret(bytes);
   }
 
   /** Unmaps what {@link #mmap} mapped. */

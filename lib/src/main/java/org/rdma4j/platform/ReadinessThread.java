@@ -12,10 +12,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.inlines.Errno;
 
@@ -27,7 +28,7 @@ import org.rdma4j.bindings.inlines.Errno;
 final class ReadinessThread {
   private static final int EPOLL_CLOEXEC = 0x80000;
   private static final int EPOLL_CTL_ADD = 1;
-  private static final int EPOLL_CTL_DEL = 2;
+  private static final int EPOLL_CTL_MOD = 3;
   private static final int EPOLLIN_ONCE = 1 | 1 << 30;
 
   /** {@code struct epoll_event} is packed on x86-64 and on no other architecture. */
@@ -40,11 +41,10 @@ final class ReadinessThread {
       link("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
   private static final MethodHandle EPOLL_WAIT =
       link("epoll_wait", JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
-  private static final MethodHandle DUP = link("dup", JAVA_INT);
-  private static final MethodHandle CLOSE = link("close", JAVA_INT);
 
-  private static final Map<Long, Waiting> WAITING = new ConcurrentHashMap<>();
-  private static final AtomicLong NEXT = new AtomicLong();
+  /** By the descriptors that they wait for. */
+  private static final Map<Integer, Set<Waiting>> WAITING = new ConcurrentHashMap<>();
+
   private static final int EPOLL = start();
 
   private static final class Waiting {
@@ -57,12 +57,10 @@ final class ReadinessThread {
   static boolean await(int fd, long deadline, BooleanSupplier cancelled)
       throws InterruptedException {
     Waiting waiting = new Waiting();
-    long key = NEXT.getAndIncrement();
-    // A descriptor can be in the epoll set once; several threads may wait for the same one.
-    int own = call("dup", DUP, fd);
-    WAITING.put(key, waiting);
+    // Before it is armed, so that what arms it fires finds this thread.
+    WAITING.compute(fd, (any, others) -> with(waiting, others));
     try {
-      control(EPOLL_CTL_ADD, own, key);
+      arm(fd);
       while (!waiting.ready) {
         if (Thread.interrupted()) {
           throw new InterruptedException();
@@ -75,14 +73,31 @@ final class ReadinessThread {
       }
       return true;
     } finally {
-      WAITING.remove(key);
-      control(EPOLL_CTL_DEL, own, key);
-      call("close", CLOSE, own);
+      WAITING.computeIfPresent(fd, (any, all) -> without(waiting, all));
     }
   }
 
+  private static Set<Waiting> with(Waiting waiting, @Nullable Set<Waiting> others) {
+    Set<Waiting> all = others == null ? ConcurrentHashMap.newKeySet() : others;
+    all.add(waiting);
+    return all;
+  }
+
+  private static @Nullable Set<Waiting> without(Waiting waiting, Set<Waiting> all) {
+    all.remove(waiting);
+    return all.isEmpty() ? null : all;
+  }
+
   private static int start() {
-    int epoll = call("epoll_create1", link("epoll_create1", JAVA_INT), EPOLL_CLOEXEC);
+    int epoll;
+    try {
+      epoll = (int) link("epoll_create1", JAVA_INT).invokeExact(Errno.state(), EPOLL_CLOEXEC);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+    if (epoll < 0) {
+      throw new RdmaException("epoll_create1", Errno.errno());
+    }
     Thread.ofPlatform().daemon().name("rdma4j-readiness").start(() -> serve(epoll));
     return epoll;
   }
@@ -97,47 +112,45 @@ final class ReadinessThread {
         throw Errno.unexpected(thrown);
       }
       for (int i = 0; i < ready; i++) {
-        wake(events.get(JAVA_LONG_UNALIGNED, i * EVENT_SIZE + DATA_OFFSET));
+        wake((int) events.get(JAVA_LONG_UNALIGNED, i * EVENT_SIZE + DATA_OFFSET));
       }
     }
   }
 
-  private static void wake(long key) {
-    Waiting waiting = WAITING.get(key);
-    if (waiting != null) {
+  /** All of them, as what they wait for may be taken by one that waits no more. */
+  private static void wake(int fd) {
+    for (Waiting waiting : WAITING.getOrDefault(fd, Set.of())) {
       waiting.ready = true;
       LockSupport.unpark(waiting.thread);
     }
   }
 
-  private static void control(int operation, int fd, long key) {
+  /**
+   * Has the descriptor wake once. The kernel forgets one that is closed, so that the first wait
+   * adds it, and each other one is a single call.
+   */
+  private static void arm(int fd) {
+    while (!control(EPOLL_CTL_MOD, fd, ErrorNumber.ENOENT)
+        && !control(EPOLL_CTL_ADD, fd, ErrorNumber.EEXIST)) {}
+  }
+
+  /** False where it failed with that error. */
+  private static boolean control(int operation, int fd, ErrorNumber expected) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment event = arena.allocate(EVENT_SIZE, 8);
       event.set(JAVA_INT, 0, EPOLLIN_ONCE);
-      event.set(JAVA_LONG_UNALIGNED, DATA_OFFSET, key);
+      event.set(JAVA_LONG_UNALIGNED, DATA_OFFSET, fd);
       int result;
       try {
         result = (int) EPOLL_CTL.invokeExact(Errno.state(), EPOLL, operation, fd, event);
       } catch (Throwable thrown) {
         throw Errno.unexpected(thrown);
       }
-      if (result < 0) {
+      if (result < 0 && Errno.errno() != expected.value()) {
         throw new RdmaException("epoll_ctl", Errno.errno());
       }
+      return result == 0;
     }
-  }
-
-  private static int call(String name, MethodHandle handle, int argument) {
-    int result;
-    try {
-      result = (int) handle.invokeExact(Errno.state(), argument);
-    } catch (Throwable thrown) {
-      throw Errno.unexpected(thrown);
-    }
-    if (result < 0) {
-      throw new RdmaException(name, Errno.errno());
-    }
-    return result;
   }
 
   private static MethodHandle link(String name, MemoryLayout... arguments) {

@@ -98,9 +98,13 @@ public final class CompletionChannel implements AutoCloseable {
    * would make it wait for ever.
    */
   private @Nullable CompletionQueue acknowledge(MemorySegment event) {
-    WeakReference<CompletionQueue> queue = queues.get(event.address());
+    WeakReference<CompletionQueue> known = queues.get(event.address());
     rdma_h.ibv_ack_cq_events(event, 1);
-    return queue == null ? null : queue.get();
+    CompletionQueue queue = known == null ? null : known.get();
+    if (queue != null) {
+      queue.takeNotification();
+    }
+    return queue;
   }
 
   /**

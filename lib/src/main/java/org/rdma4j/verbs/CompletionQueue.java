@@ -31,6 +31,7 @@ public final class CompletionQueue implements AutoCloseable {
   private final HotCalls polls = new HotCalls();
   private final Capacity capacity;
   private final Lifetime lifetime;
+  private volatile boolean notified = true;
 
   CompletionQueue(RdmaDevice device, MemorySegment queue, CompletionQueueConfig config) {
     CompletionChannel channel = config.channel();
@@ -106,15 +107,29 @@ public final class CompletionQueue implements AutoCloseable {
     }
     lifetime.whileOpen(
         () -> {
-          Native.check(
-              device.info(),
-              "ibv_req_notify_cq",
+          // Before the call, as another thread may take the event before this one goes on.
+          notified = notified && solicitedOnly;
+          int result =
               DataPath.ibv_req_notify_cq(
                   DataPath.ibv_req_notify_cq$op(device.context()),
                   queue.address(),
-                  solicitedOnly ? 1 : 0));
+                  solicitedOnly ? 1 : 0);
+          if (result != 0) {
+            notified = true;
+          }
+          Native.check(device.info(), "ibv_req_notify_cq", result);
           return true;
         });
+  }
+
+  /** Whether no event is to come that was asked for, of any completion. */
+  boolean isNotified() {
+    return notified;
+  }
+
+  /** That an event was taken from the channel. */
+  void takeNotification() {
+    notified = true;
   }
 
   /**

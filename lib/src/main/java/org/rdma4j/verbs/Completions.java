@@ -124,13 +124,14 @@ public final class Completions extends HotCall {
       if (polled != 0) {
         return polled;
       }
-      // Those that came after their completions had been polled, and would add up in the kernel.
-      while (channel.awaitEvent(Duration.ZERO).isPresent()) {}
-      queue.requestNotification(false);
-      // What arrived between the poll and the request has raised no event.
-      polled = poll();
-      if (polled != 0) {
-        return polled;
+      // One that was asked for earlier may come, or have come, after its completion was polled.
+      if (queue.isNotified()) {
+        queue.requestNotification(false);
+        // What arrived between the poll and the request has raised no event.
+        polled = poll();
+        if (polled != 0) {
+          return polled;
+        }
       }
       if (channel.awaitEvent(deadline.remaining()).isEmpty()) {
         return 0;

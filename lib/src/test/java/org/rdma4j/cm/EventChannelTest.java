@@ -7,7 +7,9 @@ import static org.rdma4j.cm.CmLoopback.PATIENCE;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Tag;
@@ -66,6 +68,30 @@ final class EventChannelTest {
         side.receive(1, 0, 8);
         first.id().disconnect();
         next(channel, CmEvent.Disconnected.class);
+      }
+    }
+  }
+
+  @Test
+  void bothSidesAreToldWhenTheQueuePairsMayBeUsedAgain() throws Exception {
+    try (EventChannel channel = EventChannel.open()) {
+      CmEvent.ConnectRequest request = request(channel);
+      try (var side = new CmLoopback.Side(request.id())) {
+        request.id().accept(ConnectionParameters.DEFAULT);
+        CmId one = next(channel, CmEvent.Established.class).id();
+        CmId other = next(channel, CmEvent.Established.class).id();
+        side.receive(1, 0, 8);
+        one.disconnect();
+        Set<CmId> over = new HashSet<>();
+        while (over.size() < 2) {
+          CmEvent event = channel.awaitEvent(PATIENCE).orElseThrow();
+          if (event instanceof CmEvent.TimeWaitExited) {
+            over.add(event.id());
+          } else if (event.equals(new CmEvent.Disconnected(other))) {
+            other.disconnect();
+          }
+        }
+        assertThat(over).containsExactlyInAnyOrder(one, other);
       }
     }
   }

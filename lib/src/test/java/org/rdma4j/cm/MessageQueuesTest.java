@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.verbs.CompletionOpcode;
@@ -140,6 +142,18 @@ final class MessageQueuesTest {
       pair.client().close();
       assertThatThrownBy(() -> pair.a().postSend(1)).isInstanceOf(IllegalStateException.class);
       assertThatThrownBy(() -> pair.a().postSend(1)).isInstanceOf(IllegalStateException.class);
+    }
+  }
+
+  @Test
+  void aSecondWaitForReceivesEndsWhenItsOwnTimeIsUp() throws Exception {
+    try (var pair = connected(PortSpace.TCP)) {
+      var first = CmLoopback.start(() -> pair.a.awaitReceive(PATIENCE));
+      assertThatThrownBy(() -> first.get(100, TimeUnit.MILLISECONDS))
+          .isInstanceOf(TimeoutException.class);
+      var second = CmLoopback.start(() -> pair.a.awaitReceive(Duration.ofMillis(50)));
+      assertThat(CmLoopback.get(second)).isEmpty();
+      assertThat(first.isDone()).isFalse();
     }
   }
 }

@@ -7,10 +7,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +28,9 @@ final class ManyThreadsTest {
   @Test
   void tenThousandVirtualThreadsEchoThroughSixteenConnections() throws Exception {
     List<RdmaConnection> clients = new ArrayList<>();
-    try (RdmaServer listener = RdmaServer.bind(RdmaConnectionTest.local());
+    Queue<RecordedEvent> pinned = new ConcurrentLinkedQueue<>();
+    try (RecordingStream recording = recordPinned(pinned);
+        RdmaServer listener = RdmaServer.bind(RdmaConnectionTest.local());
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int i = 0; i < CONNECTIONS; i++) {
         Future<?> server = threads.submit(() -> serve(listener.accept(PATIENCE).orElseThrow()));
@@ -45,7 +51,19 @@ final class ManyThreadsTest {
       }
       assertThat(received).isEqualTo(sent);
       clients.forEach(RdmaConnection::close);
+      recording.stop();
     }
+    assertThat(pinned).isEmpty();
+  }
+
+  /** Where a virtual thread sleeps and holds its carrier, however shortly. */
+  private static RecordingStream recordPinned(Queue<RecordedEvent> pinned) {
+    RecordingStream recording = new RecordingStream();
+    recording.enable("jdk.VirtualThreadPinned").withoutThreshold().withStackTrace();
+    recording.onEvent(pinned::add);
+    recording.setReuse(false);
+    recording.startAsync();
+    return recording;
   }
 
   private static boolean serve(RdmaConnection connection) throws Exception {

@@ -31,6 +31,7 @@ import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.WorkCompletionException;
 
 @Tag("device")
@@ -245,23 +246,54 @@ final class RdmaConnectionTest {
 
   @Test
   void aPeerThatGivesCreditsItCannotHaveBreaksTheConnection() throws Exception {
+    int creditsAlone = 1 << 28;
+    int credits = creditsAlone - 1;
+    assertThatItBreaks(
+        (request, queues, memory) -> request.sendWithImmediate(creditsAlone | credits),
+        credits + " credits");
+  }
+
+  @Test
+  void aPeerThatSendsAMessageOfNoKnownKindBreaksTheConnection() throws Exception {
+    assertThatItBreaks(
+        (request, queues, memory) -> request.sendWithImmediate(0xf << 28), "kind 15");
+  }
+
+  @Test
+  void aPeerThatSendsAMessageWithoutImmediateValueBreaksTheConnection() throws Exception {
+    assertThatItBreaks((request, queues, memory) -> request.send(), "no message of this protocol");
+  }
+
+  @Test
+  void aPeerThatWritesMoreThanAMessageTakesBreaksTheConnection() throws Exception {
+    assertThatItBreaks(
+        (request, queues, memory) ->
+            request
+                .writeWithImmediate(memory.address(), memory.key(), 0)
+                .from(queues.registerMessages(memory.length()), 0, memory.length()),
+        "no message of this protocol");
+  }
+
+  /** Describes what a peer posts that keeps no rule, and may write to memory of this side. */
+  private interface Misdeed {
+    void describe(SendRequests request, MessageQueues queues, RemoteMemory memory);
+  }
+
+  private void assertThatItBreaks(Misdeed misdeed, String reason) throws Exception {
     try (var peer = resolved();
         var queues = MessageQueues.create(peer.id(), 4, 4)) {
       FutureTask<Optional<RdmaConnection>> accept = start(() -> listener.accept(PATIENCE));
       peer.connect(ConnectionParameters.DEFAULT.privateData(Hello.of(SMALL).write()), PATIENCE);
       try (RdmaConnection accepted = get(accept).orElseThrow()) {
-        int creditsAlone = 1 << 28;
-        int credits = creditsAlone - 1;
-        queues
-            .queuePair()
-            .sendRequests(1)
-            .add(1)
-            .sendWithImmediate(creditsAlone | credits)
-            .signaled()
-            .post();
+        MemoryRegion exposed =
+            accepted.register(
+                2L * SMALL.messageBytes(), AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+        SendRequests request = queues.queuePair().sendRequests(1).add(1).signaled();
+        misdeed.describe(request, queues, RemoteMemory.of(exposed.slice(0, exposed.byteSize())));
+        request.post();
         assertThatThrownBy(() -> accepted.receive(PATIENCE))
             .isInstanceOf(RdmaException.class)
-            .hasMessageContaining(credits + " credits");
+            .hasMessageContaining(reason);
       }
     }
   }
@@ -374,6 +406,45 @@ final class RdmaConnectionTest {
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("closed");
     }
+  }
+
+  @Test
+  void aCloseWhileAnotherThreadReadsLosesNoMessage() throws Exception {
+    sendBehindARead("last");
+    client.close();
+    assertThat(receive(server)).isEqualTo("last");
+    assertThat(server.receive(PATIENCE)).isEmpty();
+  }
+
+  @Test
+  void twoThreadsThatCloseAtOnceLoseNoMessage() throws Exception {
+    sendBehindARead("last");
+    FutureTask<Boolean> other =
+        start(
+            () -> {
+              client.close();
+              return true;
+            });
+    client.close();
+    assertThat(get(other)).isTrue();
+    assertThat(receive(server)).isEqualTo("last");
+    assertThat(server.receive(PATIENCE)).isEmpty();
+  }
+
+  /** It arrives only after a read that takes its time, and that another thread waits for. */
+  private void sendBehindARead(String message) throws Exception {
+    MemoryRegion exposed = server.register(32 << 20, AccessFlag.REMOTE_READ);
+    MemoryRegion local = client.register(exposed.byteSize(), AccessFlag.LOCAL_WRITE);
+    RemoteMemory remote = RemoteMemory.of(exposed.slice(0, exposed.byteSize()));
+    FutureTask<Boolean> read =
+        start(
+            () -> {
+              client.read(remote, local.slice(0, local.byteSize()), PATIENCE);
+              return true;
+            });
+    assertThatThrownBy(() -> read.get(20, TimeUnit.MILLISECONDS))
+        .isInstanceOf(TimeoutException.class);
+    client.send(text(message), PATIENCE);
   }
 
   @Test

@@ -50,6 +50,22 @@ final class EventsTest {
     assertThat(waiting.get(60, TimeUnit.SECONDS)).contains(loopback.b.queue);
   }
 
+  @Test
+  void completionsAreAwaitedAlsoWhereTheProgramTookTheEventOfAnEarlierWait() throws Exception {
+    Completions completions = loopback.b.queue.completions(1);
+    for (long i = 0; i < 3; i++) {
+      assertThat(completions.await(Duration.ofMillis(10))).isZero();
+      loopback.b.receive(i, 0, 64);
+      loopback.a.sends.add(i).from(loopback.a.region, 0, 1);
+      loopback.a.sends.post();
+      if (i == 0) {
+        assertThat(loopback.b.channel.awaitEvent(LONG)).contains(loopback.b.queue);
+      }
+      assertThat(completions.await(LONG)).isEqualTo(1);
+      assertThat(completions.workRequestId(0)).isEqualTo(i);
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aWaitEndsAtItsTimeout(boolean virtual) throws Exception {

@@ -1,0 +1,89 @@
+package org.rdma4j.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.rdma4j.Resources;
+
+/** {@code -Dorg.rdma4j.connection.cycles=5000} makes more of them. */
+@Tag("device")
+@Tag("slow")
+final class ConnectionCyclesTest {
+  private static final int CYCLES = Integer.getInteger("org.rdma4j.connection.cycles", 1000);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Pattern RESIDENT = Pattern.compile("VmRSS:\\s+(\\d+) kB");
+
+  /** That of a message's memory in each cycle, of which one side leaks, would be 100 MiB. */
+  private static final long MOST_GROWTH_KIB = 16 << 10;
+
+  private static final ConnectionConfig CONFIG = ConnectionConfig.DEFAULT.messageBytes(100 << 10);
+
+  @Test
+  void connectionsThatEndLeaveNothingBehind() throws Exception {
+    try (RdmaServer listener = RdmaServer.bind(RdmaConnectionTest.local(), CONFIG);
+        ExecutorService servers = Executors.newVirtualThreadPerTaskExecutor()) {
+      cycle(listener, servers, CYCLES / 5);
+      Future<Boolean> held = servers.submit(() -> echo(listener));
+      try (RdmaConnection stays =
+          RdmaConnection.connect(listener.localAddress(), CONFIG, PATIENCE)) {
+        Resources before = Resources.now();
+        long resident = resident();
+        cycle(listener, servers, CYCLES - CYCLES / 5);
+        assertThat(Resources.now()).isEqualTo(before);
+        assertThat(resident() - resident).isLessThan(MOST_GROWTH_KIB);
+        assertThat(stays.maxMessageBytes()).isEqualTo(CONFIG.messageBytes());
+      }
+      assertThat(held.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isFalse();
+    }
+  }
+
+  private static void cycle(RdmaServer listener, ExecutorService servers, int times)
+      throws Exception {
+    ByteBuffer message = ByteBuffer.allocate(Integer.BYTES);
+    for (int i = 0; i < times; i++) {
+      Future<Boolean> server = servers.submit(() -> echo(listener));
+      try (RdmaConnection client =
+          RdmaConnection.connect(listener.localAddress(), CONFIG, PATIENCE)) {
+        client.send(message.clear().putInt(i).flip(), PATIENCE);
+        try (MessageBuffer answer = client.receive(PATIENCE).orElseThrow()) {
+          assertThat(answer.byteBuffer().getInt()).isEqualTo(i);
+        }
+      }
+      assertThat(server.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  /** Whether there was a message. */
+  private static boolean echo(RdmaServer listener) throws Exception {
+    try (RdmaConnection connection = listener.accept(PATIENCE).orElseThrow()) {
+      boolean any = false;
+      while (true) {
+        var message = connection.receive(PATIENCE);
+        if (message.isEmpty()) {
+          return any;
+        }
+        connection.send(message.get(), PATIENCE);
+        any = true;
+      }
+    }
+  }
+
+  private static long resident() throws IOException {
+    System.gc();
+    Matcher resident = RESIDENT.matcher(Files.readString(Path.of("/proc/self/status")));
+    assertThat(resident.find()).isTrue();
+    return Long.parseLong(resident.group(1));
+  }
+}

@@ -1,0 +1,147 @@
+package org.rdma4j.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.rdma4j.Command;
+import org.rdma4j.RdmaException;
+import org.rdma4j.cm.CmDevices;
+import org.rdma4j.cm.CmEvent;
+import org.rdma4j.cm.CmId;
+import org.rdma4j.cm.EventChannel;
+import org.rdma4j.cm.PortSpace;
+import org.rdma4j.cm.SynchronousCmId;
+import org.rdma4j.verbs.RdmaDevice;
+
+/** A device of its own, soft-RoCE over an interface of its own, goes away while it is used. */
+@Tag("device")
+@Tag("slow")
+final class DeviceRemovalTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final String INTERFACE = "rdma4j1";
+  private static final String DEVICE = "rxe_rdma4j1";
+  private static final String ADDRESS = "198.51.100.1";
+
+  private Optional<Process> removal = Optional.empty();
+
+  @BeforeEach
+  void add() throws Exception {
+    Command.output("ip", "link", "add", INTERFACE, "type", "dummy");
+    Command.output("ip", "address", "add", ADDRESS + "/24", "dev", INTERFACE);
+    Command.output("ip", "link", "set", INTERFACE, "up");
+    Command.output("rdma", "link", "add", DEVICE, "type", "rxe", "netdev", INTERFACE);
+  }
+
+  /** The command ends only when nobody has the device open any more. */
+  private void remove() throws Exception {
+    removal =
+        Optional.of(
+            new ProcessBuilder("rdma", "link", "delete", DEVICE).redirectErrorStream(true).start());
+  }
+
+  @AfterEach
+  void awaitRemoval() throws Exception {
+    if (removal.isEmpty()) {
+      remove();
+    }
+    Process removing = removal.orElseThrow();
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (!removing.waitFor(100, TimeUnit.MILLISECONDS) && System.nanoTime() - deadline < 0) {
+      closeDevice();
+    }
+    assertThat(removing.isAlive()).isFalse();
+    assertThat(Command.output("rdma", "link", "show")).doesNotContain(DEVICE);
+    Command.output("ip", "link", "delete", INTERFACE);
+  }
+
+  /** That of the connection manager. */
+  private static void closeDevice() {
+    for (RdmaDevice device : CmDevices.list()) {
+      if (device.info().name().equals(DEVICE)) {
+        device.close();
+      }
+    }
+  }
+
+  private static <T> FutureTask<T> start(Callable<T> call) {
+    FutureTask<T> task = new FutureTask<>(call);
+    Thread.ofVirtual().start(task);
+    return task;
+  }
+
+  private static <T> T get(FutureTask<T> task) throws Exception {
+    return task.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  @Test
+  void aBoundIdentifierIsToldOfIt() throws Exception {
+    try (EventChannel channel = EventChannel.open()) {
+      CmId id = channel.createId(PortSpace.TCP);
+      id.bind(new InetSocketAddress(ADDRESS, 0));
+      assertThat(id.hasDevice()).isTrue();
+      remove();
+      assertThat(channel.awaitEvent(PATIENCE)).contains(new CmEvent.DeviceRemoved(id));
+      id.close();
+    }
+  }
+
+  @Test
+  void aWaitForARequestEndsWithENODEV() throws Exception {
+    try (SynchronousCmId listener = SynchronousCmId.open(PortSpace.TCP)) {
+      listener.id().bind(new InetSocketAddress(ADDRESS, 0));
+      listener.id().listen(1);
+      FutureTask<Optional<SynchronousCmId>> request = start(() -> listener.awaitRequest(PATIENCE));
+      assertThatThrownBy(() -> request.get(100, TimeUnit.MILLISECONDS))
+          .isInstanceOf(TimeoutException.class);
+      remove();
+      assertThatThrownBy(() -> get(request))
+          .cause()
+          .isInstanceOf(RdmaException.class)
+          .hasMessageContaining("ENODEV");
+    }
+  }
+
+  @Test
+  void aConnectionBreaksWithENODEVAndCloses() throws Exception {
+    try (RdmaServer listener = RdmaServer.bind(new InetSocketAddress(ADDRESS, 0))) {
+      FutureTask<Optional<RdmaConnection>> accept = start(() -> listener.accept(PATIENCE));
+      try (RdmaConnection client = RdmaConnection.connect(listener.localAddress(), PATIENCE);
+          RdmaConnection server = get(accept).orElseThrow()) {
+        List<FutureTask<Optional<MessageBuffer>>> receives = new ArrayList<>();
+        for (RdmaConnection each : List.of(client, server)) {
+          FutureTask<Optional<MessageBuffer>> receive = start(() -> each.receive(PATIENCE));
+          assertThatThrownBy(() -> receive.get(100, TimeUnit.MILLISECONDS))
+              .isInstanceOf(TimeoutException.class);
+          receives.add(receive);
+        }
+        RdmaDevice device = client.domain().device();
+        remove();
+        for (FutureTask<Optional<MessageBuffer>> receive : receives) {
+          assertThatThrownBy(() -> get(receive))
+              .cause()
+              .isInstanceOf(RdmaException.class)
+              .hasMessageContaining("ENODEV");
+        }
+        assertThatThrownBy(() -> client.send(ByteBuffer.allocate(1), PATIENCE))
+            .isInstanceOf(RdmaException.class)
+            .hasMessageContaining("ENODEV");
+        device.close();
+        assertThatThrownBy(() -> client.register(1)).isInstanceOf(IllegalStateException.class);
+      }
+    }
+  }
+}
