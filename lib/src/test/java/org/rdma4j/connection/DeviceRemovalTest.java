@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -77,16 +76,6 @@ final class DeviceRemovalTest {
     }
   }
 
-  private static <T> FutureTask<T> start(Callable<T> call) {
-    FutureTask<T> task = new FutureTask<>(call);
-    Thread.ofVirtual().start(task);
-    return task;
-  }
-
-  private static <T> T get(FutureTask<T> task) throws Exception {
-    return task.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-  }
-
   @Test
   void aBoundIdentifierIsToldOfIt() throws Exception {
     try (EventChannel channel = EventChannel.open()) {
@@ -104,11 +93,12 @@ final class DeviceRemovalTest {
     try (SynchronousCmId listener = SynchronousCmId.open(PortSpace.TCP)) {
       listener.id().bind(new InetSocketAddress(ADDRESS, 0));
       listener.id().listen(1);
-      FutureTask<Optional<SynchronousCmId>> request = start(() -> listener.awaitRequest(PATIENCE));
+      FutureTask<Optional<SynchronousCmId>> request =
+          RdmaConnectionTest.start(() -> listener.awaitRequest(PATIENCE));
       assertThatThrownBy(() -> request.get(100, TimeUnit.MILLISECONDS))
           .isInstanceOf(TimeoutException.class);
       remove();
-      assertThatThrownBy(() -> get(request))
+      assertThatThrownBy(() -> RdmaConnectionTest.get(request))
           .cause()
           .isInstanceOf(RdmaException.class)
           .hasMessageContaining("ENODEV");
@@ -118,12 +108,14 @@ final class DeviceRemovalTest {
   @Test
   void aConnectionBreaksWithENODEVAndCloses() throws Exception {
     try (RdmaServer listener = RdmaServer.bind(new InetSocketAddress(ADDRESS, 0))) {
-      FutureTask<Optional<RdmaConnection>> accept = start(() -> listener.accept(PATIENCE));
+      FutureTask<Optional<RdmaConnection>> accept =
+          RdmaConnectionTest.start(() -> listener.accept(PATIENCE));
       try (RdmaConnection client = RdmaConnection.connect(listener.localAddress(), PATIENCE);
-          RdmaConnection server = get(accept).orElseThrow()) {
+          RdmaConnection server = RdmaConnectionTest.get(accept).orElseThrow()) {
         List<FutureTask<Optional<MessageBuffer>>> receives = new ArrayList<>();
         for (RdmaConnection each : List.of(client, server)) {
-          FutureTask<Optional<MessageBuffer>> receive = start(() -> each.receive(PATIENCE));
+          FutureTask<Optional<MessageBuffer>> receive =
+              RdmaConnectionTest.start(() -> each.receive(PATIENCE));
           assertThatThrownBy(() -> receive.get(100, TimeUnit.MILLISECONDS))
               .isInstanceOf(TimeoutException.class);
           receives.add(receive);
@@ -131,7 +123,7 @@ final class DeviceRemovalTest {
         RdmaDevice device = client.domain().device();
         remove();
         for (FutureTask<Optional<MessageBuffer>> receive : receives) {
-          assertThatThrownBy(() -> get(receive))
+          assertThatThrownBy(() -> RdmaConnectionTest.get(receive))
               .cause()
               .isInstanceOf(RdmaException.class)
               .hasMessageContaining("ENODEV");

@@ -69,13 +69,13 @@ final class RdmaConnectionTest {
     return new InetSocketAddress(LocalAddress.ipv4(), 0);
   }
 
-  private static <T> FutureTask<T> start(Callable<T> call) {
+  static <T> FutureTask<T> start(Callable<T> call) {
     FutureTask<T> task = new FutureTask<>(call);
     Thread.ofVirtual().start(task);
     return task;
   }
 
-  private static <T> T get(FutureTask<T> task) throws Exception {
+  static <T> T get(FutureTask<T> task) throws Exception {
     return task.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
   }
 

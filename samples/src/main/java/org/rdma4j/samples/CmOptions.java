@@ -2,9 +2,9 @@ package org.rdma4j.samples;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.cm.AddressHints;
@@ -56,8 +56,33 @@ final class CmOptions {
 
   /** One for an address as rdma_getaddrinfo knows it. */
   SynchronousCmId open(String host, String port, AddressHints hints) throws InterruptedException {
-    List<AddressInfo> known = AddressInfo.resolve(host, port, hints, timeout());
-    return SynchronousCmId.open(known.get(0), timeout());
+    return SynchronousCmId.open(resolve(host, port, hints), timeout());
+  }
+
+  /** The address to listen on, as rdma_getaddrinfo knows it. */
+  AddressInfo local(@Nullable String source, String port, AddressHints hints)
+      throws InterruptedException {
+    return resolve(source, port, hints.passive(true));
+  }
+
+  /** The address of a server, as rdma_getaddrinfo knows it. */
+  AddressInfo peer(String host, String port, AddressHints hints, @Nullable String source)
+      throws InterruptedException {
+    AddressHints all =
+        source == null ? hints : hints.source(resolve(source, null, hints.passive(true)).source());
+    return resolve(host, port, all);
+  }
+
+  static SocketAddress destination(AddressInfo peer) {
+    if (peer.destination() == null) {
+      throw new Failure("the server has no address");
+    }
+    return peer.destination();
+  }
+
+  private AddressInfo resolve(@Nullable String node, @Nullable String service, AddressHints hints)
+      throws InterruptedException {
+    return AddressInfo.resolve(node, service, hints, timeout()).get(0);
   }
 
   /** A wait of at most that long for a client. */

@@ -28,6 +28,7 @@ import picocli.CommandLine.Spec;
       UdPingPong.class,
       SrqPingPong.class,
       EndpointPingPong.class,
+      ConnectionPingPong.class,
       ReadWriteDemo.class,
       RcExample.class,
       AsyncWatch.class,
@@ -37,6 +38,8 @@ import picocli.CommandLine.Spec;
       Ucmatose.class,
       Udaddy.class,
       Mckey.class,
+      Cmtime.class,
+      Srq.class,
       Rcopy.class
     },
     exitCodeListHeading = "%nExit status:%n",

@@ -73,6 +73,13 @@ final class Rping implements Callable<Integer> {
       description = "the length of a ping, 23 to 65535 (default: ${DEFAULT-VALUE})")
   int size = 64;
 
+  @Option(
+      names = "--warmup",
+      paramLabel = "COUNT",
+      description =
+          "send that many pings before the others, and print how long one of those took (client)")
+  @Nullable Integer warmup;
+
   @Option(names = "-v", description = "print the text of each ping")
   boolean verbose;
 
@@ -109,6 +116,7 @@ final class Rping implements Callable<Integer> {
     common.checkRange("-p", port, 1, 65535);
     common.checkRange("-C", count, 0, Integer.MAX_VALUE);
     common.checkRange("-S", size, 23, 65535);
+    common.checkRange("--warmup", warmup == null ? 0 : warmup, 0, Integer.MAX_VALUE);
     if (side.server) {
       serve();
     } else {

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.rdma4j.cm.ConnectionParameters;
 import org.rdma4j.cm.SynchronousCmId;
@@ -140,7 +141,12 @@ final class RpingSide implements AutoCloseable {
 
   /** The client's pings. */
   void ping() throws InterruptedException {
-    for (int ping = 0; options.count == 0 || ping < options.count; ping++) {
+    int before = options.warmup == null ? 0 : options.warmup;
+    long began = System.nanoTime();
+    for (int ping = 0; options.count == 0 || ping - before < options.count; ping++) {
+      if (ping == before) {
+        began = System.nanoTime();
+      }
       byte[] text = text(ping);
       MemorySegment.copy(text, 0, start.segment(), ValueLayout.JAVA_BYTE, 0, text.length);
       tell(start);
@@ -155,6 +161,18 @@ final class RpingSide implements AutoCloseable {
       if (options.verbose) {
         options.out().println("ping data: " + data.segment().getString(0));
       }
+    }
+    if (options.warmup != null) {
+      double micros = (System.nanoTime() - began) / 1e3;
+      options
+          .out()
+          .printf(
+              Locale.ROOT,
+              "%d pings of %d bytes in %.2f seconds = %.2f usec/ping%n",
+              options.count,
+              options.size,
+              micros / 1e6,
+              micros / options.count);
     }
   }
 

@@ -1,5 +1,6 @@
 package org.rdma4j.samples;
 
+import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
@@ -60,7 +61,7 @@ final class ServerOptions {
   /** An identifier that listens. */
   CmId listen(EventChannel channel, PortSpace space, String port) throws InterruptedException {
     nodes.say("starting server");
-    AddressInfo address = resolve(nodes.source, port, hints(space).passive(true));
+    AddressInfo address = nodes.common.local(nodes.source, port, hints(space));
     CmId listener = channel.createId(address.space());
     if (address.source() != null) {
       listener.bind(address.source());
@@ -77,19 +78,13 @@ final class ServerOptions {
   ByteBuffer resolve(EventChannel channel, PortSpace space, String server, String port)
       throws InterruptedException {
     nodes.say("starting client");
-    AddressHints hints = hints(space);
-    if (nodes.source != null) {
-      hints = hints.source(resolve(nodes.source, null, hints.passive(true)).source());
-    }
-    AddressInfo address = resolve(server, port, hints);
-    if (address.destination() == null) {
-      throw new Failure(server + " has no address");
-    }
+    AddressInfo address = nodes.common.peer(server, port, hints(space), nodes.source);
+    SocketAddress destination = CmOptions.destination(address);
     nodes.say("connecting");
     for (int i = 0; i < nodes.connections; i++) {
       channel
           .createId(address.space())
-          .resolveAddress(address.source(), address.destination(), nodes.common.timeout());
+          .resolveAddress(address.source(), destination, nodes.common.timeout());
     }
     return address.connectData();
   }
@@ -99,11 +94,6 @@ final class ServerOptions {
         .space(space)
         .numericHost(format != Format.name)
         .family(format == Format.gid ? AddressFamily.INFINIBAND : null);
-  }
-
-  private AddressInfo resolve(@Nullable String node, @Nullable String service, AddressHints hints)
-      throws InterruptedException {
-    return AddressInfo.resolve(node, service, hints, nodes.common.timeout()).get(0);
   }
 
   /** What follows where an address was resolved. */

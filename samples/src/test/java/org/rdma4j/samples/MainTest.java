@@ -29,6 +29,9 @@ class MainTest {
         "ucmatose --help",
         "udaddy --help",
         "mckey --help",
+        "cmtime --help",
+        "connection-pingpong --help",
+        "srq --help",
         "rcopy --help"
       })
   void helpIsPrinted(String args) {
@@ -138,6 +141,14 @@ class MainTest {
     "mckey, '(-m=ADDRESS | -M=GID)'",
     "mckey -M ff0e::1, '-M takes a -b'",
     "mckey -m 239.1.2.3 -p tcp, 'must be udp (0x111) or ipoib (0x2)'",
+    "cmtime -c 0, '-c is 0, must be from 1 to 65536'",
+    "cmtime -r 8, '-r is 8, must be from 0 to 7'",
+    "cmtime -t 0, '-t is 0, must be from 1'",
+    "connection-pingpong -s 0, '-s is 0, must be from 1'",
+    "rping -c -a here --warmup -1, '--warmup is -1, must be from 0'",
+    "srq -l 0, '-l is 0, must be from 1'",
+    "srq -c 0, '-c is 0, must be from 1'",
+    "srq, '-a is missing: the server''s name or address'",
     "rping -s -p 0, '-p is 0, must be from 1 to 65535'",
     "rcopy -p 0, '-p is 0, must be from 1 to 65535'",
     "rcopy -n -1, '-n is -1, must be from 0'",

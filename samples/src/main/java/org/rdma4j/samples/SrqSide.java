@@ -1,0 +1,241 @@
+package org.rdma4j.samples;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.SynchronousCmId;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.CompletionChannel;
+import org.rdma4j.verbs.CompletionOpcode;
+import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.MemorySlice;
+import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.QueuePair;
+import org.rdma4j.verbs.QueuePairConfig;
+import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.ReceiveRequests;
+import org.rdma4j.verbs.SendRequests;
+import org.rdma4j.verbs.SharedReceiveQueue;
+import org.rdma4j.verbs.WorkCompletionException;
+
+/**
+ * One side of srq's connections: their shared receive queue, its memory, and the steps of a
+ * message. It belongs to one thread.
+ */
+final class SrqSide implements AutoCloseable {
+  static final int CONNECTIONS = 2;
+
+  /** More than can be on their way, so that no message meets an empty queue. */
+  private static final int RECEIVES = 2 * CONNECTIONS;
+
+  /** How soon a disconnect is noticed, while nothing completes. */
+  private static final Duration LOOK_AROUND = Duration.ofMillis(20);
+
+  /** How many messages differ; prime, so that none looks like its neighbours. */
+  private static final int TEXTS = 251;
+
+  private final Srq options;
+  private final CompletionChannel channel;
+  private final ProtectionDomain domain;
+  private final CompletionQueue queue;
+  private final Completions completions;
+  private final SharedReceiveQueue shared;
+  private final ReceiveRequests receives;
+
+  /** A message for each receive, and behind them one for each connection to send. */
+  private final MemoryRegion messages;
+
+  /** Each message is a part of this, which begins where its number and its connection tell. */
+  private final MemorySegment text;
+
+  private final List<Connection> connections = new ArrayList<>();
+
+  /** A connection, with how many messages have come how far. */
+  private final class Connection {
+    final int index = connections.size();
+    final SynchronousCmId id;
+    final QueuePair queuePair;
+    final SendRequests sends;
+    int received;
+    int posted;
+    int sent;
+
+    Connection(SynchronousCmId id) {
+      this.id = id;
+      queuePair =
+          id.id()
+              .createQueuePair(
+                  domain,
+                  QueuePairConfig.reliable(queue).sendDepth(RECEIVES).sharedReceiveQueue(shared));
+      sends = queuePair.sendRequests(1);
+    }
+
+    MemorySegment message(int number) {
+      return text.asSlice((index + CONNECTIONS * (long) number) % TEXTS, options.length);
+    }
+
+    void send(int slot) {
+      sends.add(slot).send().from(slice(slot)).signaled().post();
+      posted++;
+    }
+
+    /** The client's next message, once nothing is left of the last one. */
+    void ask() {
+      if (received == posted && sent == posted && posted < options.count) {
+        int slot = RECEIVES + index;
+        slice(slot).segment().copyFrom(message(posted));
+        send(slot);
+      }
+    }
+
+    boolean isDone() {
+      return received == options.count && sent == options.count;
+    }
+
+    void check(int slot, long bytes) {
+      if (bytes != options.length || slice(slot).segment().mismatch(message(received)) >= 0) {
+        throw new Failure(
+            "message %d of connection %d is another one: give both sides the same -l"
+                .formatted(received, index));
+      }
+      received++;
+    }
+  }
+
+  /** What a side does about a message that it received or sent. */
+  private interface Step {
+    void take(Connection connection, int slot);
+  }
+
+  SrqSide(Srq options, RdmaDevice device) {
+    this.options = options;
+    text = text(options.length);
+    domain = device.allocateProtectionDomain();
+    Deque<Runnable> undo = new ArrayDeque<>();
+    undo.push(domain::close);
+    try {
+      channel = device.createCompletionChannel();
+      undo.push(channel::close);
+      queue = device.createCompletionQueue(RECEIVES * (1 + CONNECTIONS), channel);
+      completions = queue.completions(RECEIVES);
+      shared = domain.createSharedReceiveQueue(RECEIVES, 1);
+      receives = shared.receiveRequests(1);
+      messages =
+          domain.register((long) (RECEIVES + CONNECTIONS) * options.length, AccessFlag.LOCAL_WRITE);
+      for (int slot = 0; slot < RECEIVES; slot++) {
+        receive(slot);
+      }
+    } catch (RuntimeException failed) {
+      undo.forEach(Runnable::run);
+      throw failed;
+    }
+  }
+
+  private static MemorySegment text(int length) {
+    byte[] text = new byte[length + TEXTS];
+    for (int i = 0; i < text.length; i++) {
+      text[i] = (byte) (i % TEXTS);
+    }
+    return MemorySegment.ofArray(text);
+  }
+
+  private MemorySlice slice(int slot) {
+    return messages.slice((long) slot * options.length, options.length);
+  }
+
+  private void receive(int slot) {
+    receives.add(slot).into(slice(slot)).post();
+  }
+
+  void accept(SynchronousCmId id) throws InterruptedException {
+    connections.add(new Connection(id));
+    id.accept(ConnectionParameters.DEFAULT, options.common.timeout());
+  }
+
+  void connect(SynchronousCmId id) throws InterruptedException {
+    connections.add(new Connection(id));
+    id.connect(ConnectionParameters.DEFAULT, options.common.timeout());
+  }
+
+  /** The client's messages. */
+  void ask() throws InterruptedException {
+    connections.forEach(Connection::ask);
+    play(
+        (connection, slot) -> {
+          receive(slot);
+          connection.ask();
+        },
+        (connection, slot) -> connection.ask());
+  }
+
+  /** The server's answers, out of the memory where the messages arrived. */
+  void answer() throws InterruptedException {
+    play(Connection::send, (connection, slot) -> receive(slot));
+  }
+
+  private void play(Step received, Step sent) throws InterruptedException {
+    while (!connections.stream().allMatch(Connection::isDone)) {
+      await();
+      for (int i = 0; i < completions.size(); i++) {
+        try {
+          completions.requireSuccess(i);
+        } catch (WorkCompletionException failed) {
+          throw CmOptions.broken("a message", failed);
+        }
+        Connection connection = of(completions.queuePairNumber(i));
+        int slot = (int) completions.workRequestId(i);
+        if (completions.opcode(i) == CompletionOpcode.RECEIVE) {
+          connection.check(slot, completions.byteLength(i));
+          received.take(connection, slot);
+        } else {
+          connection.sent++;
+          sent.take(connection, slot);
+        }
+      }
+    }
+  }
+
+  private Connection of(int queuePairNumber) {
+    return connections.stream()
+        .filter(each -> each.queuePair.number() == queuePairNumber)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** Receives of a shared queue are not flushed where a peer goes away. */
+  private void await() throws InterruptedException {
+    long began = System.nanoTime();
+    while (completions.await(LOOK_AROUND) == 0) {
+      for (Connection each : connections) {
+        if (each.id.awaitDisconnected(Duration.ZERO)) {
+          throw new Failure("the peer disconnected before the end: what does it print?");
+        }
+      }
+      if (System.nanoTime() - began > options.common.timeout().toNanos()) {
+        throw options.common.late("a message");
+      }
+    }
+  }
+
+  /** What became of each connection. */
+  List<String> counts() {
+    return connections.stream()
+        .map(
+            each ->
+                "connection %d: %d messages sent, %d received"
+                    .formatted(each.index, each.sent, each.received))
+        .toList();
+  }
+
+  @Override
+  public void close() {
+    channel.close();
+    domain.close();
+  }
+}
