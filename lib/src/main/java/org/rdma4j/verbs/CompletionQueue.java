@@ -108,7 +108,9 @@ public final class CompletionQueue implements AutoCloseable {
     lifetime.whileOpen(
         () -> {
           // Before the call, as another thread may take the event before this one goes on.
-          notified = notified && solicitedOnly;
+          if (!solicitedOnly) {
+            notified = false;
+          }
           int result =
               DataPath.ibv_req_notify_cq(
                   DataPath.ibv_req_notify_cq$op(device.context()),
