@@ -21,8 +21,8 @@
  * <h2>Arguments</h2>
  *
  * They are checked before C sees them: one out of its range throws {@link
- * java.lang.IllegalArgumentException} with the value and the range, and null where it is not said to
- * be allowed {@link java.lang.NullPointerException}. The call then did nothing.
+ * java.lang.IllegalArgumentException} with the value and the range, and null where it is not said
+ * to be allowed {@link java.lang.NullPointerException}. The call then did nothing.
  */
 @NullMarked
 package org.rdma4j.verbs;

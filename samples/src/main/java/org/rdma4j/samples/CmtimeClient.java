@@ -241,7 +241,8 @@ final class CmtimeClient {
   }
 
   private void awaitArrivals(int count, String words) throws InterruptedException {
-    boolean arrived = arrivals.tryAcquire(count, options.common.timeout().toSeconds(), TimeUnit.SECONDS);
+    boolean arrived =
+        arrivals.tryAcquire(count, options.common.timeout().toSeconds(), TimeUnit.SECONDS);
     if (failure != null) {
       throw failure;
     }

@@ -22,7 +22,6 @@ import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.SharedReceiveQueue;
-import org.rdma4j.verbs.WorkCompletionException;
 
 /**
  * One side of srq's connections: their shared receive queue, its memory, and the steps of a
@@ -33,9 +32,6 @@ final class SrqSide implements AutoCloseable {
 
   /** More than can be on their way, so that no message meets an empty queue. */
   private static final int RECEIVES = 2 * CONNECTIONS;
-
-  /** How soon a disconnect is noticed, while nothing completes. */
-  private static final Duration LOOK_AROUND = Duration.ofMillis(20);
 
   /** How many messages differ; prime, so that none looks like its neighbours. */
   private static final int TEXTS = 251;
@@ -183,11 +179,6 @@ final class SrqSide implements AutoCloseable {
     while (!connections.stream().allMatch(Connection::isDone)) {
       await();
       for (int i = 0; i < completions.size(); i++) {
-        try {
-          completions.requireSuccess(i);
-        } catch (WorkCompletionException failed) {
-          throw CmOptions.broken("a message", failed);
-        }
         Connection connection = of(completions.queuePairNumber(i));
         int slot = (int) completions.workRequestId(i);
         if (completions.opcode(i) == CompletionOpcode.RECEIVE) {
@@ -210,17 +201,26 @@ final class SrqSide implements AutoCloseable {
 
   /** Receives of a shared queue are not flushed where a peer goes away. */
   private void await() throws InterruptedException {
-    long began = System.nanoTime();
-    while (completions.await(LOOK_AROUND) == 0) {
-      for (Connection each : connections) {
-        if (each.id.awaitDisconnected(Duration.ZERO)) {
-          throw new Failure("the peer disconnected before the end: what does it print?");
-        }
-      }
-      if (System.nanoTime() - began > options.common.timeout().toNanos()) {
-        throw options.common.late("a message");
+    if (!options.common.await("a message", this::take, this::isAnyOver)) {
+      throw new Failure("the peer disconnected before the end: what does it print?");
+    }
+  }
+
+  private boolean take(Duration timeout) throws InterruptedException {
+    int taken = completions.await(timeout);
+    for (int i = 0; i < taken; i++) {
+      completions.requireSuccess(i);
+    }
+    return taken != 0;
+  }
+
+  private boolean isAnyOver(Duration timeout) throws InterruptedException {
+    for (Connection each : connections) {
+      if (each.id.awaitDisconnected(timeout)) {
+        return true;
       }
     }
+    return false;
   }
 
   /** What became of each connection. */
