@@ -44,7 +44,7 @@ final class PeerHost {
         run(command, caller);
       }
     } catch (IOException | InterruptedException failed) {
-      failed.printStackTrace();
+      System.err.println(failed);
     }
   }
 
