@@ -380,7 +380,10 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws RdmaException where the connection broke: ECONNRESET where the peer went away
    */
   public MessageBuffer buffer(Duration timeout) throws InterruptedException, TimeoutException {
-    Deadline deadline = Deadline.after(timeout);
+    return buffer(Deadline.after(timeout));
+  }
+
+  private MessageBuffer buffer(Deadline deadline) throws InterruptedException, TimeoutException {
     lock.lock();
     try {
       awaitRoom(slot, () -> !freeSlots.isEmpty(), deadline);
@@ -413,7 +416,11 @@ public final class RdmaConnection implements AutoCloseable {
    */
   public void send(MessageBuffer buffer, Duration timeout)
       throws InterruptedException, TimeoutException {
-    Deadline deadline = Deadline.after(timeout);
+    send(buffer, Deadline.after(timeout));
+  }
+
+  private void send(MessageBuffer buffer, Deadline deadline)
+      throws InterruptedException, TimeoutException {
     if (buffer.connection() != this) {
       throw new IllegalArgumentException("the buffer belongs to another connection");
     }
@@ -467,9 +474,9 @@ public final class RdmaConnection implements AutoCloseable {
         message.remaining(),
         0,
         Math.min(maxMessageBytes(), config.messageBytes()));
-    try (MessageBuffer buffer = buffer(deadline.remaining())) {
+    try (MessageBuffer buffer = buffer(deadline)) {
       buffer.byteBuffer().put(message.duplicate()).flip();
-      send(buffer, deadline.remaining());
+      send(buffer, deadline);
       message.position(message.limit());
     }
   }
