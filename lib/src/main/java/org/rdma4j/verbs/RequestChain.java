@@ -29,7 +29,6 @@ final class RequestChain extends HotCall {
   private final String function;
   private final long badRequest;
   private final long requests;
-  private final long beforeRequests;
   private final long end;
   private final int requestSize;
   private final int inlineOffset;
@@ -46,6 +45,12 @@ final class RequestChain extends HotCall {
    */
   private long first;
   private long request;
+
+  /** How many pieces the current request has. */
+  private int pieces;
+
+  /** The request where the chain ends. Each other one is linked to the next, as long as this is. */
+  private long last;
 
   private final @Nullable ExtendedQueuePair extended;
 
@@ -79,14 +84,14 @@ final class RequestChain extends HotCall {
     this.inlineOffset = requestSize + Math.max(1, mostPieces) * SGE_SIZE;
     this.strideShift = Long.SIZE - Long.numberOfLeadingZeros(inlineOffset + inlineBytes - 1);
     this.stride = 1 << strideShift;
-    // The first request is linked to one before it, so that none is an exception.
-    this.memory = Arena.ofAuto().allocate((1L + most) * stride + Long.BYTES, CACHE_LINE);
-    this.beforeRequests = memory.address();
-    this.requests = beforeRequests + stride;
+    this.memory = Arena.ofAuto().allocate((long) most * stride + Long.BYTES, CACHE_LINE);
+    this.requests = memory.address();
     this.end = requests + (long) most * stride;
     this.badRequest = end;
+    this.last = end - stride;
     for (long each = requests; each != end; each += stride) {
       RawMemory.putLong(each + SG_LIST, each + requestSize);
+      RawMemory.putLong(each + NEXT, each == last ? 0 : each + stride);
     }
     empty();
   }
@@ -94,15 +99,13 @@ final class RequestChain extends HotCall {
   /** Begins the next request, and returns its address. */
   long add(long id) {
     check();
-    long previous = RawMemory.base(request);
-    long added = RawMemory.base(previous + stride);
+    long added = RawMemory.base(request + stride);
     if (added == end) {
       throw full();
     }
-    RawMemory.putLong(previous + NEXT, added);
     RawMemory.putLong(added + WR_ID, id);
-    RawMemory.putLong(added + NEXT, 0);
     RawMemory.putInt(added + NUM_SGE, 0);
+    pieces = 0;
     request = added;
     return added;
   }
@@ -120,7 +123,6 @@ final class RequestChain extends HotCall {
   /** Adds a piece of a region to the current request; one of length 0 adds nothing. */
   void addPiece(MemoryRegion region, long offset, long length) {
     long current = current();
-    int pieces = pieces(current);
     if (pieces >= mostPieces) {
       throw tooManyPieces();
     }
@@ -133,7 +135,7 @@ final class RequestChain extends HotCall {
       throw new IllegalArgumentException(
           "length is " + length + ", must be at most " + LONGEST + " bytes");
     }
-    putPiece(current, pieces, address, (int) length, region.key());
+    putPiece(current, address, (int) length, region.key());
   }
 
   /** Has requests point to what each post is to check; at first to what is given here. */
@@ -173,21 +175,22 @@ final class RequestChain extends HotCall {
     return (int) ((request - requests) >> strideShift);
   }
 
-  /** How many pieces a request has. */
-  static int pieces(long request) {
-    return RawMemory.getInt(request + NUM_SGE);
+  /** Whether the current request has a piece, of whatever memory. */
+  boolean hasPieces() {
+    return pieces != 0;
   }
 
-  /** How many inline bytes an inline request has. */
+  /** How many inline bytes the current request has, which is an inline one. */
   int inlineLength(long request) {
-    return pieces(request) == 0 ? 0 : RawMemory.getInt(request + requestSize + SGE_LENGTH);
+    return pieces == 0 ? 0 : RawMemory.getInt(request + requestSize + SGE_LENGTH);
   }
 
-  /** Appends inline bytes to a request that has so many already. */
+  /** Appends inline bytes to the current request, which has so many already. */
   void putInline(long request, int before, MemorySegment source, long offset, int length) {
     keep(request, before, source, offset, length);
     if (length != 0) {
-      putPiece(request, 0, request + inlineOffset, before + length, 0);
+      pieces = 0;
+      putPiece(request, request + inlineOffset, before + length, 0);
     }
   }
 
@@ -198,13 +201,14 @@ final class RequestChain extends HotCall {
     return address;
   }
 
-  /** Writes an entry of a request's list, and makes it the last. */
-  private void putPiece(long request, int piece, long address, int length, int key) {
-    long sge = request + Integer.toUnsignedLong(requestSize + piece * SGE_SIZE);
+  /** Adds an entry to the list of the current request. */
+  private void putPiece(long request, long address, int length, int key) {
+    long sge = request + Integer.toUnsignedLong(requestSize + pieces * SGE_SIZE);
+    pieces++;
     RawMemory.putLong(sge + SGE_ADDR, address);
     RawMemory.putInt(sge + SGE_LENGTH, length);
     RawMemory.putInt(sge + SGE_LKEY, key);
-    RawMemory.putInt(request + NUM_SGE, piece + 1);
+    RawMemory.putInt(request + NUM_SGE, pieces);
   }
 
   int size() {
@@ -222,6 +226,9 @@ final class RequestChain extends HotCall {
       check();
       return 0;
     }
+    if (request != last) {
+      cut();
+    }
     int errno = post(first, badRequest);
     if (errno != 0) {
       throw refused(errno);
@@ -231,9 +238,19 @@ final class RequestChain extends HotCall {
     return posted;
   }
 
+  /** Has the chain end at the current request. */
+  private void cut() {
+    check();
+    if (last + stride != end) {
+      RawMemory.putLong(last + NEXT, last + stride);
+    }
+    RawMemory.putLong(request + NEXT, 0);
+    last = request;
+  }
+
   private void empty() {
     first = requests;
-    request = beforeRequests;
+    request = requests - stride;
   }
 
   private PostException refused(int errno) {

@@ -93,6 +93,9 @@ public final class SendRequests {
   /** SEND where that is allowed. */
   private final int initialOpcode;
 
+  /** Of the current request. */
+  private int flags;
+
   private final List<Bind> binds = new ArrayList<>();
 
   /** Of datagrams, each of which must point to an address handle, and of binds. */
@@ -219,6 +222,7 @@ public final class SendRequests {
     long request = chain.add(id);
     // In this order, or the compiler makes one store of two, from which processors forward slowly.
     RawMemory.putInt(request + SEND_FLAGS, 0);
+    flags = 0;
     RawMemory.putInt(request + OPCODE, initialOpcode);
     if (referents != null) {
       referents.reset(chain.index(request));
@@ -415,7 +419,7 @@ public final class SendRequests {
    */
   public SendRequests segmented(MemorySegment header, long offset, int length, int segmentBytes) {
     long request = allow(TSO);
-    if ((RawMemory.getInt(request + SEND_FLAGS) & INLINE) != 0) {
+    if ((flags & INLINE) != 0) {
       throw inlineSegments();
     }
     Arguments.checkRange("length", length, 1, mostHeader);
@@ -628,7 +632,8 @@ public final class SendRequests {
    *     closed, or the thread is the wrong one
    */
   public SendRequests from(MemoryRegion region, long offset, long length) {
-    if ((RawMemory.getInt(chain.current() + SEND_FLAGS) & INLINE) != 0) {
+    chain.current();
+    if ((flags & INLINE) != 0) {
       throw mixed();
     }
     chain.addPiece(region, offset, length);
@@ -681,8 +686,7 @@ public final class SendRequests {
    */
   public SendRequests inline(MemorySegment source, long offset, long length) {
     long request = chain.current();
-    int flags = RawMemory.getInt(request + SEND_FLAGS);
-    if ((flags & INLINE) == 0 && RequestChain.pieces(request) != 0) {
+    if ((flags & INLINE) == 0 && chain.hasPieces()) {
       throw mixed();
     }
     if (mostHeader != 0 && RawMemory.getInt(request + OPCODE) == TSO) {
@@ -694,7 +698,7 @@ public final class SendRequests {
     }
     chain.putInline(request, before, source, offset, (int) length);
     if (length != 0) {
-      RawMemory.putInt(request + SEND_FLAGS, flags | INLINE);
+      flag(INLINE);
     }
     return this;
   }
@@ -758,8 +762,9 @@ public final class SendRequests {
   }
 
   private SendRequests flag(int flag) {
-    long flags = chain.current() + SEND_FLAGS;
-    RawMemory.putInt(flags, RawMemory.getInt(flags) | flag);
+    long request = chain.current();
+    flags |= flag;
+    RawMemory.putInt(request + SEND_FLAGS, flags);
     return this;
   }
 
