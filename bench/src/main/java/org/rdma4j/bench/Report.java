@@ -51,7 +51,10 @@ public final class Report {
     // ones.
     double least = points.stream().mapToDouble(Point::y).min().orElseThrow();
     double most = points.stream().mapToDouble(Point::y).max().orElseThrow();
-    chart.getStyler().setYAxisLogarithmic(least > 0 && most / least > 100);
+    if (least > 0 && most / least > 100) {
+      chart.getStyler().setYAxisLogarithmic(true);
+      chart.getStyler().setYAxisMin(least / 2);
+    }
     List<String> categories = points.stream().map(Point::x).distinct().toList();
     for (String series : points.stream().map(Point::series).distinct().toList()) {
       List<@Nullable Double> values = new ArrayList<>();

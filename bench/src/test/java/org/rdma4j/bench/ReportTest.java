@@ -34,6 +34,19 @@ final class ReportTest {
   }
 
   @Test
+  void aChartFromNanosecondsToMillisecondsIsDrawnWhereSeriesDiffer(@TempDir Path folder)
+      throws IOException {
+    Path file = folder.resolve("points");
+    Point.append(
+        file,
+        List.of(new Point("tail", "C", "p50", 12), new Point("tail", "Java", "max", 1_000_000)));
+
+    Report.main(new String[] {file.toString(), folder.toString()});
+
+    assertThat(folder.resolve("tail.svg")).content().contains(FIRST_SERIES, SECOND_SERIES);
+  }
+
+  @Test
   void pointsAreReadAsTheyWereWritten(@TempDir Path folder) throws IOException {
     List<Point> points = List.of(new Point("chart", "series", "8 in a chain, each", 0.125));
     Path file = folder.resolve("points");
