@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("pair")
 @Timeout(900)
 class RcopyPairTest {
-  private static final int MEBIBYTES = Integer.getInteger("org.rdma4j.pair.copy.mebibytes", 128);
+  private static final int MEBIBYTES = Integer.getInteger("org.rdma4j.pair.copy.mebibytes", 64);
   private static final String PORT = "7427";
 
   /** The server's first connection takes its time in an emulated guest of a busy machine. */
