@@ -18,9 +18,14 @@ public final class Leaks {
 
   private Leaks() {}
 
-  /** Watches the object that users hold, whose native object has that life. */
+  /**
+   * Watches the object that users hold, whose native object has that life. A closed one is not
+   * waited for: its report keeps what it depends on, so that a collection would free a level of
+   * objects each, and none the memory of all.
+   */
   public static void watch(Object held, Lifetime lifetime) {
-    CLEANER.register(held, new Report(lifetime, STACKS ? new Created() : null));
+    Report report = new Report(lifetime, STACKS ? new Created() : null);
+    lifetime.watchedUntilClosed(CLEANER.register(held, report)::clean);
   }
 
   private record Report(Lifetime lifetime, @Nullable Created created) implements Runnable {

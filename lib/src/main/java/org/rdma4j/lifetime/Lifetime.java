@@ -36,6 +36,7 @@ public final class Lifetime {
   private final Condition changed = lock.newCondition();
   private final SequencedSet<Lifetime> dependents = new LinkedHashSet<>();
   private volatile State state = State.OPEN;
+  private volatile Runnable forget = () -> {};
   private int callsInProgress;
 
   /**
@@ -73,6 +74,11 @@ public final class Lifetime {
   public void dependNoMoreOn(Lifetime parent) {
     dependsOn.remove(parent);
     parent.remove(this);
+  }
+
+  /** Has its end forget whoever watches that it comes. */
+  void watchedUntilClosed(Runnable forget) {
+    this.forget = forget;
   }
 
   /** Whether {@link #close} has not begun. */
@@ -166,6 +172,7 @@ public final class Lifetime {
       parent.remove(this);
     }
     endClosing();
+    forget.run();
     if (!failures.isEmpty()) {
       RuntimeException first = failures.removeFirst();
       failures.forEach(first::addSuppressed);

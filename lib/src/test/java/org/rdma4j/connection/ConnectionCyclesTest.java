@@ -3,6 +3,7 @@ package org.rdma4j.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,7 +43,7 @@ final class ConnectionCyclesTest {
         long resident = resident();
         cycle(listener, servers, CYCLES - CYCLES / 5);
         assertThat(Resources.now()).isEqualTo(before);
-        assertThat(resident() - resident).isLessThan(MOST_GROWTH_KIB);
+        assertThatItReturnsTo(resident + MOST_GROWTH_KIB);
         assertThat(stays.maxMessageBytes()).isEqualTo(CONFIG.messageBytes());
       }
       assertThat(held.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isFalse();
@@ -80,10 +81,23 @@ final class ConnectionCyclesTest {
     }
   }
 
+  /** What cleaners free, they free after the collection. */
+  private static void assertThatItReturnsTo(long most) throws Exception {
+    long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+    long now = resident();
+    while (now > most && System.nanoTime() - deadline < 0) {
+      Thread.sleep(200);
+      now = resident();
+    }
+    assertThat(now).as("resident KiB").isLessThanOrEqualTo(most);
+  }
+
+  /** Without the heap, which grows as it likes. */
   private static long resident() throws IOException {
     System.gc();
+    long heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getCommitted() >> 10;
     Matcher resident = RESIDENT.matcher(Files.readString(Path.of("/proc/self/status")));
     assertThat(resident.find()).isTrue();
-    return Long.parseLong(resident.group(1));
+    return Long.parseLong(resident.group(1)) - heap;
   }
 }

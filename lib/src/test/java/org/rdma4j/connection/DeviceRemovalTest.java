@@ -26,15 +26,21 @@ import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.verbs.RdmaDevice;
 
-/** A device of its own, soft-RoCE over an interface of its own, goes away while it is used. */
-@Tag("device")
-@Tag("slow")
+/**
+ * A device of its own, soft-RoCE over an interface of its own, goes away while it is used. It runs
+ * alone, after all others: they list the devices too, and one that cannot go stays in the way.
+ */
+@Tag("removal")
 final class DeviceRemovalTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String INTERFACE = "rdma4j1";
   private static final String DEVICE = "rxe_rdma4j1";
   private static final String ADDRESS = "198.51.100.1";
 
+  /** Of two sides on the same device, one may hear of the other's end before that of the device. */
+  private static final String LOST = "(?s).*(ENODEV|ECONNRESET).*";
+
+  private final List<RdmaDevice> opened = new ArrayList<>();
   private Optional<Process> removal = Optional.empty();
 
   @BeforeEach
@@ -47,6 +53,12 @@ final class DeviceRemovalTest {
 
   /** The command ends only when nobody has the device open any more. */
   private void remove() throws Exception {
+    // Those of the connection manager, which does not list them once they go.
+    for (RdmaDevice device : CmDevices.list()) {
+      if (device.info().name().equals(DEVICE)) {
+        opened.add(device);
+      }
+    }
     removal =
         Optional.of(
             new ProcessBuilder("rdma", "link", "delete", DEVICE).redirectErrorStream(true).start());
@@ -58,22 +70,10 @@ final class DeviceRemovalTest {
       remove();
     }
     Process removing = removal.orElseThrow();
-    long deadline = System.nanoTime() + PATIENCE.toNanos();
-    while (!removing.waitFor(100, TimeUnit.MILLISECONDS) && System.nanoTime() - deadline < 0) {
-      closeDevice();
-    }
-    assertThat(removing.isAlive()).isFalse();
+    opened.forEach(RdmaDevice::close);
+    assertThat(removing.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
     assertThat(Command.output("rdma", "link", "show")).doesNotContain(DEVICE);
     Command.output("ip", "link", "delete", INTERFACE);
-  }
-
-  /** That of the connection manager. */
-  private static void closeDevice() {
-    for (RdmaDevice device : CmDevices.list()) {
-      if (device.info().name().equals(DEVICE)) {
-        device.close();
-      }
-    }
   }
 
   @Test
@@ -106,7 +106,7 @@ final class DeviceRemovalTest {
   }
 
   @Test
-  void aConnectionBreaksWithENODEVAndCloses() throws Exception {
+  void aConnectionBreaksAndCloses() throws Exception {
     try (RdmaServer listener = RdmaServer.bind(new InetSocketAddress(ADDRESS, 0))) {
       FutureTask<Optional<RdmaConnection>> accept =
           RdmaConnectionTest.start(() -> listener.accept(PATIENCE));
@@ -126,11 +126,11 @@ final class DeviceRemovalTest {
           assertThatThrownBy(() -> RdmaConnectionTest.get(receive))
               .cause()
               .isInstanceOf(RdmaException.class)
-              .hasMessageContaining("ENODEV");
+              .hasMessageMatching(LOST);
         }
         assertThatThrownBy(() -> client.send(ByteBuffer.allocate(1), PATIENCE))
             .isInstanceOf(RdmaException.class)
-            .hasMessageContaining("ENODEV");
+            .hasMessageMatching(LOST);
         device.close();
         assertThatThrownBy(() -> client.register(1)).isInstanceOf(IllegalStateException.class);
       }

@@ -83,7 +83,7 @@ final class Operations {
 
   /** What is called on the way of the data, and costs little. */
   private void often(int weight, String name, Call call) {
-    rarely(80 * weight, name, call);
+    rarely(40 * weight, name, call);
   }
 
   private void add(int weight, String name, Call call) {
@@ -97,10 +97,9 @@ final class Operations {
   }
 
   private void devices() {
-    rarely(
-        1, "RdmaDevice.open", d -> d.add(d.objects.devices, RdmaDevice.open(d.objects.deviceName)));
+    rarely(8, "RdmaDevice.open", d -> d.add(d.objects.devices, RdmaDevice.open(d.objects.deviceName)));
     rarely(2, "RdmaDevice.open of none", d -> RdmaDevice.open("none"));
-    rarely(1, "RdmaDevice.close", d -> d.any(d.objects.devices).close());
+    rarely(2, "RdmaDevice.close", d -> d.any(d.objects.devices).close());
     rarely(2, "RdmaDevice.list", d -> RdmaDevice.list());
     rarely(5, "RdmaDevice.importDevice", d -> importDevice(d).close());
     add(5, "RdmaDevice.attributes", d -> d.any(d.objects.devices).attributes());
@@ -139,11 +138,10 @@ final class Operations {
   }
 
   private void domains() {
-    rarely(
-        20,
+    rarely(40,
         "RdmaDevice.allocateProtectionDomain",
         d -> d.add(d.objects.domains, d.any(d.objects.devices).allocateProtectionDomain()));
-    rarely(1, "ProtectionDomain.close", d -> d.any(d.objects.domains).close());
+    rarely(2, "ProtectionDomain.close", d -> d.any(d.objects.domains).close());
     add(5, "ProtectionDomain.kernelHandle", d -> d.any(d.objects.domains).kernelHandle());
     add(5, "ProtectionDomain.handle", d -> d.any(d.objects.domains).handle());
     add(
@@ -339,24 +337,22 @@ final class Operations {
   }
 
   private void completionQueues() {
-    rarely(
-        4,
+    rarely(12,
         "RdmaDevice.createCompletionChannel",
         d -> d.add(d.objects.channels, d.any(d.objects.devices).createCompletionChannel()));
-    rarely(1, "CompletionChannel.close", d -> d.any(d.objects.channels).close());
+    rarely(2, "CompletionChannel.close", d -> d.any(d.objects.channels).close());
     add(5, "CompletionChannel.fileDescriptor", d -> d.any(d.objects.channels).fileDescriptor());
     add(
         10,
         "CompletionChannel.awaitEvent",
         d -> d.any(d.objects.channels).awaitEvent(d.patience()));
-    rarely(
-        40,
+    rarely(80,
         "RdmaDevice.createCompletionQueue",
         d ->
             d.add(
                 d.objects.queues,
                 d.any(d.objects.devices).createCompletionQueue(d.completionQueueConfig())));
-    rarely(2, "CompletionQueue.close", d -> d.any(d.objects.queues).close());
+    rarely(4, "CompletionQueue.close", d -> d.any(d.objects.queues).close());
     add(5, "CompletionQueue.capacity", d -> d.any(d.objects.queues).capacity());
     add(5, "CompletionQueue.handle", d -> d.any(d.objects.queues).handle());
     add(5, "CompletionQueue.moderate", d -> d.any(d.objects.queues).moderate(d.few(), d.number()));
@@ -375,14 +371,13 @@ final class Operations {
   }
 
   private void sharedReceiveQueues() {
-    rarely(
-        20,
+    rarely(40,
         "ProtectionDomain.createSharedReceiveQueue",
         d ->
             d.add(
                 d.objects.sharedReceiveQueues,
                 d.any(d.objects.domains).createSharedReceiveQueue(d.depth(), d.few() / 4)));
-    rarely(2, "SharedReceiveQueue.close", d -> shared(d).close());
+    rarely(4, "SharedReceiveQueue.close", d -> shared(d).close());
     add(5, "SharedReceiveQueue.query", d -> shared(d).query());
     add(5, "SharedReceiveQueue.handle", d -> shared(d).handle());
     add(5, "SharedReceiveQueue.limit", d -> shared(d).limit(d.mostly(d.few())));
