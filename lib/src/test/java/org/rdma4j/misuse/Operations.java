@@ -97,7 +97,8 @@ final class Operations {
   }
 
   private void devices() {
-    rarely(8, "RdmaDevice.open", d -> d.add(d.objects.devices, RdmaDevice.open(d.objects.deviceName)));
+    rarely(
+        8, "RdmaDevice.open", d -> d.add(d.objects.devices, RdmaDevice.open(d.objects.deviceName)));
     rarely(2, "RdmaDevice.open of none", d -> RdmaDevice.open("none"));
     rarely(2, "RdmaDevice.close", d -> d.any(d.objects.devices).close());
     rarely(2, "RdmaDevice.list", d -> RdmaDevice.list());
@@ -138,7 +139,8 @@ final class Operations {
   }
 
   private void domains() {
-    rarely(40,
+    rarely(
+        40,
         "RdmaDevice.allocateProtectionDomain",
         d -> d.add(d.objects.domains, d.any(d.objects.devices).allocateProtectionDomain()));
     rarely(2, "ProtectionDomain.close", d -> d.any(d.objects.domains).close());
@@ -337,7 +339,8 @@ final class Operations {
   }
 
   private void completionQueues() {
-    rarely(12,
+    rarely(
+        12,
         "RdmaDevice.createCompletionChannel",
         d -> d.add(d.objects.channels, d.any(d.objects.devices).createCompletionChannel()));
     rarely(2, "CompletionChannel.close", d -> d.any(d.objects.channels).close());
@@ -346,7 +349,8 @@ final class Operations {
         10,
         "CompletionChannel.awaitEvent",
         d -> d.any(d.objects.channels).awaitEvent(d.patience()));
-    rarely(80,
+    rarely(
+        80,
         "RdmaDevice.createCompletionQueue",
         d ->
             d.add(
@@ -371,7 +375,8 @@ final class Operations {
   }
 
   private void sharedReceiveQueues() {
-    rarely(40,
+    rarely(
+        40,
         "ProtectionDomain.createSharedReceiveQueue",
         d ->
             d.add(
