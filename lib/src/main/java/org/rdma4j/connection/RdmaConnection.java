@@ -1,5 +1,6 @@
 package org.rdma4j.connection;
 
+import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -922,7 +923,12 @@ public final class RdmaConnection implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    lifetime.close();
+    try {
+      lifetime.close();
+    } finally {
+      // What was collected just before it is closed would be reported as never closed.
+      Reference.reachabilityFence(this);
+    }
   }
 
   private void end() {

@@ -71,6 +71,7 @@ final class AnyMethod {
           "sendWithInvalidate");
 
   private static final int DEEP = 6;
+  private static final int TRIES = 20;
 
   /** Makes one value of a type. */
   private interface Source {
@@ -164,7 +165,7 @@ final class AnyMethod {
         Modifier.isStatic(method.getModifiers())
             ? null
             : objects.get(method.getDeclaringClass()).from(draw);
-    Object[] arguments = arguments(draw, method, DEEP);
+    Object[] arguments = possible(draw, method);
     draw.objects.called.add(name(method));
     Object result;
     try {
@@ -188,6 +189,18 @@ final class AnyMethod {
       return cause;
     }
     throw thrown;
+  }
+
+  /** Arguments that can be made; most of those that cannot are of closed objects. */
+  private Object[] possible(Draw draw, Method method) throws Exception {
+    for (int i = 1; i < TRIES; i++) {
+      try {
+        return arguments(draw, method, DEEP);
+      } catch (IllegalArgumentException | IllegalStateException | Pool.NothingYet impossible) {
+        // Others are drawn.
+      }
+    }
+    return arguments(draw, method, DEEP);
   }
 
   private Object[] arguments(Draw draw, Executable executable, int depth) throws Exception {

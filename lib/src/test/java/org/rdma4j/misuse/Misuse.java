@@ -135,7 +135,7 @@ final class Misuse {
   }
 
   private Void work(Draw draw) throws Exception {
-    while (made.get() < calls) {
+    while (!isEnough()) {
       Operations.Operation operation = operations.any(draw.random);
       boolean away = draw.oneIn(100);
       draw.gaveNull = false;
@@ -159,6 +159,13 @@ final class Misuse {
       made.addAndGet(1 + draw.alsoMade);
     }
     return null;
+  }
+
+  /** A large run goes on until it has called each method, or is twice as long. */
+  private boolean isEnough() {
+    int now = made.get();
+    return now >= calls
+        && (calls < ENOUGH || now >= 2 * calls || operations.notCalled(objects.called).isEmpty());
   }
 
   private static boolean isDocumented(Exception thrown, Draw draw) {
