@@ -22,7 +22,7 @@ import org.rdma4j.connection.RdmaConnection;
 @Timeout(900)
 class ConnectionPairTest {
   private static final long SEED = Long.getLong("org.rdma4j.pair.seed", System.nanoTime());
-  private static final int ECHOES = Integer.getInteger("org.rdma4j.pair.echoes", 3000);
+  private static final int ECHOES = Integer.getInteger("org.rdma4j.pair.echoes", 10_000);
   private static final int FEW = 40;
   private static final int ENDLESS = 1_000_000;
   private static final Duration PATIENCE = Duration.ofMinutes(5);
