@@ -2,7 +2,9 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.ibv_poll_cq_attr;
 import org.rdma4j.bindings.generated.ibv_wc_tm_info;
@@ -32,10 +34,11 @@ final class ExtendedPolling {
   static final long TAG_PRIVATE = TAG + ibv_wc_tm_info.priv$offset();
   static final long ROW = 40;
 
+  private static final long WR_ID = ExtendedCompletions.wr_id$offset();
+  private static final long STATUS = ExtendedCompletions.status$offset();
+
   private final boolean critical;
   private final long queue;
-  private final long id;
-  private final long status;
   private final MemorySegment start;
   private final MemorySegment end;
   private final MemorySegment opcode;
@@ -57,11 +60,15 @@ final class ExtendedPolling {
   /** No attributes, which {@code ibv_start_poll} wants to be told of. */
   private final MemorySegment attributes;
 
+  /** Whether any of what tells where a datagram came from is read: a single look tells. */
+  private final boolean datagrams;
+
+  /** Whether anything of a row is read. */
+  private final boolean rowed;
+
   ExtendedPolling(MemorySegment queue, Set<CompletionField> fields, CallStyle style) {
     this.critical = style == CallStyle.CRITICAL;
     this.queue = queue.address();
-    this.id = queue.address() + ExtendedCompletions.wr_id$offset();
-    this.status = queue.address() + ExtendedCompletions.status$offset();
     this.attributes = Arena.ofAuto().allocate(ibv_poll_cq_attr.layout());
     this.start = ExtendedCompletions.ibv_start_poll$op(queue);
     this.end = ExtendedCompletions.ibv_end_poll$op(queue);
@@ -112,6 +119,8 @@ final class ExtendedPolling {
             fields, CompletionField.FLOW_TAG, ExtendedCompletions.ibv_wc_read_flow_tag$op(queue));
     this.tagInformation =
         reader(fields, CompletionField.TAG, ExtendedCompletions.ibv_wc_read_tm_info$op(queue));
+    this.datagrams = anyOf(sourceQueuePairNumber, sourceLid, serviceLevel, destinationLidPathBits);
+    this.rowed = anyOf(timestamp, wallClock, vlan, flowTag, tagInformation);
   }
 
   /** Null where the field was not asked for, or the provider never has it. */
@@ -120,8 +129,16 @@ final class ExtendedPolling {
     return fields.contains(field) && op.address() != 0 ? op : null;
   }
 
+  private static boolean anyOf(@Nullable MemorySegment... readers) {
+    return Stream.of(readers).anyMatch(Objects::nonNull);
+  }
+
   /** The number of completions, or a negative value. */
   int poll(int most, long entries, long rows) {
+    // In locals, which a call into C does not change: the compiler drops the other style from all
+    // calls.
+    boolean critical = this.critical;
+    long queue = RawMemory.base(this.queue);
     int polled = 0;
     while (polled < most) {
       int error =
@@ -131,7 +148,9 @@ final class ExtendedPolling {
       if (error != 0) {
         return polled == 0 && error != ErrorNumber.ENOENT.value() ? -error : polled;
       }
-      read(entries + polled * Completions.SIZE, rows + polled * ROW);
+      if (read(critical, queue, RawMemory.base(entries + polled * Completions.SIZE)) && rowed) {
+        readRow(critical, queue, RawMemory.base(rows + polled * ROW));
+      }
       polled++;
       if (critical) {
         ExtendedCompletions.ibv_end_poll$critical(end, queue);
@@ -142,46 +161,54 @@ final class ExtendedPolling {
     return polled;
   }
 
-  private void read(long entry, long row) {
-    int ended = RawMemory.getInt(status);
-    RawMemory.putLong(entry + Completions.WR_ID, RawMemory.getLong(id));
-    RawMemory.putInt(entry + Completions.STATUS, ended);
+  /** Whether the request succeeded, so that there is more to read. */
+  private boolean read(boolean critical, long queue, long entry) {
+    int status = RawMemory.getInt(queue + STATUS);
+    RawMemory.putLong(entry + Completions.WR_ID, RawMemory.getLong(queue + WR_ID));
+    RawMemory.putInt(entry + Completions.STATUS, status);
     if (queuePairNumber != null) {
-      RawMemory.putInt(entry + Completions.QP_NUM, number(queuePairNumber));
+      RawMemory.putInt(entry + Completions.QP_NUM, number(critical, queuePairNumber, queue));
     }
-    if (ended != rdma_h.IBV_WC_SUCCESS()) {
-      RawMemory.putInt(entry + Completions.VENDOR_ERR, number(vendorError));
-      return;
+    if (status != rdma_h.IBV_WC_SUCCESS()) {
+      RawMemory.putInt(entry + Completions.VENDOR_ERR, number(critical, vendorError, queue));
+      return false;
     }
-    RawMemory.putInt(entry + Completions.OPCODE, number(opcode));
-    RawMemory.putInt(entry + Completions.WC_FLAGS, number(flags));
+    RawMemory.putInt(entry + Completions.OPCODE, number(critical, opcode, queue));
+    RawMemory.putInt(entry + Completions.WC_FLAGS, number(critical, flags, queue));
     if (byteLength != null) {
-      RawMemory.putInt(entry + Completions.BYTE_LEN, number(byteLength));
+      RawMemory.putInt(entry + Completions.BYTE_LEN, number(critical, byteLength, queue));
     }
     if (immediate != null) {
-      RawMemory.putInt(entry + Completions.IMM_DATA, number(immediate));
+      RawMemory.putInt(entry + Completions.IMM_DATA, number(critical, immediate, queue));
     }
-    if (sourceQueuePairNumber != null) {
-      RawMemory.putInt(entry + Completions.SRC_QP, number(sourceQueuePairNumber));
+    if (datagrams) {
+      readSource(critical, queue, entry);
     }
-    if (sourceLid != null) {
-      RawMemory.putShort(entry + Completions.SLID, (short) number(sourceLid));
-    }
-    if (serviceLevel != null) {
-      RawMemory.putByte(entry + Completions.SL, small(serviceLevel));
-    }
-    if (destinationLidPathBits != null) {
-      RawMemory.putByte(entry + Completions.DLID_PATH_BITS, small(destinationLidPathBits));
-    }
-    readRow(row);
+    return true;
   }
 
-  private void readRow(long row) {
+  private void readSource(boolean critical, long queue, long entry) {
+    if (sourceQueuePairNumber != null) {
+      RawMemory.putInt(entry + Completions.SRC_QP, number(critical, sourceQueuePairNumber, queue));
+    }
+    if (sourceLid != null) {
+      RawMemory.putShort(entry + Completions.SLID, (short) number(critical, sourceLid, queue));
+    }
+    if (serviceLevel != null) {
+      RawMemory.putByte(entry + Completions.SL, small(critical, serviceLevel, queue));
+    }
+    if (destinationLidPathBits != null) {
+      RawMemory.putByte(
+          entry + Completions.DLID_PATH_BITS, small(critical, destinationLidPathBits, queue));
+    }
+  }
+
+  private void readRow(boolean critical, long queue, long row) {
     if (timestamp != null) {
-      RawMemory.putLong(row + TIMESTAMP, time(timestamp));
+      RawMemory.putLong(row + TIMESTAMP, time(critical, timestamp, queue));
     }
     if (wallClock != null) {
-      RawMemory.putLong(row + WALL_CLOCK, time(wallClock));
+      RawMemory.putLong(row + WALL_CLOCK, time(critical, wallClock, queue));
     }
     if (vlan != null) {
       RawMemory.putInt(
@@ -192,7 +219,7 @@ final class ExtendedPolling {
                   : ExtendedCompletions.ibv_wc_read_cvlan(vlan, queue)));
     }
     if (flowTag != null) {
-      RawMemory.putInt(row + FLOW_TAG, number(flowTag));
+      RawMemory.putInt(row + FLOW_TAG, number(critical, flowTag, queue));
     }
     if (tagInformation != null) {
       if (critical) {
@@ -204,19 +231,19 @@ final class ExtendedPolling {
   }
 
   /** All that return a 32-bit number have the shape of {@code ibv_wc_read_qp_num}. */
-  private int number(MemorySegment op) {
+  private static int number(boolean critical, MemorySegment op, long queue) {
     return critical
         ? ExtendedCompletions.ibv_wc_read_qp_num$critical(op, queue)
         : ExtendedCompletions.ibv_wc_read_qp_num(op, queue);
   }
 
-  private byte small(MemorySegment op) {
+  private static byte small(boolean critical, MemorySegment op, long queue) {
     return critical
         ? ExtendedCompletions.ibv_wc_read_sl$critical(op, queue)
         : ExtendedCompletions.ibv_wc_read_sl(op, queue);
   }
 
-  private long time(MemorySegment op) {
+  private static long time(boolean critical, MemorySegment op, long queue) {
     return critical
         ? ExtendedCompletions.ibv_wc_read_completion_ts$critical(op, queue)
         : ExtendedCompletions.ibv_wc_read_completion_ts(op, queue);

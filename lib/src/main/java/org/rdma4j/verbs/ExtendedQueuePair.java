@@ -18,10 +18,11 @@ final class ExtendedQueuePair {
   private static final long SG_LIST = ibv_recv_wr.sg_list$offset();
   private static final long NUM_SGE = ibv_recv_wr.num_sge$offset();
 
+  private static final long ID = WorkRequests.wr_id$offset();
+  private static final long FLAGS = WorkRequests.wr_flags$offset();
+
   private final boolean critical;
   private final long queuePair;
-  private final long id;
-  private final long flags;
   private final MemorySegment start;
   private final MemorySegment complete;
   private final MemorySegment send;
@@ -58,8 +59,6 @@ final class ExtendedQueuePair {
     this.datagrams = type == QueuePairType.UNRELIABLE_DATAGRAM;
     this.extendedSend = type == QueuePairType.EXTENDED_SEND;
     this.queuePair = qp.address();
-    this.id = qp.address() + WorkRequests.wr_id$offset();
-    this.flags = qp.address() + WorkRequests.wr_flags$offset();
     this.start = WorkRequests.ibv_wr_start$op(qp);
     this.complete = WorkRequests.ibv_wr_complete$op(qp);
     this.send = WorkRequests.ibv_wr_send$op(qp);
@@ -89,25 +88,34 @@ final class ExtendedQueuePair {
             "a request has no operation: this queue pair was created without SEND");
       }
     }
+    // In locals, which a call into C does not change: the compiler drops the other style from all
+    // calls.
+    boolean critical = this.critical;
+    long queuePair = RawMemory.base(this.queuePair);
     if (critical) {
       WorkRequests.ibv_wr_start$critical(start, queuePair);
     } else {
       WorkRequests.ibv_wr_start(start, queuePair);
     }
     for (long each = requests; each != 0; each = RawMemory.getLong(each + NEXT)) {
-      RawMemory.putLong(id, RawMemory.getLong(each + WR_ID));
-      RawMemory.putInt(flags, RawMemory.getInt(each + SendRequests.SEND_FLAGS));
+      each = RawMemory.base(each);
+      RawMemory.putLong(queuePair + ID, RawMemory.getLong(each + WR_ID));
+      RawMemory.putInt(queuePair + FLAGS, RawMemory.getInt(each + SendRequests.SEND_FLAGS));
       int opcode = RawMemory.getInt(each + SendRequests.OPCODE);
-      begin(each, opcode);
+      begin(critical, queuePair, each, opcode);
       if (datagrams) {
-        setDestination(each);
+        setDestination(critical, queuePair, each);
       } else if (extendedSend
           && opcode != SendRequests.BIND_MW
           && opcode != SendRequests.LOCAL_INV) {
-        number(setSharedReceiveQueue, RawMemory.getInt(each + SendRequests.XRC_REMOTE_SRQN));
+        number(
+            critical,
+            queuePair,
+            setSharedReceiveQueue,
+            RawMemory.getInt(each + SendRequests.XRC_REMOTE_SRQN));
       }
       if (opcode != SendRequests.ATOMIC_WRITE) {
-        setMemory(each);
+        setMemory(critical, queuePair, each);
       }
     }
     return critical
@@ -115,7 +123,7 @@ final class ExtendedQueuePair {
         : WorkRequests.ibv_wr_complete(complete, queuePair);
   }
 
-  private void begin(long request, int opcode) {
+  private void begin(boolean critical, long queuePair, long request, int opcode) {
     int immediate = RawMemory.getInt(request + SendRequests.IMM_DATA);
     if (opcode == SendRequests.SEND) {
       if (critical) {
@@ -124,24 +132,24 @@ final class ExtendedQueuePair {
         WorkRequests.ibv_wr_send(send, queuePair);
       }
     } else if (opcode == SendRequests.SEND_WITH_IMM) {
-      number(sendWithImmediate, immediate);
+      number(critical, queuePair, sendWithImmediate, immediate);
     } else if (opcode == SendRequests.SEND_WITH_INV) {
-      number(sendWithInvalidate, immediate);
+      number(critical, queuePair, sendWithInvalidate, immediate);
     } else if (opcode == SendRequests.LOCAL_INV) {
-      number(invalidate, immediate);
+      number(critical, queuePair, invalidate, immediate);
     } else if (opcode == SendRequests.RDMA_WRITE) {
-      remote(write, request);
+      remote(critical, queuePair, write, request);
     } else if (opcode == SendRequests.RDMA_READ) {
-      remote(read, request);
+      remote(critical, queuePair, read, request);
     } else if (opcode == SendRequests.BIND_MW) {
-      bind(request);
+      bind(critical, queuePair, request);
     } else {
-      further(request, opcode, immediate);
+      further(critical, queuePair, request, opcode, immediate);
     }
   }
 
   /** These four calls have the shape of {@code ibv_wr_send_imm}. */
-  private void number(MemorySegment op, int number) {
+  private void number(boolean critical, long queuePair, MemorySegment op, int number) {
     if (critical) {
       WorkRequests.ibv_wr_send_imm$critical(op, queuePair, number);
     } else {
@@ -150,7 +158,7 @@ final class ExtendedQueuePair {
   }
 
   /** These two calls have the shape of {@code ibv_wr_rdma_write}. */
-  private void remote(MemorySegment op, long request) {
+  private void remote(boolean critical, long queuePair, MemorySegment op, long request) {
     int key = RawMemory.getInt(request + SendRequests.RDMA_RKEY);
     long address = RawMemory.getLong(request + SendRequests.RDMA_REMOTE_ADDR);
     if (critical) {
@@ -160,7 +168,7 @@ final class ExtendedQueuePair {
     }
   }
 
-  private void bind(long request) {
+  private void bind(boolean critical, long queuePair, long request) {
     long window = RawMemory.getLong(request + SendRequests.BIND_WINDOW);
     int key = RawMemory.getInt(request + SendRequests.BIND_RKEY);
     long info = request + SendRequests.BIND_INFO;
@@ -171,7 +179,7 @@ final class ExtendedQueuePair {
     }
   }
 
-  private void further(long request, int opcode, int immediate) {
+  private void further(boolean critical, long queuePair, long request, int opcode, int immediate) {
     if (opcode == SendRequests.RDMA_WRITE_WITH_IMM) {
       int key = RawMemory.getInt(request + SendRequests.RDMA_RKEY);
       long address = RawMemory.getLong(request + SendRequests.RDMA_REMOTE_ADDR);
@@ -184,7 +192,7 @@ final class ExtendedQueuePair {
       return;
     }
     if (opcode == SendRequests.TSO) {
-      segment(request);
+      segment(critical, queuePair, request);
       return;
     }
     int key = RawMemory.getInt(request + SendRequests.ATOMIC_RKEY);
@@ -218,7 +226,7 @@ final class ExtendedQueuePair {
     }
   }
 
-  private void segment(long request) {
+  private void segment(boolean critical, long queuePair, long request) {
     long header = RawMemory.getLong(request + SendRequests.TSO_HEADER);
     short length = RawMemory.getShort(request + SendRequests.TSO_HEADER_SIZE);
     short segmentBytes = RawMemory.getShort(request + SendRequests.TSO_MSS);
@@ -229,7 +237,7 @@ final class ExtendedQueuePair {
     }
   }
 
-  private void setDestination(long request) {
+  private void setDestination(boolean critical, long queuePair, long request) {
     long handle = RawMemory.getLong(request + SendRequests.UD_AH);
     int number = RawMemory.getInt(request + SendRequests.UD_REMOTE_QPN);
     int queueKey = RawMemory.getInt(request + SendRequests.UD_REMOTE_QKEY);
@@ -240,7 +248,7 @@ final class ExtendedQueuePair {
     }
   }
 
-  private void setMemory(long request) {
+  private void setMemory(boolean critical, long queuePair, long request) {
     int pieces = RawMemory.getInt(request + NUM_SGE);
     long list = RawMemory.getLong(request + SG_LIST);
     if (pieces == 0) {

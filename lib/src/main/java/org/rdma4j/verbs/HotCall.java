@@ -43,8 +43,8 @@ abstract class HotCall {
   private final long queue;
 
   /**
-   * The function where it is called critically and nothing comes before, else 0: a single look
-   * tells.
+   * The function where it is called critically and nothing comes before, else 0, as once the right
+   * is gone: a single look tells.
    */
   private long directOp;
 
@@ -86,13 +86,19 @@ abstract class HotCall {
    * queue is full; so only polls see to it that there is a safepoint now and then.
    */
   final int post(long requests, long badRequest) {
-    begin();
-    return directOp != 0
-        ? DataPath.ibv_post$critical(directOp, queue, requests, badRequest)
+    // The compiler joins this with the check of the request that was built just before. The right
+    // may be
+    // gone since: the function is, then, and is looked at behind a fence.
+    check();
+    VarHandle.acquireFence();
+    long op = directOp;
+    return op != 0
+        ? DataPath.ibv_post$critical(op, queue, requests, badRequest)
         : postIndirect(requests, badRequest);
   }
 
   private int postIndirect(long requests, long badRequest) {
+    begin();
     if (referring) {
       checkReferents();
     }
@@ -153,6 +159,7 @@ abstract class HotCall {
   /** Takes the right away from the thread that it returns, which may still be inside a call. */
   final @Nullable Thread revoke() {
     Thread last = (Thread) OWNER.getAndSet(this, CLOSED);
+    directOp = 0;
     return last == CLOSED ? null : last;
   }
 

@@ -41,10 +41,12 @@ final class RequestChain extends HotCall {
 
   /*
    * Addresses rather than indices, which a multiplication would stand before. Requests before the first
-   * were posted by a call that failed at it; where there are none, the current one is before the first.
+   * were posted by a call that failed at it. Where there is no current one it is the end, which is what
+   * each that is added is compared with anyway.
    */
   private long first;
   private long request;
+  private long next;
 
   /** How many pieces the current request has. */
   private int pieces;
@@ -99,7 +101,7 @@ final class RequestChain extends HotCall {
   /** Begins the next request, and returns its address. */
   long add(long id) {
     check();
-    long added = RawMemory.base(request + stride);
+    long added = RawMemory.base(next);
     if (added == end) {
       throw full();
     }
@@ -107,6 +109,7 @@ final class RequestChain extends HotCall {
     RawMemory.putInt(added + NUM_SGE, 0);
     pieces = 0;
     request = added;
+    next = added + stride;
     return added;
   }
 
@@ -114,7 +117,7 @@ final class RequestChain extends HotCall {
   long current() {
     check();
     long current = RawMemory.base(request);
-    if (current < first) {
+    if (current == end) {
       throw new IllegalStateException("there is no request to describe: add(id) begins one");
     }
     return current;
@@ -152,7 +155,7 @@ final class RequestChain extends HotCall {
   @Override
   void checkReferents() {
     if (referents != null) {
-      referents.check(index(first), index(request) + 1);
+      referents.check(index(first), index(next));
     }
   }
 
@@ -167,7 +170,7 @@ final class RequestChain extends HotCall {
 
   /** Whether a request that was added has been posted since. */
   boolean isPosted(long added) {
-    return added < first || added > request;
+    return added < first || added >= next;
   }
 
   /** The index of a request within the room. */
@@ -212,7 +215,7 @@ final class RequestChain extends HotCall {
   }
 
   int size() {
-    return index(request) + 1 - index(first);
+    return index(next) - index(first);
   }
 
   void clear() {
@@ -222,7 +225,7 @@ final class RequestChain extends HotCall {
 
   /** Posts what was added; returns how many that were. */
   int post() {
-    if (request < first) {
+    if (request == end) {
       check();
       return 0;
     }
@@ -250,7 +253,8 @@ final class RequestChain extends HotCall {
 
   private void empty() {
     first = requests;
-    request = requests - stride;
+    next = requests;
+    request = end;
   }
 
   private PostException refused(int errno) {

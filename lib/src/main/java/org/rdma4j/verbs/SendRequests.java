@@ -96,7 +96,8 @@ public final class SendRequests {
   /** Of the current request. */
   private int flags;
 
-  private final List<Bind> binds = new ArrayList<>();
+  /** Null until a request binds. */
+  private @Nullable List<Bind> binds;
 
   /** Of datagrams, each of which must point to an address handle, and of binds. */
   private @Nullable Referents referents;
@@ -526,10 +527,19 @@ public final class SendRequests {
                           RawMemory.putInt(request + OPCODE, BIND_MW);
                           MemoryWindow.Binding before =
                               window.requested(region, queuePair.windows(), key);
-                          binds.add(new Bind(request, window, key, before));
+                          binds().add(new Bind(request, window, key, before));
                           return true;
                         }));
     return this;
+  }
+
+  private List<Bind> binds() {
+    List<Bind> made = binds;
+    if (made == null) {
+      made = new ArrayList<>();
+      binds = made;
+    }
+    return made;
   }
 
   private long become(int opcode) {
@@ -713,22 +723,23 @@ public final class SendRequests {
    */
   public int post() {
     queuePair.checkSends();
-    if (binds.isEmpty()) {
-      return chain.post();
-    }
+    return binds == null ? chain.post() : postBinds(binds);
+  }
+
+  private int postBinds(List<Bind> binds) {
     // Not where another thread was refused, whose binds these are not.
     int posted;
     try {
       posted = chain.post();
     } catch (PostException refused) {
-      settleBinds();
+      settle(binds);
       throw refused;
     }
-    settleBinds();
+    settle(binds);
     return posted;
   }
 
-  private void settleBinds() {
+  private void settle(List<Bind> binds) {
     binds.removeIf(bind -> bind.settleWhere(chain.isPosted(bind.request)));
   }
 
@@ -748,8 +759,10 @@ public final class SendRequests {
    */
   public void clear() {
     chain.clear();
-    binds.reversed().forEach(Bind::drop);
-    binds.clear();
+    if (binds != null) {
+      binds.reversed().forEach(Bind::drop);
+      binds.clear();
+    }
   }
 
   /**
