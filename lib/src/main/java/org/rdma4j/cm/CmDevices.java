@@ -97,7 +97,11 @@ public final class CmDevices {
       }
     }
 
-    /** Holds one of them, and no other, which may be removed and has to be closed then. */
+    /**
+     * Holds one of them, and no other, which may be removed and has to be closed then. Of an array
+     * that ends with NULL, rdma_free_devices gives up each context and then frees the array by
+     * free(3); so the others go by an array from malloc(3), and the list keeps the one.
+     */
     Held only(MemorySegment context) {
       MemorySegment others = Libc.malloc((contexts.size() + 1L) * ADDRESS.byteSize());
       long count = 0;

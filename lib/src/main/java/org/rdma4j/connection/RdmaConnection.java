@@ -895,7 +895,8 @@ public final class RdmaConnection implements AutoCloseable {
    * Tells the peer that no more comes, waits until all that was sent has arrived, at most for the
    * configured time, then ends the connection and closes all that belongs to it. What the peer
    * sends meanwhile is dropped. Where the thread is interrupted it does not wait. Other threads'
-   * waits end with an IllegalStateException. Does nothing where it is closed.
+   * waits end with an IllegalStateException; of two closes at once, one waits for the other's. Does
+   * nothing where it is closed.
    *
    * @throws RdmaException where a destruction failed; the rest was done all the same
    */

@@ -19,9 +19,9 @@ public final class Leaks {
   private Leaks() {}
 
   /**
-   * Watches the object that users hold, whose native object has that life. A closed one is not
-   * waited for: its report keeps what it depends on, so that a collection would free a level of
-   * objects each, and none the memory of all.
+   * Watches the object that users hold, whose native object has that life. A close ends that: the
+   * report keeps what the object depends on, so that of closed objects each collection would free
+   * only those that no other depends on.
    */
   public static void watch(Object held, Lifetime lifetime) {
     Report report = new Report(lifetime, STACKS ? new Created() : null);

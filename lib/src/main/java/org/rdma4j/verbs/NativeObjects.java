@@ -18,12 +18,19 @@ final class NativeObjects {
 
   private static final class Entry extends WeakReference<Object> {
     private final long pointer;
-    private final Lifetime lifetime;
+
+    /** Weak as well: what it does to destroy the native object may lead to the object. */
+    private final WeakReference<Lifetime> lifetime;
 
     Entry(long pointer, Object object, Lifetime lifetime, ReferenceQueue<Object> queue) {
       super(object, queue);
       this.pointer = pointer;
-      this.lifetime = lifetime;
+      this.lifetime = new WeakReference<>(lifetime);
+    }
+
+    boolean isOpen() {
+      Lifetime reachable = lifetime.get();
+      return reachable != null && reachable.isOpen();
     }
   }
 
@@ -38,7 +45,7 @@ final class NativeObjects {
   /** The object of that type at that address, where it is open. */
   <T> Optional<T> find(Class<T> type, long pointer) {
     Entry entry = objects.get(pointer);
-    return entry == null || !entry.lifetime.isOpen()
+    return entry == null || !entry.isOpen()
         ? Optional.empty()
         : Optional.ofNullable(entry.get()).filter(type::isInstance).map(type::cast);
   }

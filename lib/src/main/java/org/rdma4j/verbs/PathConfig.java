@@ -29,7 +29,8 @@ import java.util.function.Consumer;
  *     31, of which 0 is 655.36 ms, 1 is 0.01 ms, 12 is 0.64 ms and 31 is 491.52 ms; default 12
  * @param timeout how long to wait for an acknowledgement: 4.096 microseconds x 2^n, 0 to 31, of
  *     which 0 is for ever; default 14
- * @param retries how often to send again when none came, 0 to 7; default 7
+ * @param retries how often to send again when none came, 0 to 7, of which 7 has no end on soft-RoCE
+ *     (Linux 6.1); default 7, as that of the programs of rdma-core
  * @param rnrRetry how often to send again when the peer had no receive posted, 0 to 7, of which 7
  *     is for ever; default 7
  */

@@ -37,21 +37,36 @@ final class NativeObjectsTest {
 
   @Test
   void theNextObjectAtAnAddressOutlivesTheFirst() throws InterruptedException {
-    WeakReference<Object> first = registerAndDrop();
-    for (int i = 0; i < 100 && first.get() != null; i++) {
-      System.gc();
-      Thread.sleep(10);
-    }
-    assertThat(first.get()).isNull();
+    WeakReference<Object> first = registerAndDrop(lifetime, new Object());
+    assertThatItIsCollected(first);
     objects.register(POINTER, "second", lifetime);
     Thread.sleep(100);
     objects.register(POINTER + 8, "third", lifetime);
     assertThat(objects.find(String.class, POINTER)).contains("second");
   }
 
-  private WeakReference<Object> registerAndDrop() {
+  @Test
+  void anObjectThatItsLifetimeLeadsToIsCollected() throws InterruptedException {
+    assertThatItIsCollected(registerAndDropWithItsLifetime());
+  }
+
+  private WeakReference<Object> registerAndDropWithItsLifetime() {
     Object object = new Object();
-    objects.register(POINTER, object, lifetime);
+    return registerAndDrop(
+        new Lifetime("leading to it", () -> assertThat(object).isNotNull()), object);
+  }
+
+  private WeakReference<Object> registerAndDrop(Lifetime itsLifetime, Object object) {
+    objects.register(POINTER, object, itsLifetime);
     return new WeakReference<>(object);
+  }
+
+  private static void assertThatItIsCollected(WeakReference<Object> dropped)
+      throws InterruptedException {
+    for (int i = 0; i < 100 && dropped.get() != null; i++) {
+      System.gc();
+      Thread.sleep(10);
+    }
+    assertThat(dropped.get()).isNull();
   }
 }
