@@ -410,8 +410,13 @@ final class RdmaConnectionTest {
 
   @Test
   void aCloseWhileAnotherThreadReadsLosesNoMessage() throws Exception {
+    // The one that waits first takes the completions of all.
+    FutureTask<Optional<MessageBuffer>> first = start(() -> client.receive(PATIENCE));
+    assertThatThrownBy(() -> first.get(100, TimeUnit.MILLISECONDS))
+        .isInstanceOf(TimeoutException.class);
     sendBehindARead("last");
     client.close();
+    assertThatThrownBy(() -> get(first)).cause().isInstanceOf(IllegalStateException.class);
     assertThat(receive(server)).isEqualTo("last");
     assertThat(server.receive(PATIENCE)).isEmpty();
   }
