@@ -16,9 +16,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.rdma4j.AddedDevice;
 import org.rdma4j.Command;
 import org.rdma4j.RdmaException;
-import org.rdma4j.cm.CmDevices;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.EventChannel;
@@ -35,7 +35,6 @@ import org.rdma4j.verbs.RdmaDevice;
 final class DeviceRemovalTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String INTERFACE = "rdma4j1";
-  private static final String DEVICE = "rxe_rdma4j1";
   private static final String ADDRESS = "198.51.100.1";
 
   private static final int ENODEV = ErrorNumber.ENODEV.value();
@@ -43,39 +42,20 @@ final class DeviceRemovalTest {
   /** Of two sides on the same device, one may hear of the other's end before that of the device. */
   private static final int ECONNRESET = ErrorNumber.ECONNRESET.value();
 
-  private final List<RdmaDevice> opened = new ArrayList<>();
-  private Optional<Process> removal = Optional.empty();
+  @SuppressWarnings("NullAway.Init") // before each
+  private AddedDevice added;
 
   @BeforeEach
   void add() throws Exception {
     Command.output("ip", "link", "add", INTERFACE, "type", "dummy");
     Command.output("ip", "address", "add", ADDRESS + "/24", "dev", INTERFACE);
     Command.output("ip", "link", "set", INTERFACE, "up");
-    Command.output("rdma", "link", "add", DEVICE, "type", "rxe", "netdev", INTERFACE);
-  }
-
-  /** The command ends only when nobody has the device open any more. */
-  private void remove() throws Exception {
-    // Those of the connection manager, which does not list them once they go.
-    for (RdmaDevice device : CmDevices.list()) {
-      if (device.info().name().equals(DEVICE)) {
-        opened.add(device);
-      }
-    }
-    removal =
-        Optional.of(
-            new ProcessBuilder("rdma", "link", "delete", DEVICE).redirectErrorStream(true).start());
+    added = AddedDevice.over(INTERFACE);
   }
 
   @AfterEach
   void awaitRemoval() throws Exception {
-    if (removal.isEmpty()) {
-      remove();
-    }
-    Process removing = removal.orElseThrow();
-    opened.forEach(RdmaDevice::close);
-    assertThat(removing.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-    assertThat(Command.output("rdma", "link", "show")).doesNotContain(DEVICE);
+    added.close();
     Command.output("ip", "link", "delete", INTERFACE);
   }
 
@@ -85,7 +65,7 @@ final class DeviceRemovalTest {
       CmId id = channel.createId(PortSpace.TCP);
       id.bind(new InetSocketAddress(ADDRESS, 0));
       assertThat(id.hasDevice()).isTrue();
-      remove();
+      added.remove();
       assertThat(channel.awaitEvent(PATIENCE)).contains(new CmEvent.DeviceRemoved(id));
       id.close();
     }
@@ -100,7 +80,7 @@ final class DeviceRemovalTest {
           RdmaConnectionTest.start(() -> listener.awaitRequest(PATIENCE));
       assertThatThrownBy(() -> request.get(100, TimeUnit.MILLISECONDS))
           .isInstanceOf(TimeoutException.class);
-      remove();
+      added.remove();
       assertThatThrownBy(() -> RdmaConnectionTest.get(request))
           .cause()
           .isInstanceOf(RdmaException.class)
@@ -124,7 +104,7 @@ final class DeviceRemovalTest {
           receives.add(receive);
         }
         RdmaDevice device = client.domain().device();
-        remove();
+        added.remove();
         List<Integer> errors = new ArrayList<>();
         for (FutureTask<Optional<MessageBuffer>> receive : receives) {
           assertThatThrownBy(() -> RdmaConnectionTest.get(receive))

@@ -1,0 +1,55 @@
+package org.rdma4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.rdma4j.cm.CmDevices;
+import org.rdma4j.verbs.RdmaDevice;
+
+/** A device that a test adds, soft-RoCE over a network interface, and removes in the end. */
+public final class AddedDevice implements AutoCloseable {
+  private static final long PATIENCE_SECONDS = 60;
+
+  private final String name;
+  private final List<RdmaDevice> opened = new ArrayList<>();
+  private Optional<Process> removal = Optional.empty();
+
+  private AddedDevice(String name) {
+    this.name = name;
+  }
+
+  /** Over an interface that is up. */
+  public static AddedDevice over(String networkInterface) throws Exception {
+    String name = "rxe_" + networkInterface;
+    Command.output("rdma", "link", "add", name, "type", "rxe", "netdev", networkInterface);
+    return new AddedDevice(name);
+  }
+
+  /** Begins to remove it, which is over only when nobody has it open any more. */
+  public void remove() throws IOException {
+    // Those of the connection manager, which does not list them once they go.
+    for (RdmaDevice device : CmDevices.list()) {
+      if (device.info().name().equals(name)) {
+        opened.add(device);
+      }
+    }
+    removal =
+        Optional.of(
+            new ProcessBuilder("rdma", "link", "delete", name).redirectErrorStream(true).start());
+  }
+
+  /** Waits until it is gone. */
+  @Override
+  public void close() throws Exception {
+    if (removal.isEmpty()) {
+      remove();
+    }
+    opened.forEach(RdmaDevice::close);
+    assertThat(removal.orElseThrow().waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+    assertThat(Command.output("rdma", "link", "show")).doesNotContain(name);
+  }
+}
