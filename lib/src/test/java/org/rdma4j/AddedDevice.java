@@ -11,7 +11,7 @@ import org.rdma4j.cm.CmDevices;
 import org.rdma4j.verbs.RdmaDevice;
 
 /** A device that a test adds, soft-RoCE over a network interface, and removes in the end. */
-public final class AddedDevice implements AutoCloseable {
+public final class AddedDevice {
   private static final long PATIENCE_SECONDS = 60;
 
   private final String name;
@@ -42,9 +42,8 @@ public final class AddedDevice implements AutoCloseable {
             new ProcessBuilder("rdma", "link", "delete", name).redirectErrorStream(true).start());
   }
 
-  /** Waits until it is gone. */
-  @Override
-  public void close() throws Exception {
+  /** Waits until it is gone, which this begins where that was not done before. */
+  public void awaitRemoval() throws Exception {
     if (removal.isEmpty()) {
       remove();
     }

@@ -79,7 +79,10 @@ public final class Completions extends HotCall {
     this.memory = Arena.ofAuto().allocate(SIZE * most, 64);
     this.entries = memory.address();
     this.extended = queue.extended();
-    this.rows = Arena.ofAuto().allocate(extended == null ? 0 : ExtendedPolling.ROW * most, 64);
+    this.rows =
+        extended == null
+            ? MemorySegment.NULL
+            : Arena.ofAuto().allocate(ExtendedPolling.ROW * most, 64);
   }
 
   /**

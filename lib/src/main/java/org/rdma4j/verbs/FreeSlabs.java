@@ -2,20 +2,24 @@ package org.rdma4j.verbs;
 
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicIntegerArray;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Which of a number of slabs are free: a stack of their indices without a lock, and for each slab
+ * Which of a number of slabs are free: stacks of their indices without a lock, and for each slab
  * how often it changed hands. Nothing here allocates.
  *
- * <p>Each change of the stack's top gives it a new tag, so that a thread that was stopped between
+ * <p>A thread takes from one stack and gives back to it, so that threads with slabs of their own do
+ * not meet; only where it finds nothing there it looks at the others.
+ *
+ * <p>Each change of a stack's top gives it a new tag, so that a thread that was stopped between
  * looking and changing cannot take a top for the one it saw only because it is the same slab again.
+ * Where two looks at all tops find the same tags nothing has changed in between.
  */
 final class FreeSlabs {
   /** What {@link #tryAcquire} returns where no slab is free. */
   static final int NONE = -1;
 
-  /** Of the top's 64 bits these tell the slab, the others are the tag. */
+  /** Of a top's 64 bits these tell the slab, the others are the tag. */
   private static final int INDEX_BITS = 24;
 
   static final int MOST = (1 << INDEX_BITS) - 1;
@@ -23,7 +27,17 @@ final class FreeSlabs {
   private static final long INDEX_MASK = MOST;
   private static final long ONE_TAG = 1L << INDEX_BITS;
 
-  /** The slab below each slab of the stack, plus 1; 0 at the bottom. */
+  /** Several for each processor, as threads share a stack by chance. */
+  private static final int STACKS =
+      Math.min(64, Integer.highestOneBit(4 * Runtime.getRuntime().availableProcessors()));
+
+  /** Two cache lines, which processors fetch together, in longs: tops lie so far apart. */
+  private static final int TOP_SHIFT = 4;
+
+  /** The same in ints: so much of each array lies unused between its length and the first slab. */
+  private static final int PADDING = 32;
+
+  /** The slab below each slab of a stack, plus 1; 0 at the bottom. */
   private final int[] below;
 
   /** How many slabs the stack had with that one on top. */
@@ -32,30 +46,62 @@ final class FreeSlabs {
   /** Odd while the slab is in use. */
   private final AtomicIntegerArray turns;
 
-  /** The slab on top, plus 1, and the tag. */
-  private final AtomicLong top = new AtomicLong();
+  /** For each stack the slab on top, plus 1, and the tag. */
+  private final AtomicLongArray tops;
+
+  private final int stacks;
 
   FreeSlabs(int count) {
-    below = new int[count];
-    height = new int[count];
-    turns = new AtomicIntegerArray(count);
-    // The first slab on top, so that a pool of which little is used touches little memory.
+    stacks = Math.min(STACKS, Integer.highestOneBit(count));
+    below = new int[PADDING + count];
+    height = new int[PADDING + count];
+    turns = new AtomicIntegerArray(PADDING + count);
+    tops = new AtomicLongArray(stacks + 1 << TOP_SHIFT);
+    // The first slabs on top, so that a pool of which little is used touches little memory.
     for (int index = count - 1; index >= 0; index--) {
-      push(index);
+      push((int) ((long) index * stacks / count), index);
     }
+  }
+
+  private int stack() {
+    return (int) Thread.currentThread().threadId() & (stacks - 1);
   }
 
   /** Takes a slab that is free; {@link #NONE} where there is none. */
   int tryAcquire() {
+    int stack = stack();
+    int index = tryPop(stack);
+    return index == NONE ? tryPopAnyFrom(stack) : index;
+  }
+
+  private int tryPopAnyFrom(int first) {
+    long before = -1;
     while (true) {
-      long seen = top.get();
-      int index = (int) (seen & INDEX_MASK) - 1;
-      if (index < 0) {
+      long changes = 0;
+      for (int i = first; i < first + stacks; i++) {
+        int stack = i & (stacks - 1);
+        changes += tag(top(stack));
+        int index = tryPop(stack);
+        if (index != NONE) {
+          return index;
+        }
+      }
+      if (changes == before) {
         return NONE;
       }
-      long next = (seen & ~INDEX_MASK) + ONE_TAG + below[index];
-      if (top.compareAndSet(seen, next)) {
-        turns.set(index, turns.get(index) + 1);
+      before = changes;
+    }
+  }
+
+  private int tryPop(int stack) {
+    while (true) {
+      long seen = top(stack);
+      int index = index(seen);
+      if (index == NONE) {
+        return NONE;
+      }
+      if (change(stack, seen, below[PADDING + index])) {
+        turns.set(PADDING + index, turn(index) + 1);
         return index;
       }
     }
@@ -63,7 +109,7 @@ final class FreeSlabs {
 
   /** Which turn of the slab this is, to tell an earlier use from a later one: odd while in use. */
   int turn(int index) {
-    return turns.get(index);
+    return turns.get(PADDING + index);
   }
 
   /** Whether it is in use for that turn. */
@@ -73,21 +119,20 @@ final class FreeSlabs {
 
   /** Gives a slab back; false, without effect, where it is not in use for that turn. */
   boolean release(int index, int turn) {
-    if ((turn & 1) == 0 || !turns.compareAndSet(index, turn, turn + 1)) {
+    if ((turn & 1) == 0 || !turns.compareAndSet(PADDING + index, turn, turn + 1)) {
       return false;
     }
-    push(index);
+    push(stack(), index);
     return true;
   }
 
-  private void push(int index) {
+  private void push(int stack, int index) {
     while (true) {
-      long seen = top.get();
-      int under = (int) (seen & INDEX_MASK);
-      below[index] = under;
-      height[index] = under == 0 ? 1 : height[under - 1] + 1;
-      long next = (seen & ~INDEX_MASK) + ONE_TAG + (index + 1);
-      if (top.compareAndSet(seen, next)) {
+      long seen = top(stack);
+      int under = index(seen);
+      below[PADDING + index] = under + 1;
+      height[PADDING + index] = heightOf(under) + 1;
+      if (change(stack, seen, index + 1)) {
         return;
       }
     }
@@ -95,15 +140,43 @@ final class FreeSlabs {
 
   /** How many are free, exact at some moment during the call. */
   int free() {
+    int free = 0;
+    long before = -1;
     while (true) {
-      long seen = top.get();
-      int index = (int) (seen & INDEX_MASK) - 1;
-      int free = index < 0 ? 0 : height[index];
-      // Or the height might be read after the second look.
-      VarHandle.loadLoadFence();
-      if (top.get() == seen) {
+      int counted = 0;
+      long changes = 0;
+      for (int stack = 0; stack < stacks; stack++) {
+        long seen = top(stack);
+        counted += heightOf(index(seen));
+        changes += tag(seen);
+      }
+      if (changes == before) {
         return free;
       }
+      free = counted;
+      before = changes;
+      // Or a height might be read after the second look.
+      VarHandle.loadLoadFence();
     }
+  }
+
+  private int heightOf(int index) {
+    return index == NONE ? 0 : height[PADDING + index];
+  }
+
+  private long top(int stack) {
+    return tops.get(stack + 1 << TOP_SHIFT);
+  }
+
+  private boolean change(int stack, long seen, int top) {
+    return tops.compareAndSet(stack + 1 << TOP_SHIFT, seen, (seen & ~INDEX_MASK) + ONE_TAG + top);
+  }
+
+  private static int index(long top) {
+    return (int) (top & INDEX_MASK) - 1;
+  }
+
+  private static long tag(long top) {
+    return top >>> INDEX_BITS;
   }
 }

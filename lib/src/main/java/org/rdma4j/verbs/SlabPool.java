@@ -20,7 +20,7 @@ import org.rdma4j.memory.PageMemory;
  * }</pre>
  *
  * <p>Slabs begin at multiples of 64 bytes, those of a multiple of the page size at pages. The slab
- * released last is acquired first.
+ * that a thread released last it acquires first.
  *
  * <p>All methods may be called from any thread. Closing the pool closes its region; slabs in use
  * need not be released before.

@@ -20,6 +20,9 @@ final class AddressChangeTest {
   private static final String SECOND = "rdma4jb2";
   private static final String ADDRESS = "203.0.113.1";
 
+  @SuppressWarnings("NullAway.Init") // before each
+  private AddedDevice added;
+
   @BeforeEach
   void bond() throws Exception {
     ip("link add " + BOND + " type bond mode active-backup fail_over_mac active");
@@ -30,10 +33,12 @@ final class AddressChangeTest {
     ip("address add " + ADDRESS + "/24 dev " + BOND);
     ip("link set " + BOND + " up");
     ip("link set " + BOND + " type bond active_slave " + FIRST);
+    added = AddedDevice.over(BOND);
   }
 
   @AfterEach
   void unbond() throws Exception {
+    added.awaitRemoval();
     for (String each : new String[] {BOND, FIRST, SECOND}) {
       ip("link delete " + each);
     }
@@ -45,8 +50,7 @@ final class AddressChangeTest {
 
   @Test
   void anIdentifierIsToldThatItsAddressHasMoved() throws Exception {
-    try (AddedDevice device = AddedDevice.over(BOND);
-        EventChannel channel = EventChannel.open()) {
+    try (EventChannel channel = EventChannel.open()) {
       CmId id = channel.createId(PortSpace.TCP);
       id.bind(new InetSocketAddress(ADDRESS, 0));
       assertThat(id.device().info().name()).endsWith(BOND);

@@ -55,7 +55,7 @@ final class DeviceRemovalTest {
 
   @AfterEach
   void awaitRemoval() throws Exception {
-    added.close();
+    added.awaitRemoval();
     Command.output("ip", "link", "delete", INTERFACE);
   }
 
