@@ -68,8 +68,7 @@ public class Growth extends AgainstC {
     int at = next;
     long piece = offset;
     for (int i = 0; i < LOOP; i++) {
-      requests[at].add(i).from(regions[at], piece, StandIn.MESSAGE).signaled();
-      requests[at].post();
+      requests[at].add(i).from(regions[at], piece, StandIn.MESSAGE).signaled().post();
       sum += Reaping.one(completions[at]);
       piece = piece + StandIn.MESSAGE == bytes ? 0 : piece + StandIn.MESSAGE;
       at = at + 1 == requests.length ? 0 : at + 1;

@@ -56,7 +56,7 @@ final class FreeSlabs {
     below = new int[PADDING + count];
     height = new int[PADDING + count];
     turns = new AtomicIntegerArray(PADDING + count);
-    tops = new AtomicLongArray(stacks + 1 << TOP_SHIFT);
+    tops = new AtomicLongArray((stacks + 1) << TOP_SHIFT);
     // The first slabs on top, so that a pool of which little is used touches little memory.
     for (int index = count - 1; index >= 0; index--) {
       push((int) ((long) index * stacks / count), index);
@@ -165,11 +165,11 @@ final class FreeSlabs {
   }
 
   private long top(int stack) {
-    return tops.get(stack + 1 << TOP_SHIFT);
+    return tops.get((stack + 1) << TOP_SHIFT);
   }
 
   private boolean change(int stack, long seen, int top) {
-    return tops.compareAndSet(stack + 1 << TOP_SHIFT, seen, (seen & ~INDEX_MASK) + ONE_TAG + top);
+    return tops.compareAndSet((stack + 1) << TOP_SHIFT, seen, (seen & ~INDEX_MASK) + ONE_TAG + top);
   }
 
   private static int index(long top) {

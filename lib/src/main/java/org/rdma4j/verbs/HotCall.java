@@ -74,10 +74,20 @@ abstract class HotCall {
    */
   record Target(HotCalls calls, String name, CallStyle style, long op, MemorySegment queue) {}
 
-  /** Checks that this thread may use it. */
-  final void check() {
+  /** Checks that it is this thread's, which it becomes where it is nobody's. */
+  final void own() {
     if (owner != Thread.currentThread()) {
       adopt();
+    }
+  }
+
+  /**
+   * Checks that it is this thread's. For what comes between a call of {@link #own} and another:
+   * since this never goes on with another owner, the compiler knows him from here on.
+   */
+  final void check() {
+    if (owner != Thread.currentThread()) {
+      throw refusal((Thread) OWNER.getVolatile(this));
     }
   }
 
@@ -89,7 +99,7 @@ abstract class HotCall {
     // The compiler joins this with the check of the request that was built just before. The right
     // may be
     // gone since: the function is, then, and is looked at behind a fence.
-    check();
+    own();
     VarHandle.acquireFence();
     long op = directOp;
     return op != 0
@@ -128,7 +138,7 @@ abstract class HotCall {
   private void begin() {
     // The compiler must not move the look up, before where the thread may have been stopped.
     VarHandle.acquireFence();
-    check();
+    own();
   }
 
   /** Has each post check what its requests point to. */
@@ -152,7 +162,7 @@ abstract class HotCall {
 
   /** Gives the right up, so that the next thread that asks gets it. */
   final void disown() {
-    check();
+    own();
     OWNER.compareAndSet(this, Thread.currentThread(), null);
   }
 
@@ -170,19 +180,26 @@ abstract class HotCall {
   }
 
   private void adopt() {
-    Thread current = Thread.currentThread();
-    Thread witness = (Thread) OWNER.compareAndExchange(this, (Thread) null, current);
-    if (witness == CLOSED) {
-      throw new IllegalStateException(name + ": the queue is closed");
-    }
+    Thread witness = (Thread) OWNER.compareAndExchange(this, (Thread) null, Thread.currentThread());
     if (witness != null) {
-      throw new IllegalStateException(
-          name
-              + " belongs to thread \""
-              + witness.getName()
-              + "\" and was used by \""
-              + current.getName()
-              + "\": each thread makes its own, or the owner calls release()");
+      throw refusal(witness);
     }
+  }
+
+  private IllegalStateException refusal(@Nullable Thread ownedBy) {
+    if (ownedBy == CLOSED) {
+      return new IllegalStateException(name + ": the queue is closed");
+    }
+    if (ownedBy == null) {
+      return new IllegalStateException(
+          name + " belongs to no thread: add(id) or post() makes it this one's");
+    }
+    return new IllegalStateException(
+        name
+            + " belongs to thread \""
+            + ownedBy.getName()
+            + "\" and was used by \""
+            + Thread.currentThread().getName()
+            + "\": each thread makes its own, or the owner calls release()");
   }
 }

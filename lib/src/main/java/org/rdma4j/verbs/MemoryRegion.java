@@ -1,6 +1,7 @@
 package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.Objects;
@@ -26,13 +27,21 @@ import org.rdma4j.lifetime.Lifetime;
  * with every thread; a received message is visible to the thread that polled its completion.
  */
 public final class MemoryRegion implements AutoCloseable {
+  private static final long CLOSED = -1;
+
   private final ProtectionDomain domain;
   private final Registration registration;
   private final @Nullable MemorySegment segment;
   private final Set<AccessFlag> access;
   private final long address;
   private final long byteSize;
-  private final Extent extent;
+
+  /**
+   * How far requests may reach: one look tells bounds and closing. A plain field, since it protects
+   * the message and not the process: the device refuses the key of a closed region.
+   */
+  private long reach;
+
   private final int localKey;
   private final int remoteKey;
   private final Referent referent;
@@ -60,10 +69,11 @@ public final class MemoryRegion implements AutoCloseable {
     this.access = Collections.unmodifiableSet(access);
     this.byteSize = byteSize;
     this.address = address;
-    Extent open = new Extent(byteSize);
-    this.extent = open;
+    this.reach = byteSize;
     this.localKey = ibv_mr.lkey(registration.region());
     this.remoteKey = ibv_mr.rkey(registration.region());
+    // The lifetime must not keep this reachable, or nobody would be told that it was never closed.
+    WeakReference<MemoryRegion> self = new WeakReference<>(this);
     boolean bindable = access.contains(AccessFlag.MEMORY_WINDOW_BIND);
     Referent pointedTo = Referent.of(kind + " of " + domain.device().info().name());
     this.referent = pointedTo;
@@ -71,7 +81,7 @@ public final class MemoryRegion implements AutoCloseable {
     this.lifetime =
         new Lifetime(
             kind + " of " + domain.device().info().name(),
-            () -> open.length = Extent.CLOSED,
+            () -> end(self),
             () -> {
               if (bindable) {
                 pointedTo.leave(posts);
@@ -82,6 +92,13 @@ public final class MemoryRegion implements AutoCloseable {
     Leaks.watch(this, lifetime);
     if (memory != null) {
       closeBeforeArena(memory);
+    }
+  }
+
+  private static void end(WeakReference<MemoryRegion> self) {
+    MemoryRegion region = self.get();
+    if (region != null) {
+      region.reach = CLOSED;
     }
   }
 
@@ -377,7 +394,7 @@ public final class MemoryRegion implements AutoCloseable {
 
   /** The address of a part that lies within the region, for a request of this process. */
   long addressOf(long offset, long length) {
-    if ((offset | length) < 0 || length > extent.length - offset) {
+    if ((offset | length) < 0 || length > reach - offset) {
       checkOpen();
       throw outOfBounds(offset, length);
     }
@@ -387,19 +404,6 @@ public final class MemoryRegion implements AutoCloseable {
   /** The local key without a check, after {@link #addressOf}. */
   int key() {
     return localKey;
-  }
-
-  /**
-   * How far requests may reach: one look tells bounds and closing. A plain field, since it protects
-   * the message and not the process: the device refuses the key of a closed region.
-   */
-  private static final class Extent {
-    static final long CLOSED = -1;
-    long length;
-
-    Extent(long length) {
-      this.length = length;
-    }
   }
 
   void checkOpen() {

@@ -161,7 +161,7 @@ public final class ReceiveRequests {
   }
 
   /**
-   * Gives it up, so that the next thread that uses it owns it.
+   * Gives it up, so that the next thread that adds to it, posts or clears it owns it.
    *
    * @throws IllegalStateException where the queue pair is closed, or the thread is the wrong one
    */

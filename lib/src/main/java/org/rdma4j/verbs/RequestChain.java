@@ -100,7 +100,7 @@ final class RequestChain extends HotCall {
 
   /** Begins the next request, and returns its address. */
   long add(long id) {
-    check();
+    own();
     long added = RawMemory.base(next);
     if (added == end) {
       throw full();
@@ -219,14 +219,14 @@ final class RequestChain extends HotCall {
   }
 
   void clear() {
-    check();
+    own();
     empty();
   }
 
   /** Posts what was added; returns how many that were. */
   int post() {
     if (request == end) {
-      check();
+      own();
       return 0;
     }
     if (request != last) {
@@ -243,7 +243,7 @@ final class RequestChain extends HotCall {
 
   /** Has the chain end at the current request. */
   private void cut() {
-    check();
+    own();
     if (last + stride != end) {
       RawMemory.putLong(last + NEXT, last + stride);
     }

@@ -85,7 +85,7 @@ public final class TagOperations extends HotCall {
    * @throws IllegalStateException where the room is full, or not this thread's
    */
   public TagOperations add(long id) {
-    check();
+    own();
     if (added == most) {
       throw new IllegalStateException(
           "all " + most + " operations of the room are in use: post() them, or make more room");
@@ -212,7 +212,7 @@ public final class TagOperations extends HotCall {
    *     operations are kept
    */
   public int post() {
-    check();
+    own();
     if (size() == 0) {
       return 0;
     }
@@ -251,7 +251,7 @@ public final class TagOperations extends HotCall {
    * @throws IllegalStateException where the thread is the wrong one, or the queue is closed
    */
   public int handle(int index) {
-    check();
+    own();
     return handles[Objects.checkIndex(index, posted)];
   }
 
@@ -270,13 +270,13 @@ public final class TagOperations extends HotCall {
    * @throws IllegalStateException where the queue is closed, or the thread is the wrong one
    */
   public void clear() {
-    check();
+    own();
     firstKept = 0;
     added = 0;
   }
 
   /**
-   * Gives it up, so that the next thread that uses it owns it.
+   * Gives it up, so that the next thread that adds to it, posts or clears it owns it.
    *
    * @throws IllegalStateException where the queue is closed, or the thread is the wrong one
    */
