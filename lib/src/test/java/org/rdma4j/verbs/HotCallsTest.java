@@ -134,7 +134,7 @@ final class HotCallsTest {
   void theOwnerMayRevokeItsOwnRight() {
     HotCalls calls = new HotCalls();
     HotCall call = new Post(calls, 0);
-    call.check();
+    call.own();
     calls.revoke();
     calls.revoke();
     assertThatThrownBy(call::check).hasMessageContaining("closed");
@@ -144,7 +144,7 @@ final class HotCallsTest {
   void aThreadThatIsNotTheOwnerIsRefusedBeforeTheCall() throws Exception {
     boolean[] called = {false};
     HotCall call = new Function(() -> called[0] = true).among(new HotCalls());
-    call.check();
+    call.own();
     FutureTask<Void> stranger = new FutureTask<>(() -> call.post(0, 0), null);
     Thread.ofPlatform().start(stranger);
     assertThatThrownBy(() -> stranger.get(30, TimeUnit.SECONDS))
@@ -153,6 +153,18 @@ final class HotCallsTest {
     assertThat(called[0]).isFalse();
     call.post(0, 0);
     assertThat(called[0]).isTrue();
+  }
+
+  @Test
+  void whatNobodyOwnsIsNotDescribedFurther() {
+    HotCall call = new Post(new HotCalls(), 0);
+    assertThatThrownBy(call::check)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("belongs to no thread");
+    call.own();
+    call.check();
+    call.disown();
+    assertThatThrownBy(call::check).hasMessageContaining("belongs to no thread");
   }
 
   @Test
@@ -166,10 +178,11 @@ final class HotCallsTest {
         System.gc();
       }
     }
-    new Post(calls, 0).check();
+    new Post(calls, 0).own();
     assertThat(calls.size()).isLessThan(2000);
     calls.revoke();
-    assertThat(held).allSatisfy(call -> assertThatThrownBy(call::check).isNotNull());
+    assertThat(held)
+        .allSatisfy(call -> assertThatThrownBy(call::own).hasMessageContaining("closed"));
   }
 
   private static void start(Runnable task, boolean isVirtual) {
