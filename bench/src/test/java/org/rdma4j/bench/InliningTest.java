@@ -14,7 +14,7 @@ final class InliningTest {
       List.of(
           "verbs.Completions::poll",
           "verbs.HotCall::poll",
-          "verbs.HotCall::check",
+          "verbs.HotCall::own",
           "bindings.inlines.DataPath::ibv_poll_cq$critical");
   private static final List<String> POSTING =
       List.of(
@@ -27,6 +27,8 @@ final class InliningTest {
           "verbs.SendRequests::post",
           "verbs.RequestChain::post",
           "verbs.HotCall::post",
+          "verbs.HotCall::own",
+          "verbs.HotCall::check",
           "bindings.inlines.DataPath::ibv_post$critical",
           "verbs.Completions::requireSuccess",
           "verbs.Completions::workRequestId",
