@@ -12,7 +12,7 @@ import org.rdma4j.verbs.RdmaDevice;
 
 /** A device that a test adds, soft-RoCE over a network interface, and removes in the end. */
 public final class AddedDevice {
-  private static final long PATIENCE_SECONDS = 60;
+  private static final int TIMES = 600;
 
   private final String name;
   private final List<RdmaDevice> opened = new ArrayList<>();
@@ -31,12 +31,8 @@ public final class AddedDevice {
 
   /** Begins to remove it, which is over only when nobody has it open any more. */
   public void remove() throws IOException {
-    // Those of the connection manager, which does not list them once they go.
-    for (RdmaDevice device : CmDevices.list()) {
-      if (device.info().name().equals(name)) {
-        opened.add(device);
-      }
-    }
+    // The connection manager does not list it once it goes.
+    opened.addAll(listed());
     removal =
         Optional.of(
             new ProcessBuilder("rdma", "link", "delete", name).redirectErrorStream(true).start());
@@ -47,8 +43,18 @@ public final class AddedDevice {
     if (removal.isEmpty()) {
       remove();
     }
+    Process removing = removal.orElseThrow();
     opened.forEach(RdmaDevice::close);
-    assertThat(removal.orElseThrow().waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+    // librdmacm lets go of a device only when it lists them after the kernel has begun to remove
+    // it.
+    for (int i = 0; i < TIMES && !removing.waitFor(100, TimeUnit.MILLISECONDS); i++) {
+      listed().forEach(RdmaDevice::close);
+    }
+    assertThat(removing.isAlive()).as("the removal of %s", name).isFalse();
     assertThat(Command.output("rdma", "link", "show")).doesNotContain(name);
+  }
+
+  private List<RdmaDevice> listed() {
+    return CmDevices.list().stream().filter(each -> each.info().name().equals(name)).toList();
   }
 }

@@ -105,7 +105,7 @@ final class SlabPoolTest {
         }) {
       assertThatThrownBy(use::run)
           .isInstanceOf(IllegalStateException.class)
-          .hasMessageContaining("slab 0")
+          .hasMessageContaining("slab " + slab.index())
           .hasMessageContaining("not in use");
     }
     assertThat(pool.inUse()).isZero();
