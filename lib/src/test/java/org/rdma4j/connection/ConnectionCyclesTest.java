@@ -22,6 +22,7 @@ import org.rdma4j.Resources;
 
 /** {@code -Dorg.rdma4j.connection.cycles=5000} makes more of them. */
 @Tag("device")
+@Tag("slow")
 final class ConnectionCyclesTest {
   private static final int CYCLES = Integer.getInteger("org.rdma4j.connection.cycles", 1000);
   private static final Duration PATIENCE = Duration.ofMinutes(2);

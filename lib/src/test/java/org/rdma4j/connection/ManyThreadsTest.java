@@ -21,56 +21,39 @@ import org.junit.jupiter.api.Test;
 @Tag("device")
 @Tag("slow")
 final class ManyThreadsTest {
-  private static final int MOST_WARM_UPS = 5;
   private static final int CONNECTIONS = 16;
   private static final int THREADS = 10_000;
   private static final Duration PATIENCE = Duration.ofMinutes(4);
 
   @Test
   void tenThousandVirtualThreadsEchoThroughSixteenConnections() throws Exception {
-    try (RdmaServer listener = RdmaServer.bind(RdmaConnectionTest.local());
-        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      // Whoever is the first to use a class holds its carrier while that is loaded, linked and
-      // initialized.
-      for (int i = 0; i < MOST_WARM_UPS && !pinnedIn(listener, threads, 2, 100).isEmpty(); i++) {}
-      assertThat(pinnedIn(listener, threads, CONNECTIONS, THREADS)).isEmpty();
-    }
-  }
-
-  private static Queue<RecordedEvent> pinnedIn(
-      RdmaServer listener, ExecutorService threads, int connections, int messages)
-      throws Exception {
+    List<RdmaConnection> clients = new ArrayList<>();
     Queue<RecordedEvent> pinned = new ConcurrentLinkedQueue<>();
-    try (RecordingStream recording = recordPinned(pinned)) {
-      exchange(listener, threads, connections, messages);
+    try (RecordingStream recording = recordPinned(pinned);
+        RdmaServer listener = RdmaServer.bind(RdmaConnectionTest.local());
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < CONNECTIONS; i++) {
+        Future<?> server = threads.submit(() -> serve(listener.accept(PATIENCE).orElseThrow()));
+        assertThat(server.isCancelled()).isFalse();
+        clients.add(RdmaConnection.connect(listener.localAddress(), PATIENCE));
+      }
+      List<Future<Integer>> calls = new ArrayList<>();
+      for (int i = 0; i < THREADS; i++) {
+        RdmaConnection client = clients.get(i % CONNECTIONS);
+        int number = i;
+        calls.add(threads.submit(() -> call(client, number)));
+      }
+      long sent = 0;
+      long received = 0;
+      for (int i = 0; i < THREADS; i++) {
+        sent += i;
+        received += calls.get(i).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      }
+      assertThat(received).isEqualTo(sent);
+      clients.forEach(RdmaConnection::close);
       recording.stop();
     }
-    return pinned;
-  }
-
-  private static void exchange(
-      RdmaServer listener, ExecutorService threads, int connections, int messages)
-      throws Exception {
-    List<RdmaConnection> clients = new ArrayList<>();
-    for (int i = 0; i < connections; i++) {
-      Future<?> server = threads.submit(() -> serve(listener.accept(PATIENCE).orElseThrow()));
-      assertThat(server.isCancelled()).isFalse();
-      clients.add(RdmaConnection.connect(listener.localAddress(), PATIENCE));
-    }
-    List<Future<Integer>> calls = new ArrayList<>();
-    for (int i = 0; i < messages; i++) {
-      RdmaConnection client = clients.get(i % connections);
-      int number = i;
-      calls.add(threads.submit(() -> call(client, number)));
-    }
-    long sent = 0;
-    long received = 0;
-    for (int i = 0; i < messages; i++) {
-      sent += i;
-      received += calls.get(i).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-    }
-    assertThat(received).isEqualTo(sent);
-    clients.forEach(RdmaConnection::close);
+    assertThat(pinned).isEmpty();
   }
 
   /** Where a virtual thread sleeps and holds its carrier, however shortly. */
