@@ -32,6 +32,7 @@ import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.DeviceInfo;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.ProtectionDomain;
@@ -55,8 +56,10 @@ import org.rdma4j.verbs.WorkCompletionException;
  * manager set: over Ethernet 2.1 s with Linux 6.1. So a connection outlives an interruption of some
  * seconds, in which its calls wait; after seven times that it breaks, where something is on its
  * way. A side that only receives hears nothing of that, and waits as long as it says. That the
- * peer's process ended, in whatever way, is told at once: ECONNRESET. Soft-RoCE breaks a connection
- * that sends while the link of its own machine is down.
+ * peer's process ended, in whatever way, is told at once: ECONNRESET. So is that the device of this
+ * side was removed: ENODEV. A connection that waits outlives that the link of its own machine is
+ * down. One that sends meanwhile soft-RoCE of Linux 6.1 breaks; where something was on its way
+ * before, it may forget all of it, and the calls wait as long as they say.
  *
  * <p>All methods may be called from any thread, virtual ones included. Of the threads that wait,
  * one sleeps on the completion channel and delivers for all; a virtual one holds no carrier
@@ -493,7 +496,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalArgumentException where the timeout is negative
    * @throws IllegalStateException where the connection is closed, also while waiting
    * @throws RdmaException where the connection broke: ECONNRESET where the peer went away without
-   *     closing it. What had arrived before is received first
+   *     closing it, ENODEV where the device was removed. What had arrived before is received first
    */
   public Optional<MessageBuffer> receive(Duration timeout)
       throws InterruptedException, TimeoutException {
@@ -868,11 +871,27 @@ public final class RdmaConnection implements AutoCloseable {
       RdmaException lost = loss.get();
       failure =
           lost != null
-              ? lost
+              ? orRemoval(lost)
               : new RdmaException(
                   lifetime.toString(), 0, "A request failed: " + cause.getMessage());
       failure.initCause(cause);
       wakeAll();
+    }
+  }
+
+  /**
+   * The kernel ends the connections of a device that it removes one after the other, so that a peer
+   * on the same device may seem to have gone away.
+   */
+  private RdmaException orRemoval(RdmaException lost) {
+    DeviceInfo device = domain.device().info();
+    try {
+      return RdmaDevice.list().contains(device)
+          ? lost
+          : new RdmaException(lifetime.toString(), ErrorNumber.ENODEV.value());
+    } catch (RdmaException unknown) {
+      lost.addSuppressed(unknown);
+      return lost;
     }
   }
 

@@ -2,12 +2,15 @@ package org.rdma4j.samples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -25,7 +28,9 @@ class ConnectionPairTest {
   private static final int ECHOES = Integer.getInteger("org.rdma4j.pair.echoes", 10_000);
   private static final int FEW = 40;
   private static final int ENDLESS = 1_000_000;
+  private static final Duration DOWN = Duration.ofSeconds(3);
   private static final Duration PATIENCE = Duration.ofMinutes(5);
+  private static final Duration SHORT = Duration.ofSeconds(20);
 
   /** Less than what a single call waits, so that what ends in it was not a timeout of these. */
   private static final long NOTICED_SECONDS = 90;
@@ -100,7 +105,7 @@ class ConnectionPairTest {
   void aConnectionOutlivesThreeSecondsInWhichNothingArrives() throws Exception {
     try (RdmaConnection connection = connect(server)) {
       FutureTask<Boolean> echoes = new Echoes(connection, SEED, 400).begin();
-      Link.losing(100).during(() -> Thread.sleep(3000));
+      Link.losing(100).during(() -> Thread.sleep(DOWN));
       assertThat(get(echoes)).isTrue();
     }
   }
@@ -115,13 +120,48 @@ class ConnectionPairTest {
   }
 
   @Test
-  void aLinkThatIsDownBreaksTheConnectionAndLetsTheNextOneWork() throws Exception {
+  void aConnectionBreaksThatSendsWhileItsLinkIsDown() throws Exception {
     try (RdmaConnection connection = connect(server)) {
-      FutureTask<Boolean> echoes = new Echoes(connection, SEED, ENDLESS).begin();
-      Link.down().during(() -> Thread.sleep(3000));
-      assertThatItBreaks(echoes);
+      Link.down()
+          .during(
+              () -> {
+                connection.send(ByteBuffer.allocate(1), PATIENCE);
+                Thread.sleep(DOWN);
+              });
+      assertThatThrownBy(() -> connection.receive(PATIENCE))
+          .isInstanceOf(RdmaException.class)
+          .hasMessageContaining("LOCAL_QUEUE_PAIR_OPERATION_ERROR");
     }
     echo(FEW);
+  }
+
+  @Test
+  void callsEndInTimeWhereTheLinkIsDownBetweenMessages() throws Exception {
+    try (RdmaConnection connection = connect(server)) {
+      // Of the 8 that the peer has room for: so that there is one that is sent while it is down.
+      FutureTask<Boolean> echoes = new Echoes(connection, SEED, ENDLESS, 2, SHORT).begin();
+      Link.down()
+          .during(
+              () -> {
+                assertThat(catchThrowable(() -> connection.send(ByteBuffer.allocate(1), PATIENCE)))
+                    .satisfiesAnyOf(
+                        sent -> assertThat(sent).isNull(),
+                        broken -> assertThat(broken).isInstanceOf(RdmaException.class));
+                Thread.sleep(DOWN);
+              });
+      assertThatThrownBy(() -> get(echoes))
+          .cause()
+          .isInstanceOfAny(RdmaException.class, TimeoutException.class);
+    }
+    echo(FEW);
+  }
+
+  @Test
+  void aConnectionThatWaitsOutlivesThatItsLinkIsDown() throws Exception {
+    try (RdmaConnection connection = connect(server)) {
+      Link.down().during(() -> Thread.sleep(DOWN));
+      new Echoes(connection, SEED, FEW).play();
+    }
   }
 
   @Test

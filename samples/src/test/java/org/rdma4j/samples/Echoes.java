@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.RdmaConnection;
@@ -23,16 +24,30 @@ final class Echoes {
 
   private static final Duration PATIENCE = Duration.ofMinutes(3);
 
+  private final Duration patience;
   private final RdmaConnection connection;
   private final long seed;
   private final int count;
   private final byte[] bytes = new byte[2 * LONGEST];
   private final CountDownLatch begun = new CountDownLatch(BEGUN);
+  private final Semaphore room;
 
   Echoes(RdmaConnection connection, long seed, int count) {
+    this(connection, seed, count, Integer.MAX_VALUE, PATIENCE);
+  }
+
+  /**
+   * The same in another way.
+   *
+   * @param atOnce how many are on their way at once at most
+   * @param patience how long each call waits
+   */
+  Echoes(RdmaConnection connection, long seed, int count, int atOnce, Duration patience) {
+    this.patience = patience;
     this.connection = connection;
     this.seed = seed;
     this.count = count;
+    room = new Semaphore(atOnce);
     new Random(seed).nextBytes(bytes);
   }
 
@@ -42,14 +57,15 @@ final class Echoes {
     Thread.ofVirtual().start(sending);
     Random random = new Random(seed);
     for (int i = 0; i < count; i++) {
-      try (MessageBuffer message = connection.receive(PATIENCE).orElseThrow()) {
+      try (MessageBuffer message = connection.receive(patience).orElseThrow()) {
         assertThat(message.byteBuffer().equals(next(random)))
             .as("echo %d of seed %d is what was sent", i, seed)
             .isTrue();
       }
+      room.release();
       begun.countDown();
     }
-    assertThat(sending.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(sending.get(patience.toSeconds(), TimeUnit.SECONDS)).isTrue();
   }
 
   /** In a thread of its own, from where it has come well under way. */
@@ -61,16 +77,17 @@ final class Echoes {
               return true;
             });
     Thread.ofPlatform().daemon().start(playing);
-    assertThat(begun.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(begun.await(patience.toSeconds(), TimeUnit.SECONDS)).isTrue();
     return playing;
   }
 
   private boolean send() throws Exception {
     Random random = new Random(seed);
     for (int i = 0; i < count; i++) {
-      try (MessageBuffer message = connection.buffer(PATIENCE)) {
+      assertThat(room.tryAcquire(patience.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      try (MessageBuffer message = connection.buffer(patience)) {
         message.byteBuffer().put(next(random)).flip();
-        connection.send(message, PATIENCE);
+        connection.send(message, patience);
       }
     }
     return true;
