@@ -41,18 +41,20 @@ import org.rdma4j.verbs.internal.VerbsAccess;
 public final class EventChannel implements AutoCloseable {
   private final Map<Long, CmId> ids = new ConcurrentHashMap<>();
   private final NativeChannel channel;
+  private final int descriptor;
   private final Waits waits;
   private final Lifetime lifetime;
 
   private EventChannel(MemorySegment pointer) {
     channel = new NativeChannel(pointer, ids);
+    descriptor = rdma_event_channel.fd(pointer);
     Waits waiting = new Waits();
     waits = waiting;
     lifetime =
         new Lifetime(
             "event channel", waiting::wake, () -> rdma_h.rdma_destroy_event_channel(pointer));
     try {
-      Libc.setNonBlocking(rdma_event_channel.fd(pointer));
+      Libc.setNonBlocking(descriptor);
     } catch (RuntimeException failed) {
       lifetime.close();
       throw failed;
@@ -128,7 +130,7 @@ public final class EventChannel implements AutoCloseable {
    * @throws RdmaException where the event cannot be read
    */
   public Optional<CmEvent> awaitEvent(Duration timeout) throws InterruptedException {
-    return waits.await(timeout, fileDescriptor(), lifetime, this::next);
+    return waits.await(timeout, descriptor, lifetime, this::next);
   }
 
   /**
@@ -302,7 +304,7 @@ public final class EventChannel implements AutoCloseable {
    * @throws IllegalStateException where the channel is closed
    */
   public int fileDescriptor() {
-    return lifetime.whileOpen(() -> rdma_event_channel.fd(channel.pointer()));
+    return lifetime.whileOpen(() -> descriptor);
   }
 
   /**

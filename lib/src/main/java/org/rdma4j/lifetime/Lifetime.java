@@ -76,9 +76,12 @@ public final class Lifetime {
     parent.remove(this);
   }
 
-  /** Has its end forget whoever watches that it comes. */
+  /** Has its end, which may have come already, forget whoever watches that it comes. */
   void watchedUntilClosed(Runnable forget) {
     this.forget = forget;
+    if (state == State.CLOSED) {
+      forget.run();
+    }
   }
 
   /** Whether {@link #close} has not begun. */

@@ -34,21 +34,22 @@ public final class Waits {
     lifetime.enter();
     waiting.add(Thread.currentThread());
     try {
-      while (true) {
-        if (Thread.interrupted()) {
-          throw new InterruptedException();
-        }
-        T event = next.get();
-        if (event != null) {
-          return Optional.of(event);
-        }
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+      // A look saves a virtual thread the way over another one; any other would make one system
+      // call more.
+      T event = Thread.currentThread().isVirtual() ? next.get() : null;
+      while (event == null) {
         if (!Readiness.await(descriptor, deadline.end(), () -> !lifetime.isOpen())) {
           if (!lifetime.isOpen()) {
             throw lifetime.closed();
           }
           return Optional.empty();
         }
+        event = next.get();
       }
+      return Optional.of(event);
     } finally {
       waiting.remove(Thread.currentThread());
       lifetime.leave();

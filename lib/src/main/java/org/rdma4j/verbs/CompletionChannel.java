@@ -31,6 +31,7 @@ import org.rdma4j.platform.Libc;
 public final class CompletionChannel implements AutoCloseable {
   private final RdmaDevice device;
   private final MemorySegment channel;
+  private final int descriptor;
   private final Map<Long, WeakReference<CompletionQueue>> queues = new ConcurrentHashMap<>();
   private final Waits waits;
   private final Lifetime lifetime;
@@ -38,6 +39,7 @@ public final class CompletionChannel implements AutoCloseable {
   CompletionChannel(RdmaDevice device, MemorySegment channel) {
     this.device = device;
     this.channel = channel;
+    this.descriptor = ibv_comp_channel.fd(channel);
     Waits waiting = new Waits();
     this.waits = waiting;
     this.lifetime =
@@ -51,7 +53,7 @@ public final class CompletionChannel implements AutoCloseable {
                     rdma_h.ibv_destroy_comp_channel(channel)),
             device.lifetime());
     try {
-      Libc.setNonBlocking(ibv_comp_channel.fd(channel));
+      Libc.setNonBlocking(descriptor);
     } catch (RuntimeException failed) {
       lifetime.close();
       throw failed;
@@ -73,14 +75,14 @@ public final class CompletionChannel implements AutoCloseable {
    * @throws RdmaException where the event cannot be read
    */
   public Optional<CompletionQueue> awaitEvent(Duration timeout) throws InterruptedException {
-    return waits.await(timeout, fileDescriptor(), lifetime, this::nextQueue);
+    return waits.await(timeout, descriptor, lifetime, this::nextQueue);
   }
 
   /** The queue of the next event; null where there is none, or of a queue that nobody has. */
   private @Nullable CompletionQueue nextQueue() {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment queue = arena.allocate(ADDRESS);
-      MemorySegment queueContext = arena.allocate(ADDRESS);
+      MemorySegment queue = arena.allocate(ADDRESS, 2);
+      MemorySegment queueContext = queue.asSlice(ADDRESS.byteSize());
       int result = Calls.integer(rdma_h.ibv_get_cq_event$address(), channel, queue, queueContext);
       if (result == 0) {
         return acknowledge(queue.get(ADDRESS, 0));
@@ -115,7 +117,7 @@ public final class CompletionChannel implements AutoCloseable {
    * @throws IllegalStateException where the channel is closed
    */
   public int fileDescriptor() {
-    return lifetime.whileOpen(() -> ibv_comp_channel.fd(channel));
+    return lifetime.whileOpen(() -> descriptor);
   }
 
   /**

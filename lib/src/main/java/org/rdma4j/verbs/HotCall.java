@@ -97,8 +97,7 @@ abstract class HotCall {
    */
   final int post(long requests, long badRequest) {
     // The compiler joins this with the check of the request that was built just before. The right
-    // may be
-    // gone since: the function is, then, and is looked at behind a fence.
+    // may be gone since: the function is, then, and is looked at behind a fence.
     own();
     VarHandle.acquireFence();
     long op = directOp;

@@ -22,7 +22,6 @@ import org.rdma4j.verbs.QueuePairConfig;
 
 /** Both sides of many connections, all on one event channel, served by one thread. */
 @Tag("device")
-@Tag("slow")
 final class ManyConnectionsTest {
   private static final int CONNECTIONS = 500;
   private static final Duration PATIENCE = Duration.ofMinutes(2);

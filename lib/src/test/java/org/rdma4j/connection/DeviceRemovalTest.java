@@ -24,7 +24,6 @@ import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SynchronousCmId;
-import org.rdma4j.platform.ErrorNumber;
 import org.rdma4j.verbs.RdmaDevice;
 
 /**
@@ -36,11 +35,6 @@ final class DeviceRemovalTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String INTERFACE = "rdma4j1";
   private static final String ADDRESS = "198.51.100.1";
-
-  private static final int ENODEV = ErrorNumber.ENODEV.value();
-
-  /** Of two sides on the same device, one may hear of the other's end before that of the device. */
-  private static final int ECONNRESET = ErrorNumber.ECONNRESET.value();
 
   @SuppressWarnings("NullAway.Init") // before each
   private AddedDevice added;
@@ -89,7 +83,7 @@ final class DeviceRemovalTest {
   }
 
   @Test
-  void aConnectionBreaksAndCloses() throws Exception {
+  void aConnectionBreaksWithENODEVAndCloses() throws Exception {
     try (RdmaServer listener = RdmaServer.bind(new InetSocketAddress(ADDRESS, 0))) {
       FutureTask<Optional<RdmaConnection>> accept =
           RdmaConnectionTest.start(() -> listener.accept(PATIENCE));
@@ -105,16 +99,15 @@ final class DeviceRemovalTest {
         }
         RdmaDevice device = client.domain().device();
         added.remove();
-        List<Integer> errors = new ArrayList<>();
         for (FutureTask<Optional<MessageBuffer>> receive : receives) {
           assertThatThrownBy(() -> RdmaConnectionTest.get(receive))
               .cause()
-              .isInstanceOfSatisfying(RdmaException.class, lost -> errors.add(lost.errno()));
+              .isInstanceOf(RdmaException.class)
+              .hasMessageContaining("ENODEV");
         }
-        assertThat(errors).contains(ENODEV).isSubsetOf(ENODEV, ECONNRESET);
         assertThatThrownBy(() -> client.send(ByteBuffer.allocate(1), PATIENCE))
-            .isInstanceOfSatisfying(
-                RdmaException.class, gone -> assertThat(gone.errno()).isEqualTo(errors.getFirst()));
+            .isInstanceOf(RdmaException.class)
+            .hasMessageContaining("ENODEV");
         device.close();
         assertThatThrownBy(() -> client.register(1)).isInstanceOf(IllegalStateException.class);
       }
