@@ -19,6 +19,7 @@ import org.rdma4j.verbs.SendRequests;
 final class CloseUnderLoad {
   private static final int USERS = 2;
   private static final int LONGEST_USE_MICROS = 60;
+  private static final long STEPS_BEFORE_POST = 0x1_1000;
 
   private final Random random;
   private final CyclicBarrier begin = new CyclicBarrier(USERS + 1);
@@ -74,6 +75,7 @@ final class CloseUnderLoad {
     try {
       while (true) {
         postAndPoll(standIn, requests, completions);
+        postLate(standIn, requests);
       }
     } catch (IllegalStateException closed) {
       if (!String.valueOf(closed.getMessage()).contains("closed")) {
@@ -91,5 +93,25 @@ final class CloseUnderLoad {
       requests.clear();
     }
     completions.poll();
+  }
+
+  /**
+   * The compiler may take the look at the owner before the loop for that of the post as well; in
+   * the loop the thread may be stopped, and the queue closed.
+   */
+  private static void postLate(StandIn standIn, SendRequests requests) {
+    try {
+      SendRequests request = requests.add(0).from(standIn.region(), 0, StandIn.MESSAGE);
+      long bits = standIn.region().byteSize();
+      for (long i = bits & 0xffff; i < STEPS_BEFORE_POST; i++) {
+        bits = bits * 31 + i;
+      }
+      if (bits != 0) {
+        request.signaled();
+      }
+      request.post();
+    } catch (PostException full) {
+      requests.clear();
+    }
   }
 }

@@ -1,10 +1,12 @@
 package org.rdma4j.bench;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -38,8 +40,16 @@ final class InliningTest {
   private static final String REFUSED =
       ".* org\\.rdma4j\\..*(too big|too large|big method|Cutoff|too deep|size >).*";
 
+  /** How many requests there are in a chain, where there are chains. */
+  private static final String CHAIN = "16";
+
   @ParameterizedTest
-  @CsvSource({"PostAndPoll, postAndPoll", "RemoteRead, read", "RemoteWrite, write"})
+  @CsvSource({
+    "PostAndPoll, postAndPoll",
+    "SelectiveSignaling, post",
+    "RemoteRead, read",
+    "RemoteWrite, write"
+  })
   void theLoopHasNoCallButThoseIntoC(String benchmark, String method)
       throws IOException, InterruptedException {
     String inlining = inlining(benchmark, method);
@@ -57,6 +67,19 @@ final class InliningTest {
 
     assertThat(inlining).contains("linkToNative");
     assertInlined(inlining, POLLING);
+  }
+
+  /** The poll is so seldom beside them that C2 takes it for small code only. */
+  @Test
+  void theLoopOfChainsHasNoCallButThoseIntoCAndThePoll() throws IOException, InterruptedException {
+    String inlining =
+        inlining("PostChain", "postChain")
+            .lines()
+            .filter(line -> !line.contains(" org.rdma4j.verbs.HotCall::poll "))
+            .collect(joining("\n"));
+
+    assertThat(inlining).containsSubsequence("SendRequests::add", "linkToNative");
+    assertInlined(inlining, POSTING);
   }
 
   private static void assertInlined(String inlining, List<String> methods) {
@@ -86,7 +109,8 @@ final class InliningTest {
             RepeatLoop.class,
             benchmark,
             method,
-            "CRITICAL");
+            "CRITICAL",
+            CHAIN);
     String[] compilations = printed.split(" 4 +\\Q" + loop + "\\E \\(", -1);
     assertThat(compilations).as("compilations by C2, in%n%s", printed).hasSizeGreaterThan(1);
     return compilations[compilations.length - 1];
