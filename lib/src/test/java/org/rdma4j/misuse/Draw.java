@@ -18,6 +18,7 @@ import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.CompletionQueueConfig;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.Gid;
+import org.rdma4j.verbs.Loopback;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.MemoryWindow;
@@ -72,7 +73,8 @@ final class Draw {
 
     Objects(RdmaDevice device) {
       deviceName = device.info().name();
-      gidIndex = device.gids().getLast().index();
+      // Not any one: another test may have added an address that is soon gone.
+      gidIndex = Loopback.gidIndex(device);
       gid = device.gid(1, gidIndex);
     }
   }

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 
 /** Two connected queue pairs on the machine's RDMA device, each with its own completion queue. */
-final class Loopback implements AutoCloseable {
+public final class Loopback implements AutoCloseable {
   static final int DEPTH = 16;
   static final int REGION_BYTES = 1 << 21;
 
@@ -124,7 +124,7 @@ final class Loopback implements AutoCloseable {
   }
 
   /** The RoCE v2 GID of an IPv4 address where there is one, else the first. */
-  static int gidIndex(RdmaDevice device) {
+  public static int gidIndex(RdmaDevice device) {
     List<GidEntry> gids = device.gids();
     return gids.stream()
         .filter(entry -> entry.type() == GidType.ROCE_V2)
