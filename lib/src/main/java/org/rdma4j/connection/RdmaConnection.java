@@ -381,7 +381,8 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws TimeoutException where none became free in time
    * @throws IllegalArgumentException where the timeout is negative
    * @throws IllegalStateException where the connection is closed
-   * @throws RdmaException where the connection broke: ECONNRESET where the peer went away
+   * @throws RdmaException where the connection broke: ECONNRESET where the peer went away, ENODEV
+   *     where the device was removed
    */
   public MessageBuffer buffer(Duration timeout) throws InterruptedException, TimeoutException {
     return buffer(Deadline.after(timeout));

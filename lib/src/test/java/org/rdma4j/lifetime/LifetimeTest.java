@@ -46,6 +46,19 @@ final class LifetimeTest {
   }
 
   @Test
+  void whoWatchesAnEndIsForgottenAlsoWhereThatHasComeBefore() {
+    List<String> forgotten = new ArrayList<>();
+    Lifetime later = lifetime("later");
+    later.watchedUntilClosed(() -> forgotten.add("later"));
+    assertThat(forgotten).isEmpty();
+    later.close();
+    Lifetime before = lifetime("before");
+    before.close();
+    before.watchedUntilClosed(() -> forgotten.add("before"));
+    assertThat(forgotten).containsExactly("later", "before");
+  }
+
+  @Test
   void aCallWithSeveralIsRefusedWhereOneIsClosedAndHoldsNoneOfThem() {
     Lifetime open = lifetime("open");
     Lifetime closed = lifetime("closed");

@@ -30,9 +30,11 @@ class ConnectionPairTest {
   private static final int ENDLESS = 1_000_000;
   private static final Duration DOWN = Duration.ofSeconds(3);
   private static final Duration PATIENCE = Duration.ofMinutes(5);
+
+  /** Of calls that may end by their own timeout, long before the test is out of patience. */
   private static final Duration SHORT = Duration.ofSeconds(20);
 
-  /** Less than what a single call waits, so that what ends in it was not a timeout of these. */
+  /** Less than what other calls wait, so that what ends in it was not a timeout of these. */
   private static final long NOTICED_SECONDS = 90;
 
   private static PeerProcess peer;

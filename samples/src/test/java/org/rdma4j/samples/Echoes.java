@@ -37,7 +37,7 @@ final class Echoes {
   }
 
   /**
-   * The same in another way.
+   * Echoes of which no more are on their way than asked for, instead of all that there is room for.
    *
    * @param atOnce how many are on their way at once at most
    * @param patience how long each call waits
