@@ -326,7 +326,7 @@ final class PingPong {
 
   private Failure silence() {
     return new Failure(
-        "nothing came from the peer for %d s %s: does it still run, and with the same -n and --warmup? %s"
+        "nothing came from the peer for %d s %s: does it still run, and with the same -n, --warmup and --rounds? %s"
             .formatted(
                 rules.timeout().toSeconds(),
                 progress(),

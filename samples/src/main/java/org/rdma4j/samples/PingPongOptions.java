@@ -64,6 +64,15 @@ final class PingPongOptions {
   int warmup;
 
   @Option(
+      names = "--rounds",
+      paramLabel = "COUNT",
+      description =
+          "how often the -n exchanges are played and reported; give it to both sides. Before each"
+              + " round but the first the client waits for a line on its standard input, as long as"
+              + " there is any (default: ${DEFAULT-VALUE})")
+  int rounds = 1;
+
+  @Option(
       names = "--latency",
       description =
           "time each exchange, there and back, and print minimum, median, 99th percentile and"
@@ -92,6 +101,7 @@ final class PingPongOptions {
     checkRange("-n", iterations, 1, Integer.MAX_VALUE);
     checkRange("-l", serviceLevel, 0, 15);
     checkRange("--warmup", warmup, 0, Integer.MAX_VALUE);
+    checkRange("--rounds", rounds, 1, Integer.MAX_VALUE);
     if (latency && peer.server == null) {
       throw new ParameterException(
           spec.commandLine(), "--latency is for the client: give it a server name");

@@ -85,7 +85,7 @@ final class PingPongRun {
         options.size,
         options.receiveDepth,
         options.warmup,
-        options.iterations,
+        (long) options.rounds * options.iterations,
         options.events,
         options.validate,
         options.latency,
@@ -190,17 +190,36 @@ final class PingPongRun {
 
   private void play(PingPong game) {
     Progress shown = new Progress(options.spec.commandLine().getErr(), options.progress);
-    long began = System.nanoTime();
     try {
-      if (options.warmup > 0) {
-        play(game, 0, options.warmup, shown);
-        began = System.nanoTime();
+      play(game, 0, options.warmup, shown);
+      long played = options.warmup;
+      for (int round = 0; round < options.rounds; round++) {
+        if (round > 0 && options.peer.server != null) {
+          awaitLine();
+        }
+        long began = System.nanoTime();
+        play(game, played, played + options.iterations, shown);
+        long nanos = System.nanoTime() - began;
+        shown.end();
+        report(nanos);
+        played += options.iterations;
       }
-      play(game, options.warmup, (long) options.warmup + options.iterations, shown);
     } finally {
       shown.end();
     }
-    report(game, System.nanoTime() - began);
+    reportEach(game);
+  }
+
+  /** Returns at once where the standard input has ended. */
+  private static void awaitLine() {
+    try {
+      int typed;
+      do {
+        typed = System.in.read();
+      } while (typed != '\n' && typed != -1);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
   }
 
   private static void play(PingPong game, long from, long to, Progress shown) {
@@ -211,7 +230,7 @@ final class PingPongRun {
     }
   }
 
-  private void report(PingPong game, long nanos) {
+  private void report(long nanos) {
     long bytes = 2L * options.size * options.iterations;
     double micros = nanos / 1e3;
     double seconds = nanos / 1e9;
@@ -227,6 +246,10 @@ final class PingPongRun {
         options.iterations,
         seconds,
         micros / options.iterations);
+  }
+
+  /** What was measured of each iteration. */
+  private void reportEach(PingPong game) {
     ReceiveTimes receives = game.receiveTimes();
     if (receives != null && receives.areKnown()) {
       out.printf("Max receive completion clock cycles = %d%n", receives.longest());
@@ -239,7 +262,7 @@ final class PingPongRun {
           Locale.ROOT,
           "latency_us size=%d iterations=%d min=%.2f median=%.2f p99=%.2f max=%.2f%n",
           options.size,
-          options.iterations,
+          (long) options.rounds * options.iterations,
           times.getMinValue() / 1e3,
           times.getValueAtPercentile(50) / 1e3,
           times.getValueAtPercentile(99) / 1e3,

@@ -110,6 +110,7 @@ class MainTest {
     "rc-pingpong -i 0, '-i is 0, must be from 1 to 255'",
     "rc-pingpong -g -1, '-g is -1, must be from 0 to 255'",
     "rc-pingpong --warmup -1, '--warmup is -1, must be from 0'",
+    "rc-pingpong --rounds 0, '--rounds is 0, must be from 1'",
     "rc-pingpong --timeout 0, '--timeout is 0, must be from 1'",
     "rc-pingpong --latency, client",
     "rc-pingpong here there, Unmatched argument",

@@ -86,6 +86,23 @@ class RcPingPongDeviceTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"\n\n", ""})
+  void aClientPlaysARoundForEachLineAndWithoutAPauseOnceThereIsNone(String typed) throws Exception {
+    int port = TestDevice.freePort();
+    String game = "rc -s 64 -n 20 -e --rounds 3";
+    CompletableFuture<Outcome> server = Outcome.begin(Game.server(port, game));
+    ChildProcess.awaitListening(port);
+    try (ChildProcess client =
+        ChildProcess.start(SamplesJvm.command(Game.client(port, game + " --latency")), typed)) {
+      Outcome played = client.await();
+      assertThat(played.status()).isZero();
+      assertThat(played.out()).filteredOn(line -> line.startsWith("20 iters in ")).hasSize(3);
+      assertThat(played.out()).last().asString().contains("iterations=60 ");
+    }
+    assertThat(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS).status()).isZero();
+  }
+
   /** Closing lines as in C, and what --latency adds. */
   private static void assertThatClientPlayed(Outcome client, String game) {
     List<String> words = List.of(game.split(" "));
