@@ -63,6 +63,9 @@ public final class CmId implements AutoCloseable {
   private volatile EventChannel channel;
   private volatile @Nullable QueuePair queuePair;
 
+  /** Null until somebody asks. It stays the same for as long as that is open. */
+  private volatile @Nullable RdmaDevice device;
+
   CmId(EventChannel channel, NativeId id, PortSpace space) {
     this.channel = channel;
     this.id = id;
@@ -759,13 +762,22 @@ public final class CmId implements AutoCloseable {
    */
   public RdmaDevice device() {
     return lifetime.whileOpen(
-        () ->
-            CmDevices.of(
-                id.exclusively(
-                    () -> {
-                      checkDevice(id.pointer());
-                      return rdma_cm_id.verbs(id.pointer());
-                    })));
+        () -> {
+          RdmaDevice known = device;
+          if (known == null || !VerbsAccess.get().isOpen(known)) {
+            known = CmDevices.of(context());
+            device = known;
+          }
+          return known;
+        });
+  }
+
+  private MemorySegment context() {
+    return id.exclusively(
+        () -> {
+          checkDevice(id.pointer());
+          return rdma_cm_id.verbs(id.pointer());
+        });
   }
 
   /**

@@ -17,8 +17,8 @@ import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.ConnectionParameters;
 import org.rdma4j.cm.EventChannel;
-import org.rdma4j.cm.MessageQueues;
 import org.rdma4j.samples.StepTimes.Step;
+import org.rdma4j.verbs.QueuePair;
 
 /**
  * The client of cmtime: one thread takes a step with all connections before it takes the next one,
@@ -36,6 +36,7 @@ final class CmtimeClient {
   private final StepTimes times;
   private final List<Node> nodes = new ArrayList<>();
   private final Map<CmId, Node> nodesById = new HashMap<>();
+  private final CmtimeQueuePairs queuePairs = new CmtimeQueuePairs();
 
   /** One for each connection of which an event has told what was waited for. */
   private final Semaphore arrivals = new Semaphore(0);
@@ -59,7 +60,6 @@ final class CmtimeClient {
     private int retries;
     private @Nullable Step awaited;
     private boolean failed;
-    private @Nullable MessageQueues queues;
 
     Node(int index) {
       this.index = index;
@@ -121,7 +121,7 @@ final class CmtimeClient {
     }
 
     void createQueuePair() {
-      queues = MessageQueues.create(id, 1, 1);
+      queuePairs.create(id);
     }
 
     void connect() {
@@ -136,13 +136,7 @@ final class CmtimeClient {
 
     void disconnect() {
       id.disconnect();
-      closeQueues();
-    }
-
-    void closeQueues() {
-      if (queues != null) {
-        queues.close();
-      }
+      id.queuePair().ifPresent(QueuePair::close);
     }
   }
 
@@ -163,7 +157,7 @@ final class CmtimeClient {
     } finally {
       events.interrupt();
       events.join(options.common.timeout());
-      nodes.forEach(Node::closeQueues);
+      queuePairs.close();
     }
     measure(Step.DESTROY, "destroying id", this::destroyIds);
     times.table().forEach(out::println);

@@ -2,9 +2,7 @@ package org.rdma4j.samples;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.rdma4j.RdmaException;
@@ -13,7 +11,6 @@ import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.ConnectionParameters;
 import org.rdma4j.cm.EventChannel;
-import org.rdma4j.cm.MessageQueues;
 
 /**
  * The server of cmtime: one thread reads the events, one accepts, and one ends what the peers have
@@ -23,7 +20,9 @@ final class CmtimeServer {
   private static final Duration LOOK_AGAIN = Duration.ofHours(1);
 
   private final CmOptions options;
-  private final Map<CmId, MessageQueues> connections = new ConcurrentHashMap<>();
+
+  /** Of the thread that accepts. */
+  private final CmtimeQueuePairs queuePairs = new CmtimeQueuePairs();
 
   CmtimeServer(CmOptions options) {
     this.options = options;
@@ -36,7 +35,8 @@ final class CmtimeServer {
       listener.bind(local.source());
     }
     listener.listen(0);
-    try (ExecutorService accepting = Executors.newSingleThreadExecutor();
+    try (queuePairs;
+        ExecutorService accepting = Executors.newSingleThreadExecutor();
         ExecutorService ending = Executors.newSingleThreadExecutor()) {
       while (true) {
         Optional<CmEvent> event = channel.awaitEvent(LOOK_AGAIN);
@@ -56,7 +56,7 @@ final class CmtimeServer {
   /** What goes wrong with one client concerns no other. */
   private void accept(CmId id) {
     try {
-      connections.put(id, MessageQueues.create(id, 1, 1));
+      queuePairs.create(id);
       id.accept(ConnectionParameters.DEFAULT);
     } catch (RdmaException failed) {
       options.spec.commandLine().getErr().println("failure accepting: " + failed.getMessage());
@@ -71,7 +71,7 @@ final class CmtimeServer {
     } catch (RdmaException gone) {
       // It has nothing to be told any more.
     }
-    close(id);
+    id.close();
   }
 
   private void end(CmId id) {
@@ -80,15 +80,6 @@ final class CmtimeServer {
     } catch (RdmaException ended) {
       // It is to be closed all the same.
     }
-    close(id);
-  }
-
-  private void close(CmId id) {
-    try (id) {
-      MessageQueues queues = connections.remove(id);
-      if (queues != null) {
-        queues.close();
-      }
-    }
+    id.close();
   }
 }

@@ -1,0 +1,44 @@
+package org.rdma4j.samples;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.rdma4j.cm.CmId;
+import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.CompletionQueueConfig;
+import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.QueuePair;
+import org.rdma4j.verbs.QueuePairConfig;
+import org.rdma4j.verbs.RdmaDevice;
+
+/**
+ * Makes the queue pairs of cmtime, of which those of one device share a domain and a completion
+ * queue. C's share as much: the first call of {@code rdma_create_qp} writes the queues that it made
+ * into the attributes that the next ones are given. It belongs to one thread.
+ */
+final class CmtimeQueuePairs implements AutoCloseable {
+  private final Map<RdmaDevice, Shared> shared = new HashMap<>();
+
+  private record Shared(ProtectionDomain domain, CompletionQueue queue, QueuePairConfig config) {
+    static Shared of(RdmaDevice device) {
+      ProtectionDomain domain = device.allocateProtectionDomain();
+      CompletionQueue queue = device.createCompletionQueue(CompletionQueueConfig.of(1));
+      // Nothing is sent.
+      QueuePairConfig config =
+          QueuePairConfig.reliable(queue).sendDepth(1).receiveDepth(1).mayOverrun(true);
+      return new Shared(domain, queue, config);
+    }
+  }
+
+  QueuePair create(CmId id) {
+    Shared of = shared.computeIfAbsent(id.device(), Shared::of);
+    return id.createQueuePair(of.domain, of.config);
+  }
+
+  @Override
+  public void close() {
+    for (Shared each : shared.values()) {
+      each.queue.close();
+      each.domain.close();
+    }
+  }
+}
