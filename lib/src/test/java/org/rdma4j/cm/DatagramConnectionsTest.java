@@ -16,7 +16,7 @@ import org.rdma4j.verbs.GlobalRoutingHeader;
 
 @Tag("device")
 final class DatagramConnectionsTest {
-  private static final InetSocketAddress GROUP = new InetSocketAddress("239.1.2.3", 0);
+  private static final InetSocketAddress GROUP = new InetSocketAddress("239.1.1.3", 0);
   private static final byte MARK = 0x37;
 
   private static void send(CmLoopback.Side from, DatagramDestination to) {
@@ -125,7 +125,7 @@ final class DatagramConnectionsTest {
       assertThat(b.completions.poll()).isZero();
       assertThatThrownBy(() -> left.id().leaveMulticast(GROUP))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("239.1.2.3");
+          .hasMessageContaining("239.1.1.3");
     }
   }
 

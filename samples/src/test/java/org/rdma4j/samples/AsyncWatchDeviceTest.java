@@ -16,6 +16,7 @@ import org.rdma4j.verbs.RdmaDevice;
 
 /** Watches a change of the GID table, beside ibv_asyncwatch. */
 @Tag("device")
+@Tag("alone")
 @Timeout(120)
 class AsyncWatchDeviceTest {
   private static final long PATIENCE_SECONDS = 90;

@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Compares with what the programs of rdma-core print. */
 @Tag("device")
+@Tag("alone")
 @Timeout(60)
 class DevInfoDeviceTest {
   @Test

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Plays UC, UD and SRQ with rdma-core's programs, and with itself. */
 @Tag("device")
+@Tag("alone")
 @Timeout(120)
 class PingPongFamilyDeviceTest {
   private static final long PATIENCE_SECONDS = 90;

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Plays with ibv_rc_pingpong, and with itself, on the first RDMA device of this machine. */
 @Tag("device")
+@Tag("alone")
 @Timeout(120)
 class RcPingPongDeviceTest {
   private static final long PATIENCE_SECONDS = 90;
