@@ -21,11 +21,14 @@ final class CmtimeQueuePairs implements AutoCloseable {
   private record Shared(ProtectionDomain domain, CompletionQueue queue, QueuePairConfig config) {
     static Shared of(RdmaDevice device) {
       ProtectionDomain domain = device.allocateProtectionDomain();
-      CompletionQueue queue = device.createCompletionQueue(CompletionQueueConfig.of(1));
-      // Nothing is sent.
-      QueuePairConfig config =
-          QueuePairConfig.reliable(queue).sendDepth(1).receiveDepth(1).mayOverrun(true);
-      return new Shared(domain, queue, config);
+      try {
+        CompletionQueue queue = device.createCompletionQueue(CompletionQueueConfig.of(1));
+        // Nothing is sent.
+        return new Shared(domain, queue, QueuePairConfig.reliable(queue).mayOverrun(true));
+      } catch (RuntimeException failed) {
+        domain.close();
+        throw failed;
+      }
     }
   }
 
