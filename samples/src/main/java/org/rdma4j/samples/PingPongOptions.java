@@ -108,6 +108,11 @@ final class PingPongOptions {
     }
   }
 
+  /** Of all rounds. */
+  long measuredIterations() {
+    return (long) rounds * iterations;
+  }
+
   void checkRange(String option, int value, int least, int most) {
     Options.checkRange(spec, option, value, least, most);
   }

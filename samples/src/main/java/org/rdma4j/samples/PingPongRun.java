@@ -85,7 +85,7 @@ final class PingPongRun {
         options.size,
         options.receiveDepth,
         options.warmup,
-        (long) options.rounds * options.iterations,
+        options.measuredIterations(),
         options.events,
         options.validate,
         options.latency,
@@ -207,7 +207,7 @@ final class PingPongRun {
     } finally {
       shown.end();
     }
-    reportEach(game);
+    reportIterations(game);
   }
 
   /** Returns at once where the standard input has ended. */
@@ -248,8 +248,7 @@ final class PingPongRun {
         micros / options.iterations);
   }
 
-  /** What was measured of each iteration. */
-  private void reportEach(PingPong game) {
+  private void reportIterations(PingPong game) {
     ReceiveTimes receives = game.receiveTimes();
     if (receives != null && receives.areKnown()) {
       out.printf("Max receive completion clock cycles = %d%n", receives.longest());
@@ -262,7 +261,7 @@ final class PingPongRun {
           Locale.ROOT,
           "latency_us size=%d iterations=%d min=%.2f median=%.2f p99=%.2f max=%.2f%n",
           options.size,
-          (long) options.rounds * options.iterations,
+          options.measuredIterations(),
           times.getMinValue() / 1e3,
           times.getValueAtPercentile(50) / 1e3,
           times.getValueAtPercentile(99) / 1e3,

@@ -2,6 +2,7 @@ package org.rdma4j.samples;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,11 +35,28 @@ final class ChildProcess implements AutoCloseable {
     try {
       Path input = Files.createTempFile("rdma4j-samples", ".in");
       Files.writeString(input, typed);
+      return start(command, input, Redirect.from(input.toFile()));
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  /** With a standard input that stays open, for {@link #type}. */
+  static ChildProcess startToType(List<String> command) {
+    try {
+      return start(command, Files.createTempFile("rdma4j-samples", ".in"), Redirect.PIPE);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  private static ChildProcess start(List<String> command, Path input, Redirect from) {
+    try {
       Path output = Files.createTempFile("rdma4j-samples", ".out");
       return new ChildProcess(
           new ProcessBuilder(command)
               .redirectErrorStream(true)
-              .redirectInput(input.toFile())
+              .redirectInput(from)
               .redirectOutput(output.toFile())
               .start(),
           input,
@@ -46,6 +64,10 @@ final class ChildProcess implements AutoCloseable {
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
     }
+  }
+
+  void type(String text) throws IOException {
+    process.outputWriter().append(text).flush();
   }
 
   /** Runs to its end: the exit status and all it printed. */
@@ -66,6 +88,10 @@ final class ChildProcess implements AutoCloseable {
       }
       Thread.sleep(20);
     }
+  }
+
+  boolean isAlive() {
+    return process.isAlive();
   }
 
   void kill() {

@@ -87,21 +87,35 @@ class RcPingPongDeviceTest {
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"\n\n", ""})
-  void aClientPlaysARoundForEachLineAndWithoutAPauseOnceThereIsNone(String typed) throws Exception {
+  @Test
+  void aClientPlaysARoundForEachLineAndWithoutAPauseOnceThereIsNone() throws Exception {
     int port = TestDevice.freePort();
     String game = "rc -s 64 -n 20 -e --rounds 3";
+    List<String> command = SamplesJvm.command(Game.client(port, game + " --latency"));
     CompletableFuture<Outcome> server = Outcome.begin(Game.server(port, game));
     ChildProcess.awaitListening(port);
-    try (ChildProcess client =
-        ChildProcess.start(SamplesJvm.command(Game.client(port, game + " --latency")), typed)) {
-      Outcome played = client.await();
-      assertThat(played.status()).isZero();
-      assertThat(played.out()).filteredOn(line -> line.startsWith("20 iters in ")).hasSize(3);
-      assertThat(played.out()).last().asString().contains("iterations=60 ");
+    try (ChildProcess client = ChildProcess.startToType(command)) {
+      client.awaitOutput("20 iters in ");
+      // Far longer than the rounds would take that do not wait.
+      Thread.sleep(2000);
+      assertThat(client.isAlive()).isTrue();
+      client.type("\n\n");
+      assertThatThreeRoundsWerePlayed(client.await());
     }
     assertThat(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS).status()).isZero();
+
+    CompletableFuture<Outcome> again = Outcome.begin(Game.server(port, game));
+    ChildProcess.awaitListening(port);
+    try (ChildProcess client = ChildProcess.start(command)) {
+      assertThatThreeRoundsWerePlayed(client.await());
+    }
+    assertThat(again.get(PATIENCE_SECONDS, TimeUnit.SECONDS).status()).isZero();
+  }
+
+  private static void assertThatThreeRoundsWerePlayed(Outcome client) {
+    assertThat(client.status()).isZero();
+    assertThat(client.out()).filteredOn(line -> line.startsWith("20 iters in ")).hasSize(3);
+    assertThat(client.out()).last().asString().contains("iterations=60 ");
   }
 
   /** Closing lines as in C, and what --latency adds. */
