@@ -63,7 +63,8 @@ import org.rdma4j.verbs.WorkCompletionException;
  *
  * <p>All methods may be called from any thread, virtual ones included. Of the threads that wait,
  * one sleeps on the completion channel and delivers for all; a virtual one holds no carrier
- * meanwhile.
+ * meanwhile. A platform thread polls for a moment before it sleeps, as {@link Completions#await}
+ * says.
  */
 public final class RdmaConnection implements AutoCloseable {
   /** How many receives there are for messages of this class's own: credits twice, and the end. */

@@ -11,6 +11,7 @@ import org.rdma4j.bindings.generated.ibv_wc;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.DataPath;
 import org.rdma4j.platform.Deadline;
+import org.rdma4j.platform.Spin;
 
 /**
  * Room for polled work completions, {@code struct ibv_wc}, read in place:
@@ -64,6 +65,8 @@ public final class Completions extends HotCall {
   /** What an extended queue tells beside. */
   private final MemorySegment rows;
 
+  private final Spin spin = new Spin();
+
   private int count;
 
   Completions(CompletionQueue queue, int most, HotCalls polls) {
@@ -107,6 +110,10 @@ public final class Completions extends HotCall {
    * waits until there are: {@code ibv_req_notify_cq}, {@code ibv_get_cq_event}. For a queue with a
    * channel of its own: events of other queues on the channel are dropped.
    *
+   * <p>A platform thread polls for up to 200 us before it sleeps, as long as that is worth it:
+   * after waits that took longer it does so more and more seldom, down to each 65th time. Of all
+   * threads of the JVM at most half as many do so at a time as there are processors.
+   *
    * @param timeout how long to wait at most
    * @return how many there were; 0 where none came within that time
    * @throws InterruptedException where the thread is interrupted while it waits, which it notices
@@ -124,6 +131,9 @@ public final class Completions extends HotCall {
             .orElseThrow(() -> new IllegalStateException(queue + " has no completion channel"));
     while (true) {
       int polled = poll();
+      if (polled == 0) {
+        polled = spin.until(deadline.end(), this::poll);
+      }
       if (polled != 0) {
         return polled;
       }
