@@ -170,7 +170,7 @@ public final class MemoryRegion implements AutoCloseable {
    * @throws IllegalStateException where the region is closed
    */
   public int localKey() {
-    checkOpen();
+    checkReach();
     return localKey;
   }
 
@@ -181,7 +181,7 @@ public final class MemoryRegion implements AutoCloseable {
    * @throws IllegalStateException where the region is closed
    */
   public int remoteKey() {
-    checkOpen();
+    checkReach();
     return remoteKey;
   }
 
@@ -193,7 +193,7 @@ public final class MemoryRegion implements AutoCloseable {
    * @throws IllegalStateException where the region is closed
    */
   public long remoteAddress() {
-    checkOpen();
+    checkReach();
     return address;
   }
 
@@ -404,6 +404,13 @@ public final class MemoryRegion implements AutoCloseable {
   /** The local key without a check, after {@link #addressOf}. */
   int key() {
     return localKey;
+  }
+
+  /** For loops that post: what is volatile has the compiler read all again that it knows. */
+  private void checkReach() {
+    if (reach == CLOSED) {
+      throw lifetime.closed();
+    }
   }
 
   void checkOpen() {
