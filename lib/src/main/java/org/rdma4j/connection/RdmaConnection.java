@@ -505,9 +505,7 @@ public final class RdmaConnection implements AutoCloseable {
     Deadline deadline = Deadline.after(timeout);
     lock.lock();
     try {
-      if (arrived.isEmpty() && !ended) {
-        await(arrival, () -> !arrived.isEmpty() || ended, deadline);
-      }
+      await(arrival, () -> !arrived.isEmpty() || ended, deadline);
       checkOpen();
       return Optional.ofNullable(arrived.pollFirst());
     } finally {
@@ -699,6 +697,9 @@ public final class RdmaConnection implements AutoCloseable {
   private void await(Condition condition, BooleanSupplier ready, Deadline deadline)
       throws InterruptedException, TimeoutException {
     checkOpen();
+    if (ready.getAsBoolean()) {
+      return;
+    }
     boolean got = false;
     try {
       awaitTurn(condition, () -> ready.getAsBoolean() || failure != null || closing, deadline);

@@ -24,6 +24,7 @@ public final class Spin {
       new Semaphore(Runtime.getRuntime().availableProcessors() / 2);
 
   private final Semaphore processors;
+  private final long longestNanos;
 
   /** How many were in vain since one that was not. */
   private int inVain;
@@ -33,11 +34,12 @@ public final class Spin {
 
   /** One for each thing that is waited for, to be used by one thread at a time. */
   public Spin() {
-    this(HALF_OF_THE_PROCESSORS);
+    this(HALF_OF_THE_PROCESSORS, LONGEST_NANOS);
   }
 
-  Spin(Semaphore processors) {
+  Spin(Semaphore processors, long longestNanos) {
     this.processors = processors;
+    this.longestNanos = longestNanos;
   }
 
   /**
@@ -48,6 +50,11 @@ public final class Spin {
    * @return what the last look told; 0 where there was none
    */
   public int until(long end, IntSupplier look) {
+    long began = System.nanoTime();
+    long longest = Math.min(longestNanos, end - began);
+    if (longest <= 0) {
+      return 0;
+    }
     if (leftOut > 0) {
       leftOut--;
       return 0;
@@ -56,23 +63,16 @@ public final class Spin {
       return 0;
     }
     try {
-      int found = spin(end, look);
+      int found;
+      do {
+        Thread.onSpinWait();
+        found = look.getAsInt();
+      } while (found == 0 && System.nanoTime() - began < longest);
       inVain = found != 0 ? 0 : Math.min(inVain + 1, MOST_IN_VAIN);
       leftOut = inVain < FORGIVEN ? 0 : 1 << (inVain - FORGIVEN);
       return found;
     } finally {
       processors.release();
     }
-  }
-
-  private static int spin(long end, IntSupplier look) {
-    long began = System.nanoTime();
-    long longest = Math.min(LONGEST_NANOS, end - began);
-    int found = 0;
-    while (found == 0 && System.nanoTime() - began < longest) {
-      Thread.onSpinWait();
-      found = look.getAsInt();
-    }
-    return found;
   }
 }

@@ -9,19 +9,22 @@ import org.junit.jupiter.api.Test;
 
 class SpinTest {
   private final Semaphore processors = new Semaphore(1);
-  private final Spin spin = new Spin(processors);
+  private final Spin spin = new Spin(processors, 1_000);
   private int looks;
 
   @Test
   void whatComesAfterSomeLooksIsFound() {
-    assertThat(spin.until(later(), () -> ++looks == 3 ? 42 : 0)).isEqualTo(42);
+    Spin patient = new Spin(processors, Duration.ofMinutes(1).toNanos());
+    assertThat(patient.until(later(), () -> ++looks == 3 ? 42 : 0)).isEqualTo(42);
     assertThat(looks).isEqualTo(3);
   }
 
   @Test
   void whatDoesNotComeIsNotLookedForUntilTheEnd() {
-    assertThat(spin.until(later(), this::count)).isZero();
+    long end = later();
+    assertThat(spin.until(end, this::count)).isZero();
     assertThat(looks).isPositive();
+    assertThat(System.nanoTime() - end).isNegative();
   }
 
   @Test
@@ -53,7 +56,8 @@ class SpinTest {
 
   @Test
   void nobodySpinsWhereAllProcessorsThatMayAreTaken() {
-    assertThat(spin.until(later(), () -> 1 + new Spin(processors).until(later(), this::count)))
+    assertThat(
+            spin.until(later(), () -> 1 + new Spin(processors, 1_000).until(later(), this::count)))
         .isEqualTo(1);
     assertThat(looks).isZero();
   }
