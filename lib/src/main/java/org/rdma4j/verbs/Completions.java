@@ -24,10 +24,10 @@ import org.rdma4j.platform.Spin;
  * }
  * }</pre>
  *
- * <p>Nothing here allocates. Polling belongs to the first thread that polls, until that calls
- * {@link #release}: a poll by another throws IllegalStateException, as does one after the
- * completion queue was closed; a close in the middle of a poll waits until that returns. What was
- * polled can be read by any thread, also after the queue was closed, until the next poll.
+ * <p>Nothing here but {@link #await} allocates. Polling belongs to the first thread that polls,
+ * until that calls {@link #release}: a poll by another throws IllegalStateException, as does one
+ * after the completion queue was closed; a close in the middle of a poll waits until that returns.
+ * What was polled can be read by any thread, also after the queue was closed, until the next poll.
  */
 public final class Completions extends HotCall {
   static final long SIZE = ibv_wc.layout().byteSize();

@@ -24,7 +24,10 @@ import org.rdma4j.lifetime.Lifetime;
  * caller stays what it is.
  *
  * <p>All methods may be called from any thread. The memory itself is shared with the device and
- * with every thread; a received message is visible to the thread that polled its completion.
+ * with every thread; a received message is visible to the thread that polled its completion. A
+ * thread that uses the region while another closes it may be late to be told so, and still get the
+ * keys, the address and the memory: the device refuses the keys, and the memory reads as zeros or
+ * is the caller's.
  */
 public final class MemoryRegion implements AutoCloseable {
   private static final long CLOSED = -1;
@@ -170,7 +173,7 @@ public final class MemoryRegion implements AutoCloseable {
    * @throws IllegalStateException where the region is closed
    */
   public int localKey() {
-    checkReach();
+    checkOpen();
     return localKey;
   }
 
@@ -181,7 +184,7 @@ public final class MemoryRegion implements AutoCloseable {
    * @throws IllegalStateException where the region is closed
    */
   public int remoteKey() {
-    checkReach();
+    checkOpen();
     return remoteKey;
   }
 
@@ -193,7 +196,7 @@ public final class MemoryRegion implements AutoCloseable {
    * @throws IllegalStateException where the region is closed
    */
   public long remoteAddress() {
-    checkReach();
+    checkOpen();
     return address;
   }
 
@@ -407,14 +410,8 @@ public final class MemoryRegion implements AutoCloseable {
   }
 
   /** For loops that post: what is volatile has the compiler read all again that it knows. */
-  private void checkReach() {
-    if (reach == CLOSED) {
-      throw lifetime.closed();
-    }
-  }
-
   void checkOpen() {
-    if (!lifetime.isOpen()) {
+    if (reach == CLOSED) {
       throw lifetime.closed();
     }
   }
