@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.platform.Spin;
 
 @Tag("device")
 @Timeout(120)
@@ -48,6 +50,29 @@ final class EventsTest {
     loopback.a.sends.add(1).from(loopback.a.region, 0, 1);
     loopback.a.sends.post();
     assertThat(waiting.get(60, TimeUnit.SECONDS)).contains(loopback.b.queue);
+  }
+
+  @Test
+  void aWaitForCompletionsPollsBeforeItSleeps() throws Exception {
+    FutureTask<Void> waits =
+        new FutureTask<>(
+            () -> {
+              while (!Thread.currentThread().isInterrupted()) {
+                // Each spins anew; one that did so in vain too often would do so seldom.
+                loopback.b.queue.completions(1).await(Duration.ofMillis(1));
+              }
+              return null;
+            });
+    Thread waiter = thread(false, waits);
+    try {
+      while (!isInside(Spin.class, waiter)) {
+        assertThat(waits).isNotDone();
+        Thread.sleep(1);
+      }
+    } finally {
+      waiter.interrupt();
+      waiter.join();
+    }
   }
 
   @Test
@@ -195,6 +220,11 @@ final class EventsTest {
         new FutureTask<>(() -> loopback.b.channel.awaitEvent(timeout));
     thread(virtual, task);
     return task;
+  }
+
+  private static boolean isInside(Class<?> type, Thread thread) {
+    return Arrays.stream(thread.getStackTrace())
+        .anyMatch(frame -> frame.getClassName().equals(type.getName()));
   }
 
   private static Thread thread(boolean virtual, Runnable body) {
