@@ -2,7 +2,7 @@ package org.rdma4j.samples;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.ProcessBuilder.Redirect;
+import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,12 +17,10 @@ final class ChildProcess implements AutoCloseable {
   private static final long PATIENCE_SECONDS = 150;
 
   private final Process process;
-  private final Path input;
   private final Path output;
 
-  private ChildProcess(Process process, Path input, Path output) {
+  private ChildProcess(Process process, Path output) {
     this.process = process;
-    this.input = input;
     this.output = output;
   }
 
@@ -30,37 +28,33 @@ final class ChildProcess implements AutoCloseable {
     return start(command, "");
   }
 
-  /** With that on its standard input. */
+  /** With that on its standard input, and no more. */
   static ChildProcess start(List<String> command, String typed) {
-    try {
-      Path input = Files.createTempFile("rdma4j-samples", ".in");
-      Files.writeString(input, typed);
-      return start(command, input, Redirect.from(input.toFile()));
+    ChildProcess started = startToType(command);
+    try (Writer input = started.process.outputWriter()) {
+      input.write(typed);
     } catch (IOException failed) {
+      started.close();
       throw new UncheckedIOException(failed);
     }
+    return started;
   }
 
   /** With a standard input that stays open, for {@link #type}. */
   static ChildProcess startToType(List<String> command) {
     try {
-      return start(command, Files.createTempFile("rdma4j-samples", ".in"), Redirect.PIPE);
-    } catch (IOException failed) {
-      throw new UncheckedIOException(failed);
-    }
-  }
-
-  private static ChildProcess start(List<String> command, Path input, Redirect from) {
-    try {
       Path output = Files.createTempFile("rdma4j-samples", ".out");
-      return new ChildProcess(
-          new ProcessBuilder(command)
-              .redirectErrorStream(true)
-              .redirectInput(from)
-              .redirectOutput(output.toFile())
-              .start(),
-          input,
-          output);
+      try {
+        Process process =
+            new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        return new ChildProcess(process, output);
+      } catch (IOException notStarted) {
+        Files.delete(output);
+        throw notStarted;
+      }
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
     }
@@ -157,9 +151,12 @@ final class ChildProcess implements AutoCloseable {
   }
 
   @Override
-  public void close() throws IOException {
+  public void close() {
     kill();
-    Files.deleteIfExists(input);
-    Files.deleteIfExists(output);
+    try {
+      Files.deleteIfExists(output);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
   }
 }

@@ -88,13 +88,11 @@ class RcPingPongDeviceTest {
   }
 
   @Test
-  void aClientPlaysARoundForEachLineAndWithoutAPauseOnceThereIsNone() throws Exception {
+  void aClientWaitsForALineBeforeEachFurtherRound() throws Exception {
     int port = TestDevice.freePort();
-    String game = "rc -s 64 -n 20 -e --rounds 3";
-    List<String> command = SamplesJvm.command(Game.client(port, game + " --latency"));
-    CompletableFuture<Outcome> server = Outcome.begin(Game.server(port, game));
+    CompletableFuture<Outcome> server = Outcome.begin(Game.server(port, THREE_ROUNDS));
     ChildProcess.awaitListening(port);
-    try (ChildProcess client = ChildProcess.startToType(command)) {
+    try (ChildProcess client = ChildProcess.startToType(threeRoundsOfAClient(port))) {
       client.awaitOutput("20 iters in ");
       // Far longer than the rounds would take that do not wait.
       Thread.sleep(2000);
@@ -103,13 +101,23 @@ class RcPingPongDeviceTest {
       assertThatThreeRoundsWerePlayed(client.await());
     }
     assertThat(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS).status()).isZero();
+  }
 
-    CompletableFuture<Outcome> again = Outcome.begin(Game.server(port, game));
+  @Test
+  void aClientWithoutLinesToReadPlaysAllRounds() throws Exception {
+    int port = TestDevice.freePort();
+    CompletableFuture<Outcome> server = Outcome.begin(Game.server(port, THREE_ROUNDS));
     ChildProcess.awaitListening(port);
-    try (ChildProcess client = ChildProcess.start(command)) {
+    try (ChildProcess client = ChildProcess.start(threeRoundsOfAClient(port))) {
       assertThatThreeRoundsWerePlayed(client.await());
     }
-    assertThat(again.get(PATIENCE_SECONDS, TimeUnit.SECONDS).status()).isZero();
+    assertThat(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS).status()).isZero();
+  }
+
+  private static final String THREE_ROUNDS = "rc -s 64 -n 20 -e --rounds 3";
+
+  private static List<String> threeRoundsOfAClient(int port) throws Exception {
+    return SamplesJvm.command(Game.client(port, THREE_ROUNDS + " --latency"));
   }
 
   private static void assertThatThreeRoundsWerePlayed(Outcome client) {
