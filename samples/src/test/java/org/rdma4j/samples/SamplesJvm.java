@@ -1,7 +1,7 @@
 package org.rdma4j.samples;
 
 import java.io.File;
-import java.net.URL;
+import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,8 +42,15 @@ final class SamplesJvm {
         outcome.err());
   }
 
-  /** Not that of this JVM, whose test launcher may have loaded the tests by a loader of its own. */
+  /**
+   * That of this JVM where it has the program: then the program may use the same archive of
+   * classes. A test launcher may have loaded it by a loader of its own.
+   */
   private static String classPath(Class<?> main) throws Exception {
+    String own = System.getProperty("java.class.path");
+    if (List.of(own.split(File.pathSeparator)).contains(location(main))) {
+      return own;
+    }
     List<String> entries = new ArrayList<>();
     for (Class<?> each :
         List.of(
@@ -53,9 +60,12 @@ final class SamplesJvm {
             Class.forName("org.rdma4j.bindings.generated.rdma_h"),
             CommandLine.class,
             Histogram.class)) {
-      URL location = each.getProtectionDomain().getCodeSource().getLocation();
-      entries.add(Path.of(location.toURI()).toString());
+      entries.add(location(each));
     }
     return String.join(File.pathSeparator, entries);
+  }
+
+  private static String location(Class<?> type) throws URISyntaxException {
+    return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
   }
 }
