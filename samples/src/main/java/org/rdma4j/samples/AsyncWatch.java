@@ -14,7 +14,6 @@ import picocli.CommandLine.Spec;
 
 /** What ibv_asyncwatch does. */
 @Command(
-    name = "asyncwatch",
     description =
         "Prints the asynchronous events of an RDMA device as they come, as ibv_asyncwatch does: ports"
             + " that go up and down, GIDs that change. Ctrl-C ends it.",

@@ -13,7 +13,6 @@ import picocli.CommandLine.Option;
 
 /** What cmtime does, with which it can play. */
 @Command(
-    name = "cmtime",
     description = {
       "Measures how long each step takes of many connections that are made at once, as cmtime does and"
           + " with it or itself as the peer. Without -s it is the server, which is to be started"

@@ -17,7 +17,6 @@ import picocli.CommandLine.Parameters;
 
 /** What rc-pingpong does, by connections that carry messages. */
 @Command(
-    name = "connection-pingpong",
     description = {
       "Sends a message to its peer and waits for it to come back, again and again, over a connection"
           + " with a buffer for each message. Without a server name it is the server, which is to be"

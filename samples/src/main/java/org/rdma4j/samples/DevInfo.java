@@ -28,7 +28,6 @@ import picocli.CommandLine.Spec;
 
 /** What ibv_devinfo does. */
 @Command(
-    name = "devinfo",
     description = "Shows RDMA devices and their ports, as ibv_devinfo does.",
     mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class)

@@ -10,7 +10,6 @@ import picocli.CommandLine.Spec;
 
 /** What ibv_devices does. */
 @Command(
-    name = "devices",
     description = "Lists the RDMA devices and their node GUIDs, as ibv_devices does.",
     mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class)

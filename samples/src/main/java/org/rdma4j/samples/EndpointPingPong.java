@@ -11,7 +11,6 @@ import picocli.CommandLine.Option;
 
 /** The first program to write with this library. */
 @Command(
-    name = "endpoint-pingpong",
     description = {
       "Sends a message back and forth between two endpoints, which choose device, port and GID by"
           + " themselves. Without a server name it is the server, which is to be started first; both"

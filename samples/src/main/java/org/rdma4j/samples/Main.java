@@ -1,8 +1,12 @@
 package org.rdma4j.samples;
 
+import static java.util.Map.entry;
+
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
+import java.util.List;
+import java.util.Map.Entry;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
@@ -20,31 +24,32 @@ import picocli.CommandLine.Spec;
     description = "Shows RDMA devices, and plays over them with rdma-core's programs or itself.",
     mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class,
-    subcommands = {
-      Devices.class,
-      DevInfo.class,
-      RcPingPong.class,
-      UcPingPong.class,
-      UdPingPong.class,
-      SrqPingPong.class,
-      EndpointPingPong.class,
-      ConnectionPingPong.class,
-      ReadWriteDemo.class,
-      RcExample.class,
-      AsyncWatch.class,
-      Rping.class,
-      RdmaClient.class,
-      RdmaServer.class,
-      Ucmatose.class,
-      Udaddy.class,
-      Mckey.class,
-      Cmtime.class,
-      Srq.class,
-      Rcopy.class
-    },
     exitCodeListHeading = "%nExit status:%n",
     exitCodeList = {"0:it went well", "1:it failed", "2:wrong usage"})
 public final class Main implements Runnable {
+  private static final List<Entry<String, Class<?>>> SUBCOMMANDS =
+      List.of(
+          entry("devices", Devices.class),
+          entry("devinfo", DevInfo.class),
+          entry("rc-pingpong", RcPingPong.class),
+          entry("uc-pingpong", UcPingPong.class),
+          entry("ud-pingpong", UdPingPong.class),
+          entry("srq-pingpong", SrqPingPong.class),
+          entry("endpoint-pingpong", EndpointPingPong.class),
+          entry("connection-pingpong", ConnectionPingPong.class),
+          entry("read-write-demo", ReadWriteDemo.class),
+          entry("rc-example", RcExample.class),
+          entry("asyncwatch", AsyncWatch.class),
+          entry("rping", Rping.class),
+          entry("rdma-client", RdmaClient.class),
+          entry("rdma-server", RdmaServer.class),
+          entry("ucmatose", Ucmatose.class),
+          entry("udaddy", Udaddy.class),
+          entry("mckey", Mckey.class),
+          entry("cmtime", Cmtime.class),
+          entry("srq", Srq.class),
+          entry("rcopy", Rcopy.class));
+
   @Spec
   @SuppressWarnings("NullAway.Init") // picocli sets it
   CommandSpec spec;
@@ -67,7 +72,7 @@ public final class Main implements Runnable {
 
   /** Runs a subcommand and returns the exit status. */
   static int run(PrintWriter out, PrintWriter err, String... args) {
-    return new CommandLine(new Main())
+    return commandLine(args.length == 0 ? "" : args[0])
         .setOut(out)
         .setErr(err)
         // As getopt has it: the last one counts.
@@ -75,6 +80,18 @@ public final class Main implements Runnable {
         .setExecutionExceptionHandler(Main::failed)
         .setParameterExceptionHandler(Main::misused)
         .execute(args);
+  }
+
+  /** To read the options of all subcommands would take longer than most of them run. */
+  private static CommandLine commandLine(String first) {
+    boolean named = SUBCOMMANDS.stream().anyMatch(each -> each.getKey().equals(first));
+    CommandLine main = new CommandLine(new Main());
+    for (Entry<String, Class<?>> each : SUBCOMMANDS) {
+      if (!named || each.getKey().equals(first)) {
+        main.addSubcommand(each.getKey(), each.getValue());
+      }
+    }
+    return main;
   }
 
   @Override

@@ -24,7 +24,6 @@ import picocli.CommandLine.ParameterException;
 
 /** What mckey does, with which it can play. */
 @Command(
-    name = "mckey",
     description = {
       "Joins a multicast group and receives messages, or with -s sends them to the group, as mckey"
           + " does and with it or itself as the peers. Receivers are to be started first, and take"

@@ -24,7 +24,6 @@ import picocli.CommandLine.Spec;
 
 /** The tutorial's program: a send, a read and a write, each resource by itself. */
 @Command(
-    name = "rc-example",
     description = {
       "Connects to its peer over TCP; the server sends a message, the client reads the server's memory"
           + " and then writes to it by RDMA, and both check what they find. Without a server name it"

@@ -6,7 +6,6 @@ import picocli.CommandLine.Option;
 
 /** What ibv_rc_pingpong does, with which it can play. */
 @Command(
-    name = "rc-pingpong",
     description = {
       "Sends a message back and forth over a reliable connection, as ibv_rc_pingpong does and with"
           + " it or itself as the peer. Without a server name it is the server, which is to be"

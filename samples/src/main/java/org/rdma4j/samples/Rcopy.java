@@ -25,7 +25,6 @@ import picocli.CommandLine.Parameters;
  * one that says what is wrong. It writes under another name until the sum was right.
  */
 @Command(
-    name = "rcopy",
     description = {
       "Copies a file to another machine and compares the SHA-256 of both sides. Without arguments"
           + " it is the server, which is to be started first. It does not talk to C's rcopy, whose"

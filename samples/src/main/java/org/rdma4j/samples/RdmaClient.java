@@ -10,7 +10,6 @@ import picocli.CommandLine.Option;
 
 /** What rdma_client does, with whose peer it can play. */
 @Command(
-    name = "rdma-client",
     description = {
       "Sends a message of 16 bytes to rdma-server and waits for one, as rdma_client does, by the calls"
           + " that wait for what they lead to."

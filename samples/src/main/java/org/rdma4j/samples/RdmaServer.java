@@ -10,7 +10,6 @@ import picocli.CommandLine.Option;
 
 /** What rdma_server does, with whose peer it can play. */
 @Command(
-    name = "rdma-server",
     description = {
       "Waits for a message of 16 bytes from rdma-client and sends one, as rdma_server does, by the"
           + " calls that wait for what they lead to."

@@ -19,7 +19,6 @@ import picocli.CommandLine.Mixin;
 
 /** Two processes that read and write each other's memory, by hand or by a script. */
 @Command(
-    name = "read-write-demo",
     description = {
       "Connects two processes that then read and write each other's 1 MiB of memory, one line of"
           + " standard input at a time. Without a server name it is the server, which is to be started"

@@ -14,7 +14,6 @@ import picocli.CommandLine.ParameterException;
 
 /** What rping does, with which it can play. */
 @Command(
-    name = "rping",
     description = {
       "Has a server read text from the client's memory and write it back, as rping does and with it or"
           + " itself as the peer. The server is to be started first, and takes a -S at least as"

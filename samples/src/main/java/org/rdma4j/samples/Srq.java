@@ -14,7 +14,6 @@ import picocli.CommandLine.ParameterException;
 
 /** The tutorial's program: connections that receive from one shared queue. */
 @Command(
-    name = "srq",
     description = {
       "Makes two connections. The client sends messages over both, the server receives them from one"
           + " shared receive queue and answers each, and both check what they find. The server is to be"

@@ -7,7 +7,6 @@ import picocli.CommandLine.ParameterException;
 
 /** What ibv_srq_pingpong does, with which it can play. */
 @Command(
-    name = "srq-pingpong",
     description = {
       "Sends messages back and forth over several reliable connections that share one receive queue,"
           + " as ibv_srq_pingpong does and with it or itself as the peer. Without a server name it is"

@@ -5,7 +5,6 @@ import picocli.CommandLine.Mixin;
 
 /** What ibv_uc_pingpong does, with which it can play. */
 @Command(
-    name = "uc-pingpong",
     description = {
       "Sends a message back and forth over an unreliable connection, as ibv_uc_pingpong does and"
           + " with it or itself as the peer. Without a server name it is the server, which is to be"

@@ -18,7 +18,6 @@ import picocli.CommandLine.Option;
 
 /** What ucmatose does, with which it can play. */
 @Command(
-    name = "ucmatose",
     description = {
       "Makes connections, over each of which the server sends messages and then the client, as ucmatose"
           + " does and with it or itself as the peer. Without -s it is the server, which is to be"

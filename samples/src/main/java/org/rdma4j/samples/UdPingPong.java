@@ -5,7 +5,6 @@ import picocli.CommandLine.Mixin;
 
 /** What ibv_ud_pingpong does, with which it can play. */
 @Command(
-    name = "ud-pingpong",
     description = {
       "Sends a datagram back and forth, as ibv_ud_pingpong does and with it or itself as the peer."
           + " Without a server name it is the server, which is to be started first; both sides take"

@@ -15,7 +15,6 @@ import picocli.CommandLine.Option;
 
 /** What udaddy does, with which it can play. */
 @Command(
-    name = "udaddy",
     description = {
       "Looks up datagram queue pairs by the address of their server, to each of which the client sends"
           + " messages and is answered with as many, as udaddy does and with it or itself as the"
