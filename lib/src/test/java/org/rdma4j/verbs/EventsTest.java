@@ -65,7 +65,7 @@ final class EventsTest {
             });
     Thread waiter = thread(false, waits);
     try {
-      while (!isInside(Spin.class, waiter)) {
+      while (!isSpinning(waiter)) {
         assertThat(waits).isNotDone();
         Thread.sleep(1);
       }
@@ -222,9 +222,12 @@ final class EventsTest {
     return task;
   }
 
-  private static boolean isInside(Class<?> type, Thread thread) {
+  private static boolean isSpinning(Thread thread) {
     return Arrays.stream(thread.getStackTrace())
-        .anyMatch(frame -> frame.getClassName().equals(type.getName()));
+        .anyMatch(
+            frame ->
+                frame.getClassName().equals(Spin.class.getName())
+                    && frame.getMethodName().equals("until"));
   }
 
   private static Thread thread(boolean virtual, Runnable body) {
