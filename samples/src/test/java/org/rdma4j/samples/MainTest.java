@@ -38,8 +38,16 @@ class MainTest {
     Outcome outcome = Outcome.of(args.split(" "));
 
     assertThat(outcome.status()).isZero();
-    assertThat(outcome.out()).first().asString().startsWith("Usage: rdma4j-samples");
+    String program = "rdma4j-samples " + args.replace("--help", "");
+    assertThat(outcome.out()).first().asString().startsWith("Usage: " + program);
     assertThat(outcome.err()).isEmpty();
+  }
+
+  @Test
+  void helpListsTheSubcommandsOfWhichARunTakesOne() {
+    String help = String.join("\n", Outcome.of("--help").out());
+    assertThat(help).containsPattern("(?m)^  devices ").containsPattern("(?m)^  rc-pingpong ");
+    assertThat(help).containsPattern("(?m)^  rping ").containsPattern("(?m)^  rcopy ");
   }
 
   @Test

@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class RcPingPongDeviceTest {
   private static final long PATIENCE_SECONDS = 90;
+  private static final String THREE_ROUNDS = "rc -s 64 -n 20 -e --rounds 3";
 
   static Stream<String> games() {
     return Stream.of(
@@ -113,8 +114,6 @@ class RcPingPongDeviceTest {
     }
     assertThat(server.get(PATIENCE_SECONDS, TimeUnit.SECONDS).status()).isZero();
   }
-
-  private static final String THREE_ROUNDS = "rc -s 64 -n 20 -e --rounds 3";
 
   private static List<String> threeRoundsOfAClient(int port) throws Exception {
     return SamplesJvm.command(Game.client(port, THREE_ROUNDS + " --latency"));
