@@ -16,6 +16,9 @@ public final class NativeLibraries {
     Libc.setEnvironment("MLX5_SCATTER_TO_CQE", "0");
   }
 
+  /** Each further load would hold the library once more, for good, and costs as much as a query. */
+  private static volatile boolean loaded;
+
   private NativeLibraries() {}
 
   /**
@@ -26,8 +29,11 @@ public final class NativeLibraries {
    * @throws MissingLibraryException where one cannot be loaded
    */
   public static void require() {
-    require("libibverbs.so.1", "libibverbs1 ibverbs-providers", "libibverbs", "libibverbs1");
-    require("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
+    if (!loaded) {
+      require("libibverbs.so.1", "libibverbs1 ibverbs-providers", "libibverbs", "libibverbs1");
+      require("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
+      loaded = true;
+    }
   }
 
   private static void require(String library, String debian, String fedora, String suse) {
