@@ -101,7 +101,8 @@ final class FreeSlabs {
         return NONE;
       }
       if (change(stack, seen, below[PADDING + index])) {
-        turns.set(PADDING + index, turn(index) + 1);
+        // Nobody else changes an even turn, and what tells of the slab is written behind this.
+        turns.setRelease(PADDING + index, turn(index) + 1);
         return index;
       }
     }
