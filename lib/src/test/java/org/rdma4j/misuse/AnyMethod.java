@@ -81,6 +81,7 @@ final class AnyMethod {
   private final Map<Class<?>, Source> objects = new HashMap<>();
   private final Map<Class<?>, Source> values = new HashMap<>();
   private final List<Method> methods = new ArrayList<>();
+  private final List<String> names;
   private final AtomicInteger turn = new AtomicInteger();
 
   AnyMethod() {
@@ -136,6 +137,7 @@ final class AnyMethod {
     }
     // The same for the same seed.
     methods.sort((one, other) -> one.toString().compareTo(other.toString()));
+    names = methods.stream().map(AnyMethod::name).toList();
   }
 
   private void addMethods(Class<?> type, boolean onlyStatic) {
@@ -149,18 +151,17 @@ final class AnyMethod {
 
   /** The names of all. */
   Set<String> names() {
-    Set<String> names = new LinkedHashSet<>();
-    methods.forEach(each -> names.add(name(each)));
-    return names;
+    return new LinkedHashSet<>(names);
   }
 
   private static String name(Method method) {
     return method.getDeclaringClass().getSimpleName() + "." + method.getName();
   }
 
-  /** Calls the next one. */
+  /** Calls the next one, or the next of those that were never called, for lack of an object. */
   void call(Draw draw) throws Exception {
-    Method method = methods.get(turn.getAndIncrement() % methods.size());
+    int next = turn.getAndIncrement() % methods.size();
+    Method method = methods.get(draw.yes() ? firstNotCalled(draw.objects.called, next) : next);
     Object on =
         Modifier.isStatic(method.getModifiers())
             ? null
@@ -176,6 +177,15 @@ final class AnyMethod {
     if (result instanceof AutoCloseable made && makes(method)) {
       made.close();
     }
+  }
+
+  private int firstNotCalled(Set<String> called, int from) {
+    for (int i = from; i < from + methods.size(); i++) {
+      if (!called.contains(names.get(i % methods.size()))) {
+        return i % methods.size();
+      }
+    }
+    return from;
   }
 
   /** As opposed to what tells of an object that there is. */

@@ -119,6 +119,7 @@ final class Misuse {
                   System.out.println(thread + " in " + current.get(thread) + List.of(stack)));
       throw hangs;
     }
+    System.out.println(made + " calls");
     System.out.println("succeeded: " + succeeded);
     System.out.println("refused: " + refused);
     List<String> never = new ArrayList<>(operations.names());
