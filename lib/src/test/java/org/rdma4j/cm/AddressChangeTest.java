@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.AddedDevice;
@@ -13,6 +14,7 @@ import org.rdma4j.Command;
 
 /** Two interfaces in a bond, of which one takes over from the other, with its own MAC address. */
 @Tag("removal")
+@Order(Integer.MAX_VALUE)
 final class AddressChangeTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String BOND = "rdma4jb";

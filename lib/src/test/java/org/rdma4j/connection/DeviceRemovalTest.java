@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.AddedDevice;
@@ -31,6 +32,7 @@ import org.rdma4j.verbs.RdmaDevice;
  * alone, after all others: they list the devices too, and one that cannot go stays in the way.
  */
 @Tag("removal")
+@Order(Integer.MAX_VALUE)
 final class DeviceRemovalTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String INTERFACE = "rdma4j1";
