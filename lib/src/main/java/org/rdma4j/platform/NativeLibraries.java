@@ -16,15 +16,16 @@ public final class NativeLibraries {
     Libc.setEnvironment("MLX5_SCATTER_TO_CQE", "0");
   }
 
-  /** Each further load would hold the library once more, for good, and costs as much as a query. */
+  /** Each further load would hold the libraries once more, for good. */
   private static volatile boolean loaded;
 
   private NativeLibraries() {}
 
   /**
-   * Loads libibverbs and librdmacm by soname, so that {@code LD_LIBRARY_PATH} counts. Before, it
-   * sets {@code MLX5_SCATTER_TO_CQE} to 0 where the environment has no value for it, so that no
-   * poll copies a message into the memory of its receive.
+   * Loads libibverbs and librdmacm by soname, so that {@code LD_LIBRARY_PATH} counts; where they
+   * are loaded, does nothing. From any thread. Before, it sets {@code MLX5_SCATTER_TO_CQE} to 0
+   * where the environment has no value for it, so that no poll copies a message into the memory of
+   * its receive.
    *
    * @throws MissingLibraryException where one cannot be loaded
    */
