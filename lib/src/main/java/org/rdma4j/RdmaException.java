@@ -1,7 +1,5 @@
 package org.rdma4j;
 
-import org.rdma4j.platform.ErrorNumber;
-
 /**
  * A call into the RDMA libraries failed. The message names the C function, the errno by number and
  * name, and what to do about it where that is known.

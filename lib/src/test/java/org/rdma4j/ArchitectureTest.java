@@ -3,46 +3,172 @@ package org.rdma4j;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.lang.module.ModuleDescriptor;
+import java.lang.module.ModuleDescriptor.Exports;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
 
 /** The shape of the library, as docs/architecture.md draws it. */
 final class ArchitectureTest {
-  private static final String[] EXPORTED = {
-    "org.rdma4j",
-    "org.rdma4j.cm",
-    "org.rdma4j.connection",
-    "org.rdma4j.endpoint",
-    "org.rdma4j.memory",
-    "org.rdma4j.verbs"
-  };
-  private static final String[] ALL = {
-    "org.rdma4j",
-    "org.rdma4j.cm",
-    "org.rdma4j.connection",
-    "org.rdma4j.endpoint",
-    "org.rdma4j.lifetime",
-    "org.rdma4j.memory",
-    "org.rdma4j.platform",
-    "org.rdma4j.verbs"
-  };
+  private static final String ROOT = "org.rdma4j";
+
+  /** What each package of the library may import of the others. */
+  private static final Map<String, Set<String>> MAY_IMPORT = new TreeMap<>();
+
+  static {
+    allow("");
+    allow("platform", "");
+    allow("lifetime", "", "platform");
+    allow("datapath", "", "platform");
+    allow("verbs.attribute", "", "platform");
+    allow("verbs.address", "", "platform");
+    allow("verbs.internal", "lifetime", "verbs");
+    allow(
+        "verbs",
+        "",
+        "datapath",
+        "lifetime",
+        "platform",
+        "verbs.address",
+        "verbs.attribute",
+        "verbs.internal");
+    allow("memory", "", "platform", "verbs");
+    allow("flow", "", "lifetime", "platform", "verbs", "verbs.address", "verbs.internal");
+    Set<String> verbs =
+        Set.of("", "lifetime", "platform", "verbs", "verbs.address", "verbs.attribute");
+    allow("cm", verbs, "verbs.internal");
+    allow("endpoint", verbs);
+    allow("connection", verbs, "cm");
+  }
+
+  private static final Set<String> EXPORTED =
+      Set.of(
+          "",
+          "cm",
+          "connection",
+          "endpoint",
+          "flow",
+          "memory",
+          "verbs",
+          "verbs.address",
+          "verbs.attribute");
+
   private static final JavaClasses CLASSES =
       new ClassFileImporter()
           .withImportOption(new ImportOption.DoNotIncludeTests())
-          .importPackages(ALL);
+          .importPackages(MAY_IMPORT.keySet().stream().map(ArchitectureTest::full).toList());
+
+  private static void allow(String importing, String... imported) {
+    MAY_IMPORT.put(importing, Set.of(imported));
+  }
+
+  private static void allow(String importing, Set<String> imported, String... more) {
+    Set<String> all = new TreeSet<>(imported);
+    all.addAll(List.of(more));
+    MAY_IMPORT.put(importing, all);
+  }
+
+  private static String full(String name) {
+    return name.isEmpty() ? ROOT : ROOT + "." + name;
+  }
+
+  private static String[] full(Stream<String> names) {
+    return names.map(ArchitectureTest::full).toArray(String[]::new);
+  }
+
+  @TestFactory
+  Stream<DynamicTest> eachPackageImportsOnlyWhatItMay() {
+    return MAY_IMPORT.entrySet().stream()
+        .map(
+            entry ->
+                DynamicTest.dynamicTest(
+                    full(entry.getKey()),
+                    () ->
+                        classes()
+                            .that()
+                            .resideInAPackage(full(entry.getKey()))
+                            .should()
+                            .onlyDependOnClassesThat()
+                            .resideInAnyPackage(
+                                Stream.of(
+                                        Stream.of(full(entry.getKey())),
+                                        Stream.of("java..", "org.jspecify.."),
+                                        Stream.of("org.rdma4j.bindings.."),
+                                        Stream.of(full(entry.getValue().stream())))
+                                    .flatMap(each -> each)
+                                    .toArray(String[]::new))
+                            .check(CLASSES)));
+  }
 
   @Test
-  void nothingGeneratedStandsInAPublicSignature() {
+  void eachPackageIsNamedHere() {
+    Set<String> found = new TreeSet<>();
+    for (JavaClass each :
+        new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages(ROOT)) {
+      if (!each.getPackageName().startsWith("org.rdma4j.bindings")) {
+        found.add(each.getPackageName());
+      }
+    }
+    assertThat(found).containsExactlyInAnyOrder(full(MAY_IMPORT.keySet().stream()));
+  }
+
+  @Test
+  void theModuleExportsWhatUsersNeedAndHidesTheRest() {
+    ModuleDescriptor module = ArchitectureTest.class.getModule().getDescriptor();
+    assertThat(module.exports().stream().map(Exports::source))
+        .containsExactlyInAnyOrder(full(EXPORTED.stream()));
+  }
+
+  @Test
+  void packagesHaveNoCycles() {
+    slices().assignedFrom(new PackageSlices()).should().beFreeOfCycles().check(CLASSES);
+  }
+
+  /**
+   * A slice for each package. {@code verbs} and {@code verbs.internal} are one: the latter holds
+   * what the former grants to the packages above it.
+   */
+  private static final class PackageSlices implements SliceAssignment {
+    @Override
+    public SliceIdentifier getIdentifierOf(JavaClass javaClass) {
+      String name = javaClass.getPackageName();
+      if (!name.startsWith(ROOT) || name.startsWith("org.rdma4j.bindings")) {
+        return SliceIdentifier.ignore();
+      }
+      return SliceIdentifier.of(name.equals(full("verbs.internal")) ? full("verbs") : name);
+    }
+
+    @Override
+    public String getDescription() {
+      return "packages";
+    }
+  }
+
+  @Test
+  void noPublicMethodReturnsATypeOfTheBindings() {
     methods()
         .that()
         .areDeclaredInClassesThat()
-        .resideInAnyPackage(EXPORTED)
+        .resideInAnyPackage(full(EXPORTED.stream()))
         .and()
         .arePublic()
         .should()
@@ -51,37 +177,10 @@ final class ArchitectureTest {
   }
 
   @Test
-  void nothingButTheJdkIsNeededAtRunTime() {
-    classes()
-        .that()
-        .resideInAnyPackage(ALL)
-        .should()
-        .onlyDependOnClassesThat()
-        .resideInAnyPackage("java..", "org.jspecify..", "org.rdma4j..")
-        .check(CLASSES);
-  }
-
-  @Test
-  void memoryAndLifetimesKnowNoVerbs() {
-    noClasses()
-        .that()
-        .resideInAnyPackage("org.rdma4j.memory", "org.rdma4j.lifetime", "org.rdma4j.platform")
-        .should()
-        .dependOnClassesThat()
-        .resideInAPackage("org.rdma4j.verbs")
-        .check(CLASSES);
-  }
-
-  @Test
   void publicClassesAreFinal() {
     classes()
         .that()
-        .resideInAnyPackage(
-            "org.rdma4j.cm",
-            "org.rdma4j.connection",
-            "org.rdma4j.endpoint",
-            "org.rdma4j.memory",
-            "org.rdma4j.verbs")
+        .resideInAnyPackage(full(EXPORTED.stream().filter(name -> !name.isEmpty())))
         .and()
         .areNotInterfaces()
         .and()
@@ -90,15 +189,6 @@ final class ArchitectureTest {
         .arePublic()
         .should()
         .haveModifier(JavaModifier.FINAL)
-        .check(CLASSES);
-  }
-
-  @Test
-  void packagesDoNotGoInCircles() {
-    slices()
-        .matching("org.rdma4j.(cm|connection|endpoint|verbs|memory|lifetime|platform)..")
-        .should()
-        .beFreeOfCycles()
         .check(CLASSES);
   }
 }

@@ -23,9 +23,9 @@ import java.util.regex.Pattern;
  * @param document the file, in Markdown
  * @param header the C header, such as {@code infiniband/verbs.h}
  * @param function what a function of it looks like where it is declared, the name in a group
- * @param least how many functions it has at least
+ * @param min how many functions it has at least
  */
-record Coverage(Path document, String header, Pattern function, int least) {
+record Coverage(Path document, String header, Pattern function, int min) {
   private static final String FUNCTIONS = "## Functions";
   private static final String TESTS = "## Tests of rdma-core";
   private static final Pattern CODE = Pattern.compile("`([^`]+)`");
@@ -45,7 +45,7 @@ record Coverage(Path document, String header, Pattern function, int least) {
   /** The functions of the header that have no row. */
   Set<String> missing(Path directory) throws IOException, InterruptedException {
     Set<String> missing = functions(directory);
-    assertThat(missing).hasSizeGreaterThanOrEqualTo(least);
+    assertThat(missing).hasSizeGreaterThanOrEqualTo(min);
     for (List<String> row : rows(FUNCTIONS, 3)) {
       missing.removeAll(code(row.get(0)));
     }

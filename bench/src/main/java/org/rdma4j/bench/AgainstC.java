@@ -34,7 +34,7 @@ public abstract class AgainstC {
   /** How often a benchmark's method does what it measures. */
   static final int LOOP = 1024;
 
-  private static final long LEAST_NANOS_IN_C = TimeUnit.MILLISECONDS.toNanos(4);
+  private static final long MIN_NANOS_IN_C = TimeUnit.MILLISECONDS.toNanos(4);
 
   /** How posts and polls are called. */
   @Param({"CRITICAL", "PLAIN"})
@@ -73,7 +73,7 @@ public abstract class AgainstC {
     private static double nanosOf(LoopInC loop) {
       long operations = LOOP;
       long nanos = loop.nanos(operations);
-      while (nanos < LEAST_NANOS_IN_C) {
+      while (nanos < MIN_NANOS_IN_C) {
         operations *= 2;
         nanos = loop.nanos(operations);
       }

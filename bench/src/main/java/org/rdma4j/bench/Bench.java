@@ -24,7 +24,7 @@ import org.rdma4j.verbs.CallStyle;
 /** Runs the benchmarks and prints their tables: {@code dev/bench}. */
 public final class Bench {
   /** What plain calls may take of any operation of which it is said for critical ones. */
-  private static final double MOST_PLAIN = 1.75;
+  private static final double MAX_PLAIN = 1.75;
 
   private static final int THREADS = 2;
 
@@ -79,12 +79,12 @@ public final class Bench {
   private static List<ChainedOptionsBuilder> all() {
     List<ChainedOptionsBuilder> all = new ArrayList<>(speed(false));
     List<Row> growth = new ArrayList<>(Row.REGISTERING);
-    growth.add(Row.of(Load.LEAST));
+    growth.add(Row.of(Load.MIN));
     all.add(including(options(false), growth).param("style", CallStyle.CRITICAL.name()));
     all.add(
-        including(options(false), List.of(Row.POOL, Row.of(Load.LEAST)))
+        including(options(false), List.of(Row.POOL, Row.of(Load.MIN)))
             .param("style", CallStyle.CRITICAL.name())
-            .param("load", Load.LEAST.name())
+            .param("load", Load.MIN.name())
             .threads(THREADS));
     return all;
   }
@@ -117,9 +117,8 @@ public final class Bench {
       for (Row row : Row.EITHER_STYLE) {
         Comparison comparison = row.in(results, style);
         // What critical calls may take is said for each row, what plain ones may for all of those.
-        double most =
-            style == CallStyle.CRITICAL || Double.isNaN(row.most()) ? row.most() : MOST_PLAIN;
-        print(row.operation() + ", " + calls, most, comparison);
+        double max = style == CallStyle.CRITICAL || Double.isNaN(row.max()) ? row.max() : MAX_PLAIN;
+        print(row.operation() + ", " + calls, max, comparison);
         points.add(new Point("Java / C", calls, row.operation(), comparison.ratio(0.5)));
       }
       for (int chain : List.of(1, 8, 16, 64)) {
@@ -148,7 +147,7 @@ public final class Bench {
   }
 
   /** Through C, which ran beside each, as the two ran one after the other. */
-  private void printTimesOurs(Row jni, double least) {
+  private void printTimesOurs(Row jni, double min) {
     double ours = Row.POST_AND_POLL.in(results, CallStyle.CRITICAL).ratio(0.5);
     double times = jni.in(results, CallStyle.CRITICAL).ratio(0.5) / ours;
     out.printf(
@@ -156,20 +155,20 @@ public final class Bench {
         "%s: %.2f times ours (at least %.1f: %s)%n",
         jni.operation(),
         times,
-        least,
-        times >= least ? "met" : "MISSED");
+        min,
+        times >= min ? "met" : "MISSED");
   }
 
   private void printGrowth() {
     out.printf(
         "%n%-32s%9s%12s%9s%12s%15s%n",
         "post + poll with", "C -O2 ns", "Java ns/op", "Java / C", "C / least", "Java / least");
-    Comparison least = Row.of(Load.LEAST).in(results, CallStyle.CRITICAL);
+    Comparison min = Row.of(Load.MIN).in(results, CallStyle.CRITICAL);
     for (Load load : Load.values()) {
-      printGrowth(load.words(), Row.of(load).in(results, CallStyle.CRITICAL), least);
+      printGrowth(load.words(), Row.of(load).in(results, CallStyle.CRITICAL), min);
     }
-    Row one = Row.of(Load.LEAST);
-    printGrowth("2 threads", one.in(results, CallStyle.CRITICAL, THREADS), least);
+    Row one = Row.of(Load.MIN);
+    printGrowth("2 threads", one.in(results, CallStyle.CRITICAL, THREADS), min);
     printGrowth(
         "pool, 2 threads",
         Row.POOL.in(results, CallStyle.CRITICAL, THREADS),
@@ -186,22 +185,22 @@ public final class Bench {
     }
   }
 
-  private void printGrowth(String name, Comparison comparison, Comparison least) {
+  private void printGrowth(String name, Comparison comparison, Comparison min) {
     out.printf(
         "%-32s%9s%12s%9s%12s%15s%n",
         name,
         number(comparison.c()),
         number(comparison.java()),
         number(comparison.ratio(0.5)),
-        number(comparison.c() / least.c()),
-        number(comparison.java() / least.java()));
+        number(comparison.c() / min.c()),
+        number(comparison.java() / min.java()));
     points.add(new Point("ns, by what there is much of", "Java", name, comparison.java()));
     if (!Double.isNaN(comparison.c())) {
       points.add(new Point("ns, by what there is much of", "C", name, comparison.c()));
     }
   }
 
-  private void print(String name, double most, Comparison comparison) {
+  private void print(String name, double max, Comparison comparison) {
     out.printf(
         "%-32s%9s%12s%12s%9s%18s%12s%7s%22s%n",
         name,
@@ -214,16 +213,16 @@ public final class Bench {
             : number(comparison.ratio(0.25)) + " to " + number(comparison.ratio(0.75)),
         number(comparison.ratioToUnmerged()),
         number(comparison.bytes()),
-        Double.isNaN(most) ? "" : verdict(most, comparison));
+        Double.isNaN(max) ? "" : verdict(max, comparison));
   }
 
   private static String number(double value) {
     return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, "%.2f", value);
   }
 
-  private static String verdict(double most, Comparison comparison) {
+  private static String verdict(double max, Comparison comparison) {
     // JMH itself allocates some bytes in an iteration.
-    boolean met = comparison.ratio(0.5) <= most && comparison.bytes() < 0.1;
-    return String.format(Locale.ROOT, "%.2f, 0 B: %s", most, met ? "met" : "MISSED");
+    boolean met = comparison.ratio(0.5) <= max && comparison.bytes() < 0.1;
+    return String.format(Locale.ROOT, "%.2f, 0 B: %s", max, met ? "met" : "MISSED");
   }
 }

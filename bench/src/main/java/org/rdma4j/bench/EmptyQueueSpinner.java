@@ -36,9 +36,9 @@ final class EmptyQueueSpinner implements Runnable {
     }
   }
 
-  private static long spin(Completions completions, long most) {
+  private static long spin(Completions completions, long max) {
     long polls = 0;
-    while (completions.poll() == 0 && polls < most) {
+    while (completions.poll() == 0 && polls < max) {
       polls++;
     }
     return polls;

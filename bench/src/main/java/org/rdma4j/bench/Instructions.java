@@ -19,7 +19,7 @@ import org.rdma4j.verbs.CallStyle;
  * and compares them with those counted before: {@code dev/bench check}.
  */
 public final class Instructions {
-  private static final double MOST_GROWTH = 1.1;
+  private static final double MAX_GROWTH = 1.1;
   private static final int WARM_UPS = 3_000;
   private static final int COUNTED = 100;
   private static final String CHART = "instructions";
@@ -128,7 +128,7 @@ public final class Instructions {
               .mapToDouble(Point::y)
               .findAny()
               .orElseThrow(() -> new IllegalStateException("count anew: nothing was of " + point));
-      boolean grew = point.y() > was * MOST_GROWTH;
+      boolean grew = point.y() > was * MAX_GROWTH;
       good &= !grew;
       System.out.printf(
           Locale.ROOT,

@@ -12,7 +12,7 @@ final class Jni {
   static native int post(long queuePair, long requests);
 
   /** {@code ibv_poll_cq}: the number of completions, or a negative value. */
-  static native int poll(long completionQueue, int most, long completions);
+  static native int poll(long completionQueue, int max, long completions);
 
   static native void putLong(long address, long value);
 

@@ -7,7 +7,7 @@ import org.rdma4j.verbs.CallStyle;
 /** How much there is of what a program may have much of: of one thing each. */
 public enum Load {
   /** Of everything the least. */
-  LEAST("least of all", 16, 4096, 1, 1),
+  MIN("least of all", 16, 4096, 1, 1),
   /** Queue pairs on one completion queue, used in turn. */
   QUEUE_PAIRS_32("32 queue pairs", 16, 4096, 32, 1),
   /** The same. */

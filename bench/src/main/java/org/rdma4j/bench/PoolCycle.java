@@ -14,8 +14,8 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
+import org.rdma4j.memory.SlabPool;
 import org.rdma4j.verbs.CallStyle;
-import org.rdma4j.verbs.SlabPool;
 
 /** Taking a slab of registered memory from a pool and giving it back, for which C has nothing. */
 @State(Scope.Benchmark)

@@ -7,8 +7,8 @@ import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.Param;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.MemoryRegionConfig;
 import org.rdma4j.verbs.ProtectionDomain;
-import org.rdma4j.verbs.RegionConfig;
 
 /**
  * A region that is registered and closed. The stand-in pins no pages, so that length costs nothing
@@ -25,7 +25,7 @@ public class Registering extends AgainstC {
   public boolean callers;
 
   private ProtectionDomain domain;
-  private RegionConfig config;
+  private MemoryRegionConfig config;
 
   @Override
   List<StandIn> open() {
@@ -36,7 +36,9 @@ public class Registering extends AgainstC {
   void use(StandIn standIn) {
     domain = standIn.domain();
     config =
-        (callers ? RegionConfig.of(standIn.region().segment()) : RegionConfig.allocate(bytes))
+        (callers
+                ? MemoryRegionConfig.of(standIn.region().segment())
+                : MemoryRegionConfig.allocate(bytes))
             .access(AccessFlag.LOCAL_WRITE);
   }
 

@@ -49,11 +49,11 @@ public final class Report {
     chart.getStyler().setXAxisLabelRotation(45);
     // From some nanoseconds to milliseconds in one chart, or nothing would be seen of the short
     // ones.
-    double least = points.stream().mapToDouble(Point::y).min().orElseThrow();
-    double most = points.stream().mapToDouble(Point::y).max().orElseThrow();
-    if (least > 0 && most / least > 100) {
+    double min = points.stream().mapToDouble(Point::y).min().orElseThrow();
+    double max = points.stream().mapToDouble(Point::y).max().orElseThrow();
+    if (min > 0 && max / min > 100) {
       chart.getStyler().setYAxisLogarithmic(true);
-      chart.getStyler().setYAxisMin(least / 2);
+      chart.getStyler().setYAxisMin(min / 2);
     }
     List<String> categories = points.stream().map(Point::x).distinct().toList();
     for (String series : points.stream().map(Point::series).distinct().toList()) {

@@ -10,11 +10,11 @@ import org.rdma4j.verbs.CallStyle;
  * A line of the table: which results it shows.
  *
  * @param operation what was done
- * @param most times what C takes that critical calls may take; NaN where that is not said
+ * @param max times what C takes that critical calls may take; NaN where that is not said
  * @param benchmark how the name of the benchmark's method begins
  * @param parameters of the benchmark that have these values
  */
-record Row(String operation, double most, String benchmark, Map<String, String> parameters) {
+record Row(String operation, double max, String benchmark, Map<String, String> parameters) {
   private static final double NONE = Double.NaN;
 
   /** What is done by either style of calls. */
@@ -53,13 +53,13 @@ record Row(String operation, double most, String benchmark, Map<String, String> 
     return row(load.words(), NONE, Growth.class, "load", load.name());
   }
 
-  private static Row row(String operation, double most, Class<?> benchmark) {
-    return new Row(operation, most, method(benchmark, ""), Map.of());
+  private static Row row(String operation, double max, Class<?> benchmark) {
+    return new Row(operation, max, method(benchmark, ""), Map.of());
   }
 
   private static Row row(
-      String operation, double most, Class<?> benchmark, String parameter, String value) {
-    return new Row(operation, most, method(benchmark, ""), Map.of(parameter, value));
+      String operation, double max, Class<?> benchmark, String parameter, String value) {
+    return new Row(operation, max, method(benchmark, ""), Map.of(parameter, value));
   }
 
   private static Row registering(String operation, boolean callers, int bytes) {

@@ -1,19 +1,19 @@
 package org.rdma4j.bench;
 
+import org.rdma4j.memory.SlabPool;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CallStyle;
 import org.rdma4j.verbs.CompletionField;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.CompletionQueueConfig;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.MemoryRegionConfig;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
-import org.rdma4j.verbs.RegionConfig;
 import org.rdma4j.verbs.SendOperation;
-import org.rdma4j.verbs.SlabPool;
 
 /**
  * A queue pair of a stand-in device that is ready to send, and what it needs: registered memory and
@@ -103,7 +103,7 @@ final class StandIn implements AutoCloseable {
     return new StandIn(
         device,
         domain,
-        domain.register(RegionConfig.of(region.segment())),
+        domain.register(MemoryRegionConfig.of(region.segment())),
         completionQueue,
         queuePair);
   }
@@ -125,7 +125,7 @@ final class StandIn implements AutoCloseable {
   }
 
   SlabPool pool(int slabs, long slabBytes) {
-    return domain.createSlabPool(slabs, slabBytes);
+    return SlabPool.register(domain, slabs, slabBytes);
   }
 
   /** Closes the device. */

@@ -3,6 +3,7 @@ package org.rdma4j.bench;
 import com.sun.management.ThreadMXBean;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
+import org.rdma4j.memory.SlabPool;
 import org.rdma4j.verbs.CallStyle;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionStatus;
@@ -10,7 +11,6 @@ import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SendRequests;
-import org.rdma4j.verbs.SlabPool;
 
 /**
  * Prints which of the hot methods allocate how many bytes in many calls, once they are compiled.

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class CollectionTest {
-  private static final long MOST_MILLIS = 200;
+  private static final long MAX_MILLIS = 200;
 
   @ParameterizedTest
   @ValueSource(strings = {"-XX:+UseG1GC", "-XX:+UseZGC"})
@@ -22,6 +22,6 @@ final class CollectionTest {
     String[] millis = printed.strip().split(" ", -1);
     assertThat(Long.parseLong(millis[0]))
         .as("median of System.gc() in ms with %s, the longest took %s", collector, millis[1])
-        .isLessThan(MOST_MILLIS);
+        .isLessThan(MAX_MILLIS);
   }
 }

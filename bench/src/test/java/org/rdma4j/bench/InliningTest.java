@@ -75,7 +75,7 @@ final class InliningTest {
     String inlining =
         inlining("PostChain", "postChain")
             .lines()
-            .filter(line -> !line.contains(" org.rdma4j.verbs.HotCall::poll "))
+            .filter(line -> !line.contains(" org.rdma4j.datapath.HotCall::poll "))
             .collect(joining("\n"));
 
     assertThat(inlining).containsSubsequence("SendRequests::add", "linkToNative");

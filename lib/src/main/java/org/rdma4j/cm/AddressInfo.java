@@ -14,6 +14,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_path_data;
 import org.rdma4j.bindings.generated.rdma_addrinfo;
@@ -22,7 +23,6 @@ import org.rdma4j.bindings.generated.sockaddr_storage;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.platform.Deadline;
-import org.rdma4j.platform.ErrorNumber;
 import org.rdma4j.platform.NativeLibraries;
 
 /**

@@ -1,9 +1,9 @@
 package org.rdma4j.cm;
 
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.bindings.inlines.Errno;
-import org.rdma4j.platform.ErrorNumber;
 
 /** Turns what librdmacm's functions return on failure into exceptions. */
 final class Cm {

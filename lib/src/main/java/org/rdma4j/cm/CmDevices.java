@@ -9,11 +9,11 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
-import org.rdma4j.platform.ErrorNumber;
 import org.rdma4j.platform.Libc;
 import org.rdma4j.platform.NativeLibraries;
 import org.rdma4j.verbs.RdmaDevice;
@@ -53,7 +53,7 @@ public final class CmDevices {
   /** The device of a context of librdmacm, in a call during which something holds that. */
   static synchronized RdmaDevice of(MemorySegment context) {
     RdmaDevice known = DEVICES.get(context.address());
-    if (known != null && VerbsAccess.get().isOpen(known)) {
+    if (known != null && VerbsAccess.get().lifetime(known).isOpen()) {
       return known;
     }
     Held held = Held.get();

@@ -3,7 +3,7 @@ package org.rdma4j.cm;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.platform.ErrorNumber;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.verbs.Ece;
 
 /**

@@ -32,7 +32,6 @@ import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.Range;
 import org.rdma4j.verbs.AsyncEventType;
 import org.rdma4j.verbs.Ece;
-import org.rdma4j.verbs.Gid;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairChange;
@@ -40,6 +39,7 @@ import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.QueuePairState;
 import org.rdma4j.verbs.QueuePairType;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.internal.QueuePairOrigin;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
@@ -55,7 +55,7 @@ import org.rdma4j.verbs.internal.VerbsAccess;
 public final class CmId implements AutoCloseable {
   private static final ValueLayout.OfShort BIG_ENDIAN_SHORT =
       ValueLayout.JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN);
-  private static final long MOST_MILLISECONDS = Integer.MAX_VALUE;
+  private static final long MAX_MILLISECONDS = Integer.MAX_VALUE;
 
   private final NativeId id;
   private final PortSpace space;
@@ -98,7 +98,8 @@ public final class CmId implements AutoCloseable {
     if (rdma_cm_id.verbs(pointer).address() == 0) {
       throw new IllegalStateException(
           this
-              + " has no device yet: resolve an address, or bind it to one that belongs to a device");
+              + " has no device yet: resolve an address, or bind it to one that belongs to a"
+              + " device");
     }
   }
 
@@ -184,9 +185,9 @@ public final class CmId implements AutoCloseable {
 
   /** Rounded up, so that what is not 0 does not become 0. */
   private static int milliseconds(Duration timeout) {
-    if (timeout.isNegative() || timeout.compareTo(Duration.ofMillis(MOST_MILLISECONDS)) > 0) {
+    if (timeout.isNegative() || timeout.compareTo(Duration.ofMillis(MAX_MILLISECONDS)) > 0) {
       throw new IllegalArgumentException(
-          "timeout is " + timeout + ", must be from 0 to " + Duration.ofMillis(MOST_MILLISECONDS));
+          "timeout is " + timeout + ", must be from 0 to " + Duration.ofMillis(MAX_MILLISECONDS));
     }
     return (int) timeout.plusNanos(999_999).toMillis();
   }
@@ -275,9 +276,9 @@ public final class CmId implements AutoCloseable {
     }
   }
 
-  private void checkPrivateData(ByteBuffer privateData, int most) {
+  private void checkPrivateData(ByteBuffer privateData, int max) {
     Range.check(
-        "length of the private data of port space " + space, privateData.remaining(), 0, most);
+        "length of the private data of port space " + space, privateData.remaining(), 0, max);
   }
 
   /**
@@ -474,7 +475,7 @@ public final class CmId implements AutoCloseable {
   void queuePairIsIn(QueuePairState state) {
     QueuePair own = queuePair;
     if (own != null) {
-      VerbsAccess.get().isIn(own, state);
+      VerbsAccess.get().noteState(own, state);
     }
   }
 
@@ -764,7 +765,7 @@ public final class CmId implements AutoCloseable {
     return lifetime.whileOpen(
         () -> {
           RdmaDevice known = device;
-          if (known == null || !VerbsAccess.get().isOpen(known)) {
+          if (known == null || !VerbsAccess.get().lifetime(known).isOpen()) {
             known = CmDevices.of(context());
             device = known;
           }
@@ -851,7 +852,7 @@ public final class CmId implements AutoCloseable {
    * @throws IllegalStateException where the identifier is closed
    */
   public Gid sourceGid() {
-    return query(pointer -> VerbsAccess.get().gid(rdma_ib_addr.sgid(gids(pointer))));
+    return query(pointer -> Gid.read(rdma_ib_addr.sgid(gids(pointer))));
   }
 
   /**
@@ -861,7 +862,7 @@ public final class CmId implements AutoCloseable {
    * @throws IllegalStateException where the identifier is closed
    */
   public Gid destinationGid() {
-    return query(pointer -> VerbsAccess.get().gid(rdma_ib_addr.dgid(gids(pointer))));
+    return query(pointer -> Gid.read(rdma_ib_addr.dgid(gids(pointer))));
   }
 
   /**

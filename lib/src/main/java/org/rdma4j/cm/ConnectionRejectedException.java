@@ -1,8 +1,8 @@
 package org.rdma4j.cm;
 
 import java.nio.ByteBuffer;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
-import org.rdma4j.platform.ErrorNumber;
 
 /** The peer rejected a connection, or nobody listens there: {@code RDMA_CM_EVENT_REJECTED}. */
 public final class ConnectionRejectedException extends RdmaException {

@@ -1,6 +1,6 @@
 package org.rdma4j.cm;
 
-import org.rdma4j.verbs.AddressVector;
+import org.rdma4j.verbs.address.AddressVector;
 
 /**
  * Where datagrams have to be sent: {@code struct rdma_ud_param}.

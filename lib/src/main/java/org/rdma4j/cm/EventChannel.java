@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.rdma_cm_event;
 import org.rdma4j.bindings.generated.rdma_cm_id;
@@ -22,12 +23,10 @@ import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.lifetime.Waits;
-import org.rdma4j.platform.ErrorNumber;
 import org.rdma4j.platform.Libc;
 import org.rdma4j.platform.NativeLibraries;
-import org.rdma4j.verbs.AddressVector;
 import org.rdma4j.verbs.QueuePairState;
-import org.rdma4j.verbs.internal.VerbsAccess;
+import org.rdma4j.verbs.address.AddressVector;
 
 /**
  * An event channel, {@code struct rdma_event_channel}: a file descriptor on which it is told what
@@ -290,7 +289,7 @@ public final class EventChannel implements AutoCloseable {
 
   /** Null where there is no address. */
   private static @Nullable DatagramDestination destination(MemorySegment param) {
-    AddressVector vector = VerbsAccess.get().addressVector(rdma_ud_param.ah_attr(param));
+    AddressVector vector = AddressVector.read(rdma_ud_param.ah_attr(param));
     return vector == null
         ? null
         : new DatagramDestination(vector, rdma_ud_param.qp_num(param), rdma_ud_param.qkey(param));

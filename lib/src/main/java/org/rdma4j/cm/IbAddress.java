@@ -8,8 +8,7 @@ import java.util.Objects;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.generated.sockaddr_ib;
 import org.rdma4j.platform.Range;
-import org.rdma4j.verbs.Gid;
-import org.rdma4j.verbs.internal.VerbsAccess;
+import org.rdma4j.verbs.address.Gid;
 
 /**
  * An address of InfiniBand, {@code struct sockaddr_ib}: a GID and a service instead of an IP
@@ -85,7 +84,7 @@ public final class IbAddress extends SocketAddress {
 
   static IbAddress read(MemorySegment raw) {
     return new IbAddress(
-        VerbsAccess.get().gid(sockaddr_ib.sib_addr(raw)),
+        Gid.read(sockaddr_ib.sib_addr(raw)),
         Short.toUnsignedInt(raw.get(BIG_ENDIAN_SHORT, sockaddr_ib.sib_pkey$offset())),
         raw.get(BIG_ENDIAN, sockaddr_ib.sib_sid$offset()),
         raw.get(BIG_ENDIAN, sockaddr_ib.sib_sid_mask$offset()),
@@ -97,7 +96,7 @@ public final class IbAddress extends SocketAddress {
     sockaddr_ib.sib_family(raw, (short) rdma_h.AF_IB());
     raw.set(BIG_ENDIAN_SHORT, sockaddr_ib.sib_pkey$offset(), (short) partitionKey);
     raw.set(BIG_ENDIAN_INT, sockaddr_ib.sib_flowinfo$offset(), flowInfo);
-    VerbsAccess.get().write(gid(), sockaddr_ib.sib_addr(raw));
+    gid().write(sockaddr_ib.sib_addr(raw));
     raw.set(BIG_ENDIAN, sockaddr_ib.sib_sid$offset(), serviceId);
     raw.set(BIG_ENDIAN, sockaddr_ib.sib_sid_mask$offset(), serviceMask);
     sockaddr_ib.sib_scope_id(raw, scope);

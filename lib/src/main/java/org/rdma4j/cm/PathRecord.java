@@ -6,8 +6,7 @@ import java.nio.ByteOrder;
 import org.rdma4j.bindings.generated.ibv_path_data;
 import org.rdma4j.bindings.generated.ibv_path_record;
 import org.rdma4j.platform.Range;
-import org.rdma4j.verbs.Gid;
-import org.rdma4j.verbs.internal.VerbsAccess;
+import org.rdma4j.verbs.address.Gid;
 
 /**
  * A path through an InfiniBand fabric: {@code struct ibv_path_data}. RoCE has none.
@@ -79,8 +78,8 @@ public record PathRecord(
     return new PathRecord(
         ibv_path_data.flags(data),
         path.get(LONG, ibv_path_record.service_id$offset()),
-        VerbsAccess.get().gid(ibv_path_record.dgid(path)),
-        VerbsAccess.get().gid(ibv_path_record.sgid(path)),
+        Gid.read(ibv_path_record.dgid(path)),
+        Gid.read(ibv_path_record.sgid(path)),
         Short.toUnsignedInt(path.get(SHORT, ibv_path_record.dlid$offset())),
         Short.toUnsignedInt(path.get(SHORT, ibv_path_record.slid$offset())),
         flowAndHops >>> 8 & 0xf_ffff,
@@ -98,8 +97,8 @@ public record PathRecord(
     ibv_path_data.flags(data, flags);
     MemorySegment path = ibv_path_data.path(data);
     path.set(LONG, ibv_path_record.service_id$offset(), serviceId);
-    VerbsAccess.get().write(destination, ibv_path_record.dgid(path));
-    VerbsAccess.get().write(source, ibv_path_record.sgid(path));
+    destination.write(ibv_path_record.dgid(path));
+    source.write(ibv_path_record.sgid(path));
     path.set(SHORT, ibv_path_record.dlid$offset(), (short) destinationLid);
     path.set(SHORT, ibv_path_record.slid$offset(), (short) sourceLid);
     path.set(INT, ibv_path_record.flowlabel_hoplimit$offset(), flowLabel << 8 | hopLimit);

@@ -6,9 +6,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.platform.Deadline;
-import org.rdma4j.platform.ErrorNumber;
 
 /**
  * An identifier on a channel of its own, each of whose calls waits for what it leads to: what

@@ -19,8 +19,8 @@ public record ConnectionConfig(int messageBytes, int receives, int sends, Durati
   public static final ConnectionConfig DEFAULT =
       new ConnectionConfig(1 << 16, 16, 16, Duration.ofSeconds(5));
 
-  private static final int MOST_MESSAGE_BYTES = 1 << 30;
-  private static final int MOST_MESSAGES = 1 << 14;
+  private static final int MAX_MESSAGE_BYTES = 1 << 30;
+  private static final int MAX_MESSAGES = 1 << 14;
 
   /**
    * Checks the numbers.
@@ -29,9 +29,9 @@ public record ConnectionConfig(int messageBytes, int receives, int sends, Durati
    *     16384 for messages, and not negative for the timeout
    */
   public ConnectionConfig {
-    Range.check("messageBytes", messageBytes, 1, MOST_MESSAGE_BYTES);
-    Range.check("receives", receives, 1, MOST_MESSAGES);
-    Range.check("sends", sends, 1, MOST_MESSAGES);
+    Range.check("messageBytes", messageBytes, 1, MAX_MESSAGE_BYTES);
+    Range.check("receives", receives, 1, MAX_MESSAGES);
+    Range.check("sends", sends, 1, MAX_MESSAGES);
     if (closeTimeout.isNegative()) {
       throw new IllegalArgumentException(
           "closeTimeout is " + closeTimeout + ", must not be negative");

@@ -17,6 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.ConnectionParameters;
@@ -25,7 +26,6 @@ import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.Deadline;
-import org.rdma4j.platform.ErrorNumber;
 import org.rdma4j.platform.Range;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionChannel;
@@ -73,8 +73,8 @@ public final class RdmaConnection implements AutoCloseable {
   /** Not the 7 that there may be, which soft-RoCE takes for no end. */
   private static final int RETRIES = 6;
 
-  private static final int MOST_OPERATIONS = 16;
-  private static final int MOST_AT_ONCE = 16;
+  private static final int MAX_OPERATIONS = 16;
+  private static final int MAX_AT_ONCE = 16;
 
   /** What a message is: the first four bits of its immediate value. */
   private static final int MESSAGE = 0;
@@ -91,7 +91,7 @@ public final class RdmaConnection implements AutoCloseable {
   private static final long CONTROL = 2;
   private static final long OPERATION = 3;
 
-  private static final Duration FOR_EVER = Duration.ofDays(36_500);
+  private static final Duration FOREVER = Duration.ofDays(36_500);
 
   private final SynchronousCmId id;
   private final ConnectionConfig config;
@@ -153,9 +153,9 @@ public final class RdmaConnection implements AutoCloseable {
               ownDomain.close();
             });
     try {
-      int sendDepth = config.receives() + config.sends() + CONTROLS + MOST_OPERATIONS;
+      int sendDepth = config.receives() + config.sends() + CONTROLS + MAX_OPERATIONS;
       CompletionQueue queue = device.createCompletionQueue(sendDepth + receiveSlots(), channel);
-      completions = queue.completions(Math.min(MOST_AT_ONCE, queue.capacity()));
+      completions = queue.completions(Math.min(MAX_AT_ONCE, queue.capacity()));
       region =
           domain.register(
               (long) (receiveSlots() + config.sends()) * config.messageBytes(),
@@ -314,7 +314,7 @@ public final class RdmaConnection implements AutoCloseable {
       String name,
       AtomicReference<@Nullable RdmaException> loss) {
     try {
-      while (!id.awaitDisconnected(FOR_EVER)) {}
+      while (!id.awaitDisconnected(FOREVER)) {}
       loss.set(
           new RdmaException(
               name, ErrorNumber.ECONNRESET.value(), "The peer went away without closing it"));
@@ -586,7 +586,7 @@ public final class RdmaConnection implements AutoCloseable {
     }
     lock.lock();
     try {
-      awaitRoom(place, () -> operations.size() < MOST_OPERATIONS, deadline);
+      awaitRoom(place, () -> operations.size() < MAX_OPERATIONS, deadline);
       long number = operationNumber++ & 0xffff_ffffL;
       Operation operation = new Operation();
       post(OPERATION << Integer.SIZE | number, description);

@@ -11,14 +11,14 @@ import org.rdma4j.verbs.WorkCompletionException;
 
 /** A completion queue, on whose channel a thread sleeps until there is something to poll. */
 final class CompletionSource implements Mailbox.Source {
-  private static final int MOST_AT_ONCE = 16;
+  private static final int MAX_AT_ONCE = 16;
 
   private final CompletionQueue queue;
   private final Completions completions;
 
   CompletionSource(RdmaDevice device, int entries) {
     queue = device.createCompletionQueue(entries, device.createCompletionChannel());
-    completions = queue.completions(Math.min(MOST_AT_ONCE, queue.capacity()));
+    completions = queue.completions(Math.min(MAX_AT_ONCE, queue.capacity()));
   }
 
   CompletionQueue queue() {

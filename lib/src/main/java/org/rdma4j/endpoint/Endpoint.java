@@ -15,9 +15,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.verbs.AccessFlag;
-import org.rdma4j.verbs.DeviceAttributes;
 import org.rdma4j.verbs.MemoryRegion;
-import org.rdma4j.verbs.Mtu;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
@@ -25,6 +23,8 @@ import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SendRequests;
+import org.rdma4j.verbs.attribute.DeviceAttributes;
+import org.rdma4j.verbs.attribute.Mtu;
 
 /**
  * One end of a reliable connection with all that belongs to it: the open device, a protection
@@ -40,7 +40,7 @@ import org.rdma4j.verbs.SendRequests;
  */
 public final class Endpoint implements AutoCloseable {
   private static final int LARGEST_SEQUENCE_NUMBER = 0xff_ffff;
-  private static final int MOST_READS = 0xff;
+  private static final int MAX_READS = 0xff;
 
   private final RdmaDevice device;
   private final MemoryRegion buffer;
@@ -93,20 +93,19 @@ public final class Endpoint implements AutoCloseable {
                 at.gidIndex(),
                 ThreadLocalRandom.current().nextInt(LARGEST_SEQUENCE_NUMBER + 1)),
             mtu,
-            Math.clamp(limits.maxResponderReads(), 0, MOST_READS),
+            Math.clamp(limits.maxResponderReads(), 0, MAX_READS),
             buffer.remoteAddress(),
             buffer.remoteKey(),
             buffer.byteSize());
-    int mostReads = Math.clamp(limits.maxInitiatorReads(), 0, MOST_READS);
+    int maxReads = Math.clamp(limits.maxInitiatorReads(), 0, MAX_READS);
     remote =
         side.shake(
             new Handshake(socket, deadline),
             local,
-            peer -> queuePair.connect(path(at, config, peer, mostReads)));
+            peer -> queuePair.connect(path(at, config, peer, maxReads)));
   }
 
-  private PathConfig path(
-      LocalPort at, EndpointConfig config, EndpointAddress peer, int mostReads) {
+  private PathConfig path(LocalPort at, EndpointConfig config, EndpointAddress peer, int maxReads) {
     return PathConfig.to(peer.queuePair())
         .localSequenceNumber(local.queuePair().sequenceNumber())
         .port(at.port())
@@ -114,7 +113,7 @@ public final class Endpoint implements AutoCloseable {
         .mtu(peer.mtu().bytes() < local.mtu().bytes() ? peer.mtu() : local.mtu())
         .access(config.remoteAccess().toArray(new AccessFlag[0]))
         .remoteReads(local.remoteReads())
-        .reads(Math.min(mostReads, peer.remoteReads()))
+        .reads(Math.min(maxReads, peer.remoteReads()))
         // Eight seconds until a peer is taken for gone; to soft-RoCE 7 retries are for ever.
         .timeout(18)
         .retries(6)

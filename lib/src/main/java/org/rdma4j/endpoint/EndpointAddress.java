@@ -1,9 +1,9 @@
 package org.rdma4j.endpoint;
 
 import java.nio.ByteBuffer;
-import org.rdma4j.verbs.Gid;
-import org.rdma4j.verbs.Mtu;
-import org.rdma4j.verbs.QueuePairAddress;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.QueuePairAddress;
+import org.rdma4j.verbs.attribute.Mtu;
 
 /**
  * What an endpoint tells its peer of itself when they connect.

@@ -66,9 +66,9 @@ public record EndpointConfig(
     remoteAccess = Collections.unmodifiableSet(rights);
   }
 
-  private static void checkAtLeast(String name, long value, long least) {
-    if (value < least) {
-      throw new IllegalArgumentException(name + " is " + value + ", must be at least " + least);
+  private static void checkAtLeast(String name, long value, long min) {
+    if (value < min) {
+      throw new IllegalArgumentException(name + " is " + value + ", must be at least " + min);
     }
   }
 

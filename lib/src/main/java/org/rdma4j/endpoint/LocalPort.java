@@ -6,13 +6,13 @@ import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.DeviceInfo;
-import org.rdma4j.verbs.GidEntry;
-import org.rdma4j.verbs.GidType;
-import org.rdma4j.verbs.LinkLayer;
 import org.rdma4j.verbs.PathConfig;
-import org.rdma4j.verbs.PortAttributes;
-import org.rdma4j.verbs.PortState;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.address.GidEntry;
+import org.rdma4j.verbs.address.GidType;
+import org.rdma4j.verbs.attribute.LinkLayer;
+import org.rdma4j.verbs.attribute.PortAttributes;
+import org.rdma4j.verbs.attribute.PortState;
 
 /**
  * Where an endpoint attaches to the network.

@@ -18,7 +18,7 @@ public final class Spin {
   /** Who sleeps makes the other wait for longer too: one such wait must not be the end of it. */
   private static final int FORGIVEN = 4;
 
-  private static final int MOST_IN_VAIN = FORGIVEN + 6;
+  private static final int MAX_IN_VAIN = FORGIVEN + 6;
 
   private static final Semaphore HALF_OF_THE_PROCESSORS =
       new Semaphore(Runtime.getRuntime().availableProcessors() / 2);
@@ -68,7 +68,7 @@ public final class Spin {
         Thread.onSpinWait();
         found = look.getAsInt();
       } while (found == 0 && System.nanoTime() - began < longest);
-      inVain = found != 0 ? 0 : Math.min(inVain + 1, MOST_IN_VAIN);
+      inVain = found != 0 ? 0 : Math.min(inVain + 1, MAX_IN_VAIN);
       leftOut = inVain < FORGIVEN ? 0 : 1 << (inVain - FORGIVEN);
       return found;
     } finally {

@@ -1,11 +1,11 @@
 package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
-import org.jspecify.annotations.Nullable;
+import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.verbs.internal.QueuePairOrigin;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
-/** Opens to the connection manager what it needs of this package. */
+/** Grants the packages above this one what they need of it and users are not to have. */
 final class Access implements VerbsAccess {
   @Override
   public RdmaDevice borrow(MemorySegment context, Runnable release) {
@@ -13,19 +13,14 @@ final class Access implements VerbsAccess {
   }
 
   @Override
-  public boolean isOpen(RdmaDevice device) {
-    return device.lifetime().isOpen();
-  }
-
-  @Override
   public QueuePair createQueuePair(
       ProtectionDomain domain, QueuePairConfig config, QueuePairOrigin origin) {
-    return domain.createQueuePair(config, origin);
+    return QueuePair.create(domain, config, origin);
   }
 
   @Override
-  public void isIn(QueuePair queuePair, QueuePairState state) {
-    queuePair.isIn(state);
+  public void noteState(QueuePair queuePair, QueuePairState state) {
+    queuePair.noteState(state);
   }
 
   @Override
@@ -34,17 +29,12 @@ final class Access implements VerbsAccess {
   }
 
   @Override
-  public @Nullable AddressVector addressVector(MemorySegment vector) {
-    return AddressVector.read(vector);
+  public Lifetime lifetime(RdmaDevice device) {
+    return device.lifetime();
   }
 
   @Override
-  public Gid gid(MemorySegment raw) {
-    return Gid.read(raw);
-  }
-
-  @Override
-  public void write(Gid gid, MemorySegment raw) {
-    gid.write(raw);
+  public Lifetime lifetime(QueuePair queuePair) {
+    return queuePair.lifetime();
   }
 }

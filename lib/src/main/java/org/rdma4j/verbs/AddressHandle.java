@@ -3,8 +3,12 @@ package org.rdma4j.verbs;
 import java.lang.foreign.MemorySegment;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.datapath.HotCalls;
+import org.rdma4j.datapath.Referent;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.NativeFailures;
+import org.rdma4j.verbs.address.AddressVector;
 
 /**
  * An address handle, {@code struct ibv_ah}: the way to a port, for datagrams. Many queue pairs of
@@ -34,7 +38,7 @@ public final class AddressHandle implements AutoCloseable {
             name,
             () -> {
               pointedTo.leave(posts);
-              Native.check(device, "ibv_destroy_ah", rdma_h.ibv_destroy_ah(handle));
+              NativeFailures.check(device.name(), "ibv_destroy_ah", rdma_h.ibv_destroy_ah(handle));
             },
             domain.lifetime());
     Leaks.watch(this, lifetime);

@@ -3,12 +3,15 @@ package org.rdma4j.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.bindings.generated.ibv_async_event;
 import org.rdma4j.bindings.generated.ibv_qp;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
-import org.rdma4j.platform.ErrorNumber;
+import org.rdma4j.lifetime.NativeObjects;
+import org.rdma4j.platform.NativeConstants;
+import org.rdma4j.platform.NativeFailures;
 
 /** Reads the asynchronous events of a device. */
 final class AsyncEvents {
@@ -35,7 +38,7 @@ final class AsyncEvents {
         if (errno == ErrorNumber.EAGAIN.value() || errno == ErrorNumber.EINTR.value()) {
           return null;
         }
-        throw Native.failure(device, "ibv_get_async_event", errno);
+        throw NativeFailures.failure(device.name(), "ibv_get_async_event", errno);
       }
       try {
         return read(event);
@@ -47,7 +50,7 @@ final class AsyncEvents {
 
   private AsyncEvent read(MemorySegment event) {
     AsyncEventType type =
-        NativeConstant.of(
+        NativeConstants.of(
             AsyncEventType.class, ibv_async_event.event_type(event), AsyncEventType.UNKNOWN);
     MemorySegment element = ibv_async_event.element(event);
     return switch (type) {

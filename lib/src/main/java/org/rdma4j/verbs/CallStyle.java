@@ -15,5 +15,9 @@ public enum CallStyle {
    * Without it: a garbage collector waits until the call returns. Right for a provider whose posts
    * and polls touch only memory and the device's registers, as those of adapters do.
    */
-  CRITICAL
+  CRITICAL;
+
+  boolean isCritical() {
+    return this == CRITICAL;
+  }
 }

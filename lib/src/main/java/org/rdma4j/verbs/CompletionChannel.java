@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_comp_channel;
 import org.rdma4j.bindings.generated.rdma_h;
@@ -19,8 +20,8 @@ import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.lifetime.Waits;
-import org.rdma4j.platform.ErrorNumber;
 import org.rdma4j.platform.Libc;
+import org.rdma4j.platform.NativeFailures;
 
 /**
  * A completion channel, {@code struct ibv_comp_channel}: a file descriptor on which it is told that
@@ -47,8 +48,8 @@ public final class CompletionChannel implements AutoCloseable {
             "completion channel of " + device.info().name(),
             waiting::wake,
             () ->
-                Native.check(
-                    device.info(),
+                NativeFailures.check(
+                    device.info().name(),
                     "ibv_destroy_comp_channel",
                     rdma_h.ibv_destroy_comp_channel(channel)),
             device.lifetime());

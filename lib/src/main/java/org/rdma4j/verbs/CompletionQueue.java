@@ -14,8 +14,14 @@ import org.rdma4j.bindings.generated.ibv_modify_cq_attr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.DataPath;
 import org.rdma4j.bindings.inlines.Verbs;
+import org.rdma4j.datapath.ExtendedPolling;
+import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.NativeConstants;
+import org.rdma4j.platform.NativeFailures;
+import org.rdma4j.platform.Range;
+import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /**
  * A completion queue, {@code struct ibv_cq}: where it is told how work requests ended.
@@ -36,7 +42,11 @@ public final class CompletionQueue implements AutoCloseable {
   CompletionQueue(RdmaDevice device, MemorySegment queue, CompletionQueueConfig config) {
     CompletionChannel channel = config.channel();
     Set<CompletionField> fields = config.fields();
-    this.extended = fields == null ? null : new ExtendedPolling(queue, fields, device.callStyle());
+    this.extended =
+        fields == null
+            ? null
+            : new ExtendedPolling(
+                queue, NativeConstants.mask(fields), device.callStyle().isCritical());
     this.device = device;
     this.channel = channel;
     this.queue = queue;
@@ -66,7 +76,7 @@ public final class CompletionQueue implements AutoCloseable {
 
   private static void destroy(DeviceInfo device, HotCalls polls, MemorySegment queue) {
     polls.revoke();
-    Native.check(device, "ibv_destroy_cq", rdma_h.ibv_destroy_cq(queue));
+    NativeFailures.check(device.name(), "ibv_destroy_cq", rdma_h.ibv_destroy_cq(queue));
   }
 
   /**
@@ -81,14 +91,14 @@ public final class CompletionQueue implements AutoCloseable {
   /**
    * Makes room for polled completions, off-heap, which one thread polls into and reads in place.
    *
-   * @param most the most completions to poll at once, from 1 to {@link #capacity}
+   * @param max the most completions to poll at once, from 1 to {@link #capacity}
    * @return the room, empty
    * @throws IllegalArgumentException where the number is out of range
    * @throws IllegalStateException where the queue is closed
    */
-  public Completions completions(int most) {
-    Arguments.checkRange("most", most, 1, capacity());
-    return lifetime.whileOpen(() -> new Completions(this, most, polls));
+  public Completions completions(int max) {
+    Range.check("max", max, 1, capacity());
+    return lifetime.whileOpen(() -> new Completions(this, max, polls));
   }
 
   /**
@@ -119,7 +129,7 @@ public final class CompletionQueue implements AutoCloseable {
           if (result != 0) {
             notified = true;
           }
-          Native.check(device.info(), "ibv_req_notify_cq", result);
+          NativeFailures.check(device.info().name(), "ibv_req_notify_cq", result);
           return true;
         });
   }
@@ -206,14 +216,14 @@ public final class CompletionQueue implements AutoCloseable {
    * @throws RdmaException where the device refuses it
    */
   public void resize(int entries) {
-    Arguments.checkRange("entries", entries, 1, device.limits().maxCompletionQueueEntries());
+    Range.check("entries", entries, 1, device.limits().maxCompletionQueueEntries());
     lifetime.whileOpen(
         () -> {
           capacity.change(
               entries,
               () -> {
-                Native.check(
-                    device.info(),
+                NativeFailures.check(
+                    device.info().name(),
                     "ibv_resize_cq(" + entries + " entries)",
                     rdma_h.ibv_resize_cq(queue, entries));
                 return ibv_cq.cqe(queue);
@@ -232,8 +242,8 @@ public final class CompletionQueue implements AutoCloseable {
    * @throws RdmaException where the device refuses it
    */
   public void moderate(int count, int period) {
-    Arguments.checkRange("count", count, 0, 0xffff);
-    Arguments.checkRange("period", period, 0, 0xffff);
+    Range.check("count", count, 0, 0xffff);
+    Range.check("period", period, 0, 0xffff);
     lifetime.whileOpen(
         () -> {
           try (Arena arena = Arena.ofConfined()) {
@@ -242,7 +252,8 @@ public final class CompletionQueue implements AutoCloseable {
             MemorySegment moderation = ibv_modify_cq_attr.moderate(attributes);
             ibv_moderate_cq.cq_count(moderation, (short) count);
             ibv_moderate_cq.cq_period(moderation, (short) period);
-            Native.check(device.info(), "ibv_modify_cq", Verbs.ibv_modify_cq(queue, attributes));
+            NativeFailures.check(
+                device.info().name(), "ibv_modify_cq", Verbs.ibv_modify_cq(queue, attributes));
             return true;
           }
         });
@@ -273,8 +284,8 @@ public final class CompletionQueue implements AutoCloseable {
     synchronized void reserve(long requests) {
       if (reserved + requests > entries) {
         throw new IllegalArgumentException(
-            ("a completion queue of %d entries, %d of them promised to other queues, cannot hold the"
-                    + " completions of %d outstanding requests: make it deeper, or call"
+            ("a completion queue of %d entries, %d of them promised to other queues, cannot hold"
+                    + " the completions of %d outstanding requests: make it deeper, or call"
                     + " QueuePairConfig.mayOverrun(true) where fewer are ever signalled and unpolled")
                 .formatted(entries, reserved, requests));
       }

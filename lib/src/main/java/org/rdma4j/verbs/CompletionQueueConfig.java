@@ -2,6 +2,7 @@ package org.rdma4j.verbs;
 
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /**
  * What a completion queue is created with: {@code struct ibv_cq_init_attr_ex}. Immutable; each

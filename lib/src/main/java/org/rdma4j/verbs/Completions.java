@@ -8,10 +8,17 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_wc;
-import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.DataPath;
+import org.rdma4j.datapath.CompletionLayout;
+import org.rdma4j.datapath.ExtendedPolling;
+import org.rdma4j.datapath.HotCall;
+import org.rdma4j.datapath.HotCalls;
+import org.rdma4j.datapath.RawMemory;
 import org.rdma4j.platform.Deadline;
+import org.rdma4j.platform.NativeConstants;
+import org.rdma4j.platform.NetworkOrder;
 import org.rdma4j.platform.Spin;
+import org.rdma4j.verbs.address.GlobalRoutingHeader;
 
 /**
  * Room for polled work completions, {@code struct ibv_wc}, read in place:
@@ -29,32 +36,11 @@ import org.rdma4j.platform.Spin;
  * after the completion queue was closed; a close in the middle of a poll waits until that returns.
  * What was polled can be read by any thread, also after the queue was closed, until the next poll.
  */
+// Users cannot name the superclass, nor call it: its members are protected, and this is final.
+@SuppressWarnings("exports")
 public final class Completions extends HotCall {
-  static final long SIZE = ibv_wc.layout().byteSize();
-  static final long WR_ID = ibv_wc.wr_id$offset();
-  static final long STATUS = ibv_wc.status$offset();
-  static final long OPCODE = ibv_wc.opcode$offset();
-  static final long VENDOR_ERR = ibv_wc.vendor_err$offset();
-  static final long BYTE_LEN = ibv_wc.byte_len$offset();
-  static final long IMM_DATA = ibv_wc.imm_data$offset();
-  static final long QP_NUM = ibv_wc.qp_num$offset();
-  static final long SRC_QP = ibv_wc.src_qp$offset();
-  private static final long PKEY_INDEX = ibv_wc.pkey_index$offset();
-  static final long SLID = ibv_wc.slid$offset();
-  static final long SL = ibv_wc.sl$offset();
-  static final long DLID_PATH_BITS = ibv_wc.dlid_path_bits$offset();
-  static final long WC_FLAGS = ibv_wc.wc_flags$offset();
-  private static final int SUCCESS = rdma_h.IBV_WC_SUCCESS();
-  private static final int GRH = rdma_h.IBV_WC_GRH();
-  private static final int WITH_INV = rdma_h.IBV_WC_WITH_INV();
-  private static final int CSUM_OK = rdma_h.IBV_WC_IP_CSUM_OK();
-  private static final int WITH_IMM = rdma_h.IBV_WC_WITH_IMM();
-  private static final int TM_SYNC_REQ = rdma_h.IBV_WC_TM_SYNC_REQ();
-  private static final int TM_MATCH = rdma_h.IBV_WC_TM_MATCH();
-  private static final int TM_DATA_VALID = rdma_h.IBV_WC_TM_DATA_VALID();
-
   private final CompletionQueue queue;
-  private final int most;
+  private final int max;
 
   /** Keeps the native memory for as long as this lives. */
   private final MemorySegment memory;
@@ -69,23 +55,23 @@ public final class Completions extends HotCall {
 
   private int count;
 
-  Completions(CompletionQueue queue, int most, HotCalls polls) {
+  Completions(CompletionQueue queue, int max, HotCalls polls) {
     super(
         new Target(
             polls,
             "Completions",
-            queue.device().callStyle(),
+            queue.device().callStyle().isCritical(),
             queue.extended() == null ? DataPath.ibv_poll_cq$op(queue.device().context()) : 0,
             queue.queue()));
     this.queue = queue;
-    this.most = most;
-    this.memory = Arena.ofAuto().allocate(SIZE * most, 64);
+    this.max = max;
+    this.memory = Arena.ofAuto().allocate(CompletionLayout.SIZE * max, 64);
     this.entries = memory.address();
     this.extended = queue.extended();
     this.rows =
         extended == null
             ? MemorySegment.NULL
-            : Arena.ofAuto().allocate(ExtendedPolling.ROW * most, 64);
+            : Arena.ofAuto().allocate(ExtendedPolling.ROW * max, 64);
   }
 
   /**
@@ -97,7 +83,7 @@ public final class Completions extends HotCall {
    * @throws RdmaException where the poll fails, as on a queue that overran
    */
   public int poll() {
-    int polled = poll(most, entries);
+    int polled = poll(max, entries);
     if (polled < 0) {
       throw new RdmaException("ibv_poll_cq of " + queue, 0, "");
     }
@@ -169,7 +155,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public long workRequestId(int index) {
-    return RawMemory.getLong(entry(index) + WR_ID);
+    return RawMemory.getLong(entry(index) + CompletionLayout.WR_ID);
   }
 
   /**
@@ -180,7 +166,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public boolean isSuccess(int index) {
-    return RawMemory.getInt(entry(index) + STATUS) == SUCCESS;
+    return RawMemory.getInt(entry(index) + CompletionLayout.STATUS) == CompletionLayout.SUCCESS;
   }
 
   /**
@@ -192,7 +178,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public CompletionStatus status(int index) {
-    return Codes.status(RawMemory.getInt(entry(index) + STATUS));
+    return Codes.status(RawMemory.getInt(entry(index) + CompletionLayout.STATUS));
   }
 
   /**
@@ -203,7 +189,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public CompletionOpcode opcode(int index) {
-    return Codes.opcode(RawMemory.getInt(entry(index) + OPCODE));
+    return Codes.opcode(RawMemory.getInt(entry(index) + CompletionLayout.OPCODE));
   }
 
   /**
@@ -214,7 +200,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public int vendorError(int index) {
-    return RawMemory.getInt(entry(index) + VENDOR_ERR);
+    return RawMemory.getInt(entry(index) + CompletionLayout.VENDOR_ERR);
   }
 
   /**
@@ -225,7 +211,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public long byteLength(int index) {
-    return Integer.toUnsignedLong(RawMemory.getInt(entry(index) + BYTE_LEN));
+    return Integer.toUnsignedLong(RawMemory.getInt(entry(index) + CompletionLayout.BYTE_LEN));
   }
 
   /**
@@ -236,7 +222,8 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public boolean hasImmediate(int index) {
-    return (RawMemory.getInt(entry(index) + WC_FLAGS) & WITH_IMM) != 0;
+    return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS) & CompletionLayout.WITH_IMM)
+        != 0;
   }
 
   /**
@@ -247,7 +234,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public int immediate(int index) {
-    return NetworkOrder.of(RawMemory.getInt(entry(index) + IMM_DATA));
+    return NetworkOrder.of(RawMemory.getInt(entry(index) + CompletionLayout.IMM_DATA));
   }
 
   /**
@@ -258,7 +245,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public int queuePairNumber(int index) {
-    return RawMemory.getInt(entry(index) + QP_NUM);
+    return RawMemory.getInt(entry(index) + CompletionLayout.QP_NUM);
   }
 
   /**
@@ -269,7 +256,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public int sourceQueuePairNumber(int index) {
-    return RawMemory.getInt(entry(index) + SRC_QP);
+    return RawMemory.getInt(entry(index) + CompletionLayout.SRC_QP);
   }
 
   /**
@@ -280,7 +267,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public boolean hasGlobalRoutingHeader(int index) {
-    return (RawMemory.getInt(entry(index) + WC_FLAGS) & GRH) != 0;
+    return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS) & CompletionLayout.GRH) != 0;
   }
 
   /**
@@ -291,7 +278,8 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public boolean hasInvalidatedKey(int index) {
-    return (RawMemory.getInt(entry(index) + WC_FLAGS) & WITH_INV) != 0;
+    return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS) & CompletionLayout.WITH_INV)
+        != 0;
   }
 
   /**
@@ -302,7 +290,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public int invalidatedKey(int index) {
-    return RawMemory.getInt(entry(index) + IMM_DATA);
+    return RawMemory.getInt(entry(index) + CompletionLayout.IMM_DATA);
   }
 
   /**
@@ -313,7 +301,8 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public boolean isChecksumOk(int index) {
-    return (RawMemory.getInt(entry(index) + WC_FLAGS) & CSUM_OK) != 0;
+    return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS) & CompletionLayout.CSUM_OK)
+        != 0;
   }
 
   /**
@@ -324,7 +313,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public int partitionKeyIndex(int index) {
-    return Short.toUnsignedInt(RawMemory.getShort(entry(index) + PKEY_INDEX));
+    return Short.toUnsignedInt(RawMemory.getShort(entry(index) + CompletionLayout.PKEY_INDEX));
   }
 
   /**
@@ -335,7 +324,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public int sourceLid(int index) {
-    return Short.toUnsignedInt(RawMemory.getShort(entry(index) + SLID));
+    return Short.toUnsignedInt(RawMemory.getShort(entry(index) + CompletionLayout.SLID));
   }
 
   /**
@@ -346,7 +335,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public int serviceLevel(int index) {
-    return RawMemory.getByte(entry(index) + SL);
+    return RawMemory.getByte(entry(index) + CompletionLayout.SL);
   }
 
   /**
@@ -357,7 +346,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public int destinationLidPathBits(int index) {
-    return RawMemory.getByte(entry(index) + DLID_PATH_BITS);
+    return RawMemory.getByte(entry(index) + CompletionLayout.DLID_PATH_BITS);
   }
 
   /**
@@ -441,7 +430,8 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public boolean isTagMatched(int index) {
-    return (RawMemory.getInt(entry(index) + WC_FLAGS) & TM_MATCH) != 0;
+    return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS) & CompletionLayout.TM_MATCH)
+        != 0;
   }
 
   /**
@@ -452,7 +442,9 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public boolean isTaggedDataValid(int index) {
-    return (RawMemory.getInt(entry(index) + WC_FLAGS) & TM_DATA_VALID) != 0;
+    return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS)
+            & CompletionLayout.TM_DATA_VALID)
+        != 0;
   }
 
   /**
@@ -464,7 +456,9 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException where there is no such completion
    */
   public boolean isTagSynchronizationWanted(int index) {
-    return (RawMemory.getInt(entry(index) + WC_FLAGS) & TM_SYNC_REQ) != 0;
+    return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS)
+            & CompletionLayout.TM_SYNC_REQ)
+        != 0;
   }
 
   private long row(int index) {
@@ -476,15 +470,17 @@ public final class Completions extends HotCall {
   }
 
   @Override
-  int pollExtended(int most, long completions) {
+  protected int pollExtended(int max, long completions) {
     return extended == null
-        ? super.pollExtended(most, completions)
-        : extended.poll(most, completions, rows.address());
+        ? super.pollExtended(max, completions)
+        : extended.poll(max, completions, rows.address());
   }
 
   /** A copy of the completion. */
   MemorySegment copy(int index, Arena arena) {
-    return arena.allocate(ibv_wc.layout()).copyFrom(memory.asSlice(entry(index) - entries, SIZE));
+    return arena
+        .allocate(ibv_wc.layout())
+        .copyFrom(memory.asSlice(entry(index) - entries, CompletionLayout.SIZE));
   }
 
   /**
@@ -507,11 +503,11 @@ public final class Completions extends HotCall {
    * @throws IllegalStateException where the queue is closed, or the thread is the wrong one
    */
   public void release() {
-    disown();
+    releaseOwnership();
   }
 
   private long entry(int index) {
-    return RawMemory.base(entries + Objects.checkIndex(index, count) * SIZE);
+    return RawMemory.base(entries + Objects.checkIndex(index, count) * CompletionLayout.SIZE);
   }
 
   /** The enum constants by their value, which count from 0 with a gap among the opcodes. */
@@ -521,10 +517,10 @@ public final class Completions extends HotCall {
 
     static {
       for (int i = 0; i < STATUSES.length; i++) {
-        STATUSES[i] = NativeConstant.of(CompletionStatus.class, i, CompletionStatus.GENERAL_ERROR);
+        STATUSES[i] = NativeConstants.of(CompletionStatus.class, i, CompletionStatus.GENERAL_ERROR);
       }
       for (int i = 0; i < OPCODES.length; i++) {
-        OPCODES[i] = NativeConstant.of(CompletionOpcode.class, i, CompletionOpcode.DRIVER1);
+        OPCODES[i] = NativeConstants.of(CompletionOpcode.class, i, CompletionOpcode.DRIVER1);
       }
     }
 

@@ -1,5 +1,9 @@
 package org.rdma4j.verbs;
 
+import org.rdma4j.verbs.attribute.Guid;
+import org.rdma4j.verbs.attribute.NodeType;
+import org.rdma4j.verbs.attribute.TransportType;
+
 /**
  * What is known of a device without opening it: an entry of {@code ibv_get_device_list}.
  *

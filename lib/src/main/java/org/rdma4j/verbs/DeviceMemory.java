@@ -9,6 +9,8 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.MemoryVerbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.NativeFailures;
+import org.rdma4j.platform.Range;
 
 /**
  * Memory on the device itself, {@code struct ibv_dm}: requests reach it without a transfer over the
@@ -18,7 +20,7 @@ import org.rdma4j.lifetime.Lifetime;
  * <p>All methods may be called from any thread.
  */
 public final class DeviceMemory implements AutoCloseable {
-  private static final int MOST_ALIGNMENT = 31;
+  private static final int MAX_ALIGNMENT = 31;
 
   private final RdmaDevice device;
   private final long byteSize;
@@ -51,7 +53,7 @@ public final class DeviceMemory implements AutoCloseable {
    */
   public static DeviceMemory allocate(RdmaDevice device, long bytes, int alignment) {
     checkLength(bytes);
-    Arguments.checkRange("alignment", alignment, 0, MOST_ALIGNMENT);
+    Range.check("alignment", alignment, 0, MAX_ALIGNMENT);
     return device
         .lifetime()
         .whileOpen(
@@ -61,8 +63,8 @@ public final class DeviceMemory implements AutoCloseable {
                 ibv_alloc_dm_attr.length(attributes, bytes);
                 ibv_alloc_dm_attr.log_align_req(attributes, alignment);
                 MemorySegment memory =
-                    Native.created(
-                        device.info(),
+                    NativeFailures.created(
+                        device.info().name(),
                         "ibv_alloc_dm(" + bytes + " bytes)",
                         MemoryVerbs.ibv_alloc_dm(device.context(), attributes));
                 return new DeviceMemory(
@@ -70,8 +72,8 @@ public final class DeviceMemory implements AutoCloseable {
                     bytes,
                     memory,
                     () ->
-                        Native.check(
-                            device.info(), "ibv_free_dm", MemoryVerbs.ibv_free_dm(memory)));
+                        NativeFailures.check(
+                            device.info().name(), "ibv_free_dm", MemoryVerbs.ibv_free_dm(memory)));
               }
             });
   }
@@ -95,8 +97,8 @@ public final class DeviceMemory implements AutoCloseable {
         .whileOpen(
             () -> {
               MemorySegment memory =
-                  Native.created(
-                      device.info(),
+                  NativeFailures.created(
+                      device.info().name(),
                       "ibv_import_dm(" + kernelHandle + ")",
                       MemoryVerbs.ibv_import_dm(device.context(), kernelHandle));
               return new DeviceMemory(device, bytes, memory, () -> rdma_h.ibv_unimport_dm(memory));
@@ -137,8 +139,8 @@ public final class DeviceMemory implements AutoCloseable {
                 source.isNative()
                     ? source
                     : arena.allocate(source.byteSize(), Long.BYTES).copyFrom(source);
-            Native.check(
-                device.info(),
+            NativeFailures.check(
+                device.info().name(),
                 "ibv_memcpy_to_dm",
                 MemoryVerbs.ibv_memcpy_to_dm(memory, offset, bytes, source.byteSize()));
           }
@@ -166,8 +168,8 @@ public final class DeviceMemory implements AutoCloseable {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment bytes =
                 target.isNative() ? target : arena.allocate(target.byteSize(), Long.BYTES);
-            Native.check(
-                device.info(),
+            NativeFailures.check(
+                device.info().name(),
                 "ibv_memcpy_from_dm",
                 MemoryVerbs.ibv_memcpy_from_dm(bytes, memory, offset, target.byteSize()));
             if (!target.isNative()) {

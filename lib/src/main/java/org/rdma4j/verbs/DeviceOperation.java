@@ -7,6 +7,8 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.generated.verbs_context;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.platform.Libc;
+import org.rdma4j.verbs.attribute.DeviceCapability;
+import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
 
 /**
  * What not every device can do, to be asked for by {@link RdmaDevice#supports}.

@@ -11,6 +11,7 @@ import org.rdma4j.bindings.generated.ibv_rwq_ind_table_init_attr;
 import org.rdma4j.bindings.inlines.WorkQueues;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.NativeFailures;
 
 /**
  * A table of work queues, {@code struct ibv_rwq_ind_table}: receive side scaling spreads packets
@@ -32,8 +33,8 @@ public final class IndirectionTable implements AutoCloseable {
         new Lifetime(
             "indirection table of " + queues.size() + " work queues of " + info.name(),
             () ->
-                Native.check(
-                    info,
+                NativeFailures.check(
+                    info.name(),
                     "ibv_destroy_rwq_ind_table",
                     Math.abs(WorkQueues.ibv_destroy_rwq_ind_table(table))),
             Stream.concat(
@@ -57,8 +58,8 @@ public final class IndirectionTable implements AutoCloseable {
       return new IndirectionTable(
           device,
           queues,
-          Native.created(
-              device.info(),
+          NativeFailures.created(
+              device.info().name(),
               "ibv_create_rwq_ind_table(" + queues.size() + " entries)",
               WorkQueues.ibv_create_rwq_ind_table(device.context(), init)));
     }

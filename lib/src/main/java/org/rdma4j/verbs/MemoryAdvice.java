@@ -1,5 +1,6 @@
 package org.rdma4j.verbs;
 
+import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
 /** What a device is told about memory registered on demand: {@code enum ibv_advise_mr_advice}. */

@@ -12,8 +12,15 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_mr;
 import org.rdma4j.bindings.inlines.MemoryVerbs;
 import org.rdma4j.bindings.inlines.Verbs;
+import org.rdma4j.datapath.HotCalls;
+import org.rdma4j.datapath.Referent;
+import org.rdma4j.lifetime.BoundWindows;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.NativeConstants;
+import org.rdma4j.platform.NativeFailures;
+import org.rdma4j.platform.PageMemory;
+import org.rdma4j.platform.SameDevice;
 
 /**
  * A memory region, {@code struct ibv_mr}: memory outside the Java heap that the device reads and
@@ -119,7 +126,7 @@ public final class MemoryRegion implements AutoCloseable {
       ProtectionDomain domain, RegionMemory memory, Set<AccessFlag> access, OptionalLong iova) {
     MemorySegment segment = memory.segment();
     long bytes = segment.byteSize();
-    int flags = NativeConstant.mask(access);
+    int flags = NativeConstants.mask(access);
     String call = "ibv_reg_mr(" + bytes + " bytes, " + access + ")";
     MemorySegment created =
         iova.isEmpty()
@@ -128,7 +135,8 @@ public final class MemoryRegion implements AutoCloseable {
                 domain.pointer(), segment, bytes, iova.getAsLong(), flags);
     return new MemoryRegion(
         domain,
-        Registration.of(Native.created(domain.device().info(), call, created), memory),
+        Registration.of(
+            NativeFailures.created(domain.device().info().name(), call, created), memory),
         "memory region of " + bytes + " bytes",
         iova.orElse(segment.address()),
         bytes,
@@ -244,6 +252,16 @@ public final class MemoryRegion implements AutoCloseable {
   }
 
   /**
+   * Returns the size of a page of this system, which is not always 4096 bytes. Allocated memory
+   * begins at a page.
+   *
+   * @return the size in bytes
+   */
+  public static long pageSize() {
+    return PageMemory.pageSize();
+  }
+
+  /**
    * The protection domain that this belongs to.
    *
    * @return the domain
@@ -282,21 +300,21 @@ public final class MemoryRegion implements AutoCloseable {
    * @param change what to change
    * @return the region in its new form
    * @throws IllegalArgumentException where nothing changes, the access flags or the new length are
-   *     refused as in {@link ProtectionDomain#register(RegionConfig)}, or the new domain is another
-   *     device's
+   *     refused as in {@link ProtectionDomain#register(MemoryRegionConfig)}, or the new domain is
+   *     another device's
    * @throws UnsupportedOperationException where this process has no view of the memory
    * @throws IllegalStateException where this region or the new domain is closed
    * @throws RdmaException where it fails: EOPNOTSUPP where the device cannot, EBUSY while a memory
    *     window is bound. The message says where the failure made the region unusable, which is
    *     closed then; otherwise it goes on as it was
    */
-  public MemoryRegion reregister(RegionChange change) {
+  public MemoryRegion reregister(Reregistration change) {
     segment();
     if (change.flags() == 0) {
       throw new IllegalArgumentException("the change is none: give it a domain, access or memory");
     }
     ProtectionDomain newDomain = change.domainOr(domain);
-    Arguments.checkSameDevice("new domain", newDomain.device(), domain.device());
+    SameDevice.check("new domain", newDomain.device(), domain.device());
     newDomain.checkAccess(change.accessOr(access));
     RegionMemory current = Objects.requireNonNull(registration.memory());
     Reregistered done =
@@ -323,7 +341,7 @@ public final class MemoryRegion implements AutoCloseable {
 
   private record Reregistered(Registration.Changed changed, @Nullable MemoryRegion region) {}
 
-  private Reregistered apply(RegionChange change, ProtectionDomain newDomain) {
+  private Reregistered apply(Reregistration change, ProtectionDomain newDomain) {
     RegionMemory newMemory = change.memory();
     Registration.Changed changed;
     try {
@@ -337,7 +355,7 @@ public final class MemoryRegion implements AutoCloseable {
               change.flags(),
               change.changesDomain() ? newDomain.pointer() : MemorySegment.NULL,
               newMemory,
-              change.changesAccess() ? NativeConstant.mask(change.accessOr(access)) : 0);
+              change.changesAccess() ? NativeConstants.mask(change.accessOr(access)) : 0);
     } catch (RuntimeException refused) {
       if (newMemory != null) {
         newMemory.free();
@@ -409,8 +427,14 @@ public final class MemoryRegion implements AutoCloseable {
     return localKey;
   }
 
-  /** For loops that post: what is volatile has the compiler read all again that it knows. */
-  void checkOpen() {
+  /**
+   * Throws if the region is closed. Cheap enough for loops that post: it reads a plain field, since
+   * a volatile one would make the compiler read everything again that it knows. So another thread
+   * may learn of a close late.
+   *
+   * @throws IllegalStateException if the region is closed
+   */
+  public void checkOpen() {
     if (reach == CLOSED) {
       throw lifetime.closed();
     }

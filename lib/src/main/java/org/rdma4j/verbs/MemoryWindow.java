@@ -13,8 +13,13 @@ import org.rdma4j.bindings.generated.ibv_mw_bind;
 import org.rdma4j.bindings.generated.ibv_mw_bind_info;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.MemoryVerbs;
+import org.rdma4j.datapath.HotCalls;
+import org.rdma4j.datapath.Referent;
+import org.rdma4j.lifetime.BoundWindows;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.NativeConstants;
+import org.rdma4j.platform.NativeFailures;
 
 /**
  * A memory window, {@code struct ibv_mw}: it opens a part of a memory region to peers under a key
@@ -80,7 +85,8 @@ public final class MemoryWindow implements AutoCloseable {
             name,
             () -> {
               pointedTo.leave(posts);
-              Native.check(device, "ibv_dealloc_mw", Math.abs(MemoryVerbs.ibv_dealloc_mw(window)));
+              NativeFailures.check(
+                  device.name(), "ibv_dealloc_mw", Math.abs(MemoryVerbs.ibv_dealloc_mw(window)));
             },
             domain.lifetime());
     Leaks.watch(this, lifetime);
@@ -138,7 +144,7 @@ public final class MemoryWindow implements AutoCloseable {
     Target region = Target.of(part.region());
     long address = part.region().addressOf(part.offset(), part.length());
     return post(
-        queuePair, id, signaled, region, address, part.length(), NativeConstant.mask(flags));
+        queuePair, id, signaled, region, address, part.length(), NativeConstants.mask(flags));
   }
 
   /**
@@ -230,8 +236,8 @@ public final class MemoryWindow implements AutoCloseable {
       ibv_mw_bind_info.length(info, length);
       ibv_mw_bind_info.mw_access_flags(info, access);
       synchronized (this) {
-        Native.check(
-            domain.device().info(),
+        NativeFailures.check(
+            domain.device().info().name(),
             "ibv_bind_mw",
             MemoryVerbs.ibv_bind_mw(queuePair.pointer(), window, bind));
         bound(length == 0 ? null : region, ibv_mw.rkey(window));

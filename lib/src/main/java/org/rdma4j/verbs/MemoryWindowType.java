@@ -1,5 +1,6 @@
 package org.rdma4j.verbs;
 
+import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
 /** How a memory window is bound: {@code enum ibv_mw_type}. */

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Set;
 import org.rdma4j.bindings.generated.ibv_gid;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.platform.NativeFailures;
+import org.rdma4j.verbs.address.Gid;
 
 /** The multicast groups that a queue pair is attached to; it cannot be destroyed before it left. */
 final class MulticastGroups {
@@ -23,8 +25,8 @@ final class MulticastGroups {
 
   synchronized void attach(Gid gid, int lid) {
     try (Arena arena = Arena.ofConfined()) {
-      Native.check(
-          device,
+      NativeFailures.check(
+          device.name(),
           "ibv_attach_mcast(" + gid + ")",
           rdma_h.ibv_attach_mcast(queuePair, write(gid, arena), (short) lid));
     }
@@ -38,8 +40,8 @@ final class MulticastGroups {
           "the queue pair is not attached to " + gid + " with lid " + lid);
     }
     try (Arena arena = Arena.ofConfined()) {
-      Native.check(
-          device,
+      NativeFailures.check(
+          device.name(),
           "ibv_detach_mcast(" + gid + ")",
           rdma_h.ibv_detach_mcast(queuePair, write(gid, arena), (short) lid));
     }

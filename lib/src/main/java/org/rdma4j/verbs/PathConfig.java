@@ -2,6 +2,13 @@ package org.rdma4j.verbs;
 
 import java.util.Set;
 import java.util.function.Consumer;
+import org.rdma4j.platform.Range;
+import org.rdma4j.verbs.address.AddressVector;
+import org.rdma4j.verbs.address.GlobalRoute;
+import org.rdma4j.verbs.address.QueuePairAddress;
+import org.rdma4j.verbs.address.StaticRate;
+import org.rdma4j.verbs.attribute.DeviceAttributes;
+import org.rdma4j.verbs.attribute.Mtu;
 
 /**
  * How a reliable connection reaches its peer, and how hard it tries: the attributes that {@code
@@ -62,19 +69,19 @@ public record PathConfig(
    */
   public PathConfig {
     access = Set.copyOf(access);
-    Arguments.checkRange("localSequenceNumber", localSequenceNumber, 0, 0xff_ffff);
-    Arguments.checkRange("gidIndex", gidIndex, NO_GID, 0xff);
-    Arguments.checkRange("partitionKeyIndex", partitionKeyIndex, 0, 0xffff);
-    Arguments.checkRange("serviceLevel", serviceLevel, 0, 15);
-    Arguments.checkRange("trafficClass", trafficClass, 0, 0xff);
-    Arguments.checkRange("flowLabel", flowLabel, 0, 0xf_ffff);
-    Arguments.checkRange("hopLimit", hopLimit, 0, 0xff);
-    Arguments.checkRange("remoteReads", remoteReads, 0, 0xff);
-    Arguments.checkRange("reads", reads, 0, 0xff);
-    Arguments.checkRange("minimumRnrTimer", minimumRnrTimer, 0, 31);
-    Arguments.checkRange("timeout", timeout, 0, 31);
-    Arguments.checkRange("retries", retries, 0, 7);
-    Arguments.checkRange("rnrRetry", rnrRetry, 0, 7);
+    Range.check("localSequenceNumber", localSequenceNumber, 0, 0xff_ffff);
+    Range.check("gidIndex", gidIndex, NO_GID, 0xff);
+    Range.check("partitionKeyIndex", partitionKeyIndex, 0, 0xffff);
+    Range.check("serviceLevel", serviceLevel, 0, 15);
+    Range.check("trafficClass", trafficClass, 0, 0xff);
+    Range.check("flowLabel", flowLabel, 0, 0xf_ffff);
+    Range.check("hopLimit", hopLimit, 0, 0xff);
+    Range.check("remoteReads", remoteReads, 0, 0xff);
+    Range.check("reads", reads, 0, 0xff);
+    Range.check("minimumRnrTimer", minimumRnrTimer, 0, 31);
+    Range.check("timeout", timeout, 0, 31);
+    Range.check("retries", retries, 0, 7);
+    Range.check("rnrRetry", rnrRetry, 0, 7);
   }
 
   /**
@@ -352,7 +359,7 @@ public record PathConfig(
             .mtu(mtu)
             .remoteQueuePairNumber(remote.queuePairNumber())
             .receiveSequenceNumber(remote.sequenceNumber());
-    return type == QueuePairType.RELIABLE_CONNECTION || type == QueuePairType.EXTENDED_RECEIVE
+    return type == QueuePairType.RELIABLE_CONNECTION || type == QueuePairType.XRC_RECEIVE
         ? change.remoteReads(remoteReads).minimumRnrTimer(minimumRnrTimer)
         : change;
   }
@@ -366,7 +373,7 @@ public record PathConfig(
     if (type != QueuePairType.UNRELIABLE_CONNECTION) {
       change.timeout(timeout);
     }
-    return type == QueuePairType.RELIABLE_CONNECTION || type == QueuePairType.EXTENDED_SEND
+    return type == QueuePairType.RELIABLE_CONNECTION || type == QueuePairType.XRC_SEND
         ? change.retries(retries).rnrRetry(rnrRetry).reads(reads)
         : change;
   }

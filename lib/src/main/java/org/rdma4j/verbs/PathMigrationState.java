@@ -1,5 +1,6 @@
 package org.rdma4j.verbs;
 
+import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
 /** Which of its two paths a queue pair uses: {@code enum ibv_mig_state}. */

@@ -1,6 +1,7 @@
 package org.rdma4j.verbs;
 
 import org.rdma4j.RdmaException;
+import org.rdma4j.datapath.RequestChain;
 
 /**
  * A chain of requests was not posted as a whole: {@code bad_wr} of {@code ibv_post_send} or {@code
@@ -11,7 +12,7 @@ public final class PostException extends RdmaException {
   private static final long serialVersionUID = 1L;
 
   /** The value of {@link #index()} where the provider did not tell. */
-  public static final int UNKNOWN = -1;
+  public static final int UNKNOWN = RequestChain.UNKNOWN;
 
   /** The first request that was refused. */
   private final int index;

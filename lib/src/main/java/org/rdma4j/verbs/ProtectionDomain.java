@@ -19,10 +19,17 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.MemoryVerbs;
 import org.rdma4j.bindings.inlines.Verbs;
+import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
-import org.rdma4j.memory.PageMemory;
-import org.rdma4j.verbs.internal.QueuePairOrigin;
+import org.rdma4j.platform.NativeConstants;
+import org.rdma4j.platform.NativeFailures;
+import org.rdma4j.platform.PageMemory;
+import org.rdma4j.platform.Range;
+import org.rdma4j.platform.SameDevice;
+import org.rdma4j.verbs.address.AddressVector;
+import org.rdma4j.verbs.address.GlobalRoutingHeader;
+import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /**
  * A protection domain, {@code struct ibv_pd}: queue pairs and memory regions work together only
@@ -47,7 +54,9 @@ public final class ProtectionDomain implements AutoCloseable {
     this(
         device,
         domain,
-        () -> Native.check(device.info(), "ibv_dealloc_pd", rdma_h.ibv_dealloc_pd(domain)));
+        () ->
+            NativeFailures.check(
+                device.info().name(), "ibv_dealloc_pd", rdma_h.ibv_dealloc_pd(domain)));
   }
 
   private ProtectionDomain(RdmaDevice device, MemorySegment domain, Runnable destroy) {
@@ -72,7 +81,8 @@ public final class ProtectionDomain implements AutoCloseable {
     this.lifetime =
         new Lifetime(
             "parent domain of " + info.name(),
-            () -> Native.check(info, "ibv_dealloc_pd", rdma_h.ibv_dealloc_pd(parent)),
+            () ->
+                NativeFailures.check(info.name(), "ibv_dealloc_pd", rdma_h.ibv_dealloc_pd(parent)),
             lifetimes(of, threads).toArray(Lifetime[]::new));
     Leaks.watch(this, lifetime);
   }
@@ -103,7 +113,7 @@ public final class ProtectionDomain implements AutoCloseable {
       throw new IllegalArgumentException(
           this + " is one itself, must be allocated by allocateProtectionDomain");
     }
-    Arguments.checkSameDevice("thread domain", threads == null ? device : threads.device(), device);
+    SameDevice.check("thread domain", threads == null ? device : threads.device(), device);
     return Lifetime.whileAllOpen(
         lifetimes(this, threads),
         () -> {
@@ -116,8 +126,8 @@ public final class ProtectionDomain implements AutoCloseable {
             return new ProtectionDomain(
                 this,
                 threads,
-                Native.created(
-                    device.info(),
+                NativeFailures.created(
+                    device.info().name(),
                     "ibv_alloc_parent_domain",
                     Verbs.ibv_alloc_parent_domain(device.context(), init)));
           }
@@ -141,8 +151,8 @@ public final class ProtectionDomain implements AutoCloseable {
         .whileOpen(
             () -> {
               MemorySegment domain =
-                  Native.created(
-                      device.info(),
+                  NativeFailures.created(
+                      device.info().name(),
                       "ibv_import_pd(" + kernelHandle + ")",
                       MemoryVerbs.ibv_import_pd(device.context(), kernelHandle));
               return new ProtectionDomain(device, domain, () -> rdma_h.ibv_unimport_pd(domain));
@@ -182,7 +192,7 @@ public final class ProtectionDomain implements AutoCloseable {
    *     locked memory (ulimit -l) does not suffice
    */
   public MemoryRegion register(long bytes, Collection<AccessFlag> access) {
-    return register(RegionConfig.allocate(bytes).access(access));
+    return register(MemoryRegionConfig.allocate(bytes).access(access));
   }
 
   /**
@@ -201,7 +211,7 @@ public final class ProtectionDomain implements AutoCloseable {
    *     locked memory (ulimit -l) or the number of huge pages does not suffice, EFAULT where the
    *     memory cannot be pinned, EOPNOTSUPP or EINVAL where the device does not know an access flag
    */
-  public MemoryRegion register(RegionConfig config) {
+  public MemoryRegion register(MemoryRegionConfig config) {
     Set<AccessFlag> access = config.access();
     checkAccess(access);
     checkLength(config.bytes());
@@ -230,13 +240,13 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   void checkLength(long bytes) {
-    long most = device.limits().maxMemoryRegionSize();
-    if (bytes <= 0 || Long.compareUnsigned(bytes, most) > 0) {
+    long max = device.limits().maxMemoryRegionSize();
+    if (bytes <= 0 || Long.compareUnsigned(bytes, max) > 0) {
       throw new IllegalArgumentException(
           "bytes is "
               + bytes
               + ", must be from 1 to "
-              + Long.toUnsignedString(most)
+              + Long.toUnsignedString(max)
               + " on "
               + device.info().name());
     }
@@ -285,7 +295,7 @@ public final class ProtectionDomain implements AutoCloseable {
    */
   public MemoryRegion registerDmaBuffer(
       int fileDescriptor, long offset, long bytes, long remoteAddress, AccessFlag... access) {
-    Arguments.checkRange("fileDescriptor", fileDescriptor, 0, Integer.MAX_VALUE);
+    Range.check("fileDescriptor", fileDescriptor, 0, Integer.MAX_VALUE);
     Set<AccessFlag> flags = flags(access);
     checkAccess(flags);
     checkLength(bytes);
@@ -298,8 +308,8 @@ public final class ProtectionDomain implements AutoCloseable {
             MemoryRegion.withoutMemory(
                 this,
                 Registration.of(
-                    Native.created(
-                        device.info(),
+                    NativeFailures.created(
+                        device.info().name(),
                         "ibv_reg_dmabuf_mr(descriptor " + fileDescriptor + ", " + flags + ")",
                         MemoryVerbs.ibv_reg_dmabuf_mr(
                             domain,
@@ -307,7 +317,7 @@ public final class ProtectionDomain implements AutoCloseable {
                             bytes,
                             remoteAddress,
                             fileDescriptor,
-                            NativeConstant.mask(flags))),
+                            NativeConstants.mask(flags))),
                     null),
                 "memory region of " + bytes + " bytes of a DMA buffer",
                 remoteAddress,
@@ -333,7 +343,7 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws RdmaException where it fails: EOPNOTSUPP where the device cannot
    */
   public MemoryRegion register(DeviceMemory memory, long offset, long bytes, AccessFlag... access) {
-    Arguments.checkSameDevice("device memory", memory.device(), device);
+    SameDevice.check("device memory", memory.device(), device);
     memory.checkPart(offset, bytes);
     checkLength(bytes);
     Set<AccessFlag> flags = flags(access);
@@ -348,15 +358,15 @@ public final class ProtectionDomain implements AutoCloseable {
                         MemoryRegion.withoutMemory(
                             this,
                             Registration.of(
-                                Native.created(
-                                    device.info(),
+                                NativeFailures.created(
+                                    device.info().name(),
                                     "ibv_reg_dm_mr(" + bytes + " bytes, " + flags + ")",
                                     MemoryVerbs.ibv_reg_dm_mr(
                                         domain,
                                         memory.pointer(),
                                         offset,
                                         bytes,
-                                        NativeConstant.mask(flags))),
+                                        NativeConstants.mask(flags))),
                                 null),
                             "memory region of " + bytes + " bytes of device memory",
                             0,
@@ -380,8 +390,10 @@ public final class ProtectionDomain implements AutoCloseable {
             MemoryRegion.withoutMemory(
                 this,
                 Registration.of(
-                    Native.created(
-                        device.info(), "ibv_alloc_null_mr", MemoryVerbs.ibv_alloc_null_mr(domain)),
+                    NativeFailures.created(
+                        device.info().name(),
+                        "ibv_alloc_null_mr",
+                        MemoryVerbs.ibv_alloc_null_mr(domain)),
                     null),
                 "null memory region",
                 0,
@@ -404,8 +416,8 @@ public final class ProtectionDomain implements AutoCloseable {
     return lifetime.whileOpen(
         () -> {
           MemorySegment region =
-              Native.created(
-                  device.info(),
+              NativeFailures.created(
+                  device.info().name(),
                   "ibv_import_mr(" + kernelHandle + ")",
                   MemoryVerbs.ibv_import_mr(domain, kernelHandle));
           long bytes = ibv_mr.length(region);
@@ -446,8 +458,8 @@ public final class ProtectionDomain implements AutoCloseable {
             for (int i = 0; i < parts.length; i++) {
               describe(parts[i], ibv_sge.asSlice(sges, i));
             }
-            Native.check(
-                device.info(),
+            NativeFailures.check(
+                device.info().name(),
                 "ibv_advise_mr(" + advice + ")",
                 MemoryVerbs.ibv_advise_mr(domain, advice.value(), flags, sges, parts.length));
           }
@@ -489,27 +501,10 @@ public final class ProtectionDomain implements AutoCloseable {
             new MemoryWindow(
                 this,
                 type,
-                Native.created(
-                    device.info(),
+                NativeFailures.created(
+                    device.info().name(),
                     "ibv_alloc_mw(" + type + ")",
                     MemoryVerbs.ibv_alloc_mw(domain, type.value()))));
-  }
-
-  /**
-   * Allocates and registers memory once, and divides it into slabs of one size.
-   *
-   * @param slabs how many, from 1 to {@link SlabPool#MOST_SLABS}
-   * @param slabBytes the length of each in bytes, at least 1
-   * @param access what they may be used for
-   * @return the pool, no slab in use
-   * @throws IllegalArgumentException where a number is out of range, or as {@link #register(long,
-   *     AccessFlag...)} of all of them throws it
-   * @throws IllegalStateException where the domain is closed
-   * @throws RdmaException where the memory cannot be allocated or registered
-   */
-  public SlabPool createSlabPool(int slabs, long slabBytes, AccessFlag... access) {
-    SlabPool.check(slabs, slabBytes);
-    return new SlabPool(register(SlabPool.bytes(slabs, slabBytes), access), slabs, slabBytes);
   }
 
   /**
@@ -525,13 +520,7 @@ public final class ProtectionDomain implements AutoCloseable {
    *     type
    */
   public QueuePair createQueuePair(QueuePairConfig config) {
-    return createQueuePair(config, QueuePair.byVerbs(this));
-  }
-
-  QueuePair createQueuePair(QueuePairConfig config, QueuePairOrigin origin) {
-    config.check(this);
-    return Lifetime.whileAllOpen(
-        config.dependsOn(this), () -> QueuePair.create(this, config, origin));
+    return QueuePair.create(this, config, QueuePair.byVerbs(this));
   }
 
   /**
@@ -547,11 +536,7 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws RdmaException where it fails: EINVAL where there is no such queue pair
    */
   public QueuePair openQueuePair(XrcDomain xrcDomain, int number) {
-    Arguments.checkRange("number", number, 0, 0xff_ffff);
-    QueuePairConfig config = QueuePairConfig.extendedReceive(xrcDomain);
-    config.check(this);
-    return Lifetime.whileAllOpen(
-        config.dependsOn(this), () -> QueuePair.open(this, config, xrcDomain, number));
+    return QueuePair.open(this, xrcDomain, number);
   }
 
   /**
@@ -627,8 +612,8 @@ public final class ProtectionDomain implements AutoCloseable {
             return new AddressHandle(
                 this,
                 vector,
-                Native.created(
-                    device.info(),
+                NativeFailures.created(
+                    device.info().name(),
                     "ibv_create_ah(" + vector + ")",
                     Calls.pointer(rdma_h.ibv_create_ah$address(), domain, attributes)));
           }

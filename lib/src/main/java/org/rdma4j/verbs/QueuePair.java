@@ -19,8 +19,17 @@ import org.rdma4j.bindings.generated.ibv_qp_open_attr;
 import org.rdma4j.bindings.generated.ibv_qp_rate_limit_attr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Verbs;
+import org.rdma4j.datapath.ExtendedQueuePair;
+import org.rdma4j.datapath.HotCalls;
+import org.rdma4j.datapath.SingleClaim;
+import org.rdma4j.lifetime.BoundWindows;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.NativeFailures;
+import org.rdma4j.platform.Range;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.QueuePairAddress;
+import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
 import org.rdma4j.verbs.internal.QueuePairOrigin;
 
 /**
@@ -43,8 +52,8 @@ public final class QueuePair implements AutoCloseable {
   private final QueuePairCapabilities capabilities;
   private final QueuePairType type;
   private final QueuePairConfig config;
-  private final OnlyOne sendRequests;
-  private final OnlyOne receiveRequests;
+  private final SingleClaim sendRequests;
+  private final SingleClaim receiveRequests;
   private final @Nullable ExtendedQueuePair extended;
   private final MulticastGroups groups;
 
@@ -73,12 +82,16 @@ public final class QueuePair implements AutoCloseable {
     this.capabilities = capabilities;
     this.type = config.type();
     this.config = config;
-    this.sendRequests = new OnlyOne(domain.hasThreadDomain());
-    this.receiveRequests = new OnlyOne(domain.hasThreadDomain());
+    this.sendRequests = new SingleClaim(domain.hasThreadDomain());
+    this.receiveRequests = new SingleClaim(domain.hasThreadDomain());
     this.extended =
         config.sendOperations().isEmpty()
             ? null
-            : ExtendedQueuePair.of(queuePair, type, domain.device().callStyle());
+            : ExtendedQueuePair.of(
+                queuePair,
+                type == QueuePairType.UNRELIABLE_DATAGRAM,
+                type == QueuePairType.XRC_SEND,
+                domain.device().callStyle().isCritical());
     MulticastGroups attached = new MulticastGroups(domain.device().info(), queuePair);
     this.groups = attached;
     DeviceInfo device = domain.device().info();
@@ -99,21 +112,28 @@ public final class QueuePair implements AutoCloseable {
             Stream.concat(config.dependsOn(domain).stream(), origin.dependsOn().stream())
                 .distinct()
                 .toArray(Lifetime[]::new));
-    isIn(origin.state());
+    noteState(origin.state());
     domain.device().register(queuePair.address(), this, lifetime);
     Leaks.watch(this, lifetime);
   }
 
-  /** In a call during which all that the configuration names is open. */
+  /** Creates a queue pair in the way of its origin. */
   static QueuePair create(ProtectionDomain domain, QueuePairConfig config, QueuePairOrigin origin) {
+    config.check(domain);
+    return Lifetime.whileAllOpen(
+        config.dependsOn(domain), () -> createWhileOpen(domain, config, origin));
+  }
+
+  private static QueuePair createWhileOpen(
+      ProtectionDomain domain, QueuePairConfig config, QueuePairOrigin origin) {
     Runnable release = reserve(config);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment init = arena.allocate(ibv_qp_init_attr_ex.layout());
       config.write(init, domain, arena);
       MemorySegment cap = ibv_qp_init_attr_ex.cap(init);
       MemorySegment created =
-          Native.created(
-              domain.device().info(),
+          NativeFailures.created(
+              domain.device().info().name(),
               origin.call() + "(" + config.type() + ", " + QueuePairCapabilities.read(cap) + ")",
               origin.create().apply(init));
       try {
@@ -129,8 +149,16 @@ public final class QueuePair implements AutoCloseable {
     }
   }
 
-  /** In a call during which both domains are open. */
-  static QueuePair open(
+  /** Opens the receiving queue pair of that number in an XRC domain. */
+  static QueuePair open(ProtectionDomain domain, XrcDomain xrcDomain, int number) {
+    Range.check("number", number, 0, 0xff_ffff);
+    QueuePairConfig config = QueuePairConfig.xrcReceive(xrcDomain);
+    config.check(domain);
+    return Lifetime.whileAllOpen(
+        config.dependsOn(domain), () -> openWhileOpen(domain, config, xrcDomain, number));
+  }
+
+  private static QueuePair openWhileOpen(
       ProtectionDomain domain, QueuePairConfig config, XrcDomain xrcDomain, int number) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment open = arena.allocate(ibv_qp_open_attr.layout());
@@ -144,8 +172,8 @@ public final class QueuePair implements AutoCloseable {
       ibv_qp_open_attr.qp_type(open, config.type().value());
       return new QueuePair(
           domain,
-          Native.created(
-              domain.device().info(),
+          NativeFailures.created(
+              domain.device().info().name(),
               "ibv_open_qp(" + number + ")",
               Verbs.ibv_open_qp(domain.device().context(), open)),
           new QueuePairCapabilities(0, 0, 0, 0, 0),
@@ -161,7 +189,8 @@ public final class QueuePair implements AutoCloseable {
     return new QueuePairOrigin(
         "ibv_create_qp",
         init -> Verbs.ibv_create_qp_ex(domain.device().context(), init),
-        queuePair -> Native.check(device, "ibv_destroy_qp", rdma_h.ibv_destroy_qp(queuePair)),
+        queuePair ->
+            NativeFailures.check(device.name(), "ibv_destroy_qp", rdma_h.ibv_destroy_qp(queuePair)),
         QueuePairState.RESET,
         List.of());
   }
@@ -262,8 +291,8 @@ public final class QueuePair implements AutoCloseable {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena.allocate(ibv_qp_attr.layout());
             MemorySegment init = arena.allocate(ibv_qp_init_attr.layout());
-            Native.check(
-                domain.device().info(),
+            NativeFailures.check(
+                domain.device().info().name(),
                 "ibv_query_qp",
                 rdma_h.ibv_query_qp(queuePair, attributes, EVERY_ATTRIBUTE, init));
             return QueuePairAttributes.read(attributes);
@@ -350,7 +379,7 @@ public final class QueuePair implements AutoCloseable {
     requireConnection("startDatagrams");
     domain.device().checkPort(path.port());
     if (isReliable()) {
-      Arguments.checkRange(
+      Range.check(
           "remoteReads", path.remoteReads(), 0, domain.device().limits().maxResponderReads());
     }
     modify(path.readyToReceive(type));
@@ -368,7 +397,7 @@ public final class QueuePair implements AutoCloseable {
   public void readyToSend(PathConfig path) {
     requireConnection("startDatagrams");
     if (isReliable()) {
-      Arguments.checkRange("reads", path.reads(), 0, domain.device().limits().maxInitiatorReads());
+      Range.check("reads", path.reads(), 0, domain.device().limits().maxInitiatorReads());
     }
     modify(path.readyToSend(type));
   }
@@ -404,7 +433,7 @@ public final class QueuePair implements AutoCloseable {
    */
   public void startDatagrams(int port, int partitionKeyIndex, int queueKey, int sequenceNumber) {
     requireDatagrams();
-    Arguments.checkRange("sequenceNumber", sequenceNumber, 0, 0xff_ffff);
+    Range.check("sequenceNumber", sequenceNumber, 0, 0xff_ffff);
     if (query().state() == QueuePairState.RESET) {
       initializeDatagrams(port, partitionKeyIndex, queueKey);
     }
@@ -490,13 +519,13 @@ public final class QueuePair implements AutoCloseable {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment changed = arena.allocate(ibv_qp_attr.layout());
             change.write(changed);
-            Native.check(
-                domain.device().info(),
+            NativeFailures.check(
+                domain.device().info().name(),
                 "ibv_modify_qp(" + change + ")",
                 rdma_h.ibv_modify_qp(queuePair, changed, change.mask()));
             QueuePairState state = change.newState();
             if (state != null) {
-              isIn(state);
+              noteState(state);
             }
             return true;
           }
@@ -518,8 +547,8 @@ public final class QueuePair implements AutoCloseable {
             ibv_qp_rate_limit_attr.rate_limit(attributes, limit.rate());
             ibv_qp_rate_limit_attr.max_burst_sz(attributes, limit.maxBurst());
             ibv_qp_rate_limit_attr.typical_pkt_sz(attributes, (short) limit.typicalPacket());
-            Native.check(
-                domain.device().info(),
+            NativeFailures.check(
+                domain.device().info().name(),
                 "ibv_modify_qp_rate_limit(" + limit + ")",
                 Verbs.ibv_modify_qp_rate_limit(queuePair, attributes));
             return true;
@@ -539,8 +568,10 @@ public final class QueuePair implements AutoCloseable {
         () -> {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment ece = arena.allocate(ibv_ece.layout());
-            Native.check(
-                domain.device().info(), "ibv_query_ece", rdma_h.ibv_query_ece(queuePair, ece));
+            NativeFailures.check(
+                domain.device().info().name(),
+                "ibv_query_ece",
+                rdma_h.ibv_query_ece(queuePair, ece));
             return Ece.read(ece);
           }
         });
@@ -560,8 +591,8 @@ public final class QueuePair implements AutoCloseable {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment wanted = arena.allocate(ibv_ece.layout());
             ece.write(wanted);
-            Native.check(
-                domain.device().info(),
+            NativeFailures.check(
+                domain.device().info().name(),
                 "ibv_set_ece(" + ece + ")",
                 rdma_h.ibv_set_ece(queuePair, wanted));
             return true;
@@ -583,7 +614,7 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /** Takes note of the state that it has come to. */
-  void isIn(QueuePairState state) {
+  void noteState(QueuePairState state) {
     takesReceives = state != QueuePairState.RESET;
     takesSends = config.sends() && STATES_THAT_TAKE_SENDS.contains(state);
   }
@@ -622,7 +653,7 @@ public final class QueuePair implements AutoCloseable {
    */
   public void attachMulticast(Gid group, int lid) {
     requireDatagrams();
-    Arguments.checkRange("lid", lid, 0, 0xffff);
+    Range.check("lid", lid, 0, 0xffff);
     lifetime.whileOpen(
         () -> {
           groups.attach(group, lid);
@@ -650,32 +681,32 @@ public final class QueuePair implements AutoCloseable {
   /**
    * Makes room for send requests, off-heap, which one thread builds in place and posts together.
    *
-   * @param most the most requests to post in one call, from 1 to the send depth granted
+   * @param max the most requests to post in one call, from 1 to the send depth granted
    * @return the room, empty
    * @throws IllegalArgumentException where the number is out of range
    * @throws IllegalStateException where the queue pair is closed, or of a type that sends nothing
    */
-  public SendRequests sendRequests(int most) {
+  public SendRequests sendRequests(int max) {
     if (!config.sends()) {
       throw new IllegalStateException(this + " is of type " + type + ", which sends nothing");
     }
-    Arguments.checkRange("most", most, 1, capabilities.sendDepth());
+    Range.check("max", max, 1, capabilities.sendDepth());
     return lifetime.whileOpen(
         () -> {
           sendRequests.claim(this, "SendRequests");
-          return new SendRequests(this, most, posts);
+          return new SendRequests(this, max, posts);
         });
   }
 
   /**
    * Makes room for receive requests, off-heap, which one thread builds in place and posts together.
    *
-   * @param most the most requests to post in one call, from 1 to the receive depth granted
+   * @param max the most requests to post in one call, from 1 to the receive depth granted
    * @return the room, empty
    * @throws IllegalArgumentException where the number is out of range
    * @throws IllegalStateException where the queue pair is closed, or has a shared receive queue
    */
-  public ReceiveRequests receiveRequests(int most) {
+  public ReceiveRequests receiveRequests(int max) {
     SharedReceiveQueue shared = config.sharedReceiveQueue();
     if (shared != null) {
       throw new IllegalStateException(
@@ -688,29 +719,12 @@ public final class QueuePair implements AutoCloseable {
               + type
               + ", for which shared receive queues or work queues receive");
     }
-    Arguments.checkRange("most", most, 1, capabilities.receiveDepth());
+    Range.check("max", max, 1, capabilities.receiveDepth());
     return lifetime.whileOpen(
         () -> {
           receiveRequests.claim(this, "ReceiveRequests");
-          return ReceiveRequests.of(this, most, posts);
+          return ReceiveRequests.of(this, max, posts);
         });
-  }
-
-  /**
-   * Steers packets that arrive at a port to this queue pair: {@code ibv_create_flow}. Linux wants
-   * CAP_NET_RAW for it.
-   *
-   * @param rule which packets, and what else to do with them
-   * @return the flow, which closes with this queue pair
-   * @throws IllegalArgumentException where the device has no such port, or what the rule names is
-   *     another device's
-   * @throws IllegalStateException where the queue pair, or what the rule names, is closed
-   * @throws RdmaException where the device refuses it: EOPNOTSUPP where it has no flows, EINVAL
-   *     where it does not know a specification
-   */
-  public Flow createFlow(FlowRule rule) {
-    rule.check(domain.device());
-    return Lifetime.whileAllOpen(rule.dependsOn(this), () -> Flow.create(this, rule));
   }
 
   /**

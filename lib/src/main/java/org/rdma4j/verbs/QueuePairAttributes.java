@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.ibv_qp_attr;
+import org.rdma4j.platform.NativeConstants;
+import org.rdma4j.verbs.address.AddressVector;
 
 /**
  * What a queue pair is set to: {@code struct ibv_qp_attr}, by {@code ibv_query_qp}. The attributes
@@ -55,12 +57,12 @@ public record QueuePairAttributes(
     int rateLimit) {
   static QueuePairAttributes read(MemorySegment a) {
     return new QueuePairAttributes(
-        NativeConstant.of(QueuePairState.class, ibv_qp_attr.qp_state(a), QueuePairState.UNKNOWN),
+        NativeConstants.of(QueuePairState.class, ibv_qp_attr.qp_state(a), QueuePairState.UNKNOWN),
         ibv_qp_attr.path_mtu(a),
         ibv_qp_attr.rq_psn(a),
         ibv_qp_attr.sq_psn(a),
         ibv_qp_attr.dest_qp_num(a),
-        NativeConstant.flags(AccessFlag.class, ibv_qp_attr.qp_access_flags(a)),
+        NativeConstants.flags(AccessFlag.class, ibv_qp_attr.qp_access_flags(a)),
         QueuePairCapabilities.read(ibv_qp_attr.cap(a)),
         Short.toUnsignedInt(ibv_qp_attr.pkey_index(a)),
         ibv_qp_attr.sq_draining(a) != 0,
@@ -74,7 +76,7 @@ public record QueuePairAttributes(
         ibv_qp_attr.qkey(a),
         AddressVector.read(ibv_qp_attr.ah_attr(a)),
         AddressVector.read(ibv_qp_attr.alt_ah_attr(a)),
-        NativeConstant.of(
+        NativeConstants.of(
             PathMigrationState.class, ibv_qp_attr.path_mig_state(a), PathMigrationState.MIGRATED),
         ibv_qp_attr.rate_limit(a));
   }

@@ -9,6 +9,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.ibv_qp_attr;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.platform.NativeConstants;
+import org.rdma4j.platform.Range;
+import org.rdma4j.verbs.address.AddressVector;
+import org.rdma4j.verbs.attribute.Mtu;
 
 /**
  * What {@code ibv_modify_qp} is to change: {@code struct ibv_qp_attr}, and a mask that names what
@@ -32,7 +36,7 @@ public final class QueuePairChange {
         new QueuePairChange().set(mask, a -> a.copyFrom(MemorySegment.ofArray(copy)));
     if ((mask & rdma_h.IBV_QP_STATE()) != 0) {
       change.state =
-          NativeConstant.of(
+          NativeConstants.of(
               QueuePairState.class, ibv_qp_attr.qp_state(attributes), QueuePairState.UNKNOWN);
     }
     return change;
@@ -67,7 +71,7 @@ public final class QueuePairChange {
    * @throws IllegalArgumentException where it is out of range
    */
   public QueuePairChange port(int port) {
-    Arguments.checkRange("port", port, 1, 0xff);
+    Range.check("port", port, 1, 0xff);
     return set(rdma_h.IBV_QP_PORT(), a -> ibv_qp_attr.port_num(a, (byte) port));
   }
 
@@ -79,7 +83,7 @@ public final class QueuePairChange {
    * @throws IllegalArgumentException where it is out of range
    */
   public QueuePairChange partitionKeyIndex(int partitionKeyIndex) {
-    Arguments.checkRange("partitionKeyIndex", partitionKeyIndex, 0, 0xffff);
+    Range.check("partitionKeyIndex", partitionKeyIndex, 0, 0xffff);
     return set(
         rdma_h.IBV_QP_PKEY_INDEX(), a -> ibv_qp_attr.pkey_index(a, (short) partitionKeyIndex));
   }
@@ -91,7 +95,7 @@ public final class QueuePairChange {
    * @return this
    */
   public QueuePairChange access(Collection<AccessFlag> access) {
-    int mask = NativeConstant.mask(access);
+    int mask = NativeConstants.mask(access);
     return set(rdma_h.IBV_QP_ACCESS_FLAGS(), a -> ibv_qp_attr.qp_access_flags(a, mask));
   }
 
@@ -133,7 +137,7 @@ public final class QueuePairChange {
    * @throws IllegalArgumentException where it is out of range
    */
   public QueuePairChange timeout(int timeout) {
-    Arguments.checkRange("timeout", timeout, 0, 31);
+    Range.check("timeout", timeout, 0, 31);
     return set(rdma_h.IBV_QP_TIMEOUT(), a -> ibv_qp_attr.timeout(a, (byte) timeout));
   }
 
@@ -145,7 +149,7 @@ public final class QueuePairChange {
    * @throws IllegalArgumentException where it is out of range
    */
   public QueuePairChange retries(int retries) {
-    Arguments.checkRange("retries", retries, 0, 7);
+    Range.check("retries", retries, 0, 7);
     return set(rdma_h.IBV_QP_RETRY_CNT(), a -> ibv_qp_attr.retry_cnt(a, (byte) retries));
   }
 
@@ -157,7 +161,7 @@ public final class QueuePairChange {
    * @throws IllegalArgumentException where it is out of range
    */
   public QueuePairChange rnrRetry(int rnrRetry) {
-    Arguments.checkRange("rnrRetry", rnrRetry, 0, 7);
+    Range.check("rnrRetry", rnrRetry, 0, 7);
     return set(rdma_h.IBV_QP_RNR_RETRY(), a -> ibv_qp_attr.rnr_retry(a, (byte) rnrRetry));
   }
 
@@ -169,7 +173,7 @@ public final class QueuePairChange {
    * @throws IllegalArgumentException where it is out of range
    */
   public QueuePairChange receiveSequenceNumber(int receiveSequenceNumber) {
-    Arguments.checkRange("receiveSequenceNumber", receiveSequenceNumber, 0, 0xff_ffff);
+    Range.check("receiveSequenceNumber", receiveSequenceNumber, 0, 0xff_ffff);
     return set(rdma_h.IBV_QP_RQ_PSN(), a -> ibv_qp_attr.rq_psn(a, receiveSequenceNumber));
   }
 
@@ -181,7 +185,7 @@ public final class QueuePairChange {
    * @throws IllegalArgumentException where it is out of range
    */
   public QueuePairChange sendSequenceNumber(int sendSequenceNumber) {
-    Arguments.checkRange("sendSequenceNumber", sendSequenceNumber, 0, 0xff_ffff);
+    Range.check("sendSequenceNumber", sendSequenceNumber, 0, 0xff_ffff);
     return set(rdma_h.IBV_QP_SQ_PSN(), a -> ibv_qp_attr.sq_psn(a, sendSequenceNumber));
   }
 
@@ -193,7 +197,7 @@ public final class QueuePairChange {
    * @throws IllegalArgumentException where it is out of range
    */
   public QueuePairChange reads(int reads) {
-    Arguments.checkRange("reads", reads, 0, 0xff);
+    Range.check("reads", reads, 0, 0xff);
     return set(rdma_h.IBV_QP_MAX_QP_RD_ATOMIC(), a -> ibv_qp_attr.max_rd_atomic(a, (byte) reads));
   }
 
@@ -206,7 +210,7 @@ public final class QueuePairChange {
    * @throws IllegalArgumentException where it is out of range
    */
   public QueuePairChange remoteReads(int remoteReads) {
-    Arguments.checkRange("remoteReads", remoteReads, 0, 0xff);
+    Range.check("remoteReads", remoteReads, 0, 0xff);
     return set(
         rdma_h.IBV_QP_MAX_DEST_RD_ATOMIC(),
         a -> ibv_qp_attr.max_dest_rd_atomic(a, (byte) remoteReads));
@@ -220,7 +224,7 @@ public final class QueuePairChange {
    * @throws IllegalArgumentException where it is out of range
    */
   public QueuePairChange minimumRnrTimer(int minimumRnrTimer) {
-    Arguments.checkRange("minimumRnrTimer", minimumRnrTimer, 0, 31);
+    Range.check("minimumRnrTimer", minimumRnrTimer, 0, 31);
     return set(
         rdma_h.IBV_QP_MIN_RNR_TIMER(), a -> ibv_qp_attr.min_rnr_timer(a, (byte) minimumRnrTimer));
   }
@@ -233,7 +237,7 @@ public final class QueuePairChange {
    * @throws IllegalArgumentException where it is out of range
    */
   public QueuePairChange remoteQueuePairNumber(int remoteQueuePairNumber) {
-    Arguments.checkRange("remoteQueuePairNumber", remoteQueuePairNumber, 0, 0xff_ffff);
+    Range.check("remoteQueuePairNumber", remoteQueuePairNumber, 0, 0xff_ffff);
     return set(rdma_h.IBV_QP_DEST_QPN(), a -> ibv_qp_attr.dest_qp_num(a, remoteQueuePairNumber));
   }
 
@@ -261,8 +265,8 @@ public final class QueuePairChange {
    */
   public QueuePairChange alternatePath(
       AddressVector alternate, int partitionKeyIndex, int timeout) {
-    Arguments.checkRange("partitionKeyIndex", partitionKeyIndex, 0, 0xffff);
-    Arguments.checkRange("timeout", timeout, 0, 31);
+    Range.check("partitionKeyIndex", partitionKeyIndex, 0, 0xffff);
+    Range.check("timeout", timeout, 0, 31);
     return set(
         rdma_h.IBV_QP_ALT_PATH(),
         a -> {
@@ -303,7 +307,7 @@ public final class QueuePairChange {
    * @throws IllegalArgumentException where it is out of range
    */
   public QueuePairChange rateLimit(int rateLimit) {
-    Arguments.checkRange("rateLimit", rateLimit, 0, Integer.MAX_VALUE);
+    Range.check("rateLimit", rateLimit, 0, Integer.MAX_VALUE);
     return set(rdma_h.IBV_QP_RATE_LIMIT(), a -> ibv_qp_attr.rate_limit(a, rateLimit));
   }
 

@@ -12,6 +12,10 @@ import org.rdma4j.bindings.generated.ibv_qp_cap;
 import org.rdma4j.bindings.generated.ibv_qp_init_attr_ex;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.NativeConstants;
+import org.rdma4j.platform.Range;
+import org.rdma4j.platform.SameDevice;
+import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /**
  * What a queue pair is created with: {@code struct ibv_qp_init_attr_ex}. Immutable; each method
@@ -19,11 +23,11 @@ import org.rdma4j.lifetime.Lifetime;
  *
  * @param type what it is
  * @param sendCompletions where it is told how sends ended; null where it sends nothing, being
- *     EXTENDED_RECEIVE or having a receive hash
+ *     XRC_RECEIVE or having a receive hash
  * @param receiveCompletions where it is told how receives ended, may be the same queue; null where
- *     others receive for it, since it is EXTENDED_SEND, EXTENDED_RECEIVE or has a receive hash
+ *     others receive for it, since it is XRC_SEND, XRC_RECEIVE or has a receive hash
  * @param sharedReceiveQueue where its receives are posted; null, the default, where it has its own
- * @param xrcDomain the domain of an EXTENDED_RECEIVE one; null for others
+ * @param xrcDomain the domain of an XRC_RECEIVE one; null for others
  * @param receiveHash how its packets are spread over work queues; null, the default, where it
  *     receives by itself
  * @param sendDepth the most outstanding send requests; default 1
@@ -122,8 +126,8 @@ public record QueuePairConfig(
    * @param completions the completion queue
    * @return the configuration, everything else at its default
    */
-  public static QueuePairConfig extendedSend(CompletionQueue completions) {
-    return of(QueuePairType.EXTENDED_SEND, completions, null);
+  public static QueuePairConfig xrcSend(CompletionQueue completions) {
+    return of(QueuePairType.XRC_SEND, completions, null);
   }
 
   /**
@@ -133,9 +137,8 @@ public record QueuePairConfig(
    * @param xrcDomain the domain
    * @return the configuration, everything else at its default
    */
-  public static QueuePairConfig extendedReceive(XrcDomain xrcDomain) {
-    return of(QueuePairType.EXTENDED_RECEIVE, null, null)
-        .with(draft -> draft.xrcDomain = xrcDomain);
+  public static QueuePairConfig xrcReceive(XrcDomain xrcDomain) {
+    return of(QueuePairType.XRC_RECEIVE, null, null).with(draft -> draft.xrcDomain = xrcDomain);
   }
 
   /**
@@ -353,13 +356,13 @@ public record QueuePairConfig(
 
   /** Whether it has a send queue. */
   boolean sends() {
-    return type != QueuePairType.EXTENDED_RECEIVE && receiveHash == null;
+    return type != QueuePairType.XRC_RECEIVE && receiveHash == null;
   }
 
   /** Whether it receives by a queue that it has, or shares. */
   boolean receives() {
-    return type != QueuePairType.EXTENDED_SEND
-        && type != QueuePairType.EXTENDED_RECEIVE
+    return type != QueuePairType.XRC_SEND
+        && type != QueuePairType.XRC_RECEIVE
         && receiveHash == null;
   }
 
@@ -367,28 +370,28 @@ public record QueuePairConfig(
   void check(ProtectionDomain domain) {
     require("sendCompletions", sendCompletions != null, sends());
     require("receiveCompletions", receiveCompletions != null, receives());
-    require("xrcDomain", xrcDomain != null, type == QueuePairType.EXTENDED_RECEIVE);
+    require("xrcDomain", xrcDomain != null, type == QueuePairType.XRC_RECEIVE);
     checkSharedReceiveQueue(domain);
     RdmaDevice device = domain.device();
     if (sendCompletions != null) {
-      Arguments.checkSameDevice("send completion queue", sendCompletions.device(), device);
+      SameDevice.check("send completion queue", sendCompletions.device(), device);
     }
     if (receiveCompletions != null) {
-      Arguments.checkSameDevice("receive completion queue", receiveCompletions.device(), device);
+      SameDevice.check("receive completion queue", receiveCompletions.device(), device);
     }
     if (xrcDomain != null) {
-      Arguments.checkSameDevice("XRC domain", xrcDomain.device(), device);
+      SameDevice.check("XRC domain", xrcDomain.device(), device);
     }
     if (receiveHash != null) {
-      Arguments.checkSameDevice("indirection table", receiveHash.table().device(), device);
+      SameDevice.check("indirection table", receiveHash.table().device(), device);
     }
     DeviceAttributes limits = device.limits();
-    Arguments.checkRange("sendDepth", sendDepth, 0, limits.maxWorkRequests());
-    Arguments.checkRange("receiveDepth", receiveDepth, 0, limits.maxWorkRequests());
-    Arguments.checkRange("sendSges", sendSges, 0, limits.maxSges());
-    Arguments.checkRange("receiveSges", receiveSges, 0, limits.maxSges());
-    Arguments.checkRange("inlineBytes", inlineBytes, 0, MOST_INLINE_BYTES);
-    Arguments.checkRange("segmentHeaderBytes", segmentHeaderBytes, 0, 0xffff);
+    Range.check("sendDepth", sendDepth, 0, limits.maxWorkRequests());
+    Range.check("receiveDepth", receiveDepth, 0, limits.maxWorkRequests());
+    Range.check("sendSges", sendSges, 0, limits.maxSges());
+    Range.check("receiveSges", receiveSges, 0, limits.maxSges());
+    Range.check("inlineBytes", inlineBytes, 0, MAX_INLINE_BYTES);
+    Range.check("segmentHeaderBytes", segmentHeaderBytes, 0, 0xffff);
   }
 
   private void checkSharedReceiveQueue(ProtectionDomain domain) {
@@ -477,11 +480,11 @@ public record QueuePairConfig(
     }
     if (!flags.isEmpty()) {
       mask |= rdma_h.IBV_QP_INIT_ATTR_CREATE_FLAGS();
-      ibv_qp_init_attr_ex.create_flags(init, NativeConstant.mask(flags));
+      ibv_qp_init_attr_ex.create_flags(init, NativeConstants.mask(flags));
     }
     if (!sendOperations.isEmpty()) {
       mask |= rdma_h.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS();
-      ibv_qp_init_attr_ex.send_ops_flags(init, NativeConstant.mask(sendOperations));
+      ibv_qp_init_attr_ex.send_ops_flags(init, NativeConstants.mask(sendOperations));
     }
     return mask;
   }
@@ -489,5 +492,5 @@ public record QueuePairConfig(
   /**
    * No device of today inlines more than some hundred bytes; what it grants, it says at creation.
    */
-  private static final int MOST_INLINE_BYTES = 1 << 16;
+  private static final int MAX_INLINE_BYTES = 1 << 16;
 }

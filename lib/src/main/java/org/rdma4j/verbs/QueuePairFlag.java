@@ -1,5 +1,6 @@
 package org.rdma4j.verbs;
 
+import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
 /** What few queue pairs are created with: {@code enum ibv_qp_create_flags}. */

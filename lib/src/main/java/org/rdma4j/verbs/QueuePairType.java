@@ -1,5 +1,6 @@
 package org.rdma4j.verbs;
 
+import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
 /** What a queue pair is: {@code enum ibv_qp_type}. */
@@ -13,9 +14,9 @@ public enum QueuePairType implements NativeConstant {
   /** Ethernet frames as they are: {@code IBV_QPT_RAW_PACKET}. */
   RAW_PACKET(rdma_h.IBV_QPT_RAW_PACKET()),
   /** The sending half of an extended reliable connection: {@code IBV_QPT_XRC_SEND}. */
-  EXTENDED_SEND(rdma_h.IBV_QPT_XRC_SEND()),
+  XRC_SEND(rdma_h.IBV_QPT_XRC_SEND()),
   /** The receiving half of an extended reliable connection: {@code IBV_QPT_XRC_RECV}. */
-  EXTENDED_RECEIVE(rdma_h.IBV_QPT_XRC_RECV());
+  XRC_RECEIVE(rdma_h.IBV_QPT_XRC_RECV());
 
   private final int value;
 

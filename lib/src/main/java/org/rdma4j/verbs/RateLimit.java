@@ -1,5 +1,7 @@
 package org.rdma4j.verbs;
 
+import org.rdma4j.platform.Range;
+
 /**
  * How much a queue pair sends: {@code struct ibv_qp_rate_limit_attr}.
  *
@@ -14,8 +16,8 @@ public record RateLimit(int rate, int maxBurst, int typicalPacket) {
    * @throws IllegalArgumentException where a number is out of its range
    */
   public RateLimit {
-    Arguments.checkRange("rate", rate, 0, Integer.MAX_VALUE);
-    Arguments.checkRange("maxBurst", maxBurst, 0, Integer.MAX_VALUE);
-    Arguments.checkRange("typicalPacket", typicalPacket, 0, 0xffff);
+    Range.check("rate", rate, 0, Integer.MAX_VALUE);
+    Range.check("maxBurst", maxBurst, 0, Integer.MAX_VALUE);
+    Range.check("typicalPacket", typicalPacket, 0, 0xffff);
   }
 }

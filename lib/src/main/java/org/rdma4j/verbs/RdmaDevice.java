@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_ah_attr;
 import org.rdma4j.bindings.generated.ibv_context;
@@ -39,10 +40,29 @@ import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.lifetime.NativeObjects;
 import org.rdma4j.lifetime.Waits;
-import org.rdma4j.platform.ErrorNumber;
 import org.rdma4j.platform.Libc;
+import org.rdma4j.platform.NativeConstants;
+import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.platform.NativeLibraries;
+import org.rdma4j.platform.NetworkOrder;
+import org.rdma4j.platform.Range;
+import org.rdma4j.platform.SameDevice;
+import org.rdma4j.verbs.address.AddressVector;
+import org.rdma4j.verbs.address.EthernetAddress;
+import org.rdma4j.verbs.address.EthernetDestination;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.GidEntry;
+import org.rdma4j.verbs.address.GidType;
+import org.rdma4j.verbs.address.GlobalRoute;
+import org.rdma4j.verbs.attribute.DeviceAttributes;
+import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
+import org.rdma4j.verbs.attribute.Guid;
+import org.rdma4j.verbs.attribute.NodeType;
+import org.rdma4j.verbs.attribute.PortAttributes;
+import org.rdma4j.verbs.attribute.ReceiveSideScalingCapabilities;
+import org.rdma4j.verbs.attribute.TransportType;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
@@ -199,7 +219,7 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where the descriptor is not open, or not one of a device
    */
   public static RdmaDevice importDevice(int commandFileDescriptor) {
-    Arguments.checkRange("commandFileDescriptor", commandFileDescriptor, 0, Integer.MAX_VALUE);
+    Range.check("commandFileDescriptor", commandFileDescriptor, 0, Integer.MAX_VALUE);
     NativeLibraries.require();
     forbidForkInitialization();
     int own = Libc.duplicate(commandFileDescriptor);
@@ -207,7 +227,7 @@ public final class RdmaDevice implements AutoCloseable {
     if (context.address() == 0) {
       int errno = Errno.errno();
       Libc.close(own);
-      throw Native.failure(
+      throw NativeFailures.failure(
           null, "ibv_import_device(descriptor " + commandFileDescriptor + ")", errno);
     }
     try {
@@ -245,7 +265,7 @@ public final class RdmaDevice implements AutoCloseable {
         throw new IllegalStateException(
             "fork support has to be initialised before the first device is opened");
       }
-      Native.check(null, "ibv_fork_init", rdma_h.ibv_fork_init());
+      NativeFailures.check(null, "ibv_fork_init", rdma_h.ibv_fork_init());
       return forkStatus();
     }
   }
@@ -258,7 +278,7 @@ public final class RdmaDevice implements AutoCloseable {
    */
   public static ForkStatus forkStatus() {
     NativeLibraries.require();
-    return NativeConstant.of(
+    return NativeConstants.of(
         ForkStatus.class, rdma_h.ibv_is_fork_initialized(), ForkStatus.DISABLED);
   }
 
@@ -268,7 +288,8 @@ public final class RdmaDevice implements AutoCloseable {
     forbidForkInitialization();
     MemorySegment context = Calls.pointer(rdma_h.ibv_open_device$address(), device);
     if (context.address() == 0) {
-      throw Native.failure(info, "ibv_open_device(" + info.name() + ")", Errno.errno());
+      throw NativeFailures.failure(
+          info.name(), "ibv_open_device(" + info.name() + ")", Errno.errno());
     }
     return new RdmaDevice(context, info, style);
   }
@@ -322,8 +343,8 @@ public final class RdmaDevice implements AutoCloseable {
     return new DeviceInfo(
         rdma_h.ibv_get_device_name(device).getString(0),
         new Guid(NetworkOrder.of(guid)),
-        NativeConstant.of(NodeType.class, ibv_device.node_type(device), NodeType.UNKNOWN),
-        NativeConstant.of(
+        NativeConstants.of(NodeType.class, ibv_device.node_type(device), NodeType.UNKNOWN),
+        NativeConstants.of(
             TransportType.class, ibv_device.transport_type(device), TransportType.UNKNOWN),
         ibv_device.ibdev_path(device).getString(0),
         rdma_h.ibv_get_device_index(device));
@@ -472,7 +493,7 @@ public final class RdmaDevice implements AutoCloseable {
         ibv_gid_entry.port_num(entry),
         ibv_gid_entry.gid_index(entry),
         Gid.read(ibv_gid_entry.gid(entry)),
-        NativeConstant.of(GidType.class, ibv_gid_entry.gid_type(entry), GidType.INFINIBAND),
+        NativeConstants.of(GidType.class, ibv_gid_entry.gid_type(entry), GidType.INFINIBAND),
         ibv_gid_entry.ndev_ifindex(entry));
   }
 
@@ -487,7 +508,7 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where the query fails
    */
   public Gid gid(int port, int index) {
-    Arguments.checkIndex("GID index", index, port(port).gidTableLength());
+    Range.checkIndex("GID index", index, port(port).gidTableLength());
     return query(
         "ibv_query_gid(" + port + ", " + index + ")",
         ibv_gid.layout().byteSize(),
@@ -508,7 +529,7 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where the query fails
    */
   public Optional<GidEntry> gidEntry(int port, int index) {
-    Arguments.checkIndex("GID index", index, port(port).gidTableLength());
+    Range.checkIndex("GID index", index, port(port).gidTableLength());
     return query(
         "ibv_query_gid_ex(" + port + ", " + index + ")",
         ibv_gid_entry.layout().byteSize(),
@@ -532,7 +553,7 @@ public final class RdmaDevice implements AutoCloseable {
    */
   public OptionalInt partitionKeyIndex(int port, int key) {
     checkPort(port);
-    Arguments.checkRange("partition key", key, 0, 0xffff);
+    Range.check("partition key", key, 0, 0xffff);
     short networkOrder =
         ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN
             ? (short) key
@@ -554,7 +575,7 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where the query fails
    */
   public int partitionKey(int port, int index) {
-    Arguments.checkIndex("partition key index", index, port(port).partitionKeyTableLength());
+    Range.checkIndex("partition key index", index, port(port).partitionKeyTableLength());
     return query(
         "ibv_query_pkey(" + port + ", " + index + ")",
         Short.BYTES,
@@ -584,7 +605,7 @@ public final class RdmaDevice implements AutoCloseable {
     if (route == null) {
       throw new IllegalArgumentException(vector + " has no global route, must have one");
     }
-    Arguments.checkIndex("GID index", route.gidIndex(), port(vector.port()).gidTableLength());
+    Range.checkIndex("GID index", route.gidIndex(), port(vector.port()).gidTableLength());
     return lifetime.whileOpen(
         () -> {
           try (Arena arena = Arena.ofConfined()) {
@@ -592,8 +613,8 @@ public final class RdmaDevice implements AutoCloseable {
             vector.write(attributes);
             MemorySegment address = arena.allocate(EthernetAddress.BYTES);
             MemorySegment vlan = arena.allocate(ValueLayout.JAVA_SHORT);
-            Native.check(
-                info,
+            NativeFailures.check(
+                info.name(),
                 "ibv_resolve_eth_l2_from_gid(" + route.destination() + ")",
                 Math.abs(rdma_h.ibv_resolve_eth_l2_from_gid(context, attributes, address, vlan)));
             int tag = Short.toUnsignedInt(vlan.get(ValueLayout.JAVA_SHORT, 0));
@@ -628,8 +649,10 @@ public final class RdmaDevice implements AutoCloseable {
         () ->
             new ProtectionDomain(
                 this,
-                Native.created(
-                    info, "ibv_alloc_pd", Calls.pointer(rdma_h.ibv_alloc_pd$address(), context))));
+                NativeFailures.created(
+                    info.name(),
+                    "ibv_alloc_pd",
+                    Calls.pointer(rdma_h.ibv_alloc_pd$address(), context))));
   }
 
   /**
@@ -645,7 +668,9 @@ public final class RdmaDevice implements AutoCloseable {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment init = arena.allocate(ibv_td_init_attr.layout());
             return new ThreadDomain(
-                this, Native.created(info, "ibv_alloc_td", Verbs.ibv_alloc_td(context, init)));
+                this,
+                NativeFailures.created(
+                    info.name(), "ibv_alloc_td", Verbs.ibv_alloc_td(context, init)));
           }
         });
   }
@@ -693,7 +718,9 @@ public final class RdmaDevice implements AutoCloseable {
             ibv_xrcd_init_attr.fd(init, descriptor);
             ibv_xrcd_init_attr.oflags(init, flags);
             return new XrcDomain(
-                this, Native.created(info, "ibv_open_xrcd", Verbs.ibv_open_xrcd(context, init)));
+                this,
+                NativeFailures.created(
+                    info.name(), "ibv_open_xrcd", Verbs.ibv_open_xrcd(context, init)));
           }
         });
   }
@@ -716,7 +743,7 @@ public final class RdmaDevice implements AutoCloseable {
     }
     List<WorkQueue> entries = List.of(queues);
     for (WorkQueue queue : entries) {
-      Arguments.checkSameDevice("work queue", queue.domain().device(), this);
+      SameDevice.check("work queue", queue.domain().device(), this);
     }
     return Lifetime.whileAllOpen(
         Stream.concat(Stream.of(lifetime), entries.stream().map(WorkQueue::lifetime)).toList(),
@@ -735,8 +762,8 @@ public final class RdmaDevice implements AutoCloseable {
         () ->
             new CompletionChannel(
                 this,
-                Native.created(
-                    info,
+                NativeFailures.created(
+                    info.name(),
                     "ibv_create_comp_channel",
                     Calls.pointer(rdma_h.ibv_create_comp_channel$address(), context))));
   }
@@ -784,11 +811,10 @@ public final class RdmaDevice implements AutoCloseable {
    *     fields
    */
   public CompletionQueue createCompletionQueue(CompletionQueueConfig config) {
-    Arguments.checkRange("entries", config.entries(), 1, attributes.maxCompletionQueueEntries());
-    Arguments.checkIndex("vector", config.vector(), completionVectors());
+    Range.check("entries", config.entries(), 1, attributes.maxCompletionQueueEntries());
+    Range.checkIndex("vector", config.vector(), completionVectors());
     CompletionChannel channel = config.channel();
-    Arguments.checkSameDevice(
-        "completion channel", channel == null ? this : channel.device(), this);
+    SameDevice.check("completion channel", channel == null ? this : channel.device(), this);
     return lifetime.whileOpen(
         () -> channel == null ? newQueue(config) : channel.whileOpen(() -> newQueue(config)));
   }
@@ -800,8 +826,8 @@ public final class RdmaDevice implements AutoCloseable {
     if (fields == null) {
       return new CompletionQueue(
           this,
-          Native.created(
-              info,
+          NativeFailures.created(
+              info.name(),
               "ibv_create_cq(" + config.entries() + " entries)",
               Calls.pointer(
                   rdma_h.ibv_create_cq$address(),
@@ -817,11 +843,11 @@ public final class RdmaDevice implements AutoCloseable {
       ibv_cq_init_attr_ex.cqe(init, config.entries());
       ibv_cq_init_attr_ex.channel(init, events);
       ibv_cq_init_attr_ex.comp_vector(init, config.vector());
-      ibv_cq_init_attr_ex.wc_flags(init, NativeConstant.mask(fields));
+      ibv_cq_init_attr_ex.wc_flags(init, NativeConstants.mask(fields));
       return new CompletionQueue(
           this,
-          Native.created(
-              info,
+          NativeFailures.created(
+              info.name(),
               "ibv_create_cq_ex(" + config.entries() + " entries, " + fields + ")",
               Verbs.ibv_create_cq_ex(context, init)),
           config);
@@ -910,7 +936,7 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   void checkPort(int port) {
-    Arguments.checkRange("port", port, 1, attributes.ports());
+    Range.check("port", port, 1, attributes.ports());
   }
 
   private interface Query {
@@ -927,7 +953,7 @@ public final class RdmaDevice implements AutoCloseable {
         () -> {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment result = arena.allocate(bytes, Long.BYTES);
-            Native.check(info, call, query.into(result));
+            NativeFailures.check(info.name(), call, query.into(result));
             return reading.from(result);
           }
         });

@@ -5,13 +5,17 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Set;
 import org.rdma4j.bindings.generated.ibv_rx_hash_conf;
+import org.rdma4j.platform.NativeConstants;
+import org.rdma4j.platform.Range;
+import org.rdma4j.verbs.attribute.ReceiveHashField;
+import org.rdma4j.verbs.attribute.ReceiveHashFunction;
 
 /**
  * How received packets are spread over work queues, receive side scaling: {@code struct
  * ibv_rx_hash_conf}.
  */
 public final class ReceiveHash {
-  private static final int MOST_KEY_BYTES = 0xff;
+  private static final int MAX_KEY_BYTES = 0xff;
 
   private final IndirectionTable table;
   private final ReceiveHashFunction function;
@@ -32,7 +36,7 @@ public final class ReceiveHash {
       ReceiveHashFunction function,
       byte[] key,
       ReceiveHashField... fields) {
-    Arguments.checkRange("key length", key.length, 0, MOST_KEY_BYTES);
+    Range.check("key length", key.length, 0, MAX_KEY_BYTES);
     this.table = table;
     this.function = function;
     this.key = key.clone();
@@ -52,7 +56,8 @@ public final class ReceiveHash {
     ibv_rx_hash_conf.rx_hash_function(conf, (byte) function.value());
     ibv_rx_hash_conf.rx_hash_key_len(conf, (byte) key.length);
     ibv_rx_hash_conf.rx_hash_key(conf, arena.allocateFrom(ValueLayout.JAVA_BYTE, key));
-    ibv_rx_hash_conf.rx_hash_fields_mask(conf, Integer.toUnsignedLong(NativeConstant.mask(fields)));
+    ibv_rx_hash_conf.rx_hash_fields_mask(
+        conf, Integer.toUnsignedLong(NativeConstants.mask(fields)));
   }
 
   @Override

@@ -4,6 +4,9 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.ibv_recv_wr;
 import org.rdma4j.bindings.inlines.DataPath;
+import org.rdma4j.datapath.HotCall;
+import org.rdma4j.datapath.HotCalls;
+import org.rdma4j.datapath.RequestChain;
 
 /**
  * Receive requests, {@code struct ibv_recv_wr}, built in place in native memory and posted
@@ -32,7 +35,7 @@ public final class ReceiveRequests {
     this.queuePair = queuePair;
   }
 
-  static ReceiveRequests of(QueuePair queuePair, int most, HotCalls posts) {
+  static ReceiveRequests of(QueuePair queuePair, int max, HotCalls posts) {
     RdmaDevice device = queuePair.domain().device();
     long op = DataPath.ibv_post_recv$op(device.context());
     return new ReceiveRequests(
@@ -40,14 +43,15 @@ public final class ReceiveRequests {
             target(device, posts, op, queuePair.pointer()),
             "ibv_post_recv",
             SIZE,
-            most,
+            max,
             queuePair.capabilities().receiveSges(),
             0,
+            PostException::new,
             null),
         queuePair);
   }
 
-  static ReceiveRequests of(SharedReceiveQueue queue, int most, HotCalls posts) {
+  static ReceiveRequests of(SharedReceiveQueue queue, int max, HotCalls posts) {
     RdmaDevice device = queue.domain().device();
     long op = DataPath.ibv_post_srq_recv$op(device.context());
     return new ReceiveRequests(
@@ -55,14 +59,15 @@ public final class ReceiveRequests {
             target(device, posts, op, queue.pointer()),
             "ibv_post_srq_recv",
             SIZE,
-            most,
+            max,
             queue.sges(),
             0,
+            PostException::new,
             null),
         null);
   }
 
-  static ReceiveRequests of(WorkQueue queue, int most, HotCalls posts) {
+  static ReceiveRequests of(WorkQueue queue, int max, HotCalls posts) {
     RdmaDevice device = queue.domain().device();
     long op = DataPath.ibv_post_wq_recv$op(queue.pointer());
     return new ReceiveRequests(
@@ -70,16 +75,17 @@ public final class ReceiveRequests {
             target(device, posts, op, queue.pointer()),
             "ibv_post_wq_recv",
             SIZE,
-            most,
+            max,
             queue.sges(),
             0,
+            PostException::new,
             null),
         null);
   }
 
   private static HotCall.Target target(
       RdmaDevice device, HotCalls posts, long op, MemorySegment queue) {
-    return new HotCall.Target(posts, "ReceiveRequests", device.callStyle(), op, queue);
+    return new HotCall.Target(posts, "ReceiveRequests", device.callStyle().isCritical(), op, queue);
   }
 
   /**
@@ -109,7 +115,7 @@ public final class ReceiveRequests {
    *     the wrong one
    */
   public ReceiveRequests into(MemoryRegion region, long offset, long length) {
-    chain.addPiece(region, offset, length);
+    chain.addPiece(region.addressOf(offset, length), length, region.key());
     return this;
   }
 
@@ -166,6 +172,6 @@ public final class ReceiveRequests {
    * @throws IllegalStateException where the queue pair is closed, or the thread is the wrong one
    */
   public void release() {
-    chain.disown();
+    chain.release();
   }
 }

@@ -10,8 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.lifetime.Lifetime;
-import org.rdma4j.memory.HugePages;
-import org.rdma4j.memory.PageMemory;
+import org.rdma4j.platform.PageMemory;
 
 /**
  * The memory under a region, and what keeps it from being freed before its deregistration: a device
@@ -41,7 +40,7 @@ final class RegionMemory {
   }
 
   static RegionMemory allocate(long bytes, HugePages pages) {
-    return of(PageMemory.allocate(bytes, pages));
+    return of(PageMemory.allocateHuge(bytes, pages.pageSize()));
   }
 
   private static RegionMemory of(PageMemory memory) {
@@ -64,7 +63,8 @@ final class RegionMemory {
     checkNative(segment);
     if (!segment.scope().equals(arena.scope())) {
       throw new IllegalArgumentException(
-          "the memory is of another arena than the one given: both must be those of its allocation");
+          "the memory is of another arena than the one given: both must be those of its"
+              + " allocation");
     }
     return new RegionMemory(segment, () -> {}, arena, null);
   }

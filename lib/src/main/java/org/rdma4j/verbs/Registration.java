@@ -2,11 +2,12 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.MemoryVerbs;
-import org.rdma4j.platform.ErrorNumber;
+import org.rdma4j.lifetime.BoundWindows;
 
 /**
  * A {@code struct ibv_mr}, until it is deregistered or goes over to a region that takes its

@@ -1,5 +1,6 @@
 package org.rdma4j.verbs;
 
+import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
 /** What an extended queue pair is to be able to post: {@code enum ibv_qp_create_send_ops_flags}. */

@@ -6,10 +6,18 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.bindings.generated.ibv_mw_bind_info;
-import org.rdma4j.bindings.generated.ibv_send_wr;
-import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.DataPath;
+import org.rdma4j.datapath.ExtendedQueuePair;
+import org.rdma4j.datapath.HotCall;
+import org.rdma4j.datapath.HotCalls;
+import org.rdma4j.datapath.RawMemory;
+import org.rdma4j.datapath.Referent;
+import org.rdma4j.datapath.Referents;
+import org.rdma4j.datapath.RequestChain;
+import org.rdma4j.datapath.SendLayout;
+import org.rdma4j.platform.NativeConstants;
+import org.rdma4j.platform.NetworkOrder;
+import org.rdma4j.platform.Range;
 
 /**
  * Send requests, {@code struct ibv_send_wr}, built in place in native memory and posted together:
@@ -25,64 +33,10 @@ import org.rdma4j.bindings.inlines.DataPath;
  * method throws IllegalStateException; a close in the middle of a post waits until that returns.
  */
 public final class SendRequests {
-  static final long OPCODE = ibv_send_wr.opcode$offset();
-  static final long SEND_FLAGS = ibv_send_wr.send_flags$offset();
-  static final long IMM_DATA = ibv_send_wr.imm_data$offset();
-  private static final long WR = ibv_send_wr.wr$offset();
-  private static final long RDMA = WR + ibv_send_wr.wr.rdma$offset();
-  static final long RDMA_REMOTE_ADDR = RDMA + ibv_send_wr.wr.rdma.remote_addr$offset();
-  static final long RDMA_RKEY = RDMA + ibv_send_wr.wr.rdma.rkey$offset();
-  private static final long ATOMIC = WR + ibv_send_wr.wr.atomic$offset();
-  static final long ATOMIC_REMOTE_ADDR = ATOMIC + ibv_send_wr.wr.atomic.remote_addr$offset();
-  static final long ATOMIC_COMPARE_ADD = ATOMIC + ibv_send_wr.wr.atomic.compare_add$offset();
-  static final long ATOMIC_SWAP = ATOMIC + ibv_send_wr.wr.atomic.swap$offset();
-  static final long ATOMIC_RKEY = ATOMIC + ibv_send_wr.wr.atomic.rkey$offset();
-  private static final long UD = WR + ibv_send_wr.wr.ud$offset();
-  static final long UD_AH = UD + ibv_send_wr.wr.ud.ah$offset();
-  static final long UD_REMOTE_QPN = UD + ibv_send_wr.wr.ud.remote_qpn$offset();
-  static final long UD_REMOTE_QKEY = UD + ibv_send_wr.wr.ud.remote_qkey$offset();
-  private static final long BIND_MW_FIELD = ibv_send_wr.bind_mw$offset();
-  static final long BIND_WINDOW = BIND_MW_FIELD + ibv_send_wr.bind_mw.mw$offset();
-  static final long BIND_RKEY = BIND_MW_FIELD + ibv_send_wr.bind_mw.rkey$offset();
-  static final long BIND_INFO = BIND_MW_FIELD + ibv_send_wr.bind_mw.bind_info$offset();
-  private static final long BIND_REGION = BIND_INFO + ibv_mw_bind_info.mr$offset();
-  private static final long BIND_ADDR = BIND_INFO + ibv_mw_bind_info.addr$offset();
-  private static final long BIND_LENGTH = BIND_INFO + ibv_mw_bind_info.length$offset();
-  private static final long BIND_ACCESS = BIND_INFO + ibv_mw_bind_info.mw_access_flags$offset();
-  static final long XRC_REMOTE_SRQN =
-      ibv_send_wr.qp_type$offset()
-          + ibv_send_wr.qp_type.xrc$offset()
-          + ibv_send_wr.qp_type.xrc.remote_srqn$offset();
-  private static final long TSO_FIELD = ibv_send_wr.tso$offset();
-  static final long TSO_HEADER = TSO_FIELD + ibv_send_wr.tso.hdr$offset();
-  static final long TSO_HEADER_SIZE = TSO_FIELD + ibv_send_wr.tso.hdr_sz$offset();
-  static final long TSO_MSS = TSO_FIELD + ibv_send_wr.tso.mss$offset();
-  static final int BIND_MW = rdma_h.IBV_WR_BIND_MW();
-  static final int SEND = rdma_h.IBV_WR_SEND();
-  static final int SEND_WITH_IMM = rdma_h.IBV_WR_SEND_WITH_IMM();
-  static final int SEND_WITH_INV = rdma_h.IBV_WR_SEND_WITH_INV();
-  static final int RDMA_WRITE = rdma_h.IBV_WR_RDMA_WRITE();
-  static final int RDMA_WRITE_WITH_IMM = rdma_h.IBV_WR_RDMA_WRITE_WITH_IMM();
-  static final int RDMA_READ = rdma_h.IBV_WR_RDMA_READ();
-  static final int COMPARE_AND_SWAP = rdma_h.IBV_WR_ATOMIC_CMP_AND_SWP();
-  static final int FETCH_AND_ADD = rdma_h.IBV_WR_ATOMIC_FETCH_AND_ADD();
-  static final int LOCAL_INV = rdma_h.IBV_WR_LOCAL_INV();
-  static final int TSO = rdma_h.IBV_WR_TSO();
-  static final int ATOMIC_WRITE = rdma_h.IBV_WR_ATOMIC_WRITE();
-  private static final int SIGNALED = rdma_h.IBV_SEND_SIGNALED();
-  private static final int SOLICITED = rdma_h.IBV_SEND_SOLICITED();
-  private static final int FENCE = rdma_h.IBV_SEND_FENCE();
-
-  /** Of a request whose operation has yet to be given. */
-  static final int NO_OPCODE = 63;
-
-  static final int INLINE = rdma_h.IBV_SEND_INLINE();
-  private static final int IP_CSUM = rdma_h.IBV_SEND_IP_CSUM();
-
   private final QueuePair queuePair;
   private final RequestChain chain;
-  private final int mostInline;
-  private final int mostHeader;
+  private final int maxInline;
+  private final int maxHeader;
 
   /**
    * A bit for each opcode that the queue pair's type allows. It protects more than the order: what
@@ -102,31 +56,33 @@ public final class SendRequests {
   /** Of datagrams, each of which must point to an address handle, and of binds. */
   private @Nullable Referents referents;
 
-  SendRequests(QueuePair queuePair, int most, HotCalls posts) {
+  SendRequests(QueuePair queuePair, int max, HotCalls posts) {
     RdmaDevice device = queuePair.domain().device();
     ExtendedQueuePair extended = queuePair.extended();
     this.queuePair = queuePair;
-    this.mostInline = queuePair.capabilities().inlineBytes();
-    this.mostHeader = queuePair.segmentHeaderBytes();
+    this.maxInline = queuePair.capabilities().inlineBytes();
+    this.maxHeader = queuePair.segmentHeaderBytes();
     this.opcodes = opcodes(queuePair);
-    this.initialOpcode = (opcodes >>> SEND & 1) == 0 ? NO_OPCODE : SEND;
+    this.initialOpcode =
+        (opcodes >>> SendLayout.SEND & 1) == 0 ? SendLayout.NO_OPCODE : SendLayout.SEND;
     this.chain =
         new RequestChain(
             new HotCall.Target(
                 posts,
                 "SendRequests",
-                device.callStyle(),
+                device.callStyle().isCritical(),
                 extended == null ? DataPath.ibv_post_send$op(device.context()) : 0,
                 queuePair.pointer()),
             extended == null ? "ibv_post_send" : "ibv_wr_complete",
-            (int) ibv_send_wr.layout().byteSize(),
-            most,
+            SendLayout.SIZE,
+            max,
             queuePair.capabilities().sendSges(),
-            mostInline + mostHeader,
+            maxInline + maxHeader,
+            PostException::new,
             extended);
     if (queuePair.type() == QueuePairType.UNRELIABLE_DATAGRAM) {
       refer(Referent.MISSING);
-    } else if (queuePair.type() == QueuePairType.EXTENDED_SEND) {
+    } else if (queuePair.type() == QueuePairType.XRC_SEND) {
       refer(Referent.MISSING_QUEUE);
     }
   }
@@ -160,7 +116,7 @@ public final class SendRequests {
     Set<SendOperation> operations = queuePair.sendOperations();
     if (operations.isEmpty()) {
       // Struct ibv_send_wr has no place for its bytes.
-      return allowed & ~(1L << ATOMIC_WRITE);
+      return allowed & ~(1L << SendLayout.ATOMIC_WRITE);
     }
     long asked = 0;
     for (SendOperation operation : operations) {
@@ -172,43 +128,43 @@ public final class SendRequests {
   /** The opcode of the requests that an operation allows. */
   static int opcode(SendOperation operation) {
     return switch (operation) {
-      case WRITE -> RDMA_WRITE;
-      case WRITE_WITH_IMMEDIATE -> RDMA_WRITE_WITH_IMM;
-      case SEND -> SEND;
-      case SEND_WITH_IMMEDIATE -> SEND_WITH_IMM;
-      case READ -> RDMA_READ;
-      case COMPARE_AND_SWAP -> COMPARE_AND_SWAP;
-      case FETCH_AND_ADD -> FETCH_AND_ADD;
-      case INVALIDATE -> LOCAL_INV;
-      case BIND_MEMORY_WINDOW -> BIND_MW;
-      case SEND_WITH_INVALIDATE -> SEND_WITH_INV;
-      case SEGMENTED_SEND -> TSO;
-      case ATOMIC_WRITE -> ATOMIC_WRITE;
+      case WRITE -> SendLayout.RDMA_WRITE;
+      case WRITE_WITH_IMMEDIATE -> SendLayout.RDMA_WRITE_WITH_IMM;
+      case SEND -> SendLayout.SEND;
+      case SEND_WITH_IMMEDIATE -> SendLayout.SEND_WITH_IMM;
+      case READ -> SendLayout.RDMA_READ;
+      case COMPARE_AND_SWAP -> SendLayout.COMPARE_AND_SWAP;
+      case FETCH_AND_ADD -> SendLayout.FETCH_AND_ADD;
+      case INVALIDATE -> SendLayout.LOCAL_INV;
+      case BIND_MEMORY_WINDOW -> SendLayout.BIND_MW;
+      case SEND_WITH_INVALIDATE -> SendLayout.SEND_WITH_INV;
+      case SEGMENTED_SEND -> SendLayout.TSO;
+      case ATOMIC_WRITE -> SendLayout.ATOMIC_WRITE;
     };
   }
 
   private static long opcodes(QueuePairType type, boolean segmented) {
-    long sends = 1L << SEND | 1L << SEND_WITH_IMM;
+    long sends = 1L << SendLayout.SEND | 1L << SendLayout.SEND_WITH_IMM;
     long unreliable =
         sends
-            | 1L << SEND_WITH_INV
-            | 1L << RDMA_WRITE
-            | 1L << RDMA_WRITE_WITH_IMM
-            | 1L << LOCAL_INV
-            | 1L << BIND_MW;
+            | 1L << SendLayout.SEND_WITH_INV
+            | 1L << SendLayout.RDMA_WRITE
+            | 1L << SendLayout.RDMA_WRITE_WITH_IMM
+            | 1L << SendLayout.LOCAL_INV
+            | 1L << SendLayout.BIND_MW;
     long reliable =
         unreliable
-            | 1L << RDMA_READ
-            | 1L << COMPARE_AND_SWAP
-            | 1L << FETCH_AND_ADD
-            | 1L << ATOMIC_WRITE;
-    long segments = segmented ? 1L << TSO : 0;
+            | 1L << SendLayout.RDMA_READ
+            | 1L << SendLayout.COMPARE_AND_SWAP
+            | 1L << SendLayout.FETCH_AND_ADD
+            | 1L << SendLayout.ATOMIC_WRITE;
+    long segments = segmented ? 1L << SendLayout.TSO : 0;
     return switch (type) {
-      case RELIABLE_CONNECTION, EXTENDED_SEND -> reliable;
+      case RELIABLE_CONNECTION, XRC_SEND -> reliable;
       case UNRELIABLE_CONNECTION -> unreliable;
       case UNRELIABLE_DATAGRAM -> sends | segments;
-      case RAW_PACKET -> 1L << SEND | segments;
-      case EXTENDED_RECEIVE -> 0;
+      case RAW_PACKET -> 1L << SendLayout.SEND | segments;
+      case XRC_RECEIVE -> 0;
     };
   }
 
@@ -222,9 +178,9 @@ public final class SendRequests {
   public SendRequests add(long id) {
     long request = chain.add(id);
     // In this order, or the compiler makes one store of two, from which processors forward slowly.
-    RawMemory.putInt(request + SEND_FLAGS, 0);
+    RawMemory.putInt(request + SendLayout.SEND_FLAGS, 0);
     flags = 0;
-    RawMemory.putInt(request + OPCODE, initialOpcode);
+    RawMemory.putInt(request + SendLayout.OPCODE, initialOpcode);
     if (referents != null) {
       referents.reset(chain.index(request));
     }
@@ -238,7 +194,7 @@ public final class SendRequests {
    * @throws IllegalStateException where there is no request, or the thread is the wrong one
    */
   public SendRequests send() {
-    become(SEND);
+    become(SendLayout.SEND);
     return this;
   }
 
@@ -251,7 +207,8 @@ public final class SendRequests {
    * @throws IllegalStateException where there is no request, or the thread is the wrong one
    */
   public SendRequests sendWithImmediate(int immediate) {
-    RawMemory.putInt(become(SEND_WITH_IMM) + IMM_DATA, NetworkOrder.of(immediate));
+    RawMemory.putInt(
+        become(SendLayout.SEND_WITH_IMM) + SendLayout.IMM_DATA, NetworkOrder.of(immediate));
     return this;
   }
 
@@ -266,7 +223,7 @@ public final class SendRequests {
    *     type of the queue pair does not allow it
    */
   public SendRequests sendWithInvalidate(int remoteKey) {
-    RawMemory.putInt(become(SEND_WITH_INV) + IMM_DATA, remoteKey);
+    RawMemory.putInt(become(SendLayout.SEND_WITH_INV) + SendLayout.IMM_DATA, remoteKey);
     return this;
   }
 
@@ -283,7 +240,7 @@ public final class SendRequests {
    *     type of the queue pair does not allow it
    */
   public SendRequests write(long remoteAddress, int remoteKey) {
-    remote(become(RDMA_WRITE), remoteAddress, remoteKey);
+    remote(become(SendLayout.RDMA_WRITE), remoteAddress, remoteKey);
     return this;
   }
 
@@ -299,9 +256,9 @@ public final class SendRequests {
    *     type of the queue pair does not allow it
    */
   public SendRequests writeWithImmediate(long remoteAddress, int remoteKey, int immediate) {
-    long request = become(RDMA_WRITE_WITH_IMM);
+    long request = become(SendLayout.RDMA_WRITE_WITH_IMM);
     remote(request, remoteAddress, remoteKey);
-    RawMemory.putInt(request + IMM_DATA, NetworkOrder.of(immediate));
+    RawMemory.putInt(request + SendLayout.IMM_DATA, NetworkOrder.of(immediate));
     return this;
   }
 
@@ -318,7 +275,7 @@ public final class SendRequests {
    *     type of the queue pair does not allow it
    */
   public SendRequests read(long remoteAddress, int remoteKey) {
-    remote(become(RDMA_READ), remoteAddress, remoteKey);
+    remote(become(SendLayout.RDMA_READ), remoteAddress, remoteKey);
     return this;
   }
 
@@ -340,9 +297,9 @@ public final class SendRequests {
   public SendRequests compareAndSwap(
       long remoteAddress, int remoteKey, long expected, long replacement) {
     checkAligned(remoteAddress);
-    long request = become(COMPARE_AND_SWAP);
+    long request = become(SendLayout.COMPARE_AND_SWAP);
     atomic(request, remoteAddress, remoteKey, expected);
-    RawMemory.putLong(request + ATOMIC_SWAP, replacement);
+    RawMemory.putLong(request + SendLayout.ATOMIC_SWAP, replacement);
     return this;
   }
 
@@ -361,7 +318,7 @@ public final class SendRequests {
    */
   public SendRequests fetchAndAdd(long remoteAddress, int remoteKey, long addend) {
     checkAligned(remoteAddress);
-    atomic(become(FETCH_AND_ADD), remoteAddress, remoteKey, addend);
+    atomic(become(SendLayout.FETCH_AND_ADD), remoteAddress, remoteKey, addend);
     return this;
   }
 
@@ -375,9 +332,9 @@ public final class SendRequests {
    *     type of the queue pair does not allow it
    */
   public SendRequests invalidate(int key) {
-    long request = become(LOCAL_INV);
-    RawMemory.putInt(request + IMM_DATA, key);
-    if (queuePair.type() == QueuePairType.EXTENDED_SEND) {
+    long request = become(SendLayout.LOCAL_INV);
+    RawMemory.putInt(request + SendLayout.IMM_DATA, key);
+    if (queuePair.type() == QueuePairType.XRC_SEND) {
       refer(Referent.MISSING_QUEUE).fill(chain.index(request));
     }
     return this;
@@ -399,7 +356,7 @@ public final class SendRequests {
    */
   public SendRequests atomicWrite(long remoteAddress, int remoteKey, long value) {
     checkAligned(remoteAddress);
-    atomic(become(ATOMIC_WRITE), remoteAddress, remoteKey, value);
+    atomic(become(SendLayout.ATOMIC_WRITE), remoteAddress, remoteKey, value);
     return this;
   }
 
@@ -419,17 +376,17 @@ public final class SendRequests {
    *     arena is closed, the thread is the wrong one, or the queue pair does not allow it
    */
   public SendRequests segmented(MemorySegment header, long offset, int length, int segmentBytes) {
-    long request = allow(TSO);
-    if ((flags & INLINE) != 0) {
+    long request = allow(SendLayout.TSO);
+    if ((flags & SendLayout.INLINE) != 0) {
       throw inlineSegments();
     }
-    Arguments.checkRange("length", length, 1, mostHeader);
-    Arguments.checkRange("segmentBytes", segmentBytes, 1, 0xffff);
-    long kept = chain.keep(request, mostInline, header, offset, length);
-    RawMemory.putLong(request + TSO_HEADER, kept);
-    RawMemory.putShort(request + TSO_HEADER_SIZE, (short) length);
-    RawMemory.putShort(request + TSO_MSS, (short) segmentBytes);
-    RawMemory.putInt(request + OPCODE, TSO);
+    Range.check("length", length, 1, maxHeader);
+    Range.check("segmentBytes", segmentBytes, 1, 0xffff);
+    long kept = chain.keep(request, maxInline, header, offset, length);
+    RawMemory.putLong(request + SendLayout.TSO_HEADER, kept);
+    RawMemory.putShort(request + SendLayout.TSO_HEADER_SIZE, (short) length);
+    RawMemory.putShort(request + SendLayout.TSO_MSS, (short) segmentBytes);
+    RawMemory.putInt(request + SendLayout.OPCODE, SendLayout.TSO);
     return this;
   }
 
@@ -444,11 +401,11 @@ public final class SendRequests {
    */
   public SendRequests toSharedReceiveQueue(int number) {
     long request = chain.current();
-    if (queuePair.type() != QueuePairType.EXTENDED_SEND) {
+    if (queuePair.type() != QueuePairType.XRC_SEND) {
       throw new IllegalStateException(
           queuePair + " is of type " + queuePair.type() + ", whose peer has one queue");
     }
-    RawMemory.putInt(request + XRC_REMOTE_SRQN, number);
+    RawMemory.putInt(request + SendLayout.XRC_REMOTE_SRQN, number);
     refer(Referent.MISSING_QUEUE).fill(chain.index(request));
     return this;
   }
@@ -474,11 +431,11 @@ public final class SendRequests {
     if (!queuePair.domain().isSameAs(handle.domain())) {
       throw new IllegalArgumentException("the " + handle + " belongs to another protection domain");
     }
-    Arguments.checkRange("queuePairNumber", queuePairNumber, 0, 0xff_ffff);
+    Range.check("queuePairNumber", queuePairNumber, 0, 0xff_ffff);
     handle.referent().check();
-    RawMemory.putLong(request + UD_AH, handle.address());
-    RawMemory.putInt(request + UD_REMOTE_QPN, queuePairNumber);
-    RawMemory.putInt(request + UD_REMOTE_QKEY, queueKey);
+    RawMemory.putLong(request + SendLayout.UD_AH, handle.address());
+    RawMemory.putInt(request + SendLayout.UD_REMOTE_QPN, queuePairNumber);
+    RawMemory.putInt(request + SendLayout.UD_REMOTE_QKEY, queueKey);
     refer(Referent.MISSING).set(chain.index(request), handle.referent(), Referent.NONE);
     return this;
   }
@@ -500,7 +457,7 @@ public final class SendRequests {
    *     type of the queue pair does not allow it, or something is closed
    */
   public SendRequests bind(MemoryWindow window, MemorySlice part, AccessFlag... access) {
-    long request = allow(BIND_MW);
+    long request = allow(SendLayout.BIND_MW);
     window.checkType2(queuePair.domain());
     Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
     flags.addAll(List.of(access));
@@ -516,15 +473,18 @@ public final class SendRequests {
                     .whileOpen(
                         () -> {
                           int key = window.nextKey();
-                          RawMemory.putLong(request + BIND_WINDOW, window.pointer().address());
-                          RawMemory.putInt(request + BIND_RKEY, key);
-                          RawMemory.putLong(request + BIND_REGION, region.pointer().address());
-                          RawMemory.putLong(request + BIND_ADDR, address);
-                          RawMemory.putLong(request + BIND_LENGTH, part.length());
-                          RawMemory.putInt(request + BIND_ACCESS, NativeConstant.mask(flags));
+                          RawMemory.putLong(
+                              request + SendLayout.BIND_WINDOW, window.pointer().address());
+                          RawMemory.putInt(request + SendLayout.BIND_RKEY, key);
+                          RawMemory.putLong(
+                              request + SendLayout.BIND_REGION, region.pointer().address());
+                          RawMemory.putLong(request + SendLayout.BIND_ADDR, address);
+                          RawMemory.putLong(request + SendLayout.BIND_LENGTH, part.length());
+                          RawMemory.putInt(
+                              request + SendLayout.BIND_ACCESS, NativeConstants.mask(flags));
                           refer(Referent.NONE)
                               .set(chain.index(request), window.referent(), region.referent());
-                          RawMemory.putInt(request + OPCODE, BIND_MW);
+                          RawMemory.putInt(request + SendLayout.OPCODE, SendLayout.BIND_MW);
                           MemoryWindow.Binding before =
                               window.requested(region, queuePair.windows(), key);
                           binds().add(new Bind(request, window, key, before));
@@ -544,7 +504,7 @@ public final class SendRequests {
 
   private long become(int opcode) {
     long request = allow(opcode);
-    RawMemory.putInt(request + OPCODE, opcode);
+    RawMemory.putInt(request + SendLayout.OPCODE, opcode);
     return request;
   }
 
@@ -563,8 +523,8 @@ public final class SendRequests {
   }
 
   private static void remote(long request, long address, int key) {
-    RawMemory.putLong(request + RDMA_REMOTE_ADDR, address);
-    RawMemory.putInt(request + RDMA_RKEY, key);
+    RawMemory.putLong(request + SendLayout.RDMA_REMOTE_ADDR, address);
+    RawMemory.putInt(request + SendLayout.RDMA_RKEY, key);
   }
 
   /** Before the request becomes an atomic, which it else would be without an address. */
@@ -576,9 +536,9 @@ public final class SendRequests {
   }
 
   private static void atomic(long request, long address, int key, long compareOrAdd) {
-    RawMemory.putLong(request + ATOMIC_REMOTE_ADDR, address);
-    RawMemory.putInt(request + ATOMIC_RKEY, key);
-    RawMemory.putLong(request + ATOMIC_COMPARE_ADD, compareOrAdd);
+    RawMemory.putLong(request + SendLayout.ATOMIC_REMOTE_ADDR, address);
+    RawMemory.putInt(request + SendLayout.ATOMIC_RKEY, key);
+    RawMemory.putLong(request + SendLayout.ATOMIC_COMPARE_ADD, compareOrAdd);
   }
 
   /**
@@ -590,7 +550,7 @@ public final class SendRequests {
    * @throws IllegalStateException where there is no request, or the thread is the wrong one
    */
   public SendRequests signaled() {
-    return flag(SIGNALED);
+    return flag(SendLayout.SIGNALED);
   }
 
   /**
@@ -601,7 +561,7 @@ public final class SendRequests {
    * @throws IllegalStateException where there is no request, or the thread is the wrong one
    */
   public SendRequests solicited() {
-    return flag(SOLICITED);
+    return flag(SendLayout.SOLICITED);
   }
 
   /**
@@ -612,7 +572,7 @@ public final class SendRequests {
    * @throws IllegalStateException where there is no request, or the thread is the wrong one
    */
   public SendRequests fenced() {
-    return flag(FENCE);
+    return flag(SendLayout.FENCE);
   }
 
   /**
@@ -623,7 +583,7 @@ public final class SendRequests {
    * @throws IllegalStateException where there is no request, or the thread is the wrong one
    */
   public SendRequests checksummed() {
-    return flag(IP_CSUM);
+    return flag(SendLayout.IP_CSUM);
   }
 
   /**
@@ -643,10 +603,10 @@ public final class SendRequests {
    */
   public SendRequests from(MemoryRegion region, long offset, long length) {
     chain.current();
-    if ((flags & INLINE) != 0) {
+    if ((flags & SendLayout.INLINE) != 0) {
       throw mixed();
     }
-    chain.addPiece(region, offset, length);
+    chain.addPiece(region.addressOf(offset, length), length, region.key());
     return this;
   }
 
@@ -696,19 +656,19 @@ public final class SendRequests {
    */
   public SendRequests inline(MemorySegment source, long offset, long length) {
     long request = chain.current();
-    if ((flags & INLINE) == 0 && chain.hasPieces()) {
+    if ((flags & SendLayout.INLINE) == 0 && chain.hasPieces()) {
       throw mixed();
     }
-    if (mostHeader != 0 && RawMemory.getInt(request + OPCODE) == TSO) {
+    if (maxHeader != 0 && RawMemory.getInt(request + SendLayout.OPCODE) == SendLayout.TSO) {
       throw inlineSegments();
     }
     int before = chain.inlineLength(request);
-    if (length < 0 || length > mostInline - before) {
+    if (length < 0 || length > maxInline - before) {
       throw tooLong(before, length);
     }
     chain.putInline(request, before, source, offset, (int) length);
     if (length != 0) {
-      flag(INLINE);
+      flag(SendLayout.INLINE);
     }
     return this;
   }
@@ -771,13 +731,13 @@ public final class SendRequests {
    * @throws IllegalStateException where the queue pair is closed, or the thread is the wrong one
    */
   public void release() {
-    chain.disown();
+    chain.release();
   }
 
   private SendRequests flag(int flag) {
     long request = chain.current();
     flags |= flag;
-    RawMemory.putInt(request + SEND_FLAGS, flags);
+    RawMemory.putInt(request + SendLayout.SEND_FLAGS, flags);
     return this;
   }
 
@@ -793,6 +753,6 @@ public final class SendRequests {
     return new IllegalArgumentException(
         ("%d inline bytes after %d, but a request of this queue pair has at most %d: create it with"
                 + " more inlineBytes, or send from a region")
-            .formatted(length, before, mostInline));
+            .formatted(length, before, maxInline));
   }
 }

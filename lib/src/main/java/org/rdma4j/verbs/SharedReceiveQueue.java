@@ -11,15 +11,20 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_srq_attr;
 import org.rdma4j.bindings.generated.ibv_srq_init_attr_ex;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.DataPath;
 import org.rdma4j.bindings.inlines.Verbs;
+import org.rdma4j.datapath.HotCall;
+import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
-import org.rdma4j.platform.ErrorNumber;
+import org.rdma4j.platform.NativeFailures;
+import org.rdma4j.platform.Range;
+import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /**
  * A shared receive queue, {@code struct ibv_srq}: receives that any of its queue pairs may use, so
@@ -57,7 +62,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
             "shared receive queue of " + device.name(),
             () -> {
               calls.revoke();
-              Native.check(device, "ibv_destroy_srq", rdma_h.ibv_destroy_srq(queue));
+              NativeFailures.check(device.name(), "ibv_destroy_srq", rdma_h.ibv_destroy_srq(queue));
               promised.releaseOwn();
             },
             config.dependsOn(domain).toArray(Lifetime[]::new));
@@ -71,8 +76,8 @@ public final class SharedReceiveQueue implements AutoCloseable {
       MemorySegment init = arena.allocate(ibv_srq_init_attr_ex.layout());
       config.write(init, domain);
       MemorySegment created =
-          Native.created(
-              domain.device().info(),
+          NativeFailures.created(
+              domain.device().info().name(),
               "ibv_create_srq(%s, %d requests of %d pieces)"
                   .formatted(config.type(), config.depth(), config.sges()),
               Verbs.ibv_create_srq_ex(domain.device().context(), init));
@@ -111,8 +116,10 @@ public final class SharedReceiveQueue implements AutoCloseable {
         () -> {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment number = arena.allocate(ValueLayout.JAVA_INT);
-            Native.check(
-                domain.device().info(), "ibv_get_srq_num", Verbs.ibv_get_srq_num(queue, number));
+            NativeFailures.check(
+                domain.device().info().name(),
+                "ibv_get_srq_num",
+                Verbs.ibv_get_srq_num(queue, number));
             return number.get(ValueLayout.JAVA_INT, 0);
           }
         });
@@ -130,8 +137,10 @@ public final class SharedReceiveQueue implements AutoCloseable {
         () -> {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena.allocate(ibv_srq_attr.layout());
-            Native.check(
-                domain.device().info(), "ibv_query_srq", rdma_h.ibv_query_srq(queue, attributes));
+            NativeFailures.check(
+                domain.device().info().name(),
+                "ibv_query_srq",
+                rdma_h.ibv_query_srq(queue, attributes));
             return SharedReceiveQueueAttributes.read(attributes);
           }
         });
@@ -161,26 +170,26 @@ public final class SharedReceiveQueue implements AutoCloseable {
    * @throws RdmaException where the device refuses it
    */
   public void resize(int depth) {
-    int most = domain.device().limits().maxSharedReceiveQueueRequests();
-    Arguments.checkRange("depth", depth, 1, most);
+    int max = domain.device().limits().maxSharedReceiveQueueRequests();
+    Range.check("depth", depth, 1, max);
     places.change(
         depth,
         () -> {
-          modify("depth", depth, 1, most, rdma_h.IBV_SRQ_MAX_WR());
+          modify("depth", depth, 1, max, rdma_h.IBV_SRQ_MAX_WR());
           return query().depth();
         });
   }
 
-  private void modify(String name, int value, int least, int most, int mask) {
-    Arguments.checkRange(name, value, least, most);
+  private void modify(String name, int value, int min, int max, int mask) {
+    Range.check(name, value, min, max);
     lifetime.whileOpen(
         () -> {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena.allocate(ibv_srq_attr.layout());
             ibv_srq_attr.max_wr(attributes, value);
             ibv_srq_attr.srq_limit(attributes, value);
-            Native.check(
-                domain.device().info(),
+            NativeFailures.check(
+                domain.device().info().name(),
                 "ibv_modify_srq(" + name + " " + value + ")",
                 rdma_h.ibv_modify_srq(queue, attributes, mask));
             return true;
@@ -200,43 +209,45 @@ public final class SharedReceiveQueue implements AutoCloseable {
   /**
    * Makes room for receive requests, off-heap, which one thread builds in place and posts together.
    *
-   * @param most the most requests to post in one call, from 1 to the depth
+   * @param max the most requests to post in one call, from 1 to the depth
    * @return the room, empty
    * @throws IllegalArgumentException where the number is out of range
    * @throws IllegalStateException where it is closed
    */
-  public ReceiveRequests receiveRequests(int most) {
-    Arguments.checkRange("most", most, 1, depth());
-    return lifetime.whileOpen(() -> ReceiveRequests.of(this, most, posts));
+  public ReceiveRequests receiveRequests(int max) {
+    Range.check("max", max, 1, depth());
+    return lifetime.whileOpen(() -> ReceiveRequests.of(this, max, posts));
   }
 
   /**
    * Makes room for operations on the tags of a TAG_MATCHING one, off-heap, which one thread builds
    * in place and posts together.
    *
-   * @param most the most operations to post in one call, from 1 to {@link
+   * @param max the most operations to post in one call, from 1 to {@link
    *     SharedReceiveQueueConfig#maxTagOperations}
    * @return the room, empty
    * @throws IllegalArgumentException where the number is out of range
    * @throws IllegalStateException where it is closed, or not TAG_MATCHING
    */
-  public TagOperations tagOperations(int most) {
+  public TagOperations tagOperations(int max) {
     if (type != SharedReceiveQueueType.TAG_MATCHING) {
       throw new IllegalStateException(this + " is " + type + ", must be TAG_MATCHING for this");
     }
-    Arguments.checkRange("most", most, 1, places.maxTagOperations());
+    Range.check("max", max, 1, places.maxTagOperations());
     RdmaDevice device = domain.device();
-    long mostPieces = Math.max(1, device.extendedAttributes().tagMatching().maxSges());
+    long maxPieces = Math.max(1, device.extendedAttributes().tagMatching().maxSges());
     return lifetime.whileOpen(
         () -> {
           long op = DataPath.ibv_post_srq_ops$op(device.context());
           if (op == 0) {
-            throw Native.failure(device.info(), "ibv_post_srq_ops", ErrorNumber.EOPNOTSUPP.value());
+            throw NativeFailures.failure(
+                device.info().name(), "ibv_post_srq_ops", ErrorNumber.EOPNOTSUPP.value());
           }
           return new TagOperations(
-              new HotCall.Target(posts, "TagOperations", device.callStyle(), op, queue),
-              most,
-              (int) Math.min(mostPieces, sges),
+              new HotCall.Target(
+                  posts, "TagOperations", device.callStyle().isCritical(), op, queue),
+              max,
+              (int) Math.min(maxPieces, sges),
               tagHandles);
         });
   }

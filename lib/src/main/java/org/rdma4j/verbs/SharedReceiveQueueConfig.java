@@ -10,6 +10,10 @@ import org.rdma4j.bindings.generated.ibv_srq_init_attr_ex;
 import org.rdma4j.bindings.generated.ibv_tm_cap;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.Range;
+import org.rdma4j.platform.SameDevice;
+import org.rdma4j.verbs.attribute.DeviceAttributes;
+import org.rdma4j.verbs.attribute.TagMatchingCapabilities;
 
 /**
  * What a shared receive queue is created with: {@code struct ibv_srq_init_attr_ex}. Immutable; each
@@ -118,16 +122,16 @@ public record SharedReceiveQueueConfig(
   /** Refuses what the device does not offer. */
   void check(RdmaDevice device) {
     DeviceAttributes limits = device.limits();
-    Arguments.checkRange("depth", depth, 1, limits.maxSharedReceiveQueueRequests());
-    Arguments.checkRange("sges", sges, 1, limits.maxSharedReceiveQueueSges());
+    Range.check("depth", depth, 1, limits.maxSharedReceiveQueueRequests());
+    Range.check("sges", sges, 1, limits.maxSharedReceiveQueueSges());
     if (completions != null) {
-      Arguments.checkSameDevice("completion queue", completions.device(), device);
+      SameDevice.check("completion queue", completions.device(), device);
     }
     if (xrcDomain != null) {
-      Arguments.checkSameDevice("XRC domain", xrcDomain.device(), device);
+      SameDevice.check("XRC domain", xrcDomain.device(), device);
     }
-    Arguments.checkRange("maxTags", maxTags, 0, Integer.MAX_VALUE);
-    Arguments.checkRange("maxTagOperations", maxTagOperations, 0, Integer.MAX_VALUE);
+    Range.check("maxTags", maxTags, 0, Integer.MAX_VALUE);
+    Range.check("maxTagOperations", maxTagOperations, 0, Integer.MAX_VALUE);
   }
 
   /** The lives that one of the domain lies within. */

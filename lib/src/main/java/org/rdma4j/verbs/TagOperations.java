@@ -7,6 +7,8 @@ import java.util.Set;
 import org.rdma4j.bindings.generated.ibv_ops_wr;
 import org.rdma4j.bindings.generated.ibv_sge;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.datapath.HotCall;
+import org.rdma4j.datapath.RawMemory;
 
 /**
  * Operations on the tags of a shared receive queue, {@code struct ibv_ops_wr}, built in place in
@@ -24,6 +26,8 @@ import org.rdma4j.bindings.generated.rdma_h;
  * throws IllegalStateException. After the queue is closed every method throws
  * IllegalStateException; a close in the middle of a post waits until that returns.
  */
+// Users cannot name the superclass, nor call it: its members are protected, and this is final.
+@SuppressWarnings("exports")
 public final class TagOperations extends HotCall {
   private static final long WR_ID = ibv_ops_wr.wr_id$offset();
   private static final long NEXT = ibv_ops_wr.next$offset();
@@ -46,8 +50,8 @@ public final class TagOperations extends HotCall {
   private static final long LONGEST = 0xffff_ffffL;
 
   private final Set<Integer> tagHandles;
-  private final int most;
-  private final int mostPieces;
+  private final int max;
+  private final int maxPieces;
   private final long stride;
 
   /** The place of what tells a refused operation, then the operations, each before its list. */
@@ -62,19 +66,19 @@ public final class TagOperations extends HotCall {
    * Room for operations.
    *
    * @param target what posts them
-   * @param most how many
-   * @param mostPieces of a tagged receive
+   * @param max how many
+   * @param maxPieces of a tagged receive
    * @param tagHandles the handles that operations on the queue gave: a provider would look others
    *     up where there is nothing
    */
-  TagOperations(Target target, int most, int mostPieces, Set<Integer> tagHandles) {
+  TagOperations(Target target, int max, int maxPieces, Set<Integer> tagHandles) {
     super(target);
-    this.most = most;
-    this.mostPieces = mostPieces;
+    this.max = max;
+    this.maxPieces = maxPieces;
     this.tagHandles = tagHandles;
-    this.stride = SIZE + mostPieces * SGE_SIZE;
-    this.memory = Arena.ofAuto().allocate(Long.BYTES + most * stride, Long.BYTES);
-    this.handles = new int[most];
+    this.stride = SIZE + maxPieces * SGE_SIZE;
+    this.memory = Arena.ofAuto().allocate(Long.BYTES + max * stride, Long.BYTES);
+    this.handles = new int[max];
   }
 
   /**
@@ -86,9 +90,9 @@ public final class TagOperations extends HotCall {
    */
   public TagOperations add(long id) {
     own();
-    if (added == most) {
+    if (added == max) {
       throw new IllegalStateException(
-          "all " + most + " operations of the room are in use: post() them, or make more room");
+          "all " + max + " operations of the room are in use: post() them, or make more room");
     }
     long operation = address(added);
     RawMemory.putLong(operation + WR_ID, id);
@@ -138,9 +142,9 @@ public final class TagOperations extends HotCall {
   public TagOperations into(MemoryRegion region, long offset, long length) {
     long operation = current();
     int pieces = RawMemory.getInt(operation + NUM_SGE);
-    if (pieces >= mostPieces) {
+    if (pieces >= maxPieces) {
       throw new IllegalArgumentException(
-          "a tagged receive of this queue has at most " + mostPieces + " pieces");
+          "a tagged receive of this queue has at most " + maxPieces + " pieces");
     }
     if (length > LONGEST) {
       throw new IllegalArgumentException(
@@ -281,7 +285,7 @@ public final class TagOperations extends HotCall {
    * @throws IllegalStateException where the queue is closed, or the thread is the wrong one
    */
   public void release() {
-    disown();
+    releaseOwnership();
   }
 
   private long flag(int flag) {

@@ -5,6 +5,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.NativeFailures;
 
 /**
  * A thread domain, {@code struct ibv_td}: the promise that what is created in it is used by one
@@ -26,7 +27,7 @@ public final class ThreadDomain implements AutoCloseable {
     this.lifetime =
         new Lifetime(
             "thread domain of " + info.name(),
-            () -> Native.check(info, "ibv_dealloc_td", Verbs.ibv_dealloc_td(domain)),
+            () -> NativeFailures.check(info.name(), "ibv_dealloc_td", Verbs.ibv_dealloc_td(domain)),
             device.lifetime());
     Leaks.watch(this, lifetime);
   }

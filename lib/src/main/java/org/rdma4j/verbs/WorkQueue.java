@@ -10,8 +10,13 @@ import org.rdma4j.bindings.generated.ibv_wq_attr;
 import org.rdma4j.bindings.generated.ibv_wq_init_attr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.WorkQueues;
+import org.rdma4j.datapath.HotCalls;
+import org.rdma4j.datapath.SingleClaim;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.NativeConstants;
+import org.rdma4j.platform.NativeFailures;
+import org.rdma4j.platform.Range;
 
 /**
  * A work queue, {@code struct ibv_wq}: a receive queue by itself, to which an {@link
@@ -27,7 +32,7 @@ public final class WorkQueue implements AutoCloseable {
   private final int sges;
   private final HotCalls posts;
   private final Lifetime lifetime;
-  private final OnlyOne receives;
+  private final SingleClaim receives;
 
   private WorkQueue(
       ProtectionDomain domain, WorkQueueConfig config, MemorySegment queue, int depth, int sges) {
@@ -35,7 +40,7 @@ public final class WorkQueue implements AutoCloseable {
     this.queue = queue;
     this.depth = depth;
     this.sges = sges;
-    this.receives = new OnlyOne(domain.hasThreadDomain());
+    this.receives = new SingleClaim(domain.hasThreadDomain());
     DeviceInfo device = domain.device().info();
     HotCalls calls = new HotCalls();
     this.posts = calls;
@@ -46,7 +51,8 @@ public final class WorkQueue implements AutoCloseable {
             "work queue " + ibv_wq.wq_num(queue) + " of " + device.name(),
             () -> {
               calls.revoke();
-              Native.check(device, "ibv_destroy_wq", Math.abs(WorkQueues.ibv_destroy_wq(queue)));
+              NativeFailures.check(
+                  device.name(), "ibv_destroy_wq", Math.abs(WorkQueues.ibv_destroy_wq(queue)));
               reserved.release(requests);
             },
             domain.lifetime(),
@@ -63,8 +69,8 @@ public final class WorkQueue implements AutoCloseable {
       MemorySegment init = arena.allocate(ibv_wq_init_attr.layout());
       config.write(init, domain);
       MemorySegment queue =
-          Native.created(
-              domain.device().info(),
+          NativeFailures.created(
+              domain.device().info().name(),
               "ibv_create_wq(" + config.depth() + " requests of " + config.sges() + " pieces)",
               WorkQueues.ibv_create_wq(domain.device().context(), init));
       // Providers write what they granted over what was asked for.
@@ -119,12 +125,12 @@ public final class WorkQueue implements AutoCloseable {
             MemorySegment attributes = arena.allocate(ibv_wq_attr.layout());
             ibv_wq_attr.attr_mask(attributes, mask);
             ibv_wq_attr.wq_state(attributes, state.value());
-            ibv_wq_attr.flags(attributes, NativeConstant.mask(set));
+            ibv_wq_attr.flags(attributes, NativeConstants.mask(set));
             ibv_wq_attr.flags_mask(
-                attributes, NativeConstant.mask(set) | NativeConstant.mask(cleared));
+                attributes, NativeConstants.mask(set) | NativeConstants.mask(cleared));
             // A provider returns a negative one for a state that does not follow.
-            Native.check(
-                domain.device().info(),
+            NativeFailures.check(
+                domain.device().info().name(),
                 "ibv_modify_wq",
                 Math.abs(WorkQueues.ibv_modify_wq(queue, attributes)));
             return true;
@@ -140,7 +146,8 @@ public final class WorkQueue implements AutoCloseable {
    */
   public WorkQueueState state() {
     return lifetime.whileOpen(
-        () -> NativeConstant.of(WorkQueueState.class, ibv_wq.state(queue), WorkQueueState.UNKNOWN));
+        () ->
+            NativeConstants.of(WorkQueueState.class, ibv_wq.state(queue), WorkQueueState.UNKNOWN));
   }
 
   /**
@@ -156,17 +163,17 @@ public final class WorkQueue implements AutoCloseable {
   /**
    * Makes room for receive requests, off-heap, which one thread builds in place and posts together.
    *
-   * @param most the most requests to post in one call, from 1 to the depth
+   * @param max the most requests to post in one call, from 1 to the depth
    * @return the room, empty
    * @throws IllegalArgumentException where the number is out of range
    * @throws IllegalStateException where it is closed, or in a thread domain and has made one before
    */
-  public ReceiveRequests receiveRequests(int most) {
-    Arguments.checkRange("most", most, 1, depth);
+  public ReceiveRequests receiveRequests(int max) {
+    Range.check("max", max, 1, depth);
     return lifetime.whileOpen(
         () -> {
           receives.claim(this, "ReceiveRequests");
-          return ReceiveRequests.of(this, most, posts);
+          return ReceiveRequests.of(this, max, posts);
         });
   }
 

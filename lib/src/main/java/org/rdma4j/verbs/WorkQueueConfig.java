@@ -4,6 +4,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import org.rdma4j.bindings.generated.ibv_wq_init_attr;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.platform.NativeConstants;
+import org.rdma4j.platform.Range;
+import org.rdma4j.platform.SameDevice;
+import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /**
  * What a work queue is created with: {@code struct ibv_wq_init_attr}. Immutable; each method that
@@ -56,9 +60,9 @@ public record WorkQueueConfig(
   /** Refuses what the device does not offer. */
   void check(RdmaDevice device) {
     DeviceAttributes limits = device.limits();
-    Arguments.checkSameDevice("completion queue", completions.device(), device);
-    Arguments.checkRange("depth", depth, 1, limits.maxWorkRequests());
-    Arguments.checkRange("sges", sges, 1, limits.maxSges());
+    SameDevice.check("completion queue", completions.device(), device);
+    Range.check("depth", depth, 1, limits.maxWorkRequests());
+    Range.check("sges", sges, 1, limits.maxSges());
   }
 
   /** Writes the attributes of one of the domain. */
@@ -70,7 +74,7 @@ public record WorkQueueConfig(
     ibv_wq_init_attr.cq(init, completions.queue());
     if (!flags.isEmpty()) {
       ibv_wq_init_attr.comp_mask(init, rdma_h.IBV_WQ_INIT_ATTR_FLAGS());
-      ibv_wq_init_attr.create_flags(init, NativeConstant.mask(flags));
+      ibv_wq_init_attr.create_flags(init, NativeConstants.mask(flags));
     }
   }
 }

@@ -5,6 +5,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.NativeFailures;
 
 /**
  * A domain of extended reliable connections, {@code struct ibv_xrcd}: what a receiving queue pair
@@ -26,7 +27,7 @@ public final class XrcDomain implements AutoCloseable {
     this.lifetime =
         new Lifetime(
             "XRC domain of " + info.name(),
-            () -> Native.check(info, "ibv_close_xrcd", Verbs.ibv_close_xrcd(domain)),
+            () -> NativeFailures.check(info.name(), "ibv_close_xrcd", Verbs.ibv_close_xrcd(domain)),
             device.lifetime());
     Leaks.watch(this, lifetime);
   }

@@ -9,7 +9,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.RdmaException;
-import org.rdma4j.verbs.Gid;
+import org.rdma4j.verbs.address.Gid;
 
 @Tag("device")
 final class AddressInfoTest {

@@ -17,11 +17,11 @@ import org.junit.jupiter.api.Test;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AsyncEventType;
 import org.rdma4j.verbs.Ece;
-import org.rdma4j.verbs.Gid;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.QueuePairState;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.SendOperation;
+import org.rdma4j.verbs.address.Gid;
 
 @Tag("device")
 final class CmIdTest {

@@ -12,7 +12,7 @@ import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.RdmaException;
-import org.rdma4j.verbs.GlobalRoutingHeader;
+import org.rdma4j.verbs.address.GlobalRoutingHeader;
 
 @Tag("device")
 final class DatagramConnectionsTest {

@@ -21,7 +21,7 @@ import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.bindings.generated.ibv_path_data;
 import org.rdma4j.bindings.generated.sockaddr_storage;
-import org.rdma4j.verbs.Gid;
+import org.rdma4j.verbs.address.Gid;
 
 /** What C is given, without a device. */
 final class ParametersTest {

@@ -32,10 +32,10 @@ final class ConnectionCyclesTest {
   private static final int FIRST = 3;
 
   /** 20 KiB for each of 400 cycles; the memory of one message is 100. */
-  private static final long MOST_RESIDENT_GROWTH_KIB = 8 << 10;
+  private static final long MAX_RESIDENT_GROWTH_KIB = 8 << 10;
 
   /** 1.3 KB for each of 400 cycles. */
-  private static final long MOST_HEAP_GROWTH_KIB = 512;
+  private static final long MAX_HEAP_GROWTH_KIB = 512;
 
   private static final ConnectionConfig CONFIG = ConnectionConfig.DEFAULT.messageBytes(100 << 10);
 
@@ -53,8 +53,8 @@ final class ConnectionCyclesTest {
         cycle(listener, servers, CYCLES - CYCLES / 5 * FIRST);
         assertThat(Resources.now()).isEqualTo(before);
         assertThatItReturnsTo(
-            "resident KiB", ConnectionCyclesTest::resident, resident + MOST_RESIDENT_GROWTH_KIB);
-        assertThatItReturnsTo("heap KiB", ConnectionCyclesTest::heap, heap + MOST_HEAP_GROWTH_KIB);
+            "resident KiB", ConnectionCyclesTest::resident, resident + MAX_RESIDENT_GROWTH_KIB);
+        assertThatItReturnsTo("heap KiB", ConnectionCyclesTest::heap, heap + MAX_HEAP_GROWTH_KIB);
         assertThat(stays.maxMessageBytes()).isEqualTo(CONFIG.messageBytes());
       }
       assertThat(held.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isFalse();
@@ -93,15 +93,15 @@ final class ConnectionCyclesTest {
   }
 
   /** What cleaners free, they free after the collection. */
-  private static void assertThatItReturnsTo(String name, LongSupplier measured, long most)
+  private static void assertThatItReturnsTo(String name, LongSupplier measured, long max)
       throws InterruptedException {
     long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
     long now = measured.getAsLong();
-    while (now > most && System.nanoTime() - deadline < 0) {
+    while (now > max && System.nanoTime() - deadline < 0) {
       Thread.sleep(200);
       now = measured.getAsLong();
     }
-    assertThat(now).as(name).isLessThanOrEqualTo(most);
+    assertThat(now).as(name).isLessThanOrEqualTo(max);
   }
 
   private static long heap() {

@@ -27,8 +27,8 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmDevices;
 import org.rdma4j.cm.ConnectionParameters;
 import org.rdma4j.cm.ConnectionRejectedException;
-import org.rdma4j.cm.MessageQueues;
 import org.rdma4j.cm.PortSpace;
+import org.rdma4j.cm.SimpleMessages;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
@@ -226,7 +226,7 @@ final class RdmaConnectionTest {
   @Test
   void aPeerThatGoesAwayWithoutClosingBreaksTheConnection() throws Exception {
     SynchronousCmId peer = resolved();
-    try (var queues = MessageQueues.create(peer.id(), 4, 4)) {
+    try (var queues = SimpleMessages.create(peer.id(), 4, 4)) {
       FutureTask<Optional<RdmaConnection>> accept = start(() -> listener.accept(PATIENCE));
       peer.connect(ConnectionParameters.DEFAULT.privateData(Hello.of(SMALL).write()), PATIENCE);
       try (RdmaConnection accepted = get(accept).orElseThrow()) {
@@ -277,12 +277,12 @@ final class RdmaConnectionTest {
 
   /** Describes what a peer posts that keeps no rule, and may write to memory of this side. */
   private interface Misdeed {
-    void describe(SendRequests request, MessageQueues queues, RemoteMemory memory);
+    void describe(SendRequests request, SimpleMessages queues, RemoteMemory memory);
   }
 
   private void assertThatItBreaks(Misdeed misdeed, String reason) throws Exception {
     try (var peer = resolved();
-        var queues = MessageQueues.create(peer.id(), 4, 4)) {
+        var queues = SimpleMessages.create(peer.id(), 4, 4)) {
       FutureTask<Optional<RdmaConnection>> accept = start(() -> listener.accept(PATIENCE));
       peer.connect(ConnectionParameters.DEFAULT.privateData(Hello.of(SMALL).write()), PATIENCE);
       try (RdmaConnection accepted = get(accept).orElseThrow()) {
@@ -312,7 +312,7 @@ final class RdmaConnectionTest {
     FutureTask<Optional<RdmaConnection>> accept =
         start(() -> listener.accept(Duration.ofSeconds(2)));
     try (var peer = resolved();
-        var queues = MessageQueues.create(peer.id(), 4, 4)) {
+        var queues = SimpleMessages.create(peer.id(), 4, 4)) {
       assertThat(queues.queuePair().number()).isPositive();
       assertThatThrownBy(() -> peer.connect(ConnectionParameters.DEFAULT, PATIENCE))
           .isInstanceOf(ConnectionRejectedException.class);

@@ -12,9 +12,9 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
 import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
-import org.rdma4j.verbs.Gid;
-import org.rdma4j.verbs.Mtu;
-import org.rdma4j.verbs.QueuePairAddress;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.QueuePairAddress;
+import org.rdma4j.verbs.attribute.Mtu;
 
 /** What endpoints tell of themselves, for which no device is needed. */
 final class EndpointAddressTest {

@@ -26,9 +26,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.platform.Deadline;
-import org.rdma4j.verbs.Gid;
-import org.rdma4j.verbs.Mtu;
-import org.rdma4j.verbs.QueuePairAddress;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.QueuePairAddress;
+import org.rdma4j.verbs.attribute.Mtu;
 
 /** How endpoints find each other, over real sockets and without a device. */
 @Timeout(60)

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.rdma4j.verbs.Gid;
-import org.rdma4j.verbs.GidEntry;
-import org.rdma4j.verbs.GidType;
-import org.rdma4j.verbs.LinkLayer;
 import org.rdma4j.verbs.PathConfig;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.GidEntry;
+import org.rdma4j.verbs.address.GidType;
+import org.rdma4j.verbs.attribute.LinkLayer;
 
 /** Which GID is chosen where none is configured. */
 final class LocalPortTest {

@@ -30,11 +30,11 @@ final class MailboxTest {
 
   private final BlockingQueue<Outcome> arriving = new LinkedBlockingQueue<>();
   private final AtomicInteger fetching = new AtomicInteger();
-  private final AtomicInteger mostFetching = new AtomicInteger();
+  private final AtomicInteger maxFetching = new AtomicInteger();
   private final Mailbox mailbox = new Mailbox("endpoint to x", this::fetch, ROOM, 2);
 
   private List<Outcome> fetch(Deadline deadline) throws InterruptedException {
-    mostFetching.accumulateAndGet(fetching.incrementAndGet(), Math::max);
+    maxFetching.accumulateAndGet(fetching.incrementAndGet(), Math::max);
     try {
       Outcome outcome = arriving.poll(deadline.nanos(), TimeUnit.NANOSECONDS);
       return outcome == null ? List.of() : List.of(outcome);
@@ -74,7 +74,7 @@ final class MailboxTest {
     for (int id = 0; id < ROOM; id++) {
       assertThat(waits.get(id).get(30, TimeUnit.SECONDS).id()).isEqualTo(id);
     }
-    assertThat(mostFetching).hasValue(1);
+    assertThat(maxFetching).hasValue(1);
   }
 
   @Test

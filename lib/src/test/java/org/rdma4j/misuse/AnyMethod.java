@@ -24,17 +24,18 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.rdma4j.endpoint.Endpoint;
+import org.rdma4j.flow.Counters;
+import org.rdma4j.flow.FlowAction;
+import org.rdma4j.memory.Slab;
+import org.rdma4j.memory.SlabPool;
 import org.rdma4j.verbs.AddressHandle;
-import org.rdma4j.verbs.AddressVector;
 import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.CompletionQueueConfig;
 import org.rdma4j.verbs.Completions;
-import org.rdma4j.verbs.Counters;
 import org.rdma4j.verbs.DeviceMemory;
-import org.rdma4j.verbs.FlowAction;
-import org.rdma4j.verbs.Gid;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.MemoryRegionConfig;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.MemoryWindow;
 import org.rdma4j.verbs.PathConfig;
@@ -44,12 +45,11 @@ import org.rdma4j.verbs.QueuePairChange;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.ReceiveRequests;
-import org.rdma4j.verbs.RegionConfig;
 import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.SharedReceiveQueue;
 import org.rdma4j.verbs.SharedReceiveQueueConfig;
-import org.rdma4j.verbs.Slab;
-import org.rdma4j.verbs.SlabPool;
+import org.rdma4j.verbs.address.AddressVector;
+import org.rdma4j.verbs.address.Gid;
 
 /**
  * Any public method of the types that there are objects of, with arguments of the right types, null
@@ -64,7 +64,6 @@ final class AnyMethod {
           "resize",
           "createCompletionQueue",
           "createSharedReceiveQueue",
-          "createSlabPool",
           "importDevice",
           "initializeFork",
           "invalidate",
@@ -120,7 +119,7 @@ final class AnyMethod {
     values.put(QueuePairChange.class, Draw::change);
     values.put(QueuePairConfig.class, Draw::queuePairConfig);
     values.put(CompletionQueueConfig.class, Draw::completionQueueConfig);
-    values.put(RegionConfig.class, d -> RegionConfig.allocate(d.regionBytes()));
+    values.put(MemoryRegionConfig.class, d -> MemoryRegionConfig.allocate(d.regionBytes()));
     values.put(
         SharedReceiveQueueConfig.class,
         d ->

@@ -9,24 +9,22 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.rdma4j.endpoint.Endpoint;
+import org.rdma4j.memory.Slab;
+import org.rdma4j.memory.SlabPool;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.AddressHandle;
-import org.rdma4j.verbs.AddressVector;
 import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionField;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.CompletionQueueConfig;
 import org.rdma4j.verbs.Completions;
-import org.rdma4j.verbs.Gid;
 import org.rdma4j.verbs.Loopback;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.MemoryWindow;
-import org.rdma4j.verbs.Mtu;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
-import org.rdma4j.verbs.QueuePairAddress;
 import org.rdma4j.verbs.QueuePairCapabilities;
 import org.rdma4j.verbs.QueuePairChange;
 import org.rdma4j.verbs.QueuePairConfig;
@@ -37,9 +35,11 @@ import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SendOperation;
 import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.SharedReceiveQueue;
-import org.rdma4j.verbs.Slab;
-import org.rdma4j.verbs.SlabPool;
-import org.rdma4j.verbs.StaticRate;
+import org.rdma4j.verbs.address.AddressVector;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.QueuePairAddress;
+import org.rdma4j.verbs.address.StaticRate;
+import org.rdma4j.verbs.attribute.Mtu;
 
 /** What a thread draws the objects and the arguments of its calls from. */
 final class Draw {
@@ -165,9 +165,9 @@ final class Draw {
     return constants[random.nextInt(constants.length)];
   }
 
-  private <E extends Enum<E>> List<E> some(Class<E> type, int most) {
+  private <E extends Enum<E>> List<E> some(Class<E> type, int max) {
     List<E> some = new ArrayList<>();
-    for (int i = random.nextInt(most + 1); i > 0; i--) {
+    for (int i = random.nextInt(max + 1); i > 0; i--) {
       some.add(constant(type));
     }
     return some;

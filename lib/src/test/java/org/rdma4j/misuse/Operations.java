@@ -16,19 +16,20 @@ import java.util.concurrent.FutureTask;
 import org.rdma4j.endpoint.Endpoint;
 import org.rdma4j.endpoint.EndpointConfig;
 import org.rdma4j.endpoint.EndpointListener;
+import org.rdma4j.memory.SlabPool;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.DeviceMemory;
 import org.rdma4j.verbs.DeviceOperation;
 import org.rdma4j.verbs.MemoryAdvice;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.MemoryRegionConfig;
 import org.rdma4j.verbs.MemoryWindow;
 import org.rdma4j.verbs.MemoryWindowType;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.RdmaDevice;
-import org.rdma4j.verbs.RegionChange;
-import org.rdma4j.verbs.RegionConfig;
+import org.rdma4j.verbs.Reregistration;
 import org.rdma4j.verbs.SendOperation;
 import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.SharedReceiveQueue;
@@ -206,7 +207,7 @@ final class Operations {
             d.add(
                 d.objects.regions,
                 d.any(d.objects.domains)
-                    .register(RegionConfig.of(d.any(d.objects.slices)).access(d.access()))));
+                    .register(MemoryRegionConfig.of(d.any(d.objects.slices)).access(d.access()))));
     add(
         5,
         "ProtectionDomain.register an address",
@@ -215,7 +216,7 @@ final class Operations {
                 d.objects.regions,
                 d.any(d.objects.domains)
                     .register(
-                        RegionConfig.allocate(d.regionBytes())
+                        MemoryRegionConfig.allocate(d.regionBytes())
                             .access(d.access())
                             .remoteAddress(d.bytes() << (d.yes() ? 12 : 0)))));
     add(2, "Arena.close", d -> d.any(d.objects.arenas).close());
@@ -228,8 +229,8 @@ final class Operations {
                 d.any(d.objects.regions)
                     .reregister(
                         d.yes()
-                            ? RegionChange.none().access(d.access())
-                            : RegionChange.none().domain(d.any(d.objects.domains)))));
+                            ? Reregistration.none().access(d.access())
+                            : Reregistration.none().domain(d.any(d.objects.domains)))));
     add(
         20,
         "MemoryRegion.segment",
@@ -266,8 +267,8 @@ final class Operations {
       d.add(d.objects.arenas, arena);
     }
     MemorySegment memory = d.oneIn(8) ? d.heap() : arena.allocate(1 + d.random.nextInt(8192));
-    RegionConfig config =
-        auto || d.oneIn(8) ? RegionConfig.of(memory) : RegionConfig.of(arena, memory);
+    MemoryRegionConfig config =
+        auto || d.oneIn(8) ? MemoryRegionConfig.of(memory) : MemoryRegionConfig.of(arena, memory);
     d.add(d.objects.regions, d.any(d.objects.domains).register(config.access(d.access())));
   }
 
@@ -305,15 +306,15 @@ final class Operations {
   private void slabs() {
     add(
         2,
-        "ProtectionDomain.createSlabPool",
+        "SlabPool.register",
         d ->
             d.add(
                 d.objects.slabPools,
-                d.any(d.objects.domains)
-                    .createSlabPool(
-                        d.oneIn(8) ? d.number() | Integer.MIN_VALUE : d.few(),
-                        d.oneIn(8) ? Long.MAX_VALUE : 1 + d.random.nextInt(256),
-                        d.access())));
+                SlabPool.register(
+                    d.any(d.objects.domains),
+                    d.oneIn(8) ? d.number() | Integer.MIN_VALUE : d.few(),
+                    d.oneIn(8) ? Long.MAX_VALUE : 1 + d.random.nextInt(256),
+                    d.access())));
     add(30, "SlabPool.acquire", d -> d.add(d.objects.slabs, d.any(d.objects.slabPools).acquire()));
     add(
         10,

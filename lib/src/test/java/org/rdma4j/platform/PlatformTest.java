@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.Command;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 
 final class PlatformTest {

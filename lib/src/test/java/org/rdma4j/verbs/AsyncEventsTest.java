@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.Command;
+import org.rdma4j.verbs.address.GidEntry;
 
 /** The events of a device that soft-RoCE raises, and the ends of waiting for them. */
 @Tag("device")

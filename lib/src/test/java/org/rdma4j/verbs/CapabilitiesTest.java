@@ -24,6 +24,9 @@ import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.Flows;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.bindings.inlines.WorkQueues;
+import org.rdma4j.verbs.address.GidEntry;
+import org.rdma4j.verbs.attribute.DeviceCapability;
+import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
 
 /** What is said that a device can do is what it does. */
 @Tag("device")

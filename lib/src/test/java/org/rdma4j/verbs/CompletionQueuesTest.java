@@ -46,8 +46,8 @@ final class CompletionQueuesTest {
   @ParameterizedTest
   @EnumSource
   void anyLengthThatTheDeviceAllowsIsGranted(Kind kind) {
-    int most = device.attributes().maxCompletionQueueEntries();
-    for (int entries : new int[] {1, most / 2, most}) {
+    int max = device.attributes().maxCompletionQueueEntries();
+    for (int entries : new int[] {1, max / 2, max}) {
       try (CompletionQueue queue = device.createCompletionQueue(kind.of(device, entries))) {
         assertThat(queue.capacity()).isGreaterThanOrEqualTo(entries);
       }
@@ -57,10 +57,10 @@ final class CompletionQueuesTest {
   @ParameterizedTest
   @EnumSource
   void aLengthThatTheDeviceDoesNotAllowIsRefused(Kind kind) {
-    int most = device.attributes().maxCompletionQueueEntries();
-    assertThatThrownBy(() -> device.createCompletionQueue(kind.of(device, most + 1)))
+    int max = device.attributes().maxCompletionQueueEntries();
+    assertThatThrownBy(() -> device.createCompletionQueue(kind.of(device, max + 1)))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("entries is %d, must be from 1 to %d", most + 1, most);
+        .hasMessage("entries is %d, must be from 1 to %d", max + 1, max);
   }
 
   @ParameterizedTest

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.QueuePairAddress;
 
 /** Each type of connection is given the attributes that the kernel wants for it, and no others. */
 final class ConnectionChangesTest {
@@ -26,8 +28,8 @@ final class ConnectionChangesTest {
   @CsvSource({
     "RELIABLE_CONNECTION, true, true, true",
     "UNRELIABLE_CONNECTION, false, false, false",
-    "EXTENDED_SEND, false, true, true",
-    "EXTENDED_RECEIVE, true, true, false"
+    "XRC_SEND, false, true, true",
+    "XRC_RECEIVE, true, true, false"
   })
   void itIsGivenWhatItsSideOfReliabilityNeeds(
       QueuePairType type, boolean answers, boolean hasTimeout, boolean asks) {

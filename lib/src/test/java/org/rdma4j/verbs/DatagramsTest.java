@@ -21,6 +21,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rdma4j.RdmaException;
+import org.rdma4j.verbs.address.AddressVector;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.GlobalRoutingHeader;
+import org.rdma4j.verbs.attribute.LinkLayer;
 
 /** Unreliable datagrams: address handles, the header before the payload, multicast. */
 @Tag("device")

@@ -17,6 +17,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rdma4j.Command;
 import org.rdma4j.RdmaException;
+import org.rdma4j.verbs.address.AddressVector;
+import org.rdma4j.verbs.address.EthernetAddress;
+import org.rdma4j.verbs.address.EthernetDestination;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.GidEntry;
+import org.rdma4j.verbs.address.GidType;
+import org.rdma4j.verbs.attribute.DeviceAttributes;
+import org.rdma4j.verbs.attribute.LinkLayer;
+import org.rdma4j.verbs.attribute.NodeType;
+import org.rdma4j.verbs.attribute.PortAttributes;
+import org.rdma4j.verbs.attribute.PortState;
+import org.rdma4j.verbs.attribute.TransportType;
 
 /** What is said of a device is what sysfs and ibv_devinfo say. */
 @Tag("device")

@@ -8,6 +8,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.rdma4j.verbs.address.AddressVector;
+import org.rdma4j.verbs.address.GlobalRoutingHeader;
 
 /** Extended completion queues, and what can be changed of any. */
 @Tag("device")

@@ -19,6 +19,20 @@ import org.rdma4j.bindings.generated.ibv_rss_caps;
 import org.rdma4j.bindings.generated.ibv_tm_caps;
 import org.rdma4j.bindings.generated.ibv_tso_caps;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.verbs.attribute.CompletionModerationCapabilities;
+import org.rdma4j.verbs.attribute.DeviceCapability;
+import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
+import org.rdma4j.verbs.attribute.OnDemandPagingCapabilities;
+import org.rdma4j.verbs.attribute.OnDemandPagingOperation;
+import org.rdma4j.verbs.attribute.PacketPacingCapabilities;
+import org.rdma4j.verbs.attribute.PciAtomicCapabilities;
+import org.rdma4j.verbs.attribute.PciAtomicSize;
+import org.rdma4j.verbs.attribute.RawPacketCapability;
+import org.rdma4j.verbs.attribute.ReceiveHashField;
+import org.rdma4j.verbs.attribute.ReceiveHashFunction;
+import org.rdma4j.verbs.attribute.ReceiveSideScalingCapabilities;
+import org.rdma4j.verbs.attribute.SegmentationOffloadCapabilities;
+import org.rdma4j.verbs.attribute.TagMatchingCapabilities;
 
 /** Each group of capabilities is read from its fields, of which no software device fills many. */
 final class ExtendedDeviceAttributesTest {

@@ -13,6 +13,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.rdma4j.verbs.address.AddressVector;
+import org.rdma4j.verbs.address.GlobalRoutingHeader;
 
 /** The same requests by {@code ibv_wr_*}. */
 @Tag("device")

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rdma4j.RdmaException;
+import org.rdma4j.verbs.attribute.LinkLayer;
 
 /** What goes wrong ends in the documented exception or completion status, and in time. */
 @Tag("device")

@@ -23,6 +23,15 @@ import org.rdma4j.bindings.generated.ibv_srq_init_attr_ex;
 import org.rdma4j.bindings.generated.ibv_tm_cap;
 import org.rdma4j.bindings.generated.ibv_wq_init_attr;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.flow.AesGcmKey;
+import org.rdma4j.flow.Counters;
+import org.rdma4j.flow.EspAttributes;
+import org.rdma4j.flow.EspFlag;
+import org.rdma4j.flow.Flow;
+import org.rdma4j.flow.FlowAction;
+import org.rdma4j.flow.FlowRule;
+import org.rdma4j.flow.FlowSpecification;
+import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /** The objects of verbs that soft-RoCE has not: it says so, and leaves nothing behind. */
 @Tag("device")
@@ -94,8 +103,8 @@ final class FurtherObjectsTest {
   @Test
   void theSendingHalfOfAnExtendedConnection() {
     unsupported(
-        "EXTENDED_SEND",
-        () -> domain.createQueuePair(QueuePairConfig.extendedSend(completions).sendDepth(4)));
+        "XRC_SEND",
+        () -> domain.createQueuePair(QueuePairConfig.xrcSend(completions).sendDepth(4)));
     assertThatAllIsGivenBack();
   }
 
@@ -166,8 +175,8 @@ final class FurtherObjectsTest {
   void flowsCountersAndFlowActions() {
     QueuePair datagrams = domain.createQueuePair(QueuePairConfig.datagram(completions));
     FlowRule rule = FlowRule.of(1, new FlowSpecification.Drop());
-    unsupported("ibv_create_flow", () -> datagrams.createFlow(rule));
-    refusedBefore("port is 77", () -> datagrams.createFlow(FlowRule.of(77)));
+    unsupported("ibv_create_flow", () -> Flow.create(datagrams, rule));
+    refusedBefore("port is 77", () -> Flow.create(datagrams, FlowRule.of(77)));
     unsupported("ibv_create_counters", () -> Counters.create(device));
     EspAttributes attributes = EspAttributes.of(1, EspFlag.ENCRYPT);
     unsupported(
@@ -222,7 +231,7 @@ final class FurtherObjectsTest {
   void theSendingHalfOfAnExtendedConnectionIsAskedForWithoutAReceiveQueue() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment init = arena.allocate(ibv_qp_init_attr_ex.layout());
-      QueuePairConfig.extendedSend(completions)
+      QueuePairConfig.xrcSend(completions)
           .sendDepth(4)
           .receiveDepth(5)
           .extended(SendOperation.WRITE)
@@ -280,17 +289,16 @@ final class FurtherObjectsTest {
         "receiveCompletions is given",
         () ->
             domain.createQueuePair(
-                QueuePairConfig.of(QueuePairType.EXTENDED_SEND, completions, completions)));
+                QueuePairConfig.of(QueuePairType.XRC_SEND, completions, completions)));
     refusedBefore(
         "xrcDomain is missing",
-        () ->
-            domain.createQueuePair(QueuePairConfig.of(QueuePairType.EXTENDED_RECEIVE, null, null)));
+        () -> domain.createQueuePair(QueuePairConfig.of(QueuePairType.XRC_RECEIVE, null, null)));
     SharedReceiveQueue shared = domain.createSharedReceiveQueue(8, 1);
     refusedBefore(
         "sharedReceiveQueue is given",
         () ->
             domain.createQueuePair(
-                QueuePairConfig.extendedSend(completions).sharedReceiveQueue(shared)));
+                QueuePairConfig.xrcSend(completions).sharedReceiveQueue(shared)));
     refusedBefore(
         "completions is missing",
         () ->
@@ -339,7 +347,7 @@ final class FurtherObjectsTest {
             device::openXrcDomain,
             () -> domain.createSharedReceiveQueue(SharedReceiveQueueConfig.of(1)),
             () -> domain.createWorkQueue(WorkQueueConfig.of(completions, 1)),
-            () -> queuePair.createFlow(rule),
+            () -> Flow.create(queuePair, rule),
             () -> Counters.create(device),
             () -> FlowAction.create(device, attributes),
             shared::number);

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.rdma4j.memory.SlabPool;
 
 /** Closing: in which order, from which thread, and what is refused afterwards. */
 @Tag("device")
@@ -73,8 +74,8 @@ final class LifetimesTest {
     uses.put("ProtectionDomain.handle", closed.domain::handle);
     uses.put("ProtectionDomain.kernelHandle", closed.domain::kernelHandle);
     uses.put(
-        "ProtectionDomain.register(RegionConfig)",
-        () -> closed.domain.register(RegionConfig.allocate(1)));
+        "ProtectionDomain.register(MemoryRegionConfig)",
+        () -> closed.domain.register(MemoryRegionConfig.allocate(1)));
     uses.put(
         "ProtectionDomain.registerDmaBuffer", () -> closed.domain.registerDmaBuffer(0, 0, 4096, 0));
     uses.put("ProtectionDomain.allocateNullRegion", closed.domain::allocateNullRegion);
@@ -85,13 +86,13 @@ final class LifetimesTest {
     uses.put(
         "ProtectionDomain.allocateMemoryWindow",
         () -> closed.domain.allocateMemoryWindow(MemoryWindowType.TYPE_1));
-    uses.put("ProtectionDomain.createSlabPool", () -> closed.domain.createSlabPool(1, 64));
+    uses.put("SlabPool.register", () -> SlabPool.register(closed.domain, 1, 64));
     uses.put("DeviceMemory.allocate", () -> DeviceMemory.allocate(closed.device, 64, 0));
-    uses.put("RegionConfig.of(MemorySlice)", () -> RegionConfig.of(slice));
+    uses.put("MemoryRegionConfig.of(MemorySlice)", () -> MemoryRegionConfig.of(slice));
     uses.put("MemoryRegion.kernelHandle", a.region::kernelHandle);
     uses.put(
         "MemoryRegion.reregister",
-        () -> a.region.reregister(RegionChange.none().access(AccessFlag.LOCAL_WRITE)));
+        () -> a.region.reregister(Reregistration.none().access(AccessFlag.LOCAL_WRITE)));
     uses.put("MemoryRegion.localKey", a.region::localKey);
     uses.put("MemoryRegion.remoteKey", a.region::remoteKey);
     uses.put("MemoryRegion.remoteAddress", a.region::remoteAddress);

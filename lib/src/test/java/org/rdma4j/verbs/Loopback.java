@@ -8,33 +8,36 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
+import org.rdma4j.verbs.address.GidEntry;
+import org.rdma4j.verbs.address.GidType;
+import org.rdma4j.verbs.address.QueuePairAddress;
 
 /** Two connected queue pairs on the machine's RDMA device, each with its own completion queue. */
 public final class Loopback implements AutoCloseable {
-  static final int DEPTH = 16;
-  static final int REGION_BYTES = 1 << 21;
+  public static final int DEPTH = 16;
+  public static final int REGION_BYTES = 1 << 21;
 
   /** All that soft-RoCE can post on a reliable connection by {@code ibv_wr_*}. */
-  static final SendOperation[] OPERATIONS =
+  public static final SendOperation[] OPERATIONS =
       EnumSet.complementOf(EnumSet.of(SendOperation.SEGMENTED_SEND)).toArray(new SendOperation[0]);
 
   /** An emulated guest may stop for seconds. */
-  static final Duration PATIENCE = Duration.ofSeconds(30);
+  public static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  final RdmaDevice device;
-  final ProtectionDomain domain;
-  final End a;
-  final End b;
+  public final RdmaDevice device;
+  public final ProtectionDomain domain;
+  public final End a;
+  public final End b;
 
   /** One end: what a program has on its side of the connection. */
-  final class End {
-    final CompletionChannel channel = device.createCompletionChannel();
-    final CompletionQueue queue = device.createCompletionQueue(4 * DEPTH, channel);
-    final MemoryRegion region = domain.register(REGION_BYTES, AccessFlag.LOCAL_WRITE);
-    final QueuePair queuePair;
-    final SendRequests sends;
-    final ReceiveRequests receives;
-    final Completions completions = queue.completions(2 * DEPTH);
+  public final class End {
+    public final CompletionChannel channel = device.createCompletionChannel();
+    public final CompletionQueue queue = device.createCompletionQueue(4 * DEPTH, channel);
+    public final MemoryRegion region = domain.register(REGION_BYTES, AccessFlag.LOCAL_WRITE);
+    public final QueuePair queuePair;
+    public final SendRequests sends;
+    public final ReceiveRequests receives;
+    public final Completions completions = queue.completions(2 * DEPTH);
 
     End(UnaryOperator<QueuePairConfig> config) {
       queuePair = domain.createQueuePair(config.apply(config(queue)));
@@ -43,24 +46,24 @@ public final class Loopback implements AutoCloseable {
           queuePair.receiveRequests(Math.min(DEPTH, queuePair.capabilities().receiveDepth()));
     }
 
-    QueuePairAddress address() {
+    public QueuePairAddress address() {
       return Loopback.this.address(queuePair);
     }
 
     /** Posts a receive of the region's first bytes. */
-    void receive(long id, long offset, long length) {
+    public void receive(long id, long offset, long length) {
       receives.add(id).into(region, offset, length);
       receives.post();
     }
 
     /** Polls until that many completions have come, and tells each. */
-    List<Done> await(int expected) {
+    public List<Done> await(int expected) {
       return Loopback.await(completions, expected);
     }
   }
 
   /** The next completions of a queue that is polled by nobody else. */
-  static List<Done> await(CompletionQueue queue, int expected) {
+  public static List<Done> await(CompletionQueue queue, int expected) {
     return await(queue.completions(1), expected);
   }
 
@@ -83,7 +86,7 @@ public final class Loopback implements AutoCloseable {
   }
 
   /** A completion, copied out of the room that it was polled into. */
-  record Done(
+  public record Done(
       long id,
       CompletionStatus status,
       CompletionOpcode opcode,
@@ -110,11 +113,11 @@ public final class Loopback implements AutoCloseable {
     b = new End(config);
   }
 
-  static RdmaDevice openDevice() {
+  public static RdmaDevice openDevice() {
     return RdmaDevice.open(RdmaDevice.list().getFirst().name());
   }
 
-  static QueuePairConfig config(CompletionQueue queue) {
+  public static QueuePairConfig config(CompletionQueue queue) {
     return QueuePairConfig.reliable(queue)
         .sendDepth(DEPTH)
         .receiveDepth(DEPTH)
@@ -134,31 +137,32 @@ public final class Loopback implements AutoCloseable {
         .index();
   }
 
-  static Loopback connected() {
+  public static Loopback connected() {
     return connected(config -> config);
   }
 
-  static Loopback connected(UnaryOperator<QueuePairConfig> config) {
+  public static Loopback connected(UnaryOperator<QueuePairConfig> config) {
     return connected(config, path -> path);
   }
 
-  static Loopback connected(UnaryOperator<QueuePairConfig> config, UnaryOperator<PathConfig> path) {
+  public static Loopback connected(
+      UnaryOperator<QueuePairConfig> config, UnaryOperator<PathConfig> path) {
     Loopback loopback = unconnected(config);
     loopback.a.queuePair.connect(path.apply(loopback.path(loopback.b.address())));
     loopback.b.queuePair.connect(path.apply(loopback.path(loopback.a.address())));
     return loopback;
   }
 
-  static Loopback unconnected() {
+  public static Loopback unconnected() {
     return unconnected(config -> config);
   }
 
-  static Loopback unconnected(UnaryOperator<QueuePairConfig> config) {
+  public static Loopback unconnected(UnaryOperator<QueuePairConfig> config) {
     return new Loopback(config);
   }
 
   /** Of any queue pair of this device, as the paths here expect it. */
-  QueuePairAddress address(QueuePair queuePair) {
+  public QueuePairAddress address(QueuePair queuePair) {
     return queuePair.address(1, gidIndex(device), 0x123456);
   }
 

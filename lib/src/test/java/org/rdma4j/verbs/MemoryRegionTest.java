@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.rdma4j.memory.PageMemory;
+import org.rdma4j.platform.PageMemory;
 
 @Tag("device")
 @Timeout(120)

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.rdma4j.lifetime.BoundWindows;
 
 /** A peer reaches through a window what it opens, and nothing else. */
 @Tag("device")

@@ -12,7 +12,7 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.DataPath;
 
 /** Messages between the ends of a {@link Loopback}, for tests that are about their memory. */
-final class Messages {
+public final class Messages {
   private Messages() {}
 
   /** Sends all of one region into another of the same length, and compares. */
@@ -35,7 +35,7 @@ final class Messages {
     assertThat(received.length()).isEqualTo(target.length());
   }
 
-  static byte[] random(long length) {
+  public static byte[] random(long length) {
     byte[] bytes = new byte[Math.toIntExact(length)];
     new Random(length).nextBytes(bytes);
     return bytes;

@@ -271,46 +271,46 @@ final class MessagesTest {
 
   @Test
   void piecesBeyondWhatTheQueuePairAllowsAreRefused() {
-    int most = loopback.a.queuePair.capabilities().sendSges();
+    int max = loopback.a.queuePair.capabilities().sendSges();
     loopback.a.sends.add(1);
-    for (int i = 0; i < most; i++) {
+    for (int i = 0; i < max; i++) {
       loopback.a.sends.from(loopback.a.region, 0, 1);
     }
     assertThatThrownBy(() -> loopback.a.sends.from(loopback.a.region, 0, 1))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("at most " + most + " pieces");
+        .hasMessageContaining("at most " + max + " pieces");
   }
 
   @Test
   void piecesBeyondWhatAReceiveAllowsAreRefused() {
-    int most = loopback.a.queuePair.capabilities().receiveSges();
+    int max = loopback.a.queuePair.capabilities().receiveSges();
     loopback.a.receives.add(1);
-    for (int i = 0; i < most; i++) {
+    for (int i = 0; i < max; i++) {
       loopback.a.receives.into(loopback.a.region, 0, 1);
     }
     assertThatThrownBy(() -> loopback.a.receives.into(loopback.a.region, 0, 1))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("at most " + most + " pieces");
+        .hasMessageContaining("at most " + max + " pieces");
   }
 
   @Test
   void asManyPiecesAsTheDeviceAllowsAreGatheredAndScattered() {
-    int most = loopback.device.attributes().maxSges();
+    int max = loopback.device.attributes().maxSges();
     try (Loopback wide =
-        Loopback.connected(config -> config.sendSges(most).receiveSges(most).inlineBytes(0))) {
-      byte[] message = random(most);
+        Loopback.connected(config -> config.sendSges(max).receiveSges(max).inlineBytes(0))) {
+      byte[] message = random(max);
       wide.a.region.segment().copyFrom(MemorySegment.ofArray(message));
       wide.a.sends.add(1);
       wide.b.receives.add(2);
-      for (int i = 0; i < most; i++) {
-        wide.a.sends.from(wide.a.region, most - 1 - i, 1);
-        wide.b.receives.into(wide.b.region, most - 1 - i, 1);
+      for (int i = 0; i < max; i++) {
+        wide.a.sends.from(wide.a.region, max - 1 - i, 1);
+        wide.b.receives.into(wide.b.region, max - 1 - i, 1);
       }
       wide.b.receives.post();
       wide.a.sends.post();
 
-      assertThat(wide.b.await(1).getFirst().length()).isEqualTo(most);
-      assertThat(bytes(wide.b.region, 0, most)).isEqualTo(message);
+      assertThat(wide.b.await(1).getFirst().length()).isEqualTo(max);
+      assertThat(bytes(wide.b.region, 0, max)).isEqualTo(message);
     }
   }
 
@@ -323,12 +323,12 @@ final class MessagesTest {
 
   @Test
   void inlineBytesBeyondWhatTheQueuePairAllowsAreRefused() {
-    int most = loopback.a.queuePair.capabilities().inlineBytes();
-    MemorySegment source = MemorySegment.ofArray(new byte[most + 1]);
-    loopback.a.sends.add(1).inline(source, 0, most);
+    int max = loopback.a.queuePair.capabilities().inlineBytes();
+    MemorySegment source = MemorySegment.ofArray(new byte[max + 1]);
+    loopback.a.sends.add(1).inline(source, 0, max);
     assertThatThrownBy(() -> loopback.a.sends.inline(source, 0, 1))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("at most " + most);
+        .hasMessageContaining("at most " + max);
     assertThatThrownBy(() -> loopback.a.sends.inline(source, 0, -1))
         .isInstanceOf(IllegalArgumentException.class);
   }

@@ -12,6 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.verbs.attribute.DeviceAttributes;
+import org.rdma4j.verbs.attribute.Mtu;
 
 @Tag("device")
 @Timeout(120)

@@ -26,8 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.RdmaException;
-import org.rdma4j.memory.HugePages;
-import org.rdma4j.memory.PageMemory;
+import org.rdma4j.platform.PageMemory;
 
 /** Regions over memory of every kind, each used for a message. */
 @Tag("device")
@@ -50,7 +49,7 @@ final class RegistrationTest {
     loopback.close();
   }
 
-  private MemoryRegion register(RegionConfig config) {
+  private MemoryRegion register(MemoryRegionConfig config) {
     return domain.register(config.access(AccessFlag.LOCAL_WRITE));
   }
 
@@ -61,7 +60,7 @@ final class RegistrationTest {
   @Test
   void memoryOfAnAutomaticArenaOfAnyAlignmentCarriesMessages() {
     MemorySegment mine = Arena.ofAuto().allocate(LENGTH + 3, 1).asSlice(3);
-    MemoryRegion region = register(RegionConfig.of(mine));
+    MemoryRegion region = register(MemoryRegionConfig.of(mine));
     assertThat(region.segment()).isSameAs(mine);
     assertThat(region.remoteAddress()).isEqualTo(mine.address());
     Messages.cross(loopback, ordinary(), region);
@@ -71,13 +70,13 @@ final class RegistrationTest {
   @Test
   void aDirectBufferCarriesMessages() {
     MemorySegment mine = MemorySegment.ofBuffer(ByteBuffer.allocateDirect(LENGTH));
-    Messages.cross(loopback, ordinary(), register(RegionConfig.of(mine)));
+    Messages.cross(loopback, ordinary(), register(MemoryRegionConfig.of(mine)));
   }
 
   @Test
   void memoryOfAConfinedArenaCarriesMessages() {
     try (Arena arena = Arena.ofConfined()) {
-      MemoryRegion region = register(RegionConfig.of(arena, arena.allocate(LENGTH)));
+      MemoryRegion region = register(MemoryRegionConfig.of(arena, arena.allocate(LENGTH)));
       Messages.cross(loopback, ordinary(), region);
     }
   }
@@ -94,7 +93,7 @@ final class RegistrationTest {
                 StandardOpenOption.READ,
                 StandardOpenOption.WRITE)) {
       MemorySegment mapped = channel.map(MapMode.READ_WRITE, 0, LENGTH, arena);
-      MemoryRegion region = register(RegionConfig.of(arena, mapped));
+      MemoryRegion region = register(MemoryRegionConfig.of(arena, mapped));
       MemoryRegion source = ordinary();
       source.segment().copyFrom(MemorySegment.ofArray(sent));
       Messages.send(loopback, source.slice(0, LENGTH), region.slice(0, LENGTH));
@@ -111,7 +110,7 @@ final class RegistrationTest {
         FileChannel channel =
             FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       MemorySegment mapped = channel.map(MapMode.PRIVATE, 0, LENGTH, arena);
-      MemoryRegion region = domain.register(RegionConfig.of(arena, mapped.asReadOnly()));
+      MemoryRegion region = domain.register(MemoryRegionConfig.of(arena, mapped.asReadOnly()));
       Messages.send(loopback, region.slice(0, LENGTH), target.slice(0, LENGTH));
     }
     assertThat(target.segment().toArray(JAVA_BYTE)).isEqualTo(content);
@@ -120,7 +119,7 @@ final class RegistrationTest {
   @Test
   void aReadOnlySegmentIsNotForLocalWrite() {
     MemorySegment readOnly = Arena.ofAuto().allocate(LENGTH).asReadOnly();
-    assertThatThrownBy(() -> register(RegionConfig.of(readOnly)))
+    assertThatThrownBy(() -> register(MemoryRegionConfig.of(readOnly)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("read-only");
   }
@@ -131,7 +130,7 @@ final class RegistrationTest {
     String before = Files.readString(reserved);
     Files.writeString(reserved, "4");
     try {
-      MemoryRegion region = register(RegionConfig.allocate(3L << 20, HugePages.OF_2_MIB));
+      MemoryRegion region = register(MemoryRegionConfig.allocate(3L << 20, HugePages.OF_2_MIB));
       assertThat(region.segment().address() % HugePages.OF_2_MIB.pageSize()).isZero();
       assertThat(region.byteSize()).isEqualTo(3L << 20);
       assertThat(freeHugePages()).isEqualTo(2);
@@ -154,7 +153,7 @@ final class RegistrationTest {
   @Test
   void hugePagesThatAreNotThereAreRefusedWithTheSettingThatHelps() {
     for (HugePages pages : HugePages.values()) {
-      assertThatThrownBy(() -> register(RegionConfig.allocate(1L << 40, pages)))
+      assertThatThrownBy(() -> register(MemoryRegionConfig.allocate(1L << 40, pages)))
           .isInstanceOf(RdmaException.class)
           .hasMessageContaining("MAP_HUGETLB")
           .hasMessageContaining("vm.nr_hugepages")
@@ -165,7 +164,7 @@ final class RegistrationTest {
   @Test
   void anAddressOfOnesOwnNamesTheMemoryForRequestsAndPeers() {
     MemoryRegion region =
-        register(RegionConfig.allocate(LENGTH).remoteAddress(0x7000_0000_0000_0000L));
+        register(MemoryRegionConfig.allocate(LENGTH).remoteAddress(0x7000_0000_0000_0000L));
     assertThat(region.remoteAddress()).isEqualTo(0x7000_0000_0000_0000L);
     assertThat(region.slice(5, 1).remoteAddress()).isEqualTo(0x7000_0000_0000_0005L);
     Messages.cross(loopback, ordinary(), region);
@@ -183,15 +182,16 @@ final class RegistrationTest {
   void anAddressThatLiesOtherwiseInItsPageIsRefused() {
     MemorySegment mine =
         Arena.ofAuto().allocate(LENGTH, PageMemory.pageSize()).asSlice(16, LENGTH - 16);
-    assertThat(register(RegionConfig.of(mine).remoteAddress(0x10_0010)).localKey()).isNotZero();
-    assertThatThrownBy(() -> register(RegionConfig.of(mine).remoteAddress(0x10_0000)))
+    assertThat(register(MemoryRegionConfig.of(mine).remoteAddress(0x10_0010)).localKey())
+        .isNotZero();
+    assertThatThrownBy(() -> register(MemoryRegionConfig.of(mine).remoteAddress(0x10_0000)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("remoteAddress is 0x100000, must be 16 modulo");
   }
 
   @Test
   void anAddressAfterWhichNotAllBytesHaveOneIsRefused() {
-    RegionConfig config = RegionConfig.allocate(2 * PageMemory.pageSize());
+    MemoryRegionConfig config = MemoryRegionConfig.allocate(2 * PageMemory.pageSize());
     assertThatThrownBy(() -> register(config.remoteAddress(-PageMemory.pageSize())))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("must be at most 0xffff");
@@ -200,7 +200,7 @@ final class RegistrationTest {
   @Test
   void aPartCanBeRegisteredOnceMoreAndClosesWithTheWhole() {
     MemoryRegion whole = domain.register(2 * LENGTH);
-    MemoryRegion part = register(RegionConfig.of(whole.slice(LENGTH, LENGTH)));
+    MemoryRegion part = register(MemoryRegionConfig.of(whole.slice(LENGTH, LENGTH)));
     assertThat(part.localKey()).isNotEqualTo(whole.localKey());
     Messages.cross(loopback, ordinary(), part);
     assertThat(whole.segment().asSlice(LENGTH).mismatch(part.segment())).isEqualTo(-1);
@@ -211,20 +211,20 @@ final class RegistrationTest {
   @Test
   void aPartMayCloseBeforeTheWhole() {
     MemoryRegion whole = ordinary();
-    register(RegionConfig.of(whole.slice(0, 100))).close();
+    register(MemoryRegionConfig.of(whole.slice(0, 100))).close();
     Messages.cross(loopback, whole, ordinary());
   }
 
   @Test
   void memoryOnTheHeapIsRefused() {
-    assertThatThrownBy(() -> RegionConfig.of(MemorySegment.ofArray(new byte[10])))
+    assertThatThrownBy(() -> MemoryRegionConfig.of(MemorySegment.ofArray(new byte[10])))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("on the Java heap");
   }
 
   @Test
   void memoryWithoutBytesIsRefused() {
-    assertThatThrownBy(() -> RegionConfig.of(Arena.ofAuto().allocate(1).asSlice(1)))
+    assertThatThrownBy(() -> MemoryRegionConfig.of(Arena.ofAuto().allocate(1).asSlice(1)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("0 bytes");
   }
@@ -235,10 +235,10 @@ final class RegistrationTest {
         Arena confined = Arena.ofConfined()) {
       for (Arena arena : new Arena[] {shared, confined}) {
         MemorySegment mine = arena.allocate(10);
-        assertThatThrownBy(() -> RegionConfig.of(mine))
+        assertThatThrownBy(() -> MemoryRegionConfig.of(mine))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("name the arena");
-        assertThatThrownBy(() -> RegionConfig.of(Arena.ofAuto(), mine))
+        assertThatThrownBy(() -> MemoryRegionConfig.of(Arena.ofAuto(), mine))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("another arena");
       }
@@ -254,7 +254,7 @@ final class RegistrationTest {
       MemorySegment mine = arena.allocate(LENGTH);
       MemorySegment.ofAddress(mine.address())
           .reinterpret(arena, gone -> closedFirst.set(isClosed(regions.getFirst())));
-      regions.add(register(RegionConfig.of(arena, mine)));
+      regions.add(register(MemoryRegionConfig.of(arena, mine)));
       Messages.cross(loopback, ordinary(), regions.getFirst());
     }
     assertThat(closedFirst.get()).isTrue();
@@ -272,7 +272,7 @@ final class RegistrationTest {
   @Test
   void anArenaThatClosesUnderAnOutstandingReceiveHarmsNothing() {
     Arena arena = Arena.ofShared();
-    MemoryRegion region = register(RegionConfig.of(arena, arena.allocate(LENGTH)));
+    MemoryRegion region = register(MemoryRegionConfig.of(arena, arena.allocate(LENGTH)));
     MemorySegment view = region.segment();
     loopback.b.receives.add(1).into(region, 0, LENGTH);
     loopback.b.receives.post();
@@ -289,16 +289,16 @@ final class RegistrationTest {
   void aRegionMayCloseBeforeItsArena() {
     try (Arena arena = Arena.ofShared()) {
       MemorySegment mine = arena.allocate(LENGTH);
-      register(RegionConfig.of(arena, mine)).close();
+      register(MemoryRegionConfig.of(arena, mine)).close();
       mine.fill((byte) 1);
-      Messages.cross(loopback, ordinary(), register(RegionConfig.of(arena, mine)));
+      Messages.cross(loopback, ordinary(), register(MemoryRegionConfig.of(arena, mine)));
     }
   }
 
   @Test
   void memoryOfAClosedArenaIsRefused() {
     Arena arena = Arena.ofShared();
-    RegionConfig config = RegionConfig.of(arena, arena.allocate(LENGTH));
+    MemoryRegionConfig config = MemoryRegionConfig.of(arena, arena.allocate(LENGTH));
     arena.close();
     assertThatThrownBy(() -> register(config)).isInstanceOf(IllegalStateException.class);
   }
@@ -306,7 +306,7 @@ final class RegistrationTest {
   @Test
   void aConfinedArenaIsRegisteredByItsThreadAlone() {
     try (Arena arena = Arena.ofConfined()) {
-      RegionConfig config = RegionConfig.of(arena, arena.allocate(LENGTH));
+      MemoryRegionConfig config = MemoryRegionConfig.of(arena, arena.allocate(LENGTH));
       FutureTask<MemoryRegion> elsewhere = new FutureTask<>(() -> register(config));
       Thread.ofPlatform().start(elsewhere);
       assertThatThrownBy(() -> elsewhere.get(30, TimeUnit.SECONDS))
@@ -340,7 +340,7 @@ final class RegistrationTest {
 
   private WeakReference<MemorySegment> registerAndDrop(boolean closed) {
     MemorySegment mine = Arena.ofAuto().allocate(LENGTH);
-    MemoryRegion region = register(RegionConfig.of(mine));
+    MemoryRegion region = register(MemoryRegionConfig.of(mine));
     assertThat(region.localKey()).isNotZero();
     if (closed) {
       region.close();
@@ -364,13 +364,13 @@ final class RegistrationTest {
     try (ProtectionDomain other = loopback.device.allocateProtectionDomain();
         Arena arena = Arena.ofShared()) {
       MemorySegment mine = arena.allocate(LENGTH);
-      for (RegionChange change :
-          new RegionChange[] {
-            RegionChange.none().access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ),
-            RegionChange.none().domain(other),
-            RegionChange.none().allocate(64),
-            RegionChange.none().memory(arena, mine),
-            RegionChange.none().memory(Arena.ofAuto().allocate(64)).domain(other)
+      for (Reregistration change :
+          new Reregistration[] {
+            Reregistration.none().access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ),
+            Reregistration.none().domain(other),
+            Reregistration.none().allocate(64),
+            Reregistration.none().memory(arena, mine),
+            Reregistration.none().memory(Arena.ofAuto().allocate(64)).domain(other)
           }) {
         assertThatThrownBy(() -> region.reregister(change))
             .isInstanceOfSatisfying(
@@ -384,19 +384,20 @@ final class RegistrationTest {
   @Test
   void aReregistrationThatChangesNothingOrTooMuchIsRefused() {
     MemoryRegion region = ordinary();
-    assertThatThrownBy(() -> region.reregister(RegionChange.none()))
+    assertThatThrownBy(() -> region.reregister(Reregistration.none()))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("none");
-    assertThatThrownBy(() -> region.reregister(RegionChange.none().access(AccessFlag.REMOTE_WRITE)))
+    assertThatThrownBy(
+            () -> region.reregister(Reregistration.none().access(AccessFlag.REMOTE_WRITE)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("LOCAL_WRITE");
     try (RdmaDevice again = Loopback.openDevice()) {
       ProtectionDomain foreign = again.allocateProtectionDomain();
-      assertThatThrownBy(() -> region.reregister(RegionChange.none().domain(foreign)))
+      assertThatThrownBy(() -> region.reregister(Reregistration.none().domain(foreign)))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("new domain");
     }
-    assertThatThrownBy(() -> region.reregister(RegionChange.none().allocate(0)))
+    assertThatThrownBy(() -> region.reregister(Reregistration.none().allocate(0)))
         .isInstanceOf(IllegalArgumentException.class);
     Messages.cross(loopback, ordinary(), region);
   }

@@ -18,6 +18,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.bindings.generated.ibv_ops_wr;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.datapath.HotCall;
+import org.rdma4j.datapath.HotCalls;
 
 /** What a provider is given, and what is made of its answer; no software device matches tags. */
 final class TagOperationsTest {
@@ -81,8 +83,7 @@ final class TagOperationsTest {
   void create() throws ReflectiveOperationException {
     operations =
         new TagOperations(
-            new HotCall.Target(
-                calls, "test", CallStyle.PLAIN, provider.pointer(), MemorySegment.NULL),
+            new HotCall.Target(calls, "test", false, provider.pointer(), MemorySegment.NULL),
             4,
             1,
             handles);

@@ -17,6 +17,14 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
+import org.rdma4j.platform.NativeConstants;
+import org.rdma4j.platform.NetworkOrder;
+import org.rdma4j.platform.Range;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.GlobalRoute;
+import org.rdma4j.verbs.address.QueuePairAddress;
+import org.rdma4j.verbs.attribute.Guid;
+import org.rdma4j.verbs.attribute.Mtu;
 
 /** Identifiers and configurations, for which no device is needed. */
 final class ValuesTest {
@@ -84,15 +92,15 @@ final class ValuesTest {
   @Test
   void flagsSurviveTheirMask() {
     for (AccessFlag flag : AccessFlag.values()) {
-      int mask = NativeConstant.mask(List.of(flag, AccessFlag.LOCAL_WRITE));
-      assertThat(NativeConstant.flags(AccessFlag.class, mask))
+      int mask = NativeConstants.mask(List.of(flag, AccessFlag.LOCAL_WRITE));
+      assertThat(NativeConstants.flags(AccessFlag.class, mask))
           .isEqualTo(EnumSet.of(flag, AccessFlag.LOCAL_WRITE));
     }
   }
 
   @Test
   void aStatusOfANewerLibraryIsAGeneralError() {
-    assertThat(NativeConstant.of(CompletionStatus.class, 12_345, CompletionStatus.GENERAL_ERROR))
+    assertThat(NativeConstants.of(CompletionStatus.class, 12_345, CompletionStatus.GENERAL_ERROR))
         .isEqualTo(CompletionStatus.GENERAL_ERROR);
   }
 
@@ -112,15 +120,15 @@ final class ValuesTest {
     RETRIES(0, 7, PathConfig::retries),
     RNR_RETRY(0, 7, PathConfig::rnrRetry);
 
-    final int least;
-    final int most;
+    final int min;
+    final int max;
 
     @SuppressWarnings("ImmutableEnumChecker") // a method reference
     final BiFunction<PathConfig, Integer, PathConfig> setter;
 
-    Ranged(int least, int most, BiFunction<PathConfig, Integer, PathConfig> setter) {
-      this.least = least;
-      this.most = most;
+    Ranged(int min, int max, BiFunction<PathConfig, Integer, PathConfig> setter) {
+      this.min = min;
+      this.max = max;
       this.setter = setter;
     }
   }
@@ -139,13 +147,13 @@ final class ValuesTest {
   void aPathTakesExactlyTheNumbersOfItsRanges(
       @ForAll Ranged attribute, @ForAll("numbers") int number) {
     PathConfig path = PathConfig.to(PEER);
-    if (number >= attribute.least && number <= attribute.most) {
+    if (number >= attribute.min && number <= attribute.max) {
       assertThat(attribute.setter.apply(path, number)).isNotNull();
     } else {
       assertThatThrownBy(() -> attribute.setter.apply(path, number))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining(" is " + number + ", must be from ")
-          .hasMessageContaining(attribute.least + " to " + attribute.most);
+          .hasMessageContaining(attribute.min + " to " + attribute.max);
     }
   }
 
@@ -169,12 +177,12 @@ final class ValuesTest {
 
   @Property
   void theRangeCheckNamesValueAndRange(
-      @ForAll int value, @ForAll @IntRange(min = -100, max = 0) int least) {
-    if (value >= least && value <= 100) {
-      assertThat(Arguments.checkRange("x", value, least, 100)).isEqualTo(value);
+      @ForAll int value, @ForAll @IntRange(min = -100, max = 0) int min) {
+    if (value >= min && value <= 100) {
+      assertThat(Range.check("x", value, min, 100)).isEqualTo(value);
     } else {
-      assertThatThrownBy(() -> Arguments.checkRange("x", value, least, 100))
-          .hasMessage("x is " + value + ", must be from " + least + " to 100");
+      assertThatThrownBy(() -> Range.check("x", value, min, 100))
+          .hasMessage("x is " + value + ", must be from " + min + " to 100");
     }
   }
 

@@ -34,8 +34,8 @@ final class CmOptions {
     patience.check();
   }
 
-  void checkRange(String option, int value, int least, int most) {
-    Options.checkRange(spec, option, value, least, most);
+  void checkRange(String option, int value, int min, int max) {
+    Options.checkRange(spec, option, value, min, max);
   }
 
   Duration timeout() {

@@ -49,8 +49,8 @@ final class EndpointOptions {
     }
   }
 
-  void checkRange(String option, int value, int least, int most) {
-    Options.checkRange(spec, option, value, least, most);
+  void checkRange(String option, int value, int min, int max) {
+    Options.checkRange(spec, option, value, min, max);
   }
 
   /** Waits for the peer or goes to it. */

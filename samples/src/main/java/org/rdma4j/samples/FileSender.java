@@ -63,8 +63,8 @@ final class FileSender {
       throws InterruptedException, TimeoutException, IOException {
     try (MessageBuffer buffer = connection.buffer(timeout())) {
       ByteBuffer bytes = buffer.byteBuffer();
-      int most = Math.min(bytes.remaining(), connection.maxMessageBytes());
-      bytes.limit((int) Math.min(most, progress.left()));
+      int max = Math.min(bytes.remaining(), connection.maxMessageBytes());
+      bytes.limit((int) Math.min(max, progress.left()));
       if (file.read(bytes) < 1) {
         throw new Failure(
             "the file became shorter by %d bytes while it was read".formatted(progress.left()));

@@ -1,6 +1,6 @@
 package org.rdma4j.samples;
 
-import org.rdma4j.cm.MessageQueues;
+import org.rdma4j.cm.SimpleMessages;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.verbs.MemoryRegion;
 
@@ -9,13 +9,13 @@ final class OneMessage implements AutoCloseable {
   private static final int BYTES = 16;
 
   private final CmOptions options;
-  private final MessageQueues queues;
+  private final SimpleMessages queues;
   private final MemoryRegion outgoing;
 
   /** With the receive posted, so that the peer may send once it is connected. */
   OneMessage(CmOptions options, SynchronousCmId id) {
     this.options = options;
-    queues = MessageQueues.create(id.id(), 1, 1);
+    queues = SimpleMessages.create(id.id(), 1, 1);
     try {
       outgoing = queues.registerMessages(BYTES);
       queues.postReceive(0, queues.registerMessages(BYTES).slice(0, BYTES));

@@ -26,11 +26,10 @@ final class Options {
   }
 
   /** Refuses a number that an option does not take. */
-  static void checkRange(CommandSpec spec, String option, int value, int least, int most) {
-    if (value < least || value > most) {
+  static void checkRange(CommandSpec spec, String option, int value, int min, int max) {
+    if (value < min || value > max) {
       throw new ParameterException(
-          spec.commandLine(),
-          "%s is %d, must be from %d to %d".formatted(option, value, least, most));
+          spec.commandLine(), "%s is %d, must be from %d to %d".formatted(option, value, min, max));
     }
   }
 

@@ -1,7 +1,7 @@
 package org.rdma4j.samples;
 
-import org.rdma4j.verbs.Mtu;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.attribute.Mtu;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;

@@ -11,8 +11,8 @@ import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.rdma4j.verbs.Gid;
-import org.rdma4j.verbs.QueuePairAddress;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.QueuePairAddress;
 
 /**
  * How the programs of rdma-core's ping-pong family tell each other, over TCP, where their queue

@@ -113,8 +113,8 @@ final class PingPongOptions {
     return (long) rounds * iterations;
   }
 
-  void checkRange(String option, int value, int least, int most) {
-    Options.checkRange(spec, option, value, least, most);
+  void checkRange(String option, int value, int min, int max) {
+    Options.checkRange(spec, option, value, min, max);
   }
 
   /** What would otherwise fail later, where it is harder to tell why, or after a long wait. */

@@ -11,13 +11,13 @@ import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.verbs.Gid;
-import org.rdma4j.verbs.LinkLayer;
-import org.rdma4j.verbs.Mtu;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.QueuePair;
-import org.rdma4j.verbs.QueuePairAddress;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.QueuePairAddress;
+import org.rdma4j.verbs.attribute.LinkLayer;
+import org.rdma4j.verbs.attribute.Mtu;
 
 /** A run of a program of the ping-pong family: exchange of addresses, game, report. */
 final class PingPongRun {

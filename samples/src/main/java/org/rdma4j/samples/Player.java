@@ -2,9 +2,7 @@ package org.rdma4j.samples;
 
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.AddressHandle;
-import org.rdma4j.verbs.AddressVector;
 import org.rdma4j.verbs.CompletionQueue;
-import org.rdma4j.verbs.GlobalRoute;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.ProtectionDomain;
@@ -12,7 +10,9 @@ import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.SharedReceiveQueue;
-import org.rdma4j.verbs.StaticRate;
+import org.rdma4j.verbs.address.AddressVector;
+import org.rdma4j.verbs.address.GlobalRoute;
+import org.rdma4j.verbs.address.StaticRate;
 
 /** A queue pair in a game, which has one message at a time on its way. */
 final class Player {

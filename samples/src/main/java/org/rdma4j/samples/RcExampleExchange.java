@@ -1,8 +1,8 @@
 package org.rdma4j.samples;
 
 import java.nio.ByteBuffer;
-import org.rdma4j.verbs.Gid;
-import org.rdma4j.verbs.QueuePairAddress;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.QueuePairAddress;
 
 /**
  * What the two sides of the example tell each other over TCP: a message of 34 bytes in network byte

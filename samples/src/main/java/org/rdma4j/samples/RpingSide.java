@@ -240,9 +240,9 @@ final class RpingSide implements AutoCloseable {
   }
 
   /** How many bytes stand before the first 0. */
-  private int textBytes(int most) {
+  private int textBytes(int max) {
     int length = 0;
-    while (length < most && data.segment().get(ValueLayout.JAVA_BYTE, length) != 0) {
+    while (length < max && data.segment().get(ValueLayout.JAVA_BYTE, length) != 0) {
       length++;
     }
     return length;

@@ -9,8 +9,8 @@ import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.ConnectionParameters;
 import org.rdma4j.cm.EventChannel;
-import org.rdma4j.cm.MessageQueues;
 import org.rdma4j.cm.PortSpace;
+import org.rdma4j.cm.SimpleMessages;
 import org.rdma4j.verbs.MemoryRegion;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -19,9 +19,9 @@ import picocli.CommandLine.Option;
 /** What ucmatose does, with which it can play. */
 @Command(
     description = {
-      "Makes connections, over each of which the server sends messages and then the client, as ucmatose"
-          + " does and with it or itself as the peer. Without -s it is the server, which is to be"
-          + " started first; both sides take the same -c, -C, -S and -P."
+      "Makes connections, over each of which the server sends messages and then the client, as"
+          + " ucmatose does and with it or itself as the peer. Without -s it is the server, which"
+          + " is to be started first; both sides take the same -c, -C, -S and -P."
     },
     mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class,
@@ -59,7 +59,7 @@ final class Ucmatose implements Callable<Integer> {
   }
 
   /** A connection that has its queues. */
-  private record Node(MessageQueues queues, MemoryRegion message) {}
+  private record Node(SimpleMessages queues, MemoryRegion message) {}
 
   private final NodeOptions options = server.nodes;
   private final Map<CmId, Node> nodes = new LinkedHashMap<>();
@@ -200,7 +200,7 @@ final class Ucmatose implements Callable<Integer> {
   /** All receives are posted before the peer can send: it would not try again. */
   private void prepare(CmId id) {
     int depth = Math.max(1, options.messages());
-    MessageQueues queues = MessageQueues.create(id, depth, depth);
+    SimpleMessages queues = SimpleMessages.create(id, depth, depth);
     try {
       MemoryRegion message = queues.registerMessages(Math.max(1, options.size));
       for (int i = 0; i < options.messages(); i++) {

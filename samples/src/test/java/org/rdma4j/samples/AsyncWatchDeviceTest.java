@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.rdma4j.verbs.GidEntry;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.address.GidEntry;
 
 /** Watches a change of the GID table, beside ibv_asyncwatch. */
 @Tag("device")

@@ -3,9 +3,9 @@ package org.rdma4j.samples;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.util.List;
-import org.rdma4j.verbs.GidEntry;
-import org.rdma4j.verbs.GidType;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.address.GidEntry;
+import org.rdma4j.verbs.address.GidType;
 
 /** The first RDMA device of this machine, with the GID to use, as command lines name them. */
 final class TestDevice {

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.cm.ConnectionParameters;
-import org.rdma4j.cm.MessageQueues;
 import org.rdma4j.cm.PortSpace;
+import org.rdma4j.cm.SimpleMessages;
 import org.rdma4j.cm.SynchronousCmId;
 
 /** Plays with ucmatose, and with itself, on the first RDMA device of this machine. */
@@ -115,7 +115,7 @@ class UcmatoseDeviceTest {
     try (SynchronousCmId first = SynchronousCmId.open(PortSpace.TCP)) {
       first.resolveAddress(new InetSocketAddress(HOST, port), PATIENCE);
       first.resolveRoute(PATIENCE);
-      try (MessageQueues queues = MessageQueues.create(first.id(), 1, 1)) {
+      try (SimpleMessages queues = SimpleMessages.create(first.id(), 1, 1)) {
         queues.postReceive(0, queues.registerMessages(100).slice(0, 100));
         first.connect(ConnectionParameters.DEFAULT, PATIENCE);
         assertThat(queues.awaitReceive(PATIENCE)).isPresent();

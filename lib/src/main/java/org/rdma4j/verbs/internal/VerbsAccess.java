@@ -4,8 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.verbs.AddressVector;
-import org.rdma4j.verbs.Gid;
+import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairChange;
@@ -33,27 +32,21 @@ public interface VerbsAccess {
    */
   RdmaDevice borrow(MemorySegment context, Runnable release);
 
-  /** Whether nobody has closed it. */
-  boolean isOpen(RdmaDevice device);
-
   /** Creates a queue pair in another way than that of verbs. */
   QueuePair createQueuePair(
       ProtectionDomain domain, QueuePairConfig config, QueuePairOrigin origin);
 
   /** Takes note of the state that librdmacm brought a queue pair to. */
-  void isIn(QueuePair queuePair, QueuePairState state);
+  void noteState(QueuePair queuePair, QueuePairState state);
 
   /** What a {@code struct ibv_qp_attr} and its mask describe. */
   QueuePairChange change(MemorySegment attributes, int mask);
 
-  /** A {@code struct ibv_ah_attr}; null where it is not set. */
-  @Nullable AddressVector addressVector(MemorySegment vector);
+  /** Returns the lifetime of a device, for objects of other packages that depend on it. */
+  Lifetime lifetime(RdmaDevice device);
 
-  /** A {@code union ibv_gid}. */
-  Gid gid(MemorySegment raw);
-
-  /** Writes a {@code union ibv_gid}. */
-  void write(Gid gid, MemorySegment raw);
+  /** Returns the lifetime of a queue pair, for objects of other packages that depend on it. */
+  Lifetime lifetime(QueuePair queuePair);
 
   /** Holds what was granted, which the initialisation of the device's class does. */
   final class Granted {

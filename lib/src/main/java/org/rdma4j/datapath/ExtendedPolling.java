@@ -1,0 +1,266 @@
+package org.rdma4j.datapath;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
+import org.rdma4j.bindings.generated.ibv_poll_cq_attr;
+import org.rdma4j.bindings.generated.ibv_wc_tm_info;
+import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.inlines.ExtendedCompletions;
+
+/**
+ * Polls an extended completion queue: {@code ibv_start_poll}, {@code ibv_wc_read_*} and {@code
+ * ibv_end_poll} for each completion. {@code ibv_next_poll} is not used, since providers do not
+ * agree on what it leaves behind where there is none: that of soft-RoCE ends the poll, others leave
+ * that to {@code ibv_end_poll}, which there would drop a completion. The provider holds a lock from
+ * start to end. So all of it happens inside one {@link HotCall}, which copies what is read: nothing
+ * that the program does or leaves undone in between can keep others waiting.
+ */
+public final class ExtendedPolling {
+  /**
+   * What struct ibv_wc has no room for, in this order: times, VLAN, flow tag, then struct
+   * ibv_wc_tm_info.
+   */
+  public static final long TIMESTAMP = 0;
+
+  public static final long WALL_CLOCK = 8;
+  public static final long VLAN = 16;
+  public static final long FLOW_TAG = 20;
+  public static final long TAG = 24;
+  public static final long TAG_PRIVATE = TAG + ibv_wc_tm_info.priv$offset();
+  public static final long ROW = 40;
+
+  private static final long WR_ID = ExtendedCompletions.wr_id$offset();
+  private static final long STATUS = ExtendedCompletions.status$offset();
+
+  private final boolean critical;
+  private final long queue;
+  private final MemorySegment start;
+  private final MemorySegment end;
+  private final MemorySegment opcode;
+  private final MemorySegment vendorError;
+  private final MemorySegment flags;
+  private final @Nullable MemorySegment byteLength;
+  private final @Nullable MemorySegment immediate;
+  private final @Nullable MemorySegment queuePairNumber;
+  private final @Nullable MemorySegment sourceQueuePairNumber;
+  private final @Nullable MemorySegment sourceLid;
+  private final @Nullable MemorySegment serviceLevel;
+  private final @Nullable MemorySegment destinationLidPathBits;
+  private final @Nullable MemorySegment timestamp;
+  private final @Nullable MemorySegment wallClock;
+  private final @Nullable MemorySegment vlan;
+  private final @Nullable MemorySegment flowTag;
+  private final @Nullable MemorySegment tagInformation;
+
+  /** No attributes, which {@code ibv_start_poll} wants to be told of. */
+  private final MemorySegment attributes;
+
+  /** Whether any of what tells where a datagram came from is read: a single look tells. */
+  private final boolean datagrams;
+
+  /** Whether anything of a row is read. */
+  private final boolean rowed;
+
+  /**
+   * Polls a {@code struct ibv_cq_ex}.
+   *
+   * @param fields the mask of {@code IBV_WC_EX_WITH_*} that the queue was created with
+   * @param critical whether to call without the change of the thread's state
+   */
+  public ExtendedPolling(MemorySegment queue, int fields, boolean critical) {
+    this.critical = critical;
+    this.queue = queue.address();
+    this.attributes = Arena.ofAuto().allocate(ibv_poll_cq_attr.layout());
+    this.start = ExtendedCompletions.ibv_start_poll$op(queue);
+    this.end = ExtendedCompletions.ibv_end_poll$op(queue);
+    this.opcode = ExtendedCompletions.ibv_wc_read_opcode$op(queue);
+    this.vendorError = ExtendedCompletions.ibv_wc_read_vendor_err$op(queue);
+    this.flags = ExtendedCompletions.ibv_wc_read_wc_flags$op(queue);
+    this.byteLength =
+        reader(
+            fields,
+            rdma_h.IBV_WC_EX_WITH_BYTE_LEN(),
+            ExtendedCompletions.ibv_wc_read_byte_len$op(queue));
+    this.immediate =
+        reader(
+            fields,
+            rdma_h.IBV_WC_EX_WITH_IMM(),
+            ExtendedCompletions.ibv_wc_read_imm_data$op(queue));
+    this.queuePairNumber =
+        reader(
+            fields,
+            rdma_h.IBV_WC_EX_WITH_QP_NUM(),
+            ExtendedCompletions.ibv_wc_read_qp_num$op(queue));
+    this.sourceQueuePairNumber =
+        reader(
+            fields,
+            rdma_h.IBV_WC_EX_WITH_SRC_QP(),
+            ExtendedCompletions.ibv_wc_read_src_qp$op(queue));
+    this.sourceLid =
+        reader(
+            fields, rdma_h.IBV_WC_EX_WITH_SLID(), ExtendedCompletions.ibv_wc_read_slid$op(queue));
+    this.serviceLevel =
+        reader(fields, rdma_h.IBV_WC_EX_WITH_SL(), ExtendedCompletions.ibv_wc_read_sl$op(queue));
+    this.destinationLidPathBits =
+        reader(
+            fields,
+            rdma_h.IBV_WC_EX_WITH_DLID_PATH_BITS(),
+            ExtendedCompletions.ibv_wc_read_dlid_path_bits$op(queue));
+    this.timestamp =
+        reader(
+            fields,
+            rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP(),
+            ExtendedCompletions.ibv_wc_read_completion_ts$op(queue));
+    this.wallClock =
+        reader(
+            fields,
+            rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK(),
+            ExtendedCompletions.ibv_wc_read_completion_wallclock_ns$op(queue));
+    this.vlan =
+        reader(
+            fields, rdma_h.IBV_WC_EX_WITH_CVLAN(), ExtendedCompletions.ibv_wc_read_cvlan$op(queue));
+    this.flowTag =
+        reader(
+            fields,
+            rdma_h.IBV_WC_EX_WITH_FLOW_TAG(),
+            ExtendedCompletions.ibv_wc_read_flow_tag$op(queue));
+    this.tagInformation =
+        reader(
+            fields,
+            rdma_h.IBV_WC_EX_WITH_TM_INFO(),
+            ExtendedCompletions.ibv_wc_read_tm_info$op(queue));
+    this.datagrams = anyOf(sourceQueuePairNumber, sourceLid, serviceLevel, destinationLidPathBits);
+    this.rowed = anyOf(timestamp, wallClock, vlan, flowTag, tagInformation);
+  }
+
+  /** Null where the field was not asked for, or the provider never has it. */
+  private static @Nullable MemorySegment reader(int fields, int field, MemorySegment op) {
+    return (fields & field) != 0 && op.address() != 0 ? op : null;
+  }
+
+  private static boolean anyOf(@Nullable MemorySegment... readers) {
+    return Stream.of(readers).anyMatch(Objects::nonNull);
+  }
+
+  /** The number of completions, or a negative value. */
+  public int poll(int max, long entries, long rows) {
+    // In locals, which a call into C does not change: the compiler drops the other style from all
+    // calls.
+    boolean critical = this.critical;
+    long queue = RawMemory.base(this.queue);
+    int polled = 0;
+    while (polled < max) {
+      int error =
+          critical
+              ? ExtendedCompletions.ibv_start_poll$critical(start, queue, attributes.address())
+              : ExtendedCompletions.ibv_start_poll(start, queue, attributes.address());
+      if (error != 0) {
+        return polled == 0 && error != ErrorNumber.ENOENT.value() ? -error : polled;
+      }
+      if (read(critical, queue, RawMemory.base(entries + polled * CompletionLayout.SIZE))
+          && rowed) {
+        readRow(critical, queue, RawMemory.base(rows + polled * ROW));
+      }
+      polled++;
+      if (critical) {
+        ExtendedCompletions.ibv_end_poll$critical(end, queue);
+      } else {
+        ExtendedCompletions.ibv_end_poll(end, queue);
+      }
+    }
+    return polled;
+  }
+
+  /** Whether the request succeeded, so that there is more to read. */
+  private boolean read(boolean critical, long queue, long entry) {
+    int status = RawMemory.getInt(queue + STATUS);
+    RawMemory.putLong(entry + CompletionLayout.WR_ID, RawMemory.getLong(queue + WR_ID));
+    RawMemory.putInt(entry + CompletionLayout.STATUS, status);
+    if (queuePairNumber != null) {
+      RawMemory.putInt(entry + CompletionLayout.QP_NUM, number(critical, queuePairNumber, queue));
+    }
+    if (status != rdma_h.IBV_WC_SUCCESS()) {
+      RawMemory.putInt(entry + CompletionLayout.VENDOR_ERR, number(critical, vendorError, queue));
+      return false;
+    }
+    RawMemory.putInt(entry + CompletionLayout.OPCODE, number(critical, opcode, queue));
+    RawMemory.putInt(entry + CompletionLayout.WC_FLAGS, number(critical, flags, queue));
+    if (byteLength != null) {
+      RawMemory.putInt(entry + CompletionLayout.BYTE_LEN, number(critical, byteLength, queue));
+    }
+    if (immediate != null) {
+      RawMemory.putInt(entry + CompletionLayout.IMM_DATA, number(critical, immediate, queue));
+    }
+    if (datagrams) {
+      readSource(critical, queue, entry);
+    }
+    return true;
+  }
+
+  private void readSource(boolean critical, long queue, long entry) {
+    if (sourceQueuePairNumber != null) {
+      RawMemory.putInt(
+          entry + CompletionLayout.SRC_QP, number(critical, sourceQueuePairNumber, queue));
+    }
+    if (sourceLid != null) {
+      RawMemory.putShort(entry + CompletionLayout.SLID, (short) number(critical, sourceLid, queue));
+    }
+    if (serviceLevel != null) {
+      RawMemory.putByte(entry + CompletionLayout.SL, small(critical, serviceLevel, queue));
+    }
+    if (destinationLidPathBits != null) {
+      RawMemory.putByte(
+          entry + CompletionLayout.DLID_PATH_BITS, small(critical, destinationLidPathBits, queue));
+    }
+  }
+
+  private void readRow(boolean critical, long queue, long row) {
+    if (timestamp != null) {
+      RawMemory.putLong(row + TIMESTAMP, time(critical, timestamp, queue));
+    }
+    if (wallClock != null) {
+      RawMemory.putLong(row + WALL_CLOCK, time(critical, wallClock, queue));
+    }
+    if (vlan != null) {
+      RawMemory.putInt(
+          row + VLAN,
+          Short.toUnsignedInt(
+              critical
+                  ? ExtendedCompletions.ibv_wc_read_cvlan$critical(vlan, queue)
+                  : ExtendedCompletions.ibv_wc_read_cvlan(vlan, queue)));
+    }
+    if (flowTag != null) {
+      RawMemory.putInt(row + FLOW_TAG, number(critical, flowTag, queue));
+    }
+    if (tagInformation != null) {
+      if (critical) {
+        ExtendedCompletions.ibv_wc_read_tm_info$critical(tagInformation, queue, row + TAG);
+      } else {
+        ExtendedCompletions.ibv_wc_read_tm_info(tagInformation, queue, row + TAG);
+      }
+    }
+  }
+
+  /** All that return a 32-bit number have the shape of {@code ibv_wc_read_qp_num}. */
+  private static int number(boolean critical, MemorySegment op, long queue) {
+    return critical
+        ? ExtendedCompletions.ibv_wc_read_qp_num$critical(op, queue)
+        : ExtendedCompletions.ibv_wc_read_qp_num(op, queue);
+  }
+
+  private static byte small(boolean critical, MemorySegment op, long queue) {
+    return critical
+        ? ExtendedCompletions.ibv_wc_read_sl$critical(op, queue)
+        : ExtendedCompletions.ibv_wc_read_sl(op, queue);
+  }
+
+  private static long time(boolean critical, MemorySegment op, long queue) {
+    return critical
+        ? ExtendedCompletions.ibv_wc_read_completion_ts$critical(op, queue)
+        : ExtendedCompletions.ibv_wc_read_completion_ts(op, queue);
+  }
+}

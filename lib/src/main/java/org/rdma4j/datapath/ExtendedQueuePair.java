@@ -1,0 +1,288 @@
+package org.rdma4j.datapath;
+
+import java.lang.foreign.MemorySegment;
+import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.ibv_recv_wr;
+import org.rdma4j.bindings.generated.ibv_sge;
+import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.inlines.WorkRequests;
+
+/**
+ * Posts send requests by {@code ibv_wr_*}: what a {@link RequestChain} built is given to the
+ * provider call by call, between {@code ibv_wr_start} and {@code ibv_wr_complete}. All of it
+ * happens inside one {@link HotCall}, since the provider may hold a lock in between.
+ */
+public final class ExtendedQueuePair {
+  private static final long WR_ID = ibv_recv_wr.wr_id$offset();
+  private static final long NEXT = ibv_recv_wr.next$offset();
+  private static final long SG_LIST = ibv_recv_wr.sg_list$offset();
+  private static final long NUM_SGE = ibv_recv_wr.num_sge$offset();
+
+  private static final long ID = WorkRequests.wr_id$offset();
+  private static final long FLAGS = WorkRequests.wr_flags$offset();
+
+  private final boolean critical;
+  private final long queuePair;
+  private final MemorySegment start;
+  private final MemorySegment complete;
+  private final MemorySegment send;
+  private final MemorySegment sendWithImmediate;
+  private final MemorySegment sendWithInvalidate;
+  private final MemorySegment write;
+  private final MemorySegment writeWithImmediate;
+  private final MemorySegment read;
+  private final MemorySegment compareAndSwap;
+  private final MemorySegment fetchAndAdd;
+  private final MemorySegment invalidate;
+  private final MemorySegment bind;
+  private final MemorySegment setDestination;
+  private final MemorySegment setPiece;
+  private final MemorySegment setPieces;
+  private final MemorySegment setInline;
+  private final MemorySegment setSharedReceiveQueue;
+  private final MemorySegment segmented;
+  private final MemorySegment atomicWrite;
+  private final boolean datagrams;
+  private final boolean xrcSend;
+
+  /**
+   * Finds the extended queue pair of a {@code struct ibv_qp}.
+   *
+   * @param datagrams whether each request names an address handle
+   * @param xrcSend whether each request names a shared receive queue of the peer
+   * @param critical whether to call without the change of the thread's state
+   */
+  public static ExtendedQueuePair of(
+      MemorySegment queuePair, boolean datagrams, boolean xrcSend, boolean critical) {
+    MemorySegment qp = rdma_h.ibv_qp_to_qp_ex(queuePair);
+    if (qp.address() == 0) {
+      throw new RdmaException("ibv_qp_to_qp_ex", 0, "The provider made no extended queue pair");
+    }
+    return new ExtendedQueuePair(qp, datagrams, xrcSend, critical);
+  }
+
+  /** Of a {@code struct ibv_qp_ex}. */
+  ExtendedQueuePair(MemorySegment qp, boolean datagrams, boolean xrcSend, boolean critical) {
+    this.critical = critical;
+    this.datagrams = datagrams;
+    this.xrcSend = xrcSend;
+    this.queuePair = qp.address();
+    this.start = WorkRequests.ibv_wr_start$op(qp);
+    this.complete = WorkRequests.ibv_wr_complete$op(qp);
+    this.send = WorkRequests.ibv_wr_send$op(qp);
+    this.sendWithImmediate = WorkRequests.ibv_wr_send_imm$op(qp);
+    this.sendWithInvalidate = WorkRequests.ibv_wr_send_inv$op(qp);
+    this.write = WorkRequests.ibv_wr_rdma_write$op(qp);
+    this.writeWithImmediate = WorkRequests.ibv_wr_rdma_write_imm$op(qp);
+    this.read = WorkRequests.ibv_wr_rdma_read$op(qp);
+    this.compareAndSwap = WorkRequests.ibv_wr_atomic_cmp_swp$op(qp);
+    this.fetchAndAdd = WorkRequests.ibv_wr_atomic_fetch_add$op(qp);
+    this.invalidate = WorkRequests.ibv_wr_local_inv$op(qp);
+    this.bind = WorkRequests.ibv_wr_bind_mw$op(qp);
+    this.setDestination = WorkRequests.ibv_wr_set_ud_addr$op(qp);
+    this.setSharedReceiveQueue = WorkRequests.ibv_wr_set_xrc_srqn$op(qp);
+    this.segmented = WorkRequests.ibv_wr_send_tso$op(qp);
+    this.atomicWrite = WorkRequests.ibv_wr_atomic_write$op(qp);
+    this.setPiece = WorkRequests.ibv_wr_set_sge$op(qp);
+    this.setPieces = WorkRequests.ibv_wr_set_sge_list$op(qp);
+    this.setInline = WorkRequests.ibv_wr_set_inline_data$op(qp);
+  }
+
+  /** Posts a chain: 0 or the errno value, after which none of it is posted. */
+  int post(long requests) {
+    for (long each = requests; each != 0; each = RawMemory.getLong(each + NEXT)) {
+      if (RawMemory.getInt(each + SendLayout.OPCODE) == SendLayout.NO_OPCODE) {
+        throw new IllegalStateException(
+            "a request has no operation: this queue pair was created without SEND");
+      }
+    }
+    // In locals, which a call into C does not change: the compiler drops the other style from all
+    // calls.
+    boolean critical = this.critical;
+    long queuePair = RawMemory.base(this.queuePair);
+    if (critical) {
+      WorkRequests.ibv_wr_start$critical(start, queuePair);
+    } else {
+      WorkRequests.ibv_wr_start(start, queuePair);
+    }
+    for (long each = requests; each != 0; each = RawMemory.getLong(each + NEXT)) {
+      each = RawMemory.base(each);
+      RawMemory.putLong(queuePair + ID, RawMemory.getLong(each + WR_ID));
+      RawMemory.putInt(queuePair + FLAGS, RawMemory.getInt(each + SendLayout.SEND_FLAGS));
+      int opcode = RawMemory.getInt(each + SendLayout.OPCODE);
+      begin(critical, queuePair, each, opcode);
+      if (datagrams) {
+        setDestination(critical, queuePair, each);
+      } else if (xrcSend && opcode != SendLayout.BIND_MW && opcode != SendLayout.LOCAL_INV) {
+        number(
+            critical,
+            queuePair,
+            setSharedReceiveQueue,
+            RawMemory.getInt(each + SendLayout.XRC_REMOTE_SRQN));
+      }
+      if (opcode != SendLayout.ATOMIC_WRITE) {
+        setMemory(critical, queuePair, each);
+      }
+    }
+    return critical
+        ? WorkRequests.ibv_wr_complete$critical(complete, queuePair)
+        : WorkRequests.ibv_wr_complete(complete, queuePair);
+  }
+
+  private void begin(boolean critical, long queuePair, long request, int opcode) {
+    int immediate = RawMemory.getInt(request + SendLayout.IMM_DATA);
+    if (opcode == SendLayout.SEND) {
+      if (critical) {
+        WorkRequests.ibv_wr_send$critical(send, queuePair);
+      } else {
+        WorkRequests.ibv_wr_send(send, queuePair);
+      }
+    } else if (opcode == SendLayout.SEND_WITH_IMM) {
+      number(critical, queuePair, sendWithImmediate, immediate);
+    } else if (opcode == SendLayout.SEND_WITH_INV) {
+      number(critical, queuePair, sendWithInvalidate, immediate);
+    } else if (opcode == SendLayout.LOCAL_INV) {
+      number(critical, queuePair, invalidate, immediate);
+    } else if (opcode == SendLayout.RDMA_WRITE) {
+      remote(critical, queuePair, write, request);
+    } else if (opcode == SendLayout.RDMA_READ) {
+      remote(critical, queuePair, read, request);
+    } else if (opcode == SendLayout.BIND_MW) {
+      bind(critical, queuePair, request);
+    } else {
+      further(critical, queuePair, request, opcode, immediate);
+    }
+  }
+
+  /** These four calls have the shape of {@code ibv_wr_send_imm}. */
+  private void number(boolean critical, long queuePair, MemorySegment op, int number) {
+    if (critical) {
+      WorkRequests.ibv_wr_send_imm$critical(op, queuePair, number);
+    } else {
+      WorkRequests.ibv_wr_send_imm(op, queuePair, number);
+    }
+  }
+
+  /** These two calls have the shape of {@code ibv_wr_rdma_write}. */
+  private void remote(boolean critical, long queuePair, MemorySegment op, long request) {
+    int key = RawMemory.getInt(request + SendLayout.RDMA_RKEY);
+    long address = RawMemory.getLong(request + SendLayout.RDMA_REMOTE_ADDR);
+    if (critical) {
+      WorkRequests.ibv_wr_rdma_write$critical(op, queuePair, key, address);
+    } else {
+      WorkRequests.ibv_wr_rdma_write(op, queuePair, key, address);
+    }
+  }
+
+  private void bind(boolean critical, long queuePair, long request) {
+    long window = RawMemory.getLong(request + SendLayout.BIND_WINDOW);
+    int key = RawMemory.getInt(request + SendLayout.BIND_RKEY);
+    long info = request + SendLayout.BIND_INFO;
+    if (critical) {
+      WorkRequests.ibv_wr_bind_mw$critical(bind, queuePair, window, key, info);
+    } else {
+      WorkRequests.ibv_wr_bind_mw(bind, queuePair, window, key, info);
+    }
+  }
+
+  private void further(boolean critical, long queuePair, long request, int opcode, int immediate) {
+    if (opcode == SendLayout.RDMA_WRITE_WITH_IMM) {
+      int key = RawMemory.getInt(request + SendLayout.RDMA_RKEY);
+      long address = RawMemory.getLong(request + SendLayout.RDMA_REMOTE_ADDR);
+      if (critical) {
+        WorkRequests.ibv_wr_rdma_write_imm$critical(
+            writeWithImmediate, queuePair, key, address, immediate);
+      } else {
+        WorkRequests.ibv_wr_rdma_write_imm(writeWithImmediate, queuePair, key, address, immediate);
+      }
+      return;
+    }
+    if (opcode == SendLayout.TSO) {
+      segment(critical, queuePair, request);
+      return;
+    }
+    int key = RawMemory.getInt(request + SendLayout.ATOMIC_RKEY);
+    long address = RawMemory.getLong(request + SendLayout.ATOMIC_REMOTE_ADDR);
+    if (opcode == SendLayout.ATOMIC_WRITE) {
+      long bytes = request + SendLayout.ATOMIC_COMPARE_ADD;
+      if (critical) {
+        WorkRequests.ibv_wr_atomic_write$critical(atomicWrite, queuePair, key, address, bytes);
+      } else {
+        WorkRequests.ibv_wr_atomic_write(atomicWrite, queuePair, key, address, bytes);
+      }
+      return;
+    }
+    long operand = RawMemory.getLong(request + SendLayout.ATOMIC_COMPARE_ADD);
+    if (opcode == SendLayout.FETCH_AND_ADD) {
+      if (critical) {
+        WorkRequests.ibv_wr_atomic_fetch_add$critical(
+            fetchAndAdd, queuePair, key, address, operand);
+      } else {
+        WorkRequests.ibv_wr_atomic_fetch_add(fetchAndAdd, queuePair, key, address, operand);
+      }
+      return;
+    }
+    long replacement = RawMemory.getLong(request + SendLayout.ATOMIC_SWAP);
+    if (critical) {
+      WorkRequests.ibv_wr_atomic_cmp_swp$critical(
+          compareAndSwap, queuePair, key, address, operand, replacement);
+    } else {
+      WorkRequests.ibv_wr_atomic_cmp_swp(
+          compareAndSwap, queuePair, key, address, operand, replacement);
+    }
+  }
+
+  private void segment(boolean critical, long queuePair, long request) {
+    long header = RawMemory.getLong(request + SendLayout.TSO_HEADER);
+    short length = RawMemory.getShort(request + SendLayout.TSO_HEADER_SIZE);
+    short segmentBytes = RawMemory.getShort(request + SendLayout.TSO_MSS);
+    if (critical) {
+      WorkRequests.ibv_wr_send_tso$critical(segmented, queuePair, header, length, segmentBytes);
+    } else {
+      WorkRequests.ibv_wr_send_tso(segmented, queuePair, header, length, segmentBytes);
+    }
+  }
+
+  private void setDestination(boolean critical, long queuePair, long request) {
+    long handle = RawMemory.getLong(request + SendLayout.UD_AH);
+    int number = RawMemory.getInt(request + SendLayout.UD_REMOTE_QPN);
+    int queueKey = RawMemory.getInt(request + SendLayout.UD_REMOTE_QKEY);
+    if (critical) {
+      WorkRequests.ibv_wr_set_ud_addr$critical(setDestination, queuePair, handle, number, queueKey);
+    } else {
+      WorkRequests.ibv_wr_set_ud_addr(setDestination, queuePair, handle, number, queueKey);
+    }
+  }
+
+  private void setMemory(boolean critical, long queuePair, long request) {
+    int pieces = RawMemory.getInt(request + NUM_SGE);
+    long list = RawMemory.getLong(request + SG_LIST);
+    if (pieces == 0) {
+      return;
+    }
+    if (pieces > 1) {
+      if (critical) {
+        WorkRequests.ibv_wr_set_sge_list$critical(setPieces, queuePair, pieces, list);
+      } else {
+        WorkRequests.ibv_wr_set_sge_list(setPieces, queuePair, pieces, list);
+      }
+      return;
+    }
+    long address = RawMemory.getLong(list + ibv_sge.addr$offset());
+    int length = RawMemory.getInt(list + ibv_sge.length$offset());
+    if ((RawMemory.getInt(request + SendLayout.SEND_FLAGS) & SendLayout.INLINE) != 0) {
+      if (critical) {
+        WorkRequests.ibv_wr_set_inline_data$critical(setInline, queuePair, address, length);
+      } else {
+        WorkRequests.ibv_wr_set_inline_data(setInline, queuePair, address, length);
+      }
+      return;
+    }
+    int key = RawMemory.getInt(list + ibv_sge.lkey$offset());
+    if (critical) {
+      WorkRequests.ibv_wr_set_sge$critical(setPiece, queuePair, key, address, length);
+    } else {
+      WorkRequests.ibv_wr_set_sge(setPiece, queuePair, key, address, length);
+    }
+  }
+}

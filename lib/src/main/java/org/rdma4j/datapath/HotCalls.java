@@ -1,0 +1,67 @@
+package org.rdma4j.datapath;
+
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** All that calls into the data path of one queue. */
+public final class HotCalls {
+  private static final String INSIDE = HotCall.class.getName();
+
+  private final List<WeakReference<HotCall>> calls = new ArrayList<>();
+
+  public synchronized void add(HotCall call) {
+    calls.removeIf(each -> each.refersTo(null));
+    calls.add(new WeakReference<>(call));
+  }
+
+  synchronized int size() {
+    return calls.size();
+  }
+
+  /** Ends them: when this returns, no thread is inside a call, and none gets in any more. */
+  public void revoke() {
+    awaitOutside(owners(HotCall::revoke));
+  }
+
+  /** Waits until each thread that is inside a call now has left it. */
+  public void awaitOutside() {
+    awaitOutside(owners(HotCall::owner));
+  }
+
+  private synchronized Set<Thread> owners(Function<HotCall, @Nullable Thread> ownerOf) {
+    Set<Thread> owners = new HashSet<>();
+    for (WeakReference<HotCall> reference : calls) {
+      HotCall call = reference.get();
+      Thread owner = call == null ? null : ownerOf.apply(call);
+      if (owner != null) {
+        owners.add(owner);
+      }
+    }
+    return owners;
+  }
+
+  private static void awaitOutside(Set<Thread> owners) {
+    owners.remove(Thread.currentThread());
+    owners.forEach(HotCalls::awaitOutside);
+  }
+
+  private static void awaitOutside(Thread owner) {
+    while (isInside(owner)) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private static boolean isInside(Thread owner) {
+    for (StackTraceElement frame : owner.getStackTrace()) {
+      if (frame.getClassName().equals(INSIDE)) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

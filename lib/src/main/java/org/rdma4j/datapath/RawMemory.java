@@ -1,0 +1,59 @@
+package org.rdma4j.datapath;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Reads and writes by address, for the data path: a constant segment over the whole address space
+ * costs no check of its scope and, from a {@link #base}, none of its bounds. Only for memory of
+ * ours, at offsets of ours.
+ */
+public final class RawMemory {
+  private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+
+  private RawMemory() {}
+
+  /**
+   * The same address, after which the compiler knows that it is not negative and leaves out the
+   * check of each access at an offset of it.
+   */
+  public static long base(long address) {
+    return address & (Long.MAX_VALUE >>> 1);
+  }
+
+  public static void putByte(long address, byte value) {
+    ALL.set(JAVA_BYTE, address, value);
+  }
+
+  public static void putShort(long address, short value) {
+    ALL.set(JAVA_SHORT_UNALIGNED, address, value);
+  }
+
+  public static void putInt(long address, int value) {
+    ALL.set(JAVA_INT_UNALIGNED, address, value);
+  }
+
+  public static void putLong(long address, long value) {
+    ALL.set(JAVA_LONG_UNALIGNED, address, value);
+  }
+
+  public static byte getByte(long address) {
+    return ALL.get(JAVA_BYTE, address);
+  }
+
+  public static short getShort(long address) {
+    return ALL.get(JAVA_SHORT_UNALIGNED, address);
+  }
+
+  public static int getInt(long address) {
+    return ALL.get(JAVA_INT_UNALIGNED, address);
+  }
+
+  public static long getLong(long address) {
+    return ALL.get(JAVA_LONG_UNALIGNED, address);
+  }
+}

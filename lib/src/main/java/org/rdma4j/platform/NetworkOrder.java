@@ -1,0 +1,18 @@
+package org.rdma4j.platform;
+
+import java.nio.ByteOrder;
+
+/** {@code htonl} and, being its own inverse, {@code ntohl}. */
+public final class NetworkOrder {
+  private static final boolean SWAPS = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
+
+  private NetworkOrder() {}
+
+  public static int of(int value) {
+    return SWAPS ? Integer.reverseBytes(value) : value;
+  }
+
+  public static long of(long value) {
+    return SWAPS ? Long.reverseBytes(value) : value;
+  }
+}

@@ -1,0 +1,110 @@
+package org.rdma4j.verbs.address;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import org.rdma4j.verbs.Completions;
+
+/**
+ * The 40 bytes that precede the payload of a received datagram: {@code struct ibv_grh}. They are
+ * there, and counted in the completion's length, also where nothing was written to them, which
+ * {@link Completions#hasGlobalRoutingHeader} tells. On RoCE v2 they are the IPv6 header; where the
+ * packet had an IPv4 header, that is in the last 20 bytes and the first 20 mean nothing, see {@link
+ * #ofIpv4}.
+ *
+ * @param version the IP version, 6
+ * @param trafficClass the traffic class, 0 to 255
+ * @param flowLabel the flow label, 0 to 0xfffff
+ * @param payloadLength how many bytes followed in the packet, 0 to 65535
+ * @param nextHeader what followed: 0x1b on InfiniBand and RoCE v1, 17 on RoCE v2
+ * @param hopLimit how many routers the packet might still pass, 0 to 255
+ * @param source the sender's GID
+ * @param destination the GID that it was sent to
+ */
+public record GlobalRoutingHeader(
+    int version,
+    int trafficClass,
+    int flowLabel,
+    int payloadLength,
+    int nextHeader,
+    int hopLimit,
+    Gid source,
+    Gid destination) {
+  /** How many bytes to leave for it before the payload. */
+  public static final int BYTES = 40;
+
+  private static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+  private static final int IPV4_OFFSET = 20;
+  private static final byte VERSION_4_OF_5_WORDS = 0x45;
+
+  /**
+   * Reads an IPv6 header, or that of InfiniBand, which is of the same form.
+   *
+   * @param received the memory of the receive, whose first 40 bytes are read
+   * @return the header
+   * @throws IndexOutOfBoundsException where there are fewer
+   */
+  public static GlobalRoutingHeader of(MemorySegment received) {
+    int first = received.get(INT, 0);
+    return new GlobalRoutingHeader(
+        first >>> 28,
+        first >>> 20 & 0xff,
+        first & 0xf_ffff,
+        Short.toUnsignedInt(received.get(SHORT, 4)),
+        Byte.toUnsignedInt(received.get(ValueLayout.JAVA_BYTE, 6)),
+        Byte.toUnsignedInt(received.get(ValueLayout.JAVA_BYTE, 7)),
+        Gid.read(received.asSlice(8, 16)),
+        Gid.read(received.asSlice(24, 16)));
+  }
+
+  /**
+   * Whether the last 20 of the 40 bytes are an IPv4 header: the first cannot be one of IPv6, or the
+   * checksum of an IPv4 header is right, as libibverbs tells them apart.
+   *
+   * @param received the memory of the receive, whose first 40 bytes are read
+   * @return whether they are
+   * @throws IndexOutOfBoundsException where there are fewer
+   */
+  public static boolean isIpv4(MemorySegment received) {
+    MemorySegment header = received.asSlice(IPV4_OFFSET, BYTES - IPV4_OFFSET);
+    if (header.get(ValueLayout.JAVA_BYTE, 0) != VERSION_4_OF_5_WORDS) {
+      return false;
+    }
+    return received.get(ValueLayout.JAVA_BYTE, 0) >>> 4 != 6 || hasRightChecksum(header);
+  }
+
+  private static boolean hasRightChecksum(MemorySegment header) {
+    int sum = 0;
+    for (int i = 0; i < header.byteSize(); i += Short.BYTES) {
+      sum += Short.toUnsignedInt(header.get(SHORT, i));
+    }
+    return (sum & 0xffff) + (sum >>> 16) == 0xffff;
+  }
+
+  /**
+   * Reads the IPv4 header of the last 20 bytes, with its addresses as IPv4-mapped GIDs.
+   *
+   * @param received the memory of the receive, whose first 40 bytes are read
+   * @return the header, with a flow label of 0
+   * @throws IndexOutOfBoundsException where there are fewer
+   */
+  public static GlobalRoutingHeader ofIpv4(MemorySegment received) {
+    MemorySegment header = received.asSlice(IPV4_OFFSET, BYTES - IPV4_OFFSET);
+    return new GlobalRoutingHeader(
+        header.get(ValueLayout.JAVA_BYTE, 0) >>> 4 & 15,
+        Byte.toUnsignedInt(header.get(ValueLayout.JAVA_BYTE, 1)),
+        0,
+        Short.toUnsignedInt(header.get(SHORT, 2)) - (BYTES - IPV4_OFFSET),
+        Byte.toUnsignedInt(header.get(ValueLayout.JAVA_BYTE, 9)),
+        Byte.toUnsignedInt(header.get(ValueLayout.JAVA_BYTE, 8)),
+        mapped(header.get(INT, 12)),
+        mapped(header.get(INT, 16)));
+  }
+
+  private static Gid mapped(int address) {
+    return new Gid(0, 0xffffL << Integer.SIZE | Integer.toUnsignedLong(address));
+  }
+}

@@ -1,0 +1,44 @@
+package org.rdma4j.verbs.attribute;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import org.rdma4j.bindings.generated.ibv_device_attr_ex;
+import org.rdma4j.bindings.generated.ibv_odp_caps;
+import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.platform.NativeConstants;
+
+/**
+ * Whether memory can be registered without being locked, and paged in when the device reaches it:
+ * {@code struct ibv_odp_caps} and {@code xrc_odp_caps}.
+ *
+ * @param supported whether it can at all
+ * @param implicit whether the whole address space can be one region
+ * @param reliableConnection the operations of RC that may reach such memory
+ * @param unreliableConnection the operations of UC that may
+ * @param unreliableDatagram the operations of UD that may
+ * @param extendedReliableConnection the operations of XRC that may
+ */
+public record OnDemandPagingCapabilities(
+    boolean supported,
+    boolean implicit,
+    Set<OnDemandPagingOperation> reliableConnection,
+    Set<OnDemandPagingOperation> unreliableConnection,
+    Set<OnDemandPagingOperation> unreliableDatagram,
+    Set<OnDemandPagingOperation> extendedReliableConnection) {
+  static OnDemandPagingCapabilities read(MemorySegment extended) {
+    MemorySegment caps = ibv_device_attr_ex.odp_caps(extended);
+    long general = ibv_odp_caps.general_caps(caps);
+    MemorySegment transports = ibv_odp_caps.per_transport_caps(caps);
+    return new OnDemandPagingCapabilities(
+        (general & rdma_h.IBV_ODP_SUPPORT()) != 0,
+        (general & rdma_h.IBV_ODP_SUPPORT_IMPLICIT()) != 0,
+        operations(ibv_odp_caps.per_transport_caps.rc_odp_caps(transports)),
+        operations(ibv_odp_caps.per_transport_caps.uc_odp_caps(transports)),
+        operations(ibv_odp_caps.per_transport_caps.ud_odp_caps(transports)),
+        operations(ibv_device_attr_ex.xrc_odp_caps(extended)));
+  }
+
+  private static Set<OnDemandPagingOperation> operations(int mask) {
+    return NativeConstants.flags(OnDemandPagingOperation.class, mask);
+  }
+}

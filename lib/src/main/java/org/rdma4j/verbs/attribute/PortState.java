@@ -1,0 +1,31 @@
+package org.rdma4j.verbs.attribute;
+
+import org.rdma4j.NativeConstant;
+import org.rdma4j.bindings.generated.rdma_h;
+
+/** The logical state of a port: {@code enum ibv_port_state}. */
+public enum PortState implements NativeConstant {
+  /** No change, which no port reports of itself: {@code IBV_PORT_NOP}. */
+  NOP(rdma_h.IBV_PORT_NOP()),
+  /** The link is down: {@code IBV_PORT_DOWN}. */
+  DOWN(rdma_h.IBV_PORT_DOWN()),
+  /** Up, and not configured by the subnet manager: {@code IBV_PORT_INIT}. */
+  INIT(rdma_h.IBV_PORT_INIT()),
+  /** Configured, not yet active: {@code IBV_PORT_ARMED}. */
+  ARMED(rdma_h.IBV_PORT_ARMED()),
+  /** Ready for traffic: {@code IBV_PORT_ACTIVE}. */
+  ACTIVE(rdma_h.IBV_PORT_ACTIVE()),
+  /** Active while the link has a passing failure: {@code IBV_PORT_ACTIVE_DEFER}. */
+  ACTIVE_DEFER(rdma_h.IBV_PORT_ACTIVE_DEFER());
+
+  private final int value;
+
+  PortState(int value) {
+    this.value = value;
+  }
+
+  @Override
+  public int value() {
+    return value;
+  }
+}

@@ -1,0 +1,30 @@
+package org.rdma4j.verbs.attribute;
+
+import java.lang.foreign.MemorySegment;
+import org.rdma4j.bindings.generated.ibv_tm_caps;
+import org.rdma4j.bindings.generated.rdma_h;
+
+/**
+ * How the device matches tagged messages to buffers: {@code struct ibv_tm_caps}.
+ *
+ * @param maxRendezvousHeader the longest header of a rendezvous request in bytes
+ * @param maxTags the most tagged buffers in a matching list; 0 where it does not match
+ * @param reliableConnection whether it does for messages of RC
+ * @param maxOperations the most outstanding operations on a list
+ * @param maxSges the most scatter/gather entries of a tagged buffer
+ */
+public record TagMatchingCapabilities(
+    long maxRendezvousHeader,
+    long maxTags,
+    boolean reliableConnection,
+    long maxOperations,
+    long maxSges) {
+  static TagMatchingCapabilities read(MemorySegment caps) {
+    return new TagMatchingCapabilities(
+        Integer.toUnsignedLong(ibv_tm_caps.max_rndv_hdr_size(caps)),
+        Integer.toUnsignedLong(ibv_tm_caps.max_num_tags(caps)),
+        (ibv_tm_caps.flags(caps) & rdma_h.IBV_TM_CAP_RC()) != 0,
+        Integer.toUnsignedLong(ibv_tm_caps.max_ops(caps)),
+        Integer.toUnsignedLong(ibv_tm_caps.max_sge(caps)));
+  }
+}

@@ -1,0 +1,13 @@
+/**
+ * What a device and its ports are and can do: the records that queries return, and the capabilities
+ * in them.
+ *
+ * <p>Start with {@link org.rdma4j.verbs.attribute.DeviceAttributes}, which {@link
+ * org.rdma4j.verbs.RdmaDevice#attributes} returns, and {@link
+ * org.rdma4j.verbs.attribute.PortAttributes}, which {@link org.rdma4j.verbs.RdmaDevice#port}
+ * returns.
+ */
+@NullMarked
+package org.rdma4j.verbs.attribute;
+
+import org.jspecify.annotations.NullMarked;

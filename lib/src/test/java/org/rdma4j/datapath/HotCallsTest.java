@@ -1,0 +1,199 @@
+package org.rdma4j.datapath;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How a thread inside a call and the one that closes the queue find each other. */
+@Timeout(120)
+final class HotCallsTest {
+  private static final int ROUNDS = 10_000;
+
+  /** A native function that runs Java code, in place of one that posts. */
+  private static final class Function {
+    private static final FunctionDescriptor POST =
+        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+
+    private final Arena arena = Arena.ofAuto();
+    private final long pointer;
+
+    Function(Runnable body) throws ReflectiveOperationException {
+      MethodHandle run =
+          MethodHandles.lookup()
+              .findVirtual(Runnable.class, "run", MethodType.methodType(void.class))
+              .bindTo(body);
+      MethodHandle returnsZero =
+          MethodHandles.foldArguments(MethodHandles.constant(int.class, 0), run);
+      this.pointer =
+          Linker.nativeLinker()
+              .upcallStub(
+                  MethodHandles.dropArguments(returnsZero, 0, POST.toMethodType().parameterList()),
+                  POST,
+                  arena)
+              .address();
+    }
+
+    HotCall among(HotCalls calls) {
+      return new Post(calls, pointer);
+    }
+  }
+
+  private static final class Post extends HotCall {
+    Post(HotCalls calls, long function) {
+      super(new Target(calls, "test", false, function, MemorySegment.NULL));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void noThreadIsInsideACallOnceTheRightIsRevoked(boolean isVirtual) throws Exception {
+    boolean[] freed = {false};
+    boolean[] used = {false};
+    Function function =
+        new Function(
+            () -> {
+              used[0] |= freed[0];
+              Thread.onSpinWait();
+              used[0] |= freed[0];
+            });
+    for (int round = 0; round < ROUNDS; round++) {
+      freed[0] = false;
+      HotCalls calls = new HotCalls();
+      HotCall call = function.among(calls);
+      CountDownLatch running = new CountDownLatch(1);
+      FutureTask<Boolean> user =
+          new FutureTask<>(
+              () -> {
+                try {
+                  while (!used[0]) {
+                    call.post(0, 0);
+                    running.countDown();
+                  }
+                } catch (IllegalStateException closed) {
+                  return used[0];
+                }
+                return true;
+              });
+      start(user, isVirtual);
+      assertThat(running.await(30, TimeUnit.SECONDS)).isTrue();
+      calls.revoke();
+      freed[0] = true;
+      assertThat(user.get(30, TimeUnit.SECONDS)).as("used after it was freed").isFalse();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void revokingWaitsForTheThreadInside(boolean isVirtual) throws Exception {
+    CountDownLatch inside = new CountDownLatch(1);
+    CountDownLatch leave = new CountDownLatch(1);
+    Function function =
+        new Function(
+            () -> {
+              inside.countDown();
+              awaitUninterruptibly(leave);
+            });
+    HotCalls calls = new HotCalls();
+    HotCall call = function.among(calls);
+    FutureTask<Void> user = new FutureTask<>(() -> call.post(0, 0), null);
+    start(user, isVirtual);
+    assertThat(inside.await(30, TimeUnit.SECONDS)).isTrue();
+    FutureTask<Void> revoking = new FutureTask<>(calls::revoke, null);
+    Thread.ofPlatform().start(revoking);
+    Thread.sleep(50);
+    assertThat(revoking.isDone()).isFalse();
+    leave.countDown();
+    revoking.get(30, TimeUnit.SECONDS);
+    user.get(30, TimeUnit.SECONDS);
+    assertThatThrownBy(() -> call.post(0, 0))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("closed");
+    assertThatThrownBy(call::check).hasMessageContaining("closed");
+    assertThatThrownBy(call::releaseOwnership).hasMessageContaining("closed");
+  }
+
+  @Test
+  void theOwnerMayRevokeItsOwnRight() {
+    HotCalls calls = new HotCalls();
+    HotCall call = new Post(calls, 0);
+    call.own();
+    calls.revoke();
+    calls.revoke();
+    assertThatThrownBy(call::check).hasMessageContaining("closed");
+  }
+
+  @Test
+  void aThreadThatIsNotTheOwnerIsRefusedBeforeTheCall() throws Exception {
+    boolean[] called = {false};
+    HotCall call = new Function(() -> called[0] = true).among(new HotCalls());
+    call.own();
+    FutureTask<Void> stranger = new FutureTask<>(() -> call.post(0, 0), null);
+    Thread.ofPlatform().start(stranger);
+    assertThatThrownBy(() -> stranger.get(30, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("release()");
+    assertThat(called[0]).isFalse();
+    call.post(0, 0);
+    assertThat(called[0]).isTrue();
+  }
+
+  @Test
+  void whatNobodyOwnsIsNotDescribedFurther() {
+    HotCall call = new Post(new HotCalls(), 0);
+    assertThatThrownBy(call::check)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("belongs to no thread");
+    call.own();
+    call.check();
+    call.releaseOwnership();
+    assertThatThrownBy(call::check).hasMessageContaining("belongs to no thread");
+  }
+
+  @Test
+  void rightsThatNobodyHoldsAreForgotten() {
+    HotCalls calls = new HotCalls();
+    List<HotCall> held = new ArrayList<>();
+    for (int i = 0; i < 10_000; i++) {
+      HotCall call = new Post(calls, 0);
+      if (i % 1000 == 0) {
+        held.add(call);
+        System.gc();
+      }
+    }
+    new Post(calls, 0).own();
+    assertThat(calls.size()).isLessThan(2000);
+    calls.revoke();
+    assertThat(held)
+        .allSatisfy(call -> assertThatThrownBy(call::own).hasMessageContaining("closed"));
+  }
+
+  private static void start(Runnable task, boolean isVirtual) {
+    (isVirtual ? Thread.ofVirtual() : Thread.ofPlatform()).start(task);
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException interrupted) {
+      throw new AssertionError(interrupted);
+    }
+  }
+}

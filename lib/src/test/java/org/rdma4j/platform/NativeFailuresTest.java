@@ -1,0 +1,69 @@
+package org.rdma4j.platform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.RdmaException;
+import org.rdma4j.UnsupportedByDeviceException;
+import org.rdma4j.bindings.inlines.Errno;
+import org.rdma4j.verbs.DeviceInfo;
+import org.rdma4j.verbs.attribute.Guid;
+import org.rdma4j.verbs.attribute.NodeType;
+import org.rdma4j.verbs.attribute.TransportType;
+
+/** What a failed call is thrown as. */
+final class NativeFailuresTest {
+  private static final int EINVAL = 22;
+  private static final int ENOSYS = 38;
+  private static final int EOPNOTSUPP = 95;
+
+  private static final DeviceInfo DEVICE =
+      new DeviceInfo(
+          "mlx5_7", new Guid(1), NodeType.CHANNEL_ADAPTER, TransportType.INFINIBAND, "/sys/x", 7);
+
+  @ParameterizedTest
+  @ValueSource(ints = {ENOSYS, EOPNOTSUPP})
+  void whatTheDeviceLacksNamesCallAndDevice(int errno) {
+    RdmaException thrown = NativeFailures.failure(DEVICE.name(), "ibv_open_xrcd", errno);
+    assertThat(thrown)
+        .isInstanceOf(UnsupportedByDeviceException.class)
+        .hasMessageContaining("ibv_open_xrcd")
+        .hasMessageContaining("mlx5_7")
+        .hasMessageContaining(errno == ENOSYS ? "ENOSYS" : "EOPNOTSUPP");
+    assertThat(thrown.call()).isEqualTo("ibv_open_xrcd");
+    assertThat(thrown.errno()).isEqualTo(errno);
+    assertThat(((UnsupportedByDeviceException) thrown).device()).contains("mlx5_7");
+  }
+
+  @Test
+  void theErrnoValueThatACallReturnsIsThrown() {
+    assertThatThrownBy(() -> NativeFailures.check(null, "ibv_fork_init", EOPNOTSUPP))
+        .isInstanceOfSatisfying(
+            UnsupportedByDeviceException.class, thrown -> assertThat(thrown.device()).isEmpty());
+    assertThatThrownBy(() -> NativeFailures.check(DEVICE.name(), "ibv_modify_cq", EOPNOTSUPP))
+        .hasMessageContaining("mlx5_7");
+    assertThatCode(() -> NativeFailures.check(DEVICE.name(), "ibv_modify_cq", 0))
+        .doesNotThrowAnyException();
+  }
+
+  @Test
+  void theErrnoOfAnObjectThatWasNotCreatedIsThrown() {
+    Errno.errno(EOPNOTSUPP);
+    assertThatThrownBy(
+            () -> NativeFailures.created(DEVICE.name(), "ibv_alloc_td", MemorySegment.NULL))
+        .isInstanceOf(UnsupportedByDeviceException.class);
+    MemorySegment created = MemorySegment.ofAddress(1);
+    assertThat(NativeFailures.created(DEVICE.name(), "ibv_alloc_td", created)).isSameAs(created);
+  }
+
+  @Test
+  void otherFailuresAreNotTakenForWantOfSupport() {
+    assertThat(NativeFailures.failure(DEVICE.name(), "ibv_modify_cq", EINVAL))
+        .isExactlyInstanceOf(RdmaException.class);
+  }
+}

@@ -1,0 +1,91 @@
+package org.rdma4j.platform;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Scanner;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.LongRange;
+import org.junit.jupiter.api.Test;
+import org.rdma4j.Command;
+import org.rdma4j.RdmaException;
+import org.rdma4j.verbs.HugePages;
+
+final class PageMemoryTest {
+  @Property(tries = 200)
+  void memoryIsPageAlignedZeroedAndOfTheLengthAskedFor(
+      @ForAll @LongRange(min = 1, max = 100_000) long bytes) {
+    try (PageMemory memory = PageMemory.allocate(bytes)) {
+      MemorySegment segment = memory.segment();
+      assertThat(segment.byteSize()).isEqualTo(bytes);
+      assertThat(segment.address() % PageMemory.pageSize()).isZero();
+      assertThat(segment.get(JAVA_BYTE, bytes - 1)).isZero();
+      segment.fill((byte) 1);
+    }
+  }
+
+  @Property
+  void lengthsThatAreNotPositiveAreRefused(
+      @ForAll @LongRange(min = Long.MIN_VALUE, max = 0) long bytes) {
+    assertThatThrownBy(() -> PageMemory.allocate(bytes))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("bytes is " + bytes);
+  }
+
+  @Test
+  void whatTheAddressSpaceCannotHoldIsRefusedWithTheErrno() {
+    assertThatThrownBy(() -> PageMemory.allocate(1L << 60))
+        .isInstanceOfSatisfying(
+            RdmaException.class, thrown -> assertThat(thrown.errnoName()).isEqualTo("ENOMEM"));
+  }
+
+  @Test
+  void closeGivesThePagesBackAtOnceAndLeavesViewsHarmless() throws IOException {
+    long bytes = 64L << 20;
+    PageMemory memory = PageMemory.allocate(bytes);
+    MemorySegment view = memory.segment();
+    view.fill((byte) 7);
+    long before = residentBytes();
+    memory.close();
+    assertThat(residentBytes()).isLessThan(before - bytes / 2);
+    assertThat(view.get(JAVA_BYTE, 12_345)).isZero();
+    view.set(JAVA_BYTE, 0, (byte) 3);
+    memory.close();
+    assertThat(view.get(JAVA_BYTE, 0)).isEqualTo((byte) 3);
+  }
+
+  @Property
+  void lengthsOfHugePagesThatAreNotPositiveAreRefused(
+      @ForAll @LongRange(min = Long.MIN_VALUE, max = 0) long bytes, @ForAll HugePages pages) {
+    assertThatThrownBy(() -> PageMemory.allocateHuge(bytes, pages.pageSize()))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("bytes is " + bytes);
+  }
+
+  @Property(tries = 10)
+  void hugePagesThatAreNotThereAreRefusedWithWhatSetsThemAside(@ForAll HugePages pages) {
+    assertThatThrownBy(() -> PageMemory.allocateHuge(1L << 45, pages.pageSize()))
+        .isInstanceOf(RdmaException.class)
+        .hasMessageContaining("vm.nr_hugepages")
+        .hasMessageContaining("hugepages-" + (pages.pageSize() >> 10) + "kB/nr_hugepages");
+  }
+
+  @Test
+  void thePageSizeIsThatOfTheSystem() throws Exception {
+    String size = Command.output("getconf", "PAGESIZE").strip();
+    assertThat(PageMemory.pageSize()).isEqualTo(Long.parseLong(size));
+  }
+
+  private static long residentBytes() throws IOException {
+    try (Scanner sizes = new Scanner(Path.of("/proc/self/statm"), StandardCharsets.US_ASCII)) {
+      sizes.nextLong();
+      return sizes.nextLong() * PageMemory.pageSize();
+    }
+  }
+}

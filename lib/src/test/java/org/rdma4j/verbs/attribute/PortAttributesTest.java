@@ -1,0 +1,54 @@
+package org.rdma4j.verbs.attribute;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.rdma4j.bindings.generated.ibv_port_attr;
+import org.rdma4j.bindings.generated.rdma_h;
+
+/** What the flags of a port mean. */
+final class PortAttributesTest {
+  private final Arena arena = Arena.ofConfined();
+  private final MemorySegment struct = ibv_port_attr.allocate(arena);
+
+  @BeforeEach
+  void setMtus() {
+    ibv_port_attr.max_mtu(struct, rdma_h.IBV_MTU_4096());
+    ibv_port_attr.active_mtu(struct, rdma_h.IBV_MTU_1024());
+  }
+
+  @AfterEach
+  void free() {
+    arena.close();
+  }
+
+  @Test
+  void eachFlagIsItsCapability() {
+    for (PortCapability capability : PortCapability.values()) {
+      ibv_port_attr.port_cap_flags(struct, capability.value());
+      assertThat(PortAttributes.read(struct).capabilities()).containsExactly(capability);
+    }
+    for (PortCapability2 capability : PortCapability2.values()) {
+      ibv_port_attr.port_cap_flags2(struct, (short) capability.value());
+      assertThat(PortAttributes.read(struct).furtherCapabilities()).containsExactly(capability);
+    }
+  }
+
+  @Test
+  void aPortOfZerosCanNothing() {
+    PortAttributes port = PortAttributes.read(struct);
+    assertThat(port.capabilities()).isEmpty();
+    assertThat(port.furtherCapabilities()).isEmpty();
+    assertThat(port.globalRouteRequired()).isFalse();
+  }
+
+  @Test
+  void aFlagTellsWhetherPathsNeedAGid() {
+    ibv_port_attr.flags(struct, (byte) rdma_h.IBV_QPF_GRH_REQUIRED());
+    assertThat(PortAttributes.read(struct).globalRouteRequired()).isTrue();
+  }
+}
