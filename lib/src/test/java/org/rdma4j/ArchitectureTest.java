@@ -50,7 +50,15 @@ final class ArchitectureTest {
         "verbs.attribute",
         "verbs.internal");
     allow("memory", "", "platform", "verbs");
-    allow("flow", "", "lifetime", "platform", "verbs", "verbs.address", "verbs.internal");
+    allow(
+        "flow",
+        "",
+        "lifetime",
+        "platform",
+        "verbs",
+        "verbs.address",
+        "verbs.attribute",
+        "verbs.internal");
     Set<String> verbs =
         Set.of("", "lifetime", "platform", "verbs", "verbs.address", "verbs.attribute");
     allow("cm", verbs, "verbs.internal");

@@ -35,12 +35,16 @@ record Coverage(Path document, String header, Pattern function, int min) {
   private static final Pattern SHOWN = Pattern.compile("|`.*|only refused: `.+");
   private static final List<String> PACKAGES =
       List.of(
-          "org.rdma4j.verbs",
+          "org.rdma4j",
           "org.rdma4j.cm",
           "org.rdma4j.connection",
-          "org.rdma4j",
+          "org.rdma4j.datapath",
           "org.rdma4j.endpoint",
-          "org.rdma4j.memory");
+          "org.rdma4j.flow",
+          "org.rdma4j.memory",
+          "org.rdma4j.verbs",
+          "org.rdma4j.verbs.address",
+          "org.rdma4j.verbs.attribute");
 
   /** The functions of the header that have no row. */
   Set<String> missing(Path directory) throws IOException, InterruptedException {

@@ -43,9 +43,7 @@ public final class FirstCompletion {
         QueuePair queuePair =
             domain.createQueuePair(QueuePairConfig.reliable(queue).sendDepth(1).receiveDepth(1))) {
       queuePair.connect(
-          PathConfig.to(queuePair.address(1, gid, 0))
-              .gidIndex(gid)
-              .access(AccessFlag.REMOTE_WRITE));
+          PathConfig.to(queuePair.address(1, gid)).gidIndex(gid).access(AccessFlag.REMOTE_WRITE));
       SendRequests requests = queuePair.sendRequests(1);
       Completions completions = queue.completions(1);
       requests

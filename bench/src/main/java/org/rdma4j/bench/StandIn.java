@@ -84,7 +84,7 @@ final class StandIn implements AutoCloseable {
     QueuePair queuePair =
         domain.createQueuePair(
             queues.extendsPosts() ? config.extended(SendOperation.SEND) : config);
-    queuePair.connect(PathConfig.to(queuePair.address(1, 0, 0)).gidIndex(0));
+    queuePair.connect(PathConfig.to(queuePair.address(1, 0)).gidIndex(0));
     return queuePair;
   }
 

@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.rdma4j.platform.Deadline;
@@ -39,7 +38,6 @@ import org.rdma4j.verbs.attribute.Mtu;
  * ids at once; one of them sleeps on the completion channel for all.
  */
 public final class Endpoint implements AutoCloseable {
-  private static final int LARGEST_SEQUENCE_NUMBER = 0xff_ffff;
   private static final int MAX_READS = 0xff;
 
   private final RdmaDevice device;
@@ -88,10 +86,7 @@ public final class Endpoint implements AutoCloseable {
     Mtu mtu = device.port(at.port()).activeMtu();
     local =
         new EndpointAddress(
-            queuePair.address(
-                at.port(),
-                at.gidIndex(),
-                ThreadLocalRandom.current().nextInt(LARGEST_SEQUENCE_NUMBER + 1)),
+            queuePair.address(at.port(), at.gidIndex()),
             mtu,
             Math.clamp(limits.maxResponderReads(), 0, MAX_READS),
             buffer.remoteAddress(),
@@ -107,7 +102,6 @@ public final class Endpoint implements AutoCloseable {
 
   private PathConfig path(LocalPort at, EndpointConfig config, EndpointAddress peer, int maxReads) {
     return PathConfig.to(peer.queuePair())
-        .localSequenceNumber(local.queuePair().sequenceNumber())
         .port(at.port())
         .gidIndex(at.gidIndex())
         .mtu(peer.mtu().bytes() < local.mtu().bytes() ? peer.mtu() : local.mtu())

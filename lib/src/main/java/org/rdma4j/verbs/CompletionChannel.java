@@ -37,7 +37,21 @@ public final class CompletionChannel implements AutoCloseable {
   private final Waits waits;
   private final Lifetime lifetime;
 
-  CompletionChannel(RdmaDevice device, MemorySegment channel) {
+  static CompletionChannel create(RdmaDevice device) {
+    return device
+        .lifetime()
+        .whileOpen(
+            () ->
+                new CompletionChannel(
+                    device,
+                    NativeFailures.created(
+                        device.info().name(),
+                        "ibv_create_comp_channel",
+                        Calls.pointer(
+                            rdma_h.ibv_create_comp_channel$address(), device.context()))));
+  }
+
+  private CompletionChannel(RdmaDevice device, MemorySegment channel) {
     this.device = device;
     this.channel = channel;
     this.descriptor = ibv_comp_channel.fd(channel);

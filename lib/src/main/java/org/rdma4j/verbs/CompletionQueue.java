@@ -4,14 +4,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_cq;
+import org.rdma4j.bindings.generated.ibv_cq_init_attr_ex;
 import org.rdma4j.bindings.generated.ibv_moderate_cq;
 import org.rdma4j.bindings.generated.ibv_modify_cq_attr;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.DataPath;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.datapath.ExtendedPolling;
@@ -21,6 +22,7 @@ import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.platform.Range;
+import org.rdma4j.platform.SameDevice;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /**
@@ -35,11 +37,60 @@ public final class CompletionQueue implements AutoCloseable {
   private final MemorySegment queue;
   private final @Nullable ExtendedPolling extended;
   private final HotCalls polls = new HotCalls();
-  private final Capacity capacity;
+  private final Reservations capacity;
   private final Lifetime lifetime;
   private volatile boolean notified = true;
 
-  CompletionQueue(RdmaDevice device, MemorySegment queue, CompletionQueueConfig config) {
+  static CompletionQueue create(RdmaDevice device, CompletionQueueConfig config) {
+    Range.check("entries", config.entries(), 1, device.limits().maxCompletionQueueEntries());
+    Range.checkIndex("vector", config.vector(), device.completionVectors());
+    CompletionChannel channel = config.channel();
+    SameDevice.check("completion channel", channel == null ? device : channel.device(), device);
+    return device
+        .lifetime()
+        .whileOpen(
+            () ->
+                channel == null
+                    ? createWhileOpen(device, config)
+                    : channel.whileOpen(() -> createWhileOpen(device, config)));
+  }
+
+  private static CompletionQueue createWhileOpen(RdmaDevice device, CompletionQueueConfig config) {
+    CompletionChannel channel = config.channel();
+    MemorySegment events = channel == null ? MemorySegment.NULL : channel.handle();
+    Set<CompletionField> fields = config.fields();
+    if (fields == null) {
+      return new CompletionQueue(
+          device,
+          NativeFailures.created(
+              device.info().name(),
+              "ibv_create_cq(" + config.entries() + " entries)",
+              Calls.pointer(
+                  rdma_h.ibv_create_cq$address(),
+                  device.context(),
+                  config.entries(),
+                  MemorySegment.NULL,
+                  events,
+                  config.vector())),
+          config);
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment init = arena.allocate(ibv_cq_init_attr_ex.layout());
+      ibv_cq_init_attr_ex.cqe(init, config.entries());
+      ibv_cq_init_attr_ex.channel(init, events);
+      ibv_cq_init_attr_ex.comp_vector(init, config.vector());
+      ibv_cq_init_attr_ex.wc_flags(init, NativeConstants.mask(fields));
+      return new CompletionQueue(
+          device,
+          NativeFailures.created(
+              device.info().name(),
+              "ibv_create_cq_ex(" + config.entries() + " entries, " + fields + ")",
+              Verbs.ibv_create_cq_ex(device.context(), init)),
+          config);
+    }
+  }
+
+  private CompletionQueue(RdmaDevice device, MemorySegment queue, CompletionQueueConfig config) {
     CompletionChannel channel = config.channel();
     Set<CompletionField> fields = config.fields();
     this.extended =
@@ -50,7 +101,7 @@ public final class CompletionQueue implements AutoCloseable {
     this.device = device;
     this.channel = channel;
     this.queue = queue;
-    this.capacity = new Capacity(ibv_cq.cqe(queue));
+    this.capacity = new Reservations(ibv_cq.cqe(queue));
     HotCalls calls = polls;
     this.lifetime =
         channel == null
@@ -198,7 +249,7 @@ public final class CompletionQueue implements AutoCloseable {
     return lifetime;
   }
 
-  Capacity reservations() {
+  Reservations reservations() {
     return capacity;
   }
 
@@ -257,44 +308,6 @@ public final class CompletionQueue implements AutoCloseable {
             return true;
           }
         });
-  }
-
-  /** How many of the entries are promised to the queues of queue pairs. */
-  static final class Capacity {
-    private int entries;
-    private long reserved;
-
-    Capacity(int entries) {
-      this.entries = entries;
-    }
-
-    synchronized int entries() {
-      return entries;
-    }
-
-    /** Resizes where that holds what is promised; the resizer returns what was granted. */
-    synchronized void change(int wanted, IntSupplier resizer) {
-      if (wanted < reserved) {
-        throw new IllegalArgumentException(
-            "entries is " + wanted + ", but " + reserved + " are promised to queue pairs");
-      }
-      entries = resizer.getAsInt();
-    }
-
-    synchronized void reserve(long requests) {
-      if (reserved + requests > entries) {
-        throw new IllegalArgumentException(
-            ("a completion queue of %d entries, %d of them promised to other queues, cannot hold"
-                    + " the completions of %d outstanding requests: make it deeper, or call"
-                    + " QueuePairConfig.mayOverrun(true) where fewer are ever signalled and unpolled")
-                .formatted(entries, reserved, requests));
-      }
-      reserved += requests;
-    }
-
-    synchronized void release(long requests) {
-      reserved -= requests;
-    }
   }
 
   @Override

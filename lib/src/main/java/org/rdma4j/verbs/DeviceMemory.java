@@ -39,19 +39,7 @@ public final class DeviceMemory implements AutoCloseable {
     Leaks.watch(this, lifetime);
   }
 
-  /**
-   * Allocates device memory: {@code ibv_alloc_dm}.
-   *
-   * @param device the device
-   * @param bytes its length in bytes, at least 1; devices have some hundred KiB at most
-   * @param alignment log2 of the alignment of its address on the device, from 0 to 31
-   * @return the memory
-   * @throws IllegalArgumentException where a number is out of range
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device has none, ENOMEM where it has
-   *     not that much
-   */
-  public static DeviceMemory allocate(RdmaDevice device, long bytes, int alignment) {
+  static DeviceMemory allocate(RdmaDevice device, long bytes, int alignment) {
     checkLength(bytes);
     Range.check("alignment", alignment, 0, MAX_ALIGNMENT);
     return device
@@ -78,19 +66,7 @@ public final class DeviceMemory implements AutoCloseable {
             });
   }
 
-  /**
-   * Imports device memory that was allocated by another context of the same device file: {@code
-   * ibv_import_dm}. Closing it here does not free it, {@code ibv_unimport_dm}.
-   *
-   * @param device the device
-   * @param kernelHandle what {@link #kernelHandle} of the original says
-   * @param bytes what {@link #byteSize} of the original says
-   * @return the memory
-   * @throws IllegalArgumentException where the length is not positive
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device's provider cannot
-   */
-  public static DeviceMemory importFrom(RdmaDevice device, int kernelHandle, long bytes) {
+  static DeviceMemory imported(RdmaDevice device, int kernelHandle, long bytes) {
     checkLength(bytes);
     return device
         .lifetime()
@@ -182,7 +158,7 @@ public final class DeviceMemory implements AutoCloseable {
 
   /**
    * The kernel's handle of the memory, {@code handle} of {@code struct ibv_dm}, by which {@link
-   * #importFrom} finds it.
+   * RdmaDevice#importDeviceMemory} finds it.
    *
    * @return the handle, which means something together with the device's file only
    * @throws IllegalStateException where this is closed

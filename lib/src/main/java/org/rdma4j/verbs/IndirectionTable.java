@@ -12,6 +12,7 @@ import org.rdma4j.bindings.inlines.WorkQueues;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeFailures;
+import org.rdma4j.platform.SameDevice;
 
 /**
  * A table of work queues, {@code struct ibv_rwq_ind_table}: receive side scaling spreads packets
@@ -44,8 +45,21 @@ public final class IndirectionTable implements AutoCloseable {
     Leaks.watch(this, lifetime);
   }
 
-  /** In a call during which the device and the queues are open. */
   static IndirectionTable create(RdmaDevice device, List<WorkQueue> queues) {
+    if (Integer.bitCount(queues.size()) != 1) {
+      throw new IllegalArgumentException(
+          "there are " + queues.size() + " entries, must be 1, 2, 4 or another power of two");
+    }
+    for (WorkQueue queue : queues) {
+      SameDevice.check("work queue", queue.domain().device(), device);
+    }
+    return Lifetime.whileAllOpen(
+        Stream.concat(Stream.of(device.lifetime()), queues.stream().map(WorkQueue::lifetime))
+            .toList(),
+        () -> createWhileOpen(device, queues));
+  }
+
+  private static IndirectionTable createWhileOpen(RdmaDevice device, List<WorkQueue> queues) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment entries = arena.allocate(ADDRESS, queues.size());
       for (int i = 0; i < queues.size(); i++) {

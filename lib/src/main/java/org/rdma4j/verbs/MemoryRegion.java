@@ -4,22 +4,22 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_mr;
-import org.rdma4j.bindings.inlines.MemoryVerbs;
-import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.datapath.Referent;
 import org.rdma4j.lifetime.BoundWindows;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeConstants;
-import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.platform.PageMemory;
+import org.rdma4j.platform.Range;
 import org.rdma4j.platform.SameDevice;
 
 /**
@@ -121,39 +121,133 @@ public final class MemoryRegion implements AutoCloseable {
     }
   }
 
-  /** In a call during which the domain, and what the memory is a part of, are open. */
-  static MemoryRegion register(
-      ProtectionDomain domain, RegionMemory memory, Set<AccessFlag> access, OptionalLong iova) {
-    MemorySegment segment = memory.segment();
-    long bytes = segment.byteSize();
-    int flags = NativeConstants.mask(access);
-    String call = "ibv_reg_mr(" + bytes + " bytes, " + access + ")";
-    MemorySegment created =
-        iova.isEmpty()
-            ? Verbs.ibv_reg_mr(domain.pointer(), segment, bytes, flags)
-            : MemoryVerbs.ibv_reg_mr_iova(
-                domain.pointer(), segment, bytes, iova.getAsLong(), flags);
+  /** Registers memory of this process as the configuration says. */
+  static MemoryRegion register(ProtectionDomain domain, MemoryRegionConfig config) {
+    Set<AccessFlag> access = config.access();
+    RegistrationRules.checkAccess(access);
+    RegistrationRules.checkLength(domain.device(), config.bytes());
+    return domain
+        .lifetime()
+        .whileOpen(
+            () -> {
+              RegionMemory memory = config.memory();
+              try {
+                RegistrationRules.checkWritable(memory.segment(), access);
+                RegistrationRules.checkAddress(memory.segment(), config.remoteAddress());
+                return memory.whileOpen(
+                    () -> register(domain, memory, access, config.remoteAddress()));
+              } catch (RuntimeException failed) {
+                memory.free();
+                throw failed;
+              }
+            });
+  }
+
+  private static MemoryRegion register(
+      ProtectionDomain domain,
+      RegionMemory memory,
+      Set<AccessFlag> access,
+      OptionalLong remoteAddress) {
+    long bytes = memory.segment().byteSize();
     return new MemoryRegion(
         domain,
-        Registration.of(
-            NativeFailures.created(domain.device().info().name(), call, created), memory),
+        Registration.of(domain, memory, access, remoteAddress),
         "memory region of " + bytes + " bytes",
-        iova.orElse(segment.address()),
+        remoteAddress.orElse(memory.segment().address()),
         bytes,
         access,
         memory.dependsOn(domain.lifetime()));
   }
 
-  /** A region over memory that this process does not see. */
-  static MemoryRegion withoutMemory(
+  /** Registers a part of a DMA buffer. */
+  static MemoryRegion registerDmaBuffer(
       ProtectionDomain domain,
-      Registration registration,
-      String kind,
-      long address,
+      int fileDescriptor,
+      long offset,
       long bytes,
-      Set<AccessFlag> access,
-      Lifetime... dependsOn) {
-    return new MemoryRegion(domain, registration, kind, address, bytes, access, dependsOn);
+      long remoteAddress,
+      Set<AccessFlag> access) {
+    Range.check("fileDescriptor", fileDescriptor, 0, Integer.MAX_VALUE);
+    RegistrationRules.checkAccess(access);
+    RegistrationRules.checkLength(domain.device(), bytes);
+    if (offset < 0 || offset > Long.MAX_VALUE - bytes) {
+      throw new IllegalArgumentException(
+          "offset is " + offset + ", must be from 0 to " + (Long.MAX_VALUE - bytes));
+    }
+    return domain
+        .lifetime()
+        .whileOpen(
+            () ->
+                new MemoryRegion(
+                    domain,
+                    Registration.ofDmaBuffer(
+                        domain, fileDescriptor, offset, bytes, remoteAddress, access),
+                    "memory region of " + bytes + " bytes of a DMA buffer",
+                    remoteAddress,
+                    bytes,
+                    access,
+                    domain.lifetime()));
+  }
+
+  /** Registers a part of device memory, whose first byte has the address 0. */
+  static MemoryRegion register(
+      ProtectionDomain domain,
+      DeviceMemory memory,
+      long offset,
+      long bytes,
+      Set<AccessFlag> access) {
+    SameDevice.check("device memory", memory.device(), domain.device());
+    memory.checkPart(offset, bytes);
+    RegistrationRules.checkLength(domain.device(), bytes);
+    access.add(AccessFlag.ZERO_BASED);
+    RegistrationRules.checkAccess(access);
+    return Lifetime.whileAllOpen(
+        List.of(domain.lifetime(), memory.lifetime()),
+        () ->
+            new MemoryRegion(
+                domain,
+                Registration.ofDeviceMemory(domain, memory, offset, bytes, access),
+                "memory region of " + bytes + " bytes of device memory",
+                0,
+                bytes,
+                access,
+                domain.lifetime(),
+                memory.lifetime()));
+  }
+
+  /** Allocates a region without memory. */
+  static MemoryRegion allocateNull(ProtectionDomain domain) {
+    return domain
+        .lifetime()
+        .whileOpen(
+            () ->
+                new MemoryRegion(
+                    domain,
+                    Registration.ofNothing(domain),
+                    "null memory region",
+                    0,
+                    Long.MAX_VALUE,
+                    EnumSet.of(AccessFlag.LOCAL_WRITE),
+                    domain.lifetime()));
+  }
+
+  /** Imports the region of another context of the same device file. */
+  static MemoryRegion imported(ProtectionDomain domain, int kernelHandle, long remoteAddress) {
+    return domain
+        .lifetime()
+        .whileOpen(
+            () -> {
+              Registration registration = Registration.imported(domain, kernelHandle);
+              long bytes = ibv_mr.length(registration.region());
+              return new MemoryRegion(
+                  domain,
+                  registration,
+                  "imported memory region of " + bytes + " bytes",
+                  remoteAddress,
+                  bytes,
+                  EnumSet.noneOf(AccessFlag.class),
+                  domain.lifetime());
+            });
   }
 
   /**
@@ -315,7 +409,7 @@ public final class MemoryRegion implements AutoCloseable {
     }
     ProtectionDomain newDomain = change.domainOr(domain);
     SameDevice.check("new domain", newDomain.device(), domain.device());
-    newDomain.checkAccess(change.accessOr(access));
+    RegistrationRules.checkAccess(change.accessOr(access));
     RegionMemory current = Objects.requireNonNull(registration.memory());
     Reregistered done =
         lifetime.whileOpen(
@@ -346,9 +440,9 @@ public final class MemoryRegion implements AutoCloseable {
     Registration.Changed changed;
     try {
       if (newMemory != null) {
-        newDomain.checkLength(newMemory.segment().byteSize());
+        RegistrationRules.checkLength(newDomain.device(), newMemory.segment().byteSize());
       }
-      ProtectionDomain.checkWritable(
+      RegistrationRules.checkWritable(
           newMemory == null ? segment() : newMemory.segment(), change.accessOr(access));
       changed =
           registration.change(

@@ -68,8 +68,21 @@ public final class MemoryWindow implements AutoCloseable {
     }
   }
 
-  /** In a call during which the domain is open. */
-  MemoryWindow(ProtectionDomain domain, MemoryWindowType type, MemorySegment window) {
+  static MemoryWindow allocate(ProtectionDomain domain, MemoryWindowType type) {
+    return domain
+        .lifetime()
+        .whileOpen(
+            () ->
+                new MemoryWindow(
+                    domain,
+                    type,
+                    NativeFailures.created(
+                        domain.device().info().name(),
+                        "ibv_alloc_mw(" + type + ")",
+                        MemoryVerbs.ibv_alloc_mw(domain.pointer(), type.value()))));
+  }
+
+  private MemoryWindow(ProtectionDomain domain, MemoryWindowType type, MemorySegment window) {
     this.domain = domain;
     this.type = type;
     this.window = window;

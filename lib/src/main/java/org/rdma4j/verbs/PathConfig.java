@@ -16,8 +16,6 @@ import org.rdma4j.verbs.attribute.Mtu;
  * a changed copy.
  *
  * @param remote the peer's queue pair
- * @param localSequenceNumber the packet sequence number that this side begins with, 0 to 0xffffff;
- *     default 0
  * @param port the local port, from 1; default 1
  * @param gidIndex the index of the local GID that packets come from; {@link #NO_GID} where they
  *     carry none, on InfiniBand within a subnet; default none
@@ -43,7 +41,6 @@ import org.rdma4j.verbs.attribute.Mtu;
  */
 public record PathConfig(
     QueuePairAddress remote,
-    int localSequenceNumber,
     int port,
     int gidIndex,
     int partitionKeyIndex,
@@ -69,7 +66,6 @@ public record PathConfig(
    */
   public PathConfig {
     access = Set.copyOf(access);
-    Range.check("localSequenceNumber", localSequenceNumber, 0, 0xff_ffff);
     Range.check("gidIndex", gidIndex, NO_GID, 0xff);
     Range.check("partitionKeyIndex", partitionKeyIndex, 0, 0xffff);
     Range.check("serviceLevel", serviceLevel, 0, 15);
@@ -92,18 +88,7 @@ public record PathConfig(
    */
   public static PathConfig to(QueuePairAddress remote) {
     return new PathConfig(
-        remote, 0, 1, NO_GID, 0, Mtu.MTU_1024, 0, 0, 0, 64, Set.of(), 1, 1, 12, 14, 7, 7);
-  }
-
-  /**
-   * A copy with another {@link #localSequenceNumber()}.
-   *
-   * @param localSequenceNumber the packet sequence number that this side begins with, 0 to 0xffffff
-   * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
-   */
-  public PathConfig localSequenceNumber(int localSequenceNumber) {
-    return with(draft -> draft.localSequenceNumber = localSequenceNumber);
+        remote, 1, NO_GID, 0, Mtu.MTU_1024, 0, 0, 0, 64, Set.of(), 1, 1, 12, 14, 7, 7);
   }
 
   /**
@@ -283,7 +268,6 @@ public record PathConfig(
   /** A copy that can be changed. */
   private static final class Draft {
     final QueuePairAddress remote;
-    int localSequenceNumber;
     int port;
     int gidIndex;
     int partitionKeyIndex;
@@ -302,7 +286,6 @@ public record PathConfig(
 
     Draft(PathConfig config) {
       this.remote = config.remote;
-      this.localSequenceNumber = config.localSequenceNumber;
       this.port = config.port;
       this.gidIndex = config.gidIndex;
       this.partitionKeyIndex = config.partitionKeyIndex;
@@ -323,7 +306,6 @@ public record PathConfig(
     PathConfig config() {
       return new PathConfig(
           remote,
-          localSequenceNumber,
           port,
           gidIndex,
           partitionKeyIndex,
@@ -365,11 +347,11 @@ public record PathConfig(
   }
 
   /** What takes a connection of that type from READY_TO_RECEIVE to READY_TO_SEND. */
-  QueuePairChange readyToSend(QueuePairType type) {
+  QueuePairChange readyToSend(QueuePairType type, int sequenceNumber) {
     QueuePairChange change =
         new QueuePairChange()
             .state(QueuePairState.READY_TO_SEND)
-            .sendSequenceNumber(localSequenceNumber);
+            .sendSequenceNumber(sequenceNumber);
     if (type != QueuePairType.UNRELIABLE_CONNECTION) {
       change.timeout(timeout);
     }

@@ -5,13 +5,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Objects;
-import java.util.OptionalLong;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
-import org.rdma4j.bindings.generated.ibv_ah_attr;
-import org.rdma4j.bindings.generated.ibv_mr;
 import org.rdma4j.bindings.generated.ibv_parent_domain_init_attr;
 import org.rdma4j.bindings.generated.ibv_pd;
 import org.rdma4j.bindings.generated.ibv_sge;
@@ -22,10 +18,7 @@ import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
-import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NativeFailures;
-import org.rdma4j.platform.PageMemory;
-import org.rdma4j.platform.Range;
 import org.rdma4j.platform.SameDevice;
 import org.rdma4j.verbs.address.AddressVector;
 import org.rdma4j.verbs.address.GlobalRoutingHeader;
@@ -50,7 +43,7 @@ public final class ProtectionDomain implements AutoCloseable {
   /** The chains whose requests point to address handles, and other objects, of this. */
   private final HotCalls referringPosts;
 
-  ProtectionDomain(RdmaDevice device, MemorySegment domain) {
+  private ProtectionDomain(RdmaDevice device, MemorySegment domain) {
     this(
         device,
         domain,
@@ -134,18 +127,20 @@ public final class ProtectionDomain implements AutoCloseable {
         });
   }
 
-  /**
-   * Imports a domain that was allocated through the same device file by another context, such as
-   * one that another process passed on: {@code ibv_import_pd}. Closing it here does not deallocate
-   * it, {@code ibv_unimport_pd}.
-   *
-   * @param device the device
-   * @param kernelHandle what {@link #kernelHandle} of the original says
-   * @return the domain
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device's provider cannot
-   */
-  public static ProtectionDomain importFrom(RdmaDevice device, int kernelHandle) {
+  static ProtectionDomain allocate(RdmaDevice device) {
+    return device
+        .lifetime()
+        .whileOpen(
+            () ->
+                new ProtectionDomain(
+                    device,
+                    NativeFailures.created(
+                        device.info().name(),
+                        "ibv_alloc_pd",
+                        Calls.pointer(rdma_h.ibv_alloc_pd$address(), device.context()))));
+  }
+
+  static ProtectionDomain imported(RdmaDevice device, int kernelHandle) {
     return device
         .lifetime()
         .whileOpen(
@@ -212,69 +207,7 @@ public final class ProtectionDomain implements AutoCloseable {
    *     memory cannot be pinned, EOPNOTSUPP or EINVAL where the device does not know an access flag
    */
   public MemoryRegion register(MemoryRegionConfig config) {
-    Set<AccessFlag> access = config.access();
-    checkAccess(access);
-    checkLength(config.bytes());
-    return lifetime.whileOpen(
-        () -> {
-          RegionMemory memory = config.memory();
-          try {
-            checkWritable(memory.segment(), access);
-            checkAddress(memory.segment(), config.remoteAddress());
-            return memory.whileOpen(
-                () -> MemoryRegion.register(this, memory, access, config.remoteAddress()));
-          } catch (RuntimeException failed) {
-            memory.free();
-            throw failed;
-          }
-        });
-  }
-
-  void checkAccess(Set<AccessFlag> access) {
-    if (!access.contains(AccessFlag.LOCAL_WRITE)
-        && (access.contains(AccessFlag.REMOTE_WRITE)
-            || access.contains(AccessFlag.REMOTE_ATOMIC))) {
-      throw new IllegalArgumentException(
-          "access is " + access + ": REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too");
-    }
-  }
-
-  void checkLength(long bytes) {
-    long max = device.limits().maxMemoryRegionSize();
-    if (bytes <= 0 || Long.compareUnsigned(bytes, max) > 0) {
-      throw new IllegalArgumentException(
-          "bytes is "
-              + bytes
-              + ", must be from 1 to "
-              + Long.toUnsignedString(max)
-              + " on "
-              + device.info().name());
-    }
-  }
-
-  static void checkWritable(MemorySegment segment, Set<AccessFlag> access) {
-    if (segment.isReadOnly() && access.contains(AccessFlag.LOCAL_WRITE)) {
-      throw new IllegalArgumentException(
-          "access is " + access + ": LOCAL_WRITE is not for a read-only segment");
-    }
-  }
-
-  private static void checkAddress(MemorySegment segment, OptionalLong address) {
-    if (address.isEmpty()) {
-      return;
-    }
-    long given = address.getAsLong();
-    long inPage = PageMemory.pageSize() - 1;
-    if ((given & inPage) != (segment.address() & inPage)) {
-      throw new IllegalArgumentException(
-          "remoteAddress is 0x%x, must be %d modulo the page size %d, as the memory is"
-              .formatted(given, segment.address() & inPage, PageMemory.pageSize()));
-    }
-    if (Long.compareUnsigned(given, -segment.byteSize()) > 0) {
-      throw new IllegalArgumentException(
-          "remoteAddress is 0x%x, must be at most 0x%x, so that %d bytes have addresses"
-              .formatted(given, -segment.byteSize(), segment.byteSize()));
-    }
+    return MemoryRegion.register(this, config);
   }
 
   /**
@@ -295,35 +228,8 @@ public final class ProtectionDomain implements AutoCloseable {
    */
   public MemoryRegion registerDmaBuffer(
       int fileDescriptor, long offset, long bytes, long remoteAddress, AccessFlag... access) {
-    Range.check("fileDescriptor", fileDescriptor, 0, Integer.MAX_VALUE);
-    Set<AccessFlag> flags = flags(access);
-    checkAccess(flags);
-    checkLength(bytes);
-    if (offset < 0 || offset > Long.MAX_VALUE - bytes) {
-      throw new IllegalArgumentException(
-          "offset is " + offset + ", must be from 0 to " + (Long.MAX_VALUE - bytes));
-    }
-    return lifetime.whileOpen(
-        () ->
-            MemoryRegion.withoutMemory(
-                this,
-                Registration.of(
-                    NativeFailures.created(
-                        device.info().name(),
-                        "ibv_reg_dmabuf_mr(descriptor " + fileDescriptor + ", " + flags + ")",
-                        MemoryVerbs.ibv_reg_dmabuf_mr(
-                            domain,
-                            offset,
-                            bytes,
-                            remoteAddress,
-                            fileDescriptor,
-                            NativeConstants.mask(flags))),
-                    null),
-                "memory region of " + bytes + " bytes of a DMA buffer",
-                remoteAddress,
-                bytes,
-                flags,
-                lifetime));
+    return MemoryRegion.registerDmaBuffer(
+        this, fileDescriptor, offset, bytes, remoteAddress, flags(access));
   }
 
   /**
@@ -343,37 +249,7 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws RdmaException where it fails: EOPNOTSUPP where the device cannot
    */
   public MemoryRegion register(DeviceMemory memory, long offset, long bytes, AccessFlag... access) {
-    SameDevice.check("device memory", memory.device(), device);
-    memory.checkPart(offset, bytes);
-    checkLength(bytes);
-    Set<AccessFlag> flags = flags(access);
-    flags.add(AccessFlag.ZERO_BASED);
-    checkAccess(flags);
-    return lifetime.whileOpen(
-        () ->
-            memory
-                .lifetime()
-                .whileOpen(
-                    () ->
-                        MemoryRegion.withoutMemory(
-                            this,
-                            Registration.of(
-                                NativeFailures.created(
-                                    device.info().name(),
-                                    "ibv_reg_dm_mr(" + bytes + " bytes, " + flags + ")",
-                                    MemoryVerbs.ibv_reg_dm_mr(
-                                        domain,
-                                        memory.pointer(),
-                                        offset,
-                                        bytes,
-                                        NativeConstants.mask(flags))),
-                                null),
-                            "memory region of " + bytes + " bytes of device memory",
-                            0,
-                            bytes,
-                            flags,
-                            lifetime,
-                            memory.lifetime())));
+    return MemoryRegion.register(this, memory, offset, bytes, flags(access));
   }
 
   /**
@@ -385,21 +261,7 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws RdmaException where it fails: EOPNOTSUPP where the device cannot
    */
   public MemoryRegion allocateNullRegion() {
-    return lifetime.whileOpen(
-        () ->
-            MemoryRegion.withoutMemory(
-                this,
-                Registration.of(
-                    NativeFailures.created(
-                        device.info().name(),
-                        "ibv_alloc_null_mr",
-                        MemoryVerbs.ibv_alloc_null_mr(domain)),
-                    null),
-                "null memory region",
-                0,
-                Long.MAX_VALUE,
-                EnumSet.of(AccessFlag.LOCAL_WRITE),
-                lifetime));
+    return MemoryRegion.allocateNull(this);
   }
 
   /**
@@ -413,23 +275,7 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws RdmaException where it fails: EOPNOTSUPP where the device's provider cannot
    */
   public MemoryRegion importRegion(int kernelHandle, long remoteAddress) {
-    return lifetime.whileOpen(
-        () -> {
-          MemorySegment region =
-              NativeFailures.created(
-                  device.info().name(),
-                  "ibv_import_mr(" + kernelHandle + ")",
-                  MemoryVerbs.ibv_import_mr(domain, kernelHandle));
-          long bytes = ibv_mr.length(region);
-          return MemoryRegion.withoutMemory(
-              this,
-              Registration.imported(region),
-              "imported memory region of " + bytes + " bytes",
-              remoteAddress,
-              bytes,
-              EnumSet.noneOf(AccessFlag.class),
-              lifetime);
-        });
+    return MemoryRegion.imported(this, kernelHandle, remoteAddress);
   }
 
   /**
@@ -496,15 +342,7 @@ public final class ProtectionDomain implements AutoCloseable {
    *     where it has none of that type
    */
   public MemoryWindow allocateMemoryWindow(MemoryWindowType type) {
-    return lifetime.whileOpen(
-        () ->
-            new MemoryWindow(
-                this,
-                type,
-                NativeFailures.created(
-                    device.info().name(),
-                    "ibv_alloc_mw(" + type + ")",
-                    MemoryVerbs.ibv_alloc_mw(domain, type.value()))));
+    return MemoryWindow.allocate(this, type);
   }
 
   /**
@@ -568,13 +406,7 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws RdmaException where the device refuses it: EOPNOTSUPP where it has none of that type
    */
   public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueConfig config) {
-    config.check(device);
-    if (hasThreadDomain) {
-      throw new IllegalStateException(
-          "a shared receive queue cannot be in a thread domain, as those who poll use it too");
-    }
-    return Lifetime.whileAllOpen(
-        config.dependsOn(this), () -> SharedReceiveQueue.create(this, config));
+    return SharedReceiveQueue.create(this, config);
   }
 
   /**
@@ -588,9 +420,7 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws RdmaException where it fails: EOPNOTSUPP where the device has none
    */
   public WorkQueue createWorkQueue(WorkQueueConfig config) {
-    config.check(device);
-    return Lifetime.whileAllOpen(
-        List.of(lifetime, config.completions().lifetime()), () -> WorkQueue.create(this, config));
+    return WorkQueue.create(this, config);
   }
 
   /**
@@ -603,21 +433,7 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws RdmaException where the device refuses it: there is no such GID, or no way there
    */
   public AddressHandle createAddressHandle(AddressVector vector) {
-    device.checkPort(vector.port());
-    return lifetime.whileOpen(
-        () -> {
-          try (Arena arena = Arena.ofConfined()) {
-            MemorySegment attributes = arena.allocate(ibv_ah_attr.layout());
-            vector.write(attributes);
-            return new AddressHandle(
-                this,
-                vector,
-                NativeFailures.created(
-                    device.info().name(),
-                    "ibv_create_ah(" + vector + ")",
-                    Calls.pointer(rdma_h.ibv_create_ah$address(), domain, attributes)));
-          }
-        });
+    return AddressHandle.create(this, vector);
   }
 
   /**
@@ -639,27 +455,7 @@ public final class ProtectionDomain implements AutoCloseable {
    */
   public AddressHandle createAddressHandle(
       Completions completions, int index, MemorySegment received, int port) {
-    device.checkPort(port);
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment completion = completions.copy(index, arena);
-      MemorySegment header =
-          arena
-              .allocate(GlobalRoutingHeader.BYTES, Long.BYTES)
-              .copyFrom(received.asSlice(0, GlobalRoutingHeader.BYTES));
-      MemorySegment attributes = arena.allocate(ibv_ah_attr.layout());
-      lifetime.whileOpen(
-          () -> {
-            // Returns -1 with or without an errno.
-            if (rdma_h.ibv_init_ah_from_wc(
-                    device.context(), (byte) port, completion, header, attributes)
-                != 0) {
-              throw new RdmaException(
-                  "ibv_init_ah_from_wc", 0, "no GID of port " + port + " is its destination");
-            }
-            return true;
-          });
-      return createAddressHandle(Objects.requireNonNull(AddressVector.read(attributes)));
-    }
+    return AddressHandle.create(this, completions, index, received, port);
   }
 
   /**
@@ -673,7 +469,7 @@ public final class ProtectionDomain implements AutoCloseable {
 
   /**
    * The kernel's handle of the domain, {@code handle} of {@code struct ibv_pd}, by which {@link
-   * #importFrom} finds it.
+   * RdmaDevice#importProtectionDomain} finds it.
    *
    * @return the handle, which means something together with the device's file only
    * @throws IllegalStateException where the domain is closed

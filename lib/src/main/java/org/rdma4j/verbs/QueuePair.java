@@ -2,7 +2,6 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -60,6 +59,8 @@ public final class QueuePair implements AutoCloseable {
   /** Those of type 2, which belong to the queue pair that binds them. */
   private final BoundWindows windows = new BoundWindows();
 
+  private final StateSteps steps = new StateSteps(this);
+  private final int sequenceNumber;
   private final HotCalls posts;
   private final Lifetime lifetime;
 
@@ -82,6 +83,7 @@ public final class QueuePair implements AutoCloseable {
     this.capabilities = capabilities;
     this.type = config.type();
     this.config = config;
+    this.sequenceNumber = config.sequenceNumberOrRandom();
     this.sendRequests = new SingleClaim(domain.hasThreadDomain());
     this.receiveRequests = new SingleClaim(domain.hasThreadDomain());
     this.extended =
@@ -126,7 +128,7 @@ public final class QueuePair implements AutoCloseable {
 
   private static QueuePair createWhileOpen(
       ProtectionDomain domain, QueuePairConfig config, QueuePairOrigin origin) {
-    Runnable release = reserve(config);
+    Runnable release = Reservations.reserve(config);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment init = arena.allocate(ibv_qp_init_attr_ex.layout());
       config.write(init, domain, arena);
@@ -196,43 +198,6 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
-   * Promises entries of the completion queues to this queue pair; what it returns gives them back.
-   */
-  private static Runnable reserve(QueuePairConfig config) {
-    if (config.mayOverrun()) {
-      return () -> {};
-    }
-    List<Runnable> releases = new ArrayList<>();
-    Runnable release = () -> releases.forEach(Runnable::run);
-    try {
-      CompletionQueue sends = config.sendCompletions();
-      if (sends != null) {
-        reserve(sends.reservations(), config.sendDepth(), releases);
-      }
-      CompletionQueue receives = config.receiveCompletions();
-      SharedReceiveQueue shared = config.sharedReceiveQueue();
-      if (receives != null && shared == null) {
-        reserve(receives.reservations(), config.receiveDepth(), releases);
-      } else if (receives != null && shared != null) {
-        CompletionQueue.Capacity capacity = receives.reservations();
-        SharedReceiveQueue.Places places = shared.places();
-        places.reserve(capacity);
-        releases.add(() -> places.release(capacity));
-      }
-    } catch (IllegalArgumentException tooMany) {
-      release.run();
-      throw tooMany;
-    }
-    return release;
-  }
-
-  private static void reserve(
-      CompletionQueue.Capacity capacity, int requests, List<Runnable> releases) {
-    capacity.reserve(requests);
-    releases.add(() -> capacity.release(requests));
-  }
-
-  /**
    * The number by which peers address it, and which completions carry.
    *
    * @return the number, 0 to 0xffffff
@@ -261,18 +226,27 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
-   * What the peer has to be told to connect to this queue pair.
+   * Returns the packet sequence number of the first packet that this queue pair sends. {@link
+   * #address} tells it to the peer, and {@link #readyToSend} sets it.
+   *
+   * @return the number that the configuration gave, else one chosen at random when the queue pair
+   *     was created; 0 to 0xffffff
+   */
+  public int sequenceNumber() {
+    return sequenceNumber;
+  }
+
+  /**
+   * Returns what the peer has to know to connect to this queue pair.
    *
    * @param port the local port, from 1
-   * @param gidIndex the index of the local GID; {@link PathConfig#NO_GID} where packets carry none
-   * @param sequenceNumber the packet sequence number to begin with, 0 to 0xffffff
+   * @param gidIndex the index of the local GID; {@link PathConfig#NO_GID} if packets carry none
    * @return the address
-   * @throws IllegalArgumentException where there is no such port or GID, or the number is out of
-   *     range
-   * @throws IllegalStateException where the queue pair is closed
-   * @throws RdmaException where port or GID cannot be queried
+   * @throws IllegalArgumentException if the device does not have the port or the GID
+   * @throws IllegalStateException if the queue pair is closed
+   * @throws RdmaException if the port or the GID cannot be queried
    */
-  public QueuePairAddress address(int port, int gidIndex, int sequenceNumber) {
+  public QueuePairAddress address(int port, int gidIndex) {
     RdmaDevice device = domain.device();
     Gid gid = gidIndex == PathConfig.NO_GID ? Gid.ZERO : device.gid(port, gidIndex);
     return new QueuePairAddress(device.port(port).lid(), number(), sequenceNumber, gid);
@@ -334,14 +308,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException where the state does not allow it
    */
   public void initialize(int port, int partitionKeyIndex, AccessFlag... access) {
-    requireConnection("initializeDatagrams");
-    domain.device().checkPort(port);
-    modify(
-        new QueuePairChange()
-            .state(QueuePairState.INIT)
-            .partitionKeyIndex(partitionKeyIndex)
-            .port(port)
-            .access(List.of(access)));
+    steps.initialize(port, partitionKeyIndex, List.of(access));
   }
 
   /**
@@ -355,14 +322,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException where the state does not allow it
    */
   public void initializeDatagrams(int port, int partitionKeyIndex, int queueKey) {
-    requireDatagrams();
-    domain.device().checkPort(port);
-    modify(
-        new QueuePairChange()
-            .state(QueuePairState.INIT)
-            .partitionKeyIndex(partitionKeyIndex)
-            .port(port)
-            .queueKey(queueKey));
+    steps.initializeDatagrams(port, partitionKeyIndex, queueKey);
   }
 
   /**
@@ -376,13 +336,7 @@ public final class QueuePair implements AutoCloseable {
    *     needs a GID index
    */
   public void readyToReceive(PathConfig path) {
-    requireConnection("startDatagrams");
-    domain.device().checkPort(path.port());
-    if (isReliable()) {
-      Range.check(
-          "remoteReads", path.remoteReads(), 0, domain.device().limits().maxResponderReads());
-    }
-    modify(path.readyToReceive(type));
+    steps.readyToReceive(path);
   }
 
   /**
@@ -395,11 +349,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException where the state does not allow it
    */
   public void readyToSend(PathConfig path) {
-    requireConnection("startDatagrams");
-    if (isReliable()) {
-      Range.check("reads", path.reads(), 0, domain.device().limits().maxInitiatorReads());
-    }
-    modify(path.readyToSend(type));
+    steps.readyToSend(path);
   }
 
   /**
@@ -412,11 +362,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException where the state does not allow it, or the path is invalid
    */
   public void connect(PathConfig path) {
-    if (query().state() == QueuePairState.RESET) {
-      initialize(path.port(), path.partitionKeyIndex(), path.access().toArray(new AccessFlag[0]));
-    }
-    readyToReceive(path);
-    readyToSend(path);
+    steps.connect(path);
   }
 
   /**
@@ -426,22 +372,12 @@ public final class QueuePair implements AutoCloseable {
    * @param port the local port, from 1
    * @param partitionKeyIndex the index of the partition key, 0 in most networks
    * @param queueKey what datagrams to this queue pair must carry
-   * @param sequenceNumber the packet sequence number to begin with, 0 to 0xffffff
    * @throws IllegalArgumentException where there is no such port, or the number is out of range
    * @throws IllegalStateException where the queue pair is closed, or is not for datagrams
    * @throws RdmaException where the state does not allow it
    */
-  public void startDatagrams(int port, int partitionKeyIndex, int queueKey, int sequenceNumber) {
-    requireDatagrams();
-    Range.check("sequenceNumber", sequenceNumber, 0, 0xff_ffff);
-    if (query().state() == QueuePairState.RESET) {
-      initializeDatagrams(port, partitionKeyIndex, queueKey);
-    }
-    modify(new QueuePairChange().state(QueuePairState.READY_TO_RECEIVE));
-    modify(
-        new QueuePairChange()
-            .state(QueuePairState.READY_TO_SEND)
-            .sendSequenceNumber(sequenceNumber));
+  public void startDatagrams(int port, int partitionKeyIndex, int queueKey) {
+    steps.startDatagrams(port, partitionKeyIndex, queueKey);
   }
 
   /**
@@ -454,14 +390,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException where the state does not allow it
    */
   public void startRawPackets(int port) {
-    if (type != QueuePairType.RAW_PACKET) {
-      throw new IllegalStateException(
-          this + " is of type " + type + ", must be RAW_PACKET for this");
-    }
-    domain.device().checkPort(port);
-    modify(new QueuePairChange().state(QueuePairState.INIT).port(port));
-    modify(new QueuePairChange().state(QueuePairState.READY_TO_RECEIVE));
-    modify(new QueuePairChange().state(QueuePairState.READY_TO_SEND));
+    steps.startRawPackets(port);
   }
 
   /**
@@ -609,7 +538,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws IllegalStateException where the queue pair is closed
    */
   public boolean isDataInOrder(SendOperation operation) {
-    int opcode = SendRequests.opcode(operation);
+    int opcode = AllowedOpcodes.opcode(operation);
     return lifetime.whileOpen(() -> rdma_h.ibv_query_qp_data_in_order(queuePair, opcode, 0) != 0);
   }
 
@@ -617,28 +546,6 @@ public final class QueuePair implements AutoCloseable {
   void noteState(QueuePairState state) {
     takesReceives = state != QueuePairState.RESET;
     takesSends = config.sends() && STATES_THAT_TAKE_SENDS.contains(state);
-  }
-
-  private boolean isReliable() {
-    return type != QueuePairType.UNRELIABLE_CONNECTION;
-  }
-
-  private void requireConnection(String instead) {
-    if (type == QueuePairType.UNRELIABLE_DATAGRAM || type == QueuePairType.RAW_PACKET) {
-      throw new IllegalStateException(
-          this
-              + " is of type "
-              + type
-              + ", which has no connection: call "
-              + (type == QueuePairType.RAW_PACKET ? "startRawPackets" : instead));
-    }
-  }
-
-  private void requireDatagrams() {
-    if (type != QueuePairType.UNRELIABLE_DATAGRAM) {
-      throw new IllegalStateException(
-          this + " is of type " + type + ", which sends no datagrams: call connect");
-    }
   }
 
   /**
@@ -652,7 +559,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException where the device refuses it
    */
   public void attachMulticast(Gid group, int lid) {
-    requireDatagrams();
+    steps.requireDatagrams();
     Range.check("lid", lid, 0, 0xffff);
     lifetime.whileOpen(
         () -> {

@@ -4,7 +4,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +42,8 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
  * @param signalAll whether every send raises a completion, signalled or not; default false
  * @param mayOverrun whether the completion queues may be shorter than the queues of all queue pairs
  *     that use them; default false
+ * @param sequenceNumber the packet sequence number of the first packet that is sent, 0 to 0xffffff;
+ *     default chosen at random when the queue pair is created
  * @param flags what few devices can do besides; default nothing
  * @param sendOperations what {@link SendRequests} post by {@code ibv_wr_*}, on an extended queue
  *     pair; default none, and all is posted by {@code ibv_post_send}
@@ -59,10 +63,16 @@ public record QueuePairConfig(
     int segmentHeaderBytes,
     boolean signalAll,
     boolean mayOverrun,
+    OptionalInt sequenceNumber,
     Set<QueuePairFlag> flags,
     Set<SendOperation> sendOperations) {
-  /** Copies the sets. */
+  /**
+   * Copies the sets.
+   *
+   * @throws IllegalArgumentException if the sequence number is out of range
+   */
   public QueuePairConfig {
+    sequenceNumber.ifPresent(number -> Range.check("sequenceNumber", number, 0, 0xff_ffff));
     flags = Set.copyOf(flags);
     sendOperations = Set.copyOf(sendOperations);
   }
@@ -178,6 +188,7 @@ public record QueuePairConfig(
         0,
         false,
         false,
+        OptionalInt.empty(),
         Set.of(),
         Set.of());
   }
@@ -195,6 +206,7 @@ public record QueuePairConfig(
     private int segmentHeaderBytes;
     private boolean signalAll;
     private boolean mayOverrun;
+    private OptionalInt sequenceNumber;
     private Set<QueuePairFlag> flags;
     private Set<SendOperation> sendOperations;
 
@@ -210,6 +222,7 @@ public record QueuePairConfig(
       segmentHeaderBytes = from.segmentHeaderBytes;
       signalAll = from.signalAll;
       mayOverrun = from.mayOverrun;
+      sequenceNumber = from.sequenceNumber;
       flags = from.flags;
       sendOperations = from.sendOperations;
     }
@@ -233,6 +246,7 @@ public record QueuePairConfig(
         draft.segmentHeaderBytes,
         draft.signalAll,
         draft.mayOverrun,
+        draft.sequenceNumber,
         draft.flags,
         draft.sendOperations);
   }
@@ -344,6 +358,19 @@ public record QueuePairConfig(
   }
 
   /**
+   * Returns a copy with another {@link #sequenceNumber()}, for a protocol that prescribes it.
+   * Otherwise leave it to chance: the peer then drops packets of an earlier connection.
+   *
+   * @param sequenceNumber the packet sequence number of the first packet that is sent, 0 to
+   *     0xffffff
+   * @return the copy
+   * @throws IllegalArgumentException if the number is out of range
+   */
+  public QueuePairConfig sequenceNumber(int sequenceNumber) {
+    return with(draft -> draft.sequenceNumber = OptionalInt.of(sequenceNumber));
+  }
+
+  /**
    * A copy that makes an extended queue pair, {@code ibv_create_qp_ex}: the same requests are
    * posted by {@code ibv_wr_*}, in several calls instead of one, all or none.
    *
@@ -352,6 +379,10 @@ public record QueuePairConfig(
    */
   public QueuePairConfig extended(SendOperation... operations) {
     return with(draft -> draft.sendOperations = Set.of(operations));
+  }
+
+  int sequenceNumberOrRandom() {
+    return sequenceNumber.orElseGet(() -> ThreadLocalRandom.current().nextInt(1 << 24));
   }
 
   /** Whether it has a send queue. */
@@ -403,9 +434,11 @@ public record QueuePairConfig(
       throw new IllegalArgumentException(
           "the " + sharedReceiveQueue + " belongs to another protection domain");
     }
-    if (sharedReceiveQueue.type() == SharedReceiveQueueType.EXTENDED) {
+    if (sharedReceiveQueue.type() == SharedReceiveQueueType.XRC) {
       throw new IllegalArgumentException(
-          "the " + sharedReceiveQueue + " is EXTENDED, which senders name and no queue pair has");
+          "the "
+              + sharedReceiveQueue
+              + " is of type XRC, which senders name and no queue pair has");
     }
   }
 

@@ -1,68 +1,34 @@
 package org.rdma4j.verbs;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
-import org.rdma4j.bindings.generated.ibv_ah_attr;
 import org.rdma4j.bindings.generated.ibv_context;
-import org.rdma4j.bindings.generated.ibv_cq_init_attr_ex;
-import org.rdma4j.bindings.generated.ibv_device;
-import org.rdma4j.bindings.generated.ibv_device_attr;
-import org.rdma4j.bindings.generated.ibv_device_attr_ex;
-import org.rdma4j.bindings.generated.ibv_gid;
-import org.rdma4j.bindings.generated.ibv_gid_entry;
-import org.rdma4j.bindings.generated.ibv_port_attr;
-import org.rdma4j.bindings.generated.ibv_td_init_attr;
-import org.rdma4j.bindings.generated.ibv_values_ex;
-import org.rdma4j.bindings.generated.ibv_xrcd_init_attr;
 import org.rdma4j.bindings.generated.rdma_h;
-import org.rdma4j.bindings.generated.timespec;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
-import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.lifetime.NativeObjects;
 import org.rdma4j.lifetime.Waits;
 import org.rdma4j.platform.Libc;
-import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.platform.NativeLibraries;
-import org.rdma4j.platform.NetworkOrder;
 import org.rdma4j.platform.Range;
-import org.rdma4j.platform.SameDevice;
 import org.rdma4j.verbs.address.AddressVector;
-import org.rdma4j.verbs.address.EthernetAddress;
 import org.rdma4j.verbs.address.EthernetDestination;
 import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.address.GidEntry;
-import org.rdma4j.verbs.address.GidType;
 import org.rdma4j.verbs.address.GlobalRoute;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
-import org.rdma4j.verbs.attribute.Guid;
-import org.rdma4j.verbs.attribute.NodeType;
 import org.rdma4j.verbs.attribute.PortAttributes;
 import org.rdma4j.verbs.attribute.ReceiveSideScalingCapabilities;
-import org.rdma4j.verbs.attribute.TransportType;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
@@ -72,14 +38,6 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  * <p>All methods may be called from any thread.
  */
 public final class RdmaDevice implements AutoCloseable {
-  /** Drivers of adapters whose user-space provider enters the kernel to post all the same. */
-  private static final Set<String> DRIVERS_THAT_POST_THROUGH_THE_KERNEL = Set.of("hfi1", "ib_qib");
-
-  /** Guards what libibverbs does not: a registration while fork support is being initialised. */
-  private static final Object FORK_LOCK = new Object();
-
-  private static boolean devicesWereOpened;
-
   static {
     VerbsAccess.grant(new Access());
   }
@@ -88,6 +46,7 @@ public final class RdmaDevice implements AutoCloseable {
   private final DeviceInfo info;
   private final CallStyle callStyle;
   private final Lifetime lifetime;
+  private final DeviceQueries queries;
   private final DeviceAttributes attributes;
   private final NativeObjects objects = new NativeObjects();
   private final AsyncEvents asyncEvents;
@@ -107,6 +66,7 @@ public final class RdmaDevice implements AutoCloseable {
     Waits waits = new Waits();
     this.asyncEventWaits = waits;
     this.lifetime = new Lifetime("device " + info.name(), waits::wake, release);
+    this.queries = new DeviceQueries(info.name(), context, lifetime);
     try {
       Libc.setNonBlocking(ibv_context.async_fd(context));
       this.attributes = attributes();
@@ -122,11 +82,11 @@ public final class RdmaDevice implements AutoCloseable {
    * @param release gives it back, when this is closed and where this fails
    */
   static RdmaDevice borrow(MemorySegment context, Runnable release) {
-    forbidForkInitialization();
-    DeviceInfo info = info(ibv_context.device(context));
+    ForkSupport.forbidInitialization();
+    DeviceInfo info = DeviceList.info(ibv_context.device(context));
     CallStyle style;
     try {
-      style = resolve(null, info);
+      style = CallStyle.resolve(null, info);
     } catch (IllegalArgumentException badProperty) {
       release.run();
       throw badProperty;
@@ -149,12 +109,7 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where the list cannot be had
    */
   public static List<DeviceInfo> list() {
-    return withDeviceList(
-        devices -> {
-          List<DeviceInfo> infos = new ArrayList<>();
-          devices.forEach(device -> infos.add(info(device)));
-          return List.copyOf(infos);
-        });
+    return DeviceList.infos();
   }
 
   /**
@@ -184,25 +139,7 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where it cannot be opened
    */
   public static RdmaDevice open(String name, @Nullable CallStyle callStyle) {
-    return withDeviceList(
-        devices -> {
-          for (MemorySegment device : devices) {
-            DeviceInfo info = info(device);
-            if (info.name().equals(name)) {
-              return open(device, info, callStyle);
-            }
-          }
-          throw new IllegalArgumentException(
-              "no RDMA device is named \""
-                  + name
-                  + "\"; "
-                  + (devices.isEmpty()
-                      ? "this machine has none (rdma link shows them)"
-                      : "there are "
-                          + devices.stream()
-                              .map(device -> info(device).name())
-                              .collect(Collectors.joining(", "))));
-        });
+    return DeviceList.find(name, (device, info) -> open(device, info, callStyle));
   }
 
   /**
@@ -221,7 +158,7 @@ public final class RdmaDevice implements AutoCloseable {
   public static RdmaDevice importDevice(int commandFileDescriptor) {
     Range.check("commandFileDescriptor", commandFileDescriptor, 0, Integer.MAX_VALUE);
     NativeLibraries.require();
-    forbidForkInitialization();
+    ForkSupport.forbidInitialization();
     int own = Libc.duplicate(commandFileDescriptor);
     MemorySegment context = Calls.pointer(rdma_h.ibv_import_device$address(), own);
     if (context.address() == 0) {
@@ -231,17 +168,11 @@ public final class RdmaDevice implements AutoCloseable {
           null, "ibv_import_device(descriptor " + commandFileDescriptor + ")", errno);
     }
     try {
-      DeviceInfo info = info(ibv_context.device(context));
-      return new RdmaDevice(context, info, resolve(null, info));
+      DeviceInfo info = DeviceList.info(ibv_context.device(context));
+      return new RdmaDevice(context, info, CallStyle.resolve(null, info));
     } catch (IllegalArgumentException badProperty) {
       close(context);
       throw badProperty;
-    }
-  }
-
-  private static void forbidForkInitialization() {
-    synchronized (FORK_LOCK) {
-      devicesWereOpened = true;
     }
   }
 
@@ -256,18 +187,7 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where the call fails
    */
   public static ForkStatus initializeFork() {
-    synchronized (FORK_LOCK) {
-      ForkStatus status = forkStatus();
-      if (status != ForkStatus.DISABLED) {
-        return status;
-      }
-      if (devicesWereOpened) {
-        throw new IllegalStateException(
-            "fork support has to be initialised before the first device is opened");
-      }
-      NativeFailures.check(null, "ibv_fork_init", rdma_h.ibv_fork_init());
-      return forkStatus();
-    }
+    return ForkSupport.initialize();
   }
 
   /**
@@ -277,77 +197,19 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
    */
   public static ForkStatus forkStatus() {
-    NativeLibraries.require();
-    return NativeConstants.of(
-        ForkStatus.class, rdma_h.ibv_is_fork_initialized(), ForkStatus.DISABLED);
+    return ForkSupport.status();
   }
 
   private static RdmaDevice open(
       MemorySegment device, DeviceInfo info, @Nullable CallStyle callStyle) {
-    CallStyle style = resolve(callStyle, info);
-    forbidForkInitialization();
+    CallStyle style = CallStyle.resolve(callStyle, info);
+    ForkSupport.forbidInitialization();
     MemorySegment context = Calls.pointer(rdma_h.ibv_open_device$address(), device);
     if (context.address() == 0) {
       throw NativeFailures.failure(
           info.name(), "ibv_open_device(" + info.name() + ")", Errno.errno());
     }
     return new RdmaDevice(context, info, style);
-  }
-
-  private static CallStyle resolve(@Nullable CallStyle callStyle, DeviceInfo info) {
-    String property = System.getProperty("org.rdma4j.calls");
-    if (property != null) {
-      return CallStyle.valueOf(property.toUpperCase(Locale.ROOT));
-    }
-    if (callStyle != null) {
-      return callStyle;
-    }
-    Path driver = Path.of(info.systemPath(), "device", "driver");
-    boolean adapter =
-        Files.exists(driver)
-            && !DRIVERS_THAT_POST_THROUGH_THE_KERNEL.contains(
-                driver.toAbsolutePath().normalize().getFileName().toString());
-    return adapter ? CallStyle.CRITICAL : CallStyle.PLAIN;
-  }
-
-  private interface DeviceListUse<T> {
-    T with(List<MemorySegment> devices);
-  }
-
-  private static <T> T withDeviceList(DeviceListUse<T> use) {
-    NativeLibraries.require();
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment count = arena.allocate(JAVA_INT);
-      MemorySegment list = Calls.pointer(rdma_h.ibv_get_device_list$address(), count);
-      if (list.address() == 0) {
-        // Libibverbs says so where the kernel has no RDMA subsystem.
-        if (Errno.errno() == ErrorNumber.ENOSYS.value()) {
-          return use.with(List.of());
-        }
-        throw new RdmaException("ibv_get_device_list", Errno.errno());
-      }
-      try {
-        List<MemorySegment> devices = new ArrayList<>();
-        for (int i = 0; i < count.get(JAVA_INT, 0); i++) {
-          devices.add(list.getAtIndex(ADDRESS, i).reinterpret(ibv_device.layout().byteSize()));
-        }
-        return use.with(devices);
-      } finally {
-        rdma_h.ibv_free_device_list(list);
-      }
-    }
-  }
-
-  private static DeviceInfo info(MemorySegment device) {
-    long guid = rdma_h.ibv_get_device_guid(device);
-    return new DeviceInfo(
-        rdma_h.ibv_get_device_name(device).getString(0),
-        new Guid(NetworkOrder.of(guid)),
-        NativeConstants.of(NodeType.class, ibv_device.node_type(device), NodeType.UNKNOWN),
-        NativeConstants.of(
-            TransportType.class, ibv_device.transport_type(device), TransportType.UNKNOWN),
-        ibv_device.ibdev_path(device).getString(0),
-        rdma_h.ibv_get_device_index(device));
   }
 
   /**
@@ -376,11 +238,7 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where the query fails
    */
   public DeviceAttributes attributes() {
-    return query(
-        "ibv_query_device",
-        ibv_device_attr.layout().byteSize(),
-        result -> rdma_h.ibv_query_device(context, result),
-        DeviceAttributes::read);
+    return queries.attributes();
   }
 
   /**
@@ -392,11 +250,7 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where the query fails
    */
   public ExtendedDeviceAttributes extendedAttributes() {
-    return query(
-        "ibv_query_device_ex",
-        ibv_device_attr_ex.layout().byteSize(),
-        result -> Verbs.ibv_query_device_ex(context, MemorySegment.NULL, result),
-        ExtendedDeviceAttributes::read);
+    return queries.extendedAttributes();
   }
 
   /**
@@ -424,20 +278,7 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where the clock cannot be read
    */
   public long rawClock() {
-    return query(
-        "ibv_query_rt_values_ex",
-        ibv_values_ex.layout().byteSize(),
-        result -> {
-          ibv_values_ex.comp_mask(result, rdma_h.IBV_VALUES_MASK_RAW_CLOCK());
-          int errno = Verbs.ibv_query_rt_values_ex(context, result);
-          boolean answered =
-              (ibv_values_ex.comp_mask(result) & rdma_h.IBV_VALUES_MASK_RAW_CLOCK()) != 0;
-          return errno != 0 || answered ? errno : ErrorNumber.EOPNOTSUPP.value();
-        },
-        result -> {
-          MemorySegment clock = ibv_values_ex.raw_clock(result);
-          return timespec.tv_sec(clock) * 1_000_000_000 + timespec.tv_nsec(clock);
-        });
+    return queries.rawClock();
   }
 
   /**
@@ -451,11 +292,7 @@ public final class RdmaDevice implements AutoCloseable {
    */
   public PortAttributes port(int port) {
     checkPort(port);
-    return query(
-        "ibv_query_port(" + port + ")",
-        ibv_port_attr.layout().byteSize(),
-        result -> Verbs.ibv_query_port(context, (byte) port, result),
-        PortAttributes::read);
+    return queries.port(port);
   }
 
   /**
@@ -470,31 +307,7 @@ public final class RdmaDevice implements AutoCloseable {
     for (int port = 1; port <= attributes.ports(); port++) {
       capacity += port(port).gidTableLength();
     }
-    long entries = capacity;
-    return lifetime.whileOpen(
-        () -> {
-          try (Arena arena = Arena.ofConfined()) {
-            MemorySegment table = arena.allocate(ibv_gid_entry.layout(), Math.max(1, entries));
-            long found = Verbs.ibv_query_gid_table(context, table, entries, 0);
-            if (found < 0) {
-              throw new RdmaException("ibv_query_gid_table", (int) -found);
-            }
-            List<GidEntry> gids = new ArrayList<>();
-            for (long i = 0; i < found; i++) {
-              gids.add(gidEntry(ibv_gid_entry.asSlice(table, i)));
-            }
-            return List.copyOf(gids);
-          }
-        });
-  }
-
-  private static GidEntry gidEntry(MemorySegment entry) {
-    return new GidEntry(
-        ibv_gid_entry.port_num(entry),
-        ibv_gid_entry.gid_index(entry),
-        Gid.read(ibv_gid_entry.gid(entry)),
-        NativeConstants.of(GidType.class, ibv_gid_entry.gid_type(entry), GidType.INFINIBAND),
-        ibv_gid_entry.ndev_ifindex(entry));
+    return queries.gids(capacity);
   }
 
   /**
@@ -508,14 +321,8 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where the query fails
    */
   public Gid gid(int port, int index) {
-    Range.checkIndex("GID index", index, port(port).gidTableLength());
-    return query(
-        "ibv_query_gid(" + port + ", " + index + ")",
-        ibv_gid.layout().byteSize(),
-        result ->
-            errno(
-                Calls.integer(rdma_h.ibv_query_gid$address(), context, (byte) port, index, result)),
-        Gid::read);
+    checkPort(port);
+    return queries.gid(port, index);
   }
 
   /**
@@ -529,17 +336,8 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where the query fails
    */
   public Optional<GidEntry> gidEntry(int port, int index) {
-    Range.checkIndex("GID index", index, port(port).gidTableLength());
-    return query(
-        "ibv_query_gid_ex(" + port + ", " + index + ")",
-        ibv_gid_entry.layout().byteSize(),
-        result -> {
-          int errno = Verbs.ibv_query_gid_ex(context, port, index, result, 0);
-          // Nothing is written then, and no entry is at port 0.
-          return errno == ErrorNumber.ENODATA.value() ? 0 : errno;
-        },
-        result ->
-            ibv_gid_entry.port_num(result) == 0 ? Optional.empty() : Optional.of(gidEntry(result)));
+    checkPort(port);
+    return queries.gidEntry(port, index);
   }
 
   /**
@@ -553,14 +351,7 @@ public final class RdmaDevice implements AutoCloseable {
    */
   public OptionalInt partitionKeyIndex(int port, int key) {
     checkPort(port);
-    Range.check("partition key", key, 0, 0xffff);
-    short networkOrder =
-        ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN
-            ? (short) key
-            : Short.reverseBytes((short) key);
-    int index =
-        lifetime.whileOpen(() -> rdma_h.ibv_get_pkey_index(context, (byte) port, networkOrder));
-    return index < 0 ? OptionalInt.empty() : OptionalInt.of(index);
+    return queries.partitionKeyIndex(port, key);
   }
 
   /**
@@ -575,17 +366,8 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where the query fails
    */
   public int partitionKey(int port, int index) {
-    Range.checkIndex("partition key index", index, port(port).partitionKeyTableLength());
-    return query(
-        "ibv_query_pkey(" + port + ", " + index + ")",
-        Short.BYTES,
-        result ->
-            errno(
-                Calls.integer(
-                    rdma_h.ibv_query_pkey$address(), context, (byte) port, index, result)),
-        result ->
-            Short.toUnsignedInt(
-                result.get(ValueLayout.JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN), 0)));
+    checkPort(port);
+    return queries.partitionKey(port, index);
   }
 
   /**
@@ -605,27 +387,9 @@ public final class RdmaDevice implements AutoCloseable {
     if (route == null) {
       throw new IllegalArgumentException(vector + " has no global route, must have one");
     }
-    Range.checkIndex("GID index", route.gidIndex(), port(vector.port()).gidTableLength());
-    return lifetime.whileOpen(
-        () -> {
-          try (Arena arena = Arena.ofConfined()) {
-            MemorySegment attributes = arena.allocate(ibv_ah_attr.layout());
-            vector.write(attributes);
-            MemorySegment address = arena.allocate(EthernetAddress.BYTES);
-            MemorySegment vlan = arena.allocate(ValueLayout.JAVA_SHORT);
-            NativeFailures.check(
-                info.name(),
-                "ibv_resolve_eth_l2_from_gid(" + route.destination() + ")",
-                Math.abs(rdma_h.ibv_resolve_eth_l2_from_gid(context, attributes, address, vlan)));
-            int tag = Short.toUnsignedInt(vlan.get(ValueLayout.JAVA_SHORT, 0));
-            return new EthernetDestination(
-                EthernetAddress.read(address),
-                tag > LAST_VLAN ? OptionalInt.empty() : OptionalInt.of(tag));
-          }
-        });
+    checkPort(vector.port());
+    return queries.resolveEthernet(vector, route);
   }
-
-  private static final int LAST_VLAN = 0xfff;
 
   /**
    * How many completion vectors the device has, which completion queues can be spread over.
@@ -645,14 +409,51 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where it cannot be allocated
    */
   public ProtectionDomain allocateProtectionDomain() {
-    return lifetime.whileOpen(
-        () ->
-            new ProtectionDomain(
-                this,
-                NativeFailures.created(
-                    info.name(),
-                    "ibv_alloc_pd",
-                    Calls.pointer(rdma_h.ibv_alloc_pd$address(), context))));
+    return ProtectionDomain.allocate(this);
+  }
+
+  /**
+   * Imports a protection domain that was allocated through the same device file by another context,
+   * such as one that another process passed on: {@code ibv_import_pd}. Closing it here does not
+   * deallocate it, {@code ibv_unimport_pd}.
+   *
+   * @param kernelHandle what {@link ProtectionDomain#kernelHandle} of the original returns
+   * @return the domain
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if it fails: EOPNOTSUPP if the device's provider does not support it
+   */
+  public ProtectionDomain importProtectionDomain(int kernelHandle) {
+    return ProtectionDomain.imported(this, kernelHandle);
+  }
+
+  /**
+   * Allocates memory on the device: {@code ibv_alloc_dm}.
+   *
+   * @param bytes its length in bytes, at least 1; devices have some hundred KiB at most
+   * @param alignment log2 of the alignment of its address on the device, from 0 to 31
+   * @return the memory
+   * @throws IllegalArgumentException if a number is out of range
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if it fails: EOPNOTSUPP if the device has no such memory, ENOMEM if it
+   *     has too little
+   */
+  public DeviceMemory allocateDeviceMemory(long bytes, int alignment) {
+    return DeviceMemory.allocate(this, bytes, alignment);
+  }
+
+  /**
+   * Imports device memory that was allocated by another context of the same device file: {@code
+   * ibv_import_dm}. Closing it here does not free it, {@code ibv_unimport_dm}.
+   *
+   * @param kernelHandle what {@link DeviceMemory#kernelHandle} of the original returns
+   * @param bytes what {@link DeviceMemory#byteSize} of the original returns
+   * @return the memory
+   * @throws IllegalArgumentException if the length is not positive
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if it fails: EOPNOTSUPP if the device's provider does not support it
+   */
+  public DeviceMemory importDeviceMemory(int kernelHandle, long bytes) {
+    return DeviceMemory.imported(this, kernelHandle, bytes);
   }
 
   /**
@@ -663,16 +464,7 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where it fails: EOPNOTSUPP where the device's provider has none
    */
   public ThreadDomain allocateThreadDomain() {
-    return lifetime.whileOpen(
-        () -> {
-          try (Arena arena = Arena.ofConfined()) {
-            MemorySegment init = arena.allocate(ibv_td_init_attr.layout());
-            return new ThreadDomain(
-                this,
-                NativeFailures.created(
-                    info.name(), "ibv_alloc_td", Verbs.ibv_alloc_td(context, init)));
-          }
-        });
+    return ThreadDomain.allocate(this);
   }
 
   /**
@@ -683,7 +475,7 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where it fails: EOPNOTSUPP where the device has no XRC
    */
   public XrcDomain openXrcDomain() {
-    return openXrcDomain(NO_FILE, Libc.O_CREAT);
+    return XrcDomain.open(this);
   }
 
   /**
@@ -698,31 +490,7 @@ public final class RdmaDevice implements AutoCloseable {
    *     device has no XRC, EAGAIN where the file has no domain and none is to be created
    */
   public XrcDomain openXrcDomain(Path file, boolean create) {
-    int descriptor = Libc.open(file);
-    try {
-      return openXrcDomain(descriptor, create ? Libc.O_CREAT : 0);
-    } finally {
-      Libc.close(descriptor);
-    }
-  }
-
-  private static final int NO_FILE = -1;
-
-  private XrcDomain openXrcDomain(int descriptor, int flags) {
-    return lifetime.whileOpen(
-        () -> {
-          try (Arena arena = Arena.ofConfined()) {
-            MemorySegment init = arena.allocate(ibv_xrcd_init_attr.layout());
-            ibv_xrcd_init_attr.comp_mask(
-                init, rdma_h.IBV_XRCD_INIT_ATTR_FD() | rdma_h.IBV_XRCD_INIT_ATTR_OFLAGS());
-            ibv_xrcd_init_attr.fd(init, descriptor);
-            ibv_xrcd_init_attr.oflags(init, flags);
-            return new XrcDomain(
-                this,
-                NativeFailures.created(
-                    info.name(), "ibv_open_xrcd", Verbs.ibv_open_xrcd(context, init)));
-          }
-        });
+    return XrcDomain.open(this, file, create);
   }
 
   /**
@@ -737,17 +505,7 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where it fails: EOPNOTSUPP where the device has none
    */
   public IndirectionTable createIndirectionTable(WorkQueue... queues) {
-    if (Integer.bitCount(queues.length) != 1) {
-      throw new IllegalArgumentException(
-          "there are " + queues.length + " entries, must be 1, 2, 4 or another power of two");
-    }
-    List<WorkQueue> entries = List.of(queues);
-    for (WorkQueue queue : entries) {
-      SameDevice.check("work queue", queue.domain().device(), this);
-    }
-    return Lifetime.whileAllOpen(
-        Stream.concat(Stream.of(lifetime), entries.stream().map(WorkQueue::lifetime)).toList(),
-        () -> IndirectionTable.create(this, entries));
+    return IndirectionTable.create(this, List.of(queues));
   }
 
   /**
@@ -758,14 +516,7 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException where it cannot be created
    */
   public CompletionChannel createCompletionChannel() {
-    return lifetime.whileOpen(
-        () ->
-            new CompletionChannel(
-                this,
-                NativeFailures.created(
-                    info.name(),
-                    "ibv_create_comp_channel",
-                    Calls.pointer(rdma_h.ibv_create_comp_channel$address(), context))));
+    return CompletionChannel.create(this);
   }
 
   /**
@@ -811,47 +562,7 @@ public final class RdmaDevice implements AutoCloseable {
    *     fields
    */
   public CompletionQueue createCompletionQueue(CompletionQueueConfig config) {
-    Range.check("entries", config.entries(), 1, attributes.maxCompletionQueueEntries());
-    Range.checkIndex("vector", config.vector(), completionVectors());
-    CompletionChannel channel = config.channel();
-    SameDevice.check("completion channel", channel == null ? this : channel.device(), this);
-    return lifetime.whileOpen(
-        () -> channel == null ? newQueue(config) : channel.whileOpen(() -> newQueue(config)));
-  }
-
-  private CompletionQueue newQueue(CompletionQueueConfig config) {
-    CompletionChannel channel = config.channel();
-    MemorySegment events = channel == null ? MemorySegment.NULL : channel.handle();
-    Set<CompletionField> fields = config.fields();
-    if (fields == null) {
-      return new CompletionQueue(
-          this,
-          NativeFailures.created(
-              info.name(),
-              "ibv_create_cq(" + config.entries() + " entries)",
-              Calls.pointer(
-                  rdma_h.ibv_create_cq$address(),
-                  context,
-                  config.entries(),
-                  MemorySegment.NULL,
-                  events,
-                  config.vector())),
-          config);
-    }
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment init = arena.allocate(ibv_cq_init_attr_ex.layout());
-      ibv_cq_init_attr_ex.cqe(init, config.entries());
-      ibv_cq_init_attr_ex.channel(init, events);
-      ibv_cq_init_attr_ex.comp_vector(init, config.vector());
-      ibv_cq_init_attr_ex.wc_flags(init, NativeConstants.mask(fields));
-      return new CompletionQueue(
-          this,
-          NativeFailures.created(
-              info.name(),
-              "ibv_create_cq_ex(" + config.entries() + " entries, " + fields + ")",
-              Verbs.ibv_create_cq_ex(context, init)),
-          config);
-    }
+    return CompletionQueue.create(this, config);
   }
 
   /**
@@ -937,31 +648,6 @@ public final class RdmaDevice implements AutoCloseable {
 
   void checkPort(int port) {
     Range.check("port", port, 1, attributes.ports());
-  }
-
-  private interface Query {
-    /** 0 or the errno value. */
-    int into(MemorySegment result);
-  }
-
-  private interface Reading<T> {
-    T from(MemorySegment result);
-  }
-
-  private <T> T query(String call, long bytes, Query query, Reading<T> reading) {
-    return lifetime.whileOpen(
-        () -> {
-          try (Arena arena = Arena.ofConfined()) {
-            MemorySegment result = arena.allocate(bytes, Long.BYTES);
-            NativeFailures.check(info.name(), call, query.into(result));
-            return reading.from(result);
-          }
-        });
-  }
-
-  /** For functions that return -1 and leave what was wrong in errno. */
-  private static int errno(int result) {
-    return result == 0 ? 0 : Errno.errno();
   }
 
   @Override

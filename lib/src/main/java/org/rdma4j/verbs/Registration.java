@@ -1,17 +1,25 @@
 package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.OptionalLong;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.MemoryVerbs;
+import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.BoundWindows;
+import org.rdma4j.platform.NativeConstants;
+import org.rdma4j.platform.NativeFailures;
 
 /**
- * A {@code struct ibv_mr}, until it is deregistered or goes over to a region that takes its
- * region's place. It knows nothing of the region that users hold.
+ * A registration, {@code struct ibv_mr}, until it is deregistered or handed over to the region that
+ * takes its region's place. It knows nothing of the {@link MemoryRegion} that users hold.
+ *
+ * <p>Each static method registers one kind of memory; the caller has checked the arguments and
+ * keeps open what the registration depends on.
  */
 final class Registration {
   private final MemorySegment region;
@@ -31,12 +39,84 @@ final class Registration {
     }
   }
 
-  static Registration of(MemorySegment region, @Nullable RegionMemory memory) {
+  /** Registers memory of this process. */
+  static Registration of(
+      ProtectionDomain domain,
+      RegionMemory memory,
+      Set<AccessFlag> access,
+      OptionalLong remoteAddress) {
+    MemorySegment segment = memory.segment();
+    long bytes = segment.byteSize();
+    int flags = NativeConstants.mask(access);
+    MemorySegment region =
+        created(
+            domain,
+            "ibv_reg_mr(" + bytes + " bytes, " + access + ")",
+            remoteAddress.isEmpty()
+                ? Verbs.ibv_reg_mr(domain.pointer(), segment, bytes, flags)
+                : MemoryVerbs.ibv_reg_mr_iova(
+                    domain.pointer(), segment, bytes, remoteAddress.getAsLong(), flags));
     return new Registration(region, new BoundWindows(), memory, false);
   }
 
-  static Registration imported(MemorySegment region) {
+  /** Registers a part of a DMA buffer. */
+  static Registration ofDmaBuffer(
+      ProtectionDomain domain,
+      int fileDescriptor,
+      long offset,
+      long bytes,
+      long remoteAddress,
+      Set<AccessFlag> access) {
+    return withoutMemory(
+        created(
+            domain,
+            "ibv_reg_dmabuf_mr(descriptor " + fileDescriptor + ", " + access + ")",
+            MemoryVerbs.ibv_reg_dmabuf_mr(
+                domain.pointer(),
+                offset,
+                bytes,
+                remoteAddress,
+                fileDescriptor,
+                NativeConstants.mask(access))));
+  }
+
+  /** Registers a part of device memory. */
+  static Registration ofDeviceMemory(
+      ProtectionDomain domain,
+      DeviceMemory memory,
+      long offset,
+      long bytes,
+      Set<AccessFlag> access) {
+    return withoutMemory(
+        created(
+            domain,
+            "ibv_reg_dm_mr(" + bytes + " bytes, " + access + ")",
+            MemoryVerbs.ibv_reg_dm_mr(
+                domain.pointer(), memory.pointer(), offset, bytes, NativeConstants.mask(access))));
+  }
+
+  /** Allocates a registration without memory. */
+  static Registration ofNothing(ProtectionDomain domain) {
+    return withoutMemory(
+        created(domain, "ibv_alloc_null_mr", MemoryVerbs.ibv_alloc_null_mr(domain.pointer())));
+  }
+
+  /** Imports the registration of another context of the same device file. */
+  static Registration imported(ProtectionDomain domain, int kernelHandle) {
+    MemorySegment region =
+        created(
+            domain,
+            "ibv_import_mr(" + kernelHandle + ")",
+            MemoryVerbs.ibv_import_mr(domain.pointer(), kernelHandle));
     return new Registration(region, new BoundWindows(), null, true);
+  }
+
+  private static Registration withoutMemory(MemorySegment region) {
+    return new Registration(region, new BoundWindows(), null, false);
+  }
+
+  private static MemorySegment created(ProtectionDomain domain, String call, MemorySegment region) {
+    return NativeFailures.created(domain.device().info().name(), call, region);
   }
 
   MemorySegment region() {

@@ -1,7 +1,6 @@
 package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -51,7 +50,7 @@ public final class SendRequests {
   private int flags;
 
   /** Null until a request binds. */
-  private @Nullable List<Bind> binds;
+  private @Nullable PendingBinds binds;
 
   /** Of datagrams, each of which must point to an address handle, and of binds. */
   private @Nullable Referents referents;
@@ -62,7 +61,7 @@ public final class SendRequests {
     this.queuePair = queuePair;
     this.maxInline = queuePair.capabilities().inlineBytes();
     this.maxHeader = queuePair.segmentHeaderBytes();
-    this.opcodes = opcodes(queuePair);
+    this.opcodes = AllowedOpcodes.of(queuePair);
     this.initialOpcode =
         (opcodes >>> SendLayout.SEND & 1) == 0 ? SendLayout.NO_OPCODE : SendLayout.SEND;
     this.chain =
@@ -87,20 +86,6 @@ public final class SendRequests {
     }
   }
 
-  /** A request that binds a window, until it is posted. */
-  private record Bind(long request, MemoryWindow window, int key, MemoryWindow.Binding before) {
-    void drop() {
-      window.dropped(key, before);
-    }
-
-    boolean settleWhere(boolean posted) {
-      if (posted) {
-        window.settle(key);
-      }
-      return posted;
-    }
-  }
-
   private Referents refer(Referent initial) {
     Referents made = referents;
     if (made == null) {
@@ -109,63 +94,6 @@ public final class SendRequests {
       referents = made;
     }
     return made;
-  }
-
-  private static long opcodes(QueuePair queuePair) {
-    long allowed = opcodes(queuePair.type(), queuePair.segmentHeaderBytes() > 0);
-    Set<SendOperation> operations = queuePair.sendOperations();
-    if (operations.isEmpty()) {
-      // Struct ibv_send_wr has no place for its bytes.
-      return allowed & ~(1L << SendLayout.ATOMIC_WRITE);
-    }
-    long asked = 0;
-    for (SendOperation operation : operations) {
-      asked |= 1L << opcode(operation);
-    }
-    return asked & allowed;
-  }
-
-  /** The opcode of the requests that an operation allows. */
-  static int opcode(SendOperation operation) {
-    return switch (operation) {
-      case WRITE -> SendLayout.RDMA_WRITE;
-      case WRITE_WITH_IMMEDIATE -> SendLayout.RDMA_WRITE_WITH_IMM;
-      case SEND -> SendLayout.SEND;
-      case SEND_WITH_IMMEDIATE -> SendLayout.SEND_WITH_IMM;
-      case READ -> SendLayout.RDMA_READ;
-      case COMPARE_AND_SWAP -> SendLayout.COMPARE_AND_SWAP;
-      case FETCH_AND_ADD -> SendLayout.FETCH_AND_ADD;
-      case INVALIDATE -> SendLayout.LOCAL_INV;
-      case BIND_MEMORY_WINDOW -> SendLayout.BIND_MW;
-      case SEND_WITH_INVALIDATE -> SendLayout.SEND_WITH_INV;
-      case SEGMENTED_SEND -> SendLayout.TSO;
-      case ATOMIC_WRITE -> SendLayout.ATOMIC_WRITE;
-    };
-  }
-
-  private static long opcodes(QueuePairType type, boolean segmented) {
-    long sends = 1L << SendLayout.SEND | 1L << SendLayout.SEND_WITH_IMM;
-    long unreliable =
-        sends
-            | 1L << SendLayout.SEND_WITH_INV
-            | 1L << SendLayout.RDMA_WRITE
-            | 1L << SendLayout.RDMA_WRITE_WITH_IMM
-            | 1L << SendLayout.LOCAL_INV
-            | 1L << SendLayout.BIND_MW;
-    long reliable =
-        unreliable
-            | 1L << SendLayout.RDMA_READ
-            | 1L << SendLayout.COMPARE_AND_SWAP
-            | 1L << SendLayout.FETCH_AND_ADD
-            | 1L << SendLayout.ATOMIC_WRITE;
-    long segments = segmented ? 1L << SendLayout.TSO : 0;
-    return switch (type) {
-      case RELIABLE_CONNECTION, XRC_SEND -> reliable;
-      case UNRELIABLE_CONNECTION -> unreliable;
-      case UNRELIABLE_DATAGRAM -> sends | segments;
-      case RAW_PACKET -> 1L << SendLayout.SEND | segments;
-      case XRC_RECEIVE -> 0;
-    };
   }
 
   /**
@@ -487,16 +415,16 @@ public final class SendRequests {
                           RawMemory.putInt(request + SendLayout.OPCODE, SendLayout.BIND_MW);
                           MemoryWindow.Binding before =
                               window.requested(region, queuePair.windows(), key);
-                          binds().add(new Bind(request, window, key, before));
+                          binds().add(request, window, key, before);
                           return true;
                         }));
     return this;
   }
 
-  private List<Bind> binds() {
-    List<Bind> made = binds;
+  private PendingBinds binds() {
+    PendingBinds made = binds;
     if (made == null) {
-      made = new ArrayList<>();
+      made = new PendingBinds(chain);
       binds = made;
     }
     return made;
@@ -683,24 +611,7 @@ public final class SendRequests {
    */
   public int post() {
     queuePair.checkSends();
-    return binds == null ? chain.post() : postBinds(binds);
-  }
-
-  private int postBinds(List<Bind> binds) {
-    // Not where another thread was refused, whose binds these are not.
-    int posted;
-    try {
-      posted = chain.post();
-    } catch (PostException refused) {
-      settle(binds);
-      throw refused;
-    }
-    settle(binds);
-    return posted;
-  }
-
-  private void settle(List<Bind> binds) {
-    binds.removeIf(bind -> bind.settleWhere(chain.isPosted(bind.request)));
+    return binds == null ? chain.post() : binds.post();
   }
 
   /**
@@ -720,8 +631,7 @@ public final class SendRequests {
   public void clear() {
     chain.clear();
     if (binds != null) {
-      binds.reversed().forEach(Bind::drop);
-      binds.clear();
+      binds.drop();
     }
   }
 

@@ -3,14 +3,8 @@ package org.rdma4j.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.IntSupplier;
-import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_srq_attr;
@@ -40,7 +34,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
   private final Lifetime lifetime;
 
   private final SharedReceiveQueueType type;
-  private final Places places;
+  private final ReceiveReservations places;
 
   /** The handles that tag operations gave. */
   private final Set<Integer> tagHandles = ConcurrentHashMap.newKeySet();
@@ -55,7 +49,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
     DeviceInfo device = domain.device().info();
     HotCalls calls = new HotCalls();
     this.posts = calls;
-    Places promised = new Places(config);
+    ReceiveReservations promised = new ReceiveReservations(config);
     this.places = promised;
     this.lifetime =
         new Lifetime(
@@ -70,8 +64,17 @@ public final class SharedReceiveQueue implements AutoCloseable {
     Leaks.watch(this, lifetime);
   }
 
-  /** In a call during which all that the configuration names is open. */
   static SharedReceiveQueue create(ProtectionDomain domain, SharedReceiveQueueConfig config) {
+    config.check(domain.device());
+    if (domain.hasThreadDomain()) {
+      throw new IllegalStateException(
+          "a shared receive queue cannot be in a thread domain, as those who poll use it too");
+    }
+    return Lifetime.whileAllOpen(config.dependsOn(domain), () -> createWhileOpen(domain, config));
+  }
+
+  private static SharedReceiveQueue createWhileOpen(
+      ProtectionDomain domain, SharedReceiveQueueConfig config) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment init = arena.allocate(ibv_srq_init_attr_ex.layout());
       config.write(init, domain);
@@ -296,95 +299,8 @@ public final class SharedReceiveQueue implements AutoCloseable {
     return lifetime;
   }
 
-  Places places() {
+  ReceiveReservations places() {
     return places;
-  }
-
-  /** The receives it holds, for which each completion queue of its users has entries once. */
-  static final class Places {
-    /** Of its own completion queue, where it has one. */
-    private final CompletionQueue.@Nullable Capacity own;
-
-    private final int maxTags;
-    private final int maxTagOperations;
-    private final Map<CompletionQueue.Capacity, Integer> users = new HashMap<>();
-    private int depth;
-    private boolean ownReserved;
-
-    Places(SharedReceiveQueueConfig config) {
-      CompletionQueue completions = config.completions();
-      this.own = completions == null ? null : completions.reservations();
-      this.maxTags = config.maxTags();
-      this.maxTagOperations = config.maxTagOperations();
-    }
-
-    synchronized int depth() {
-      return depth;
-    }
-
-    int maxTagOperations() {
-      return maxTagOperations;
-    }
-
-    /** Promises entries of the queue's own completion queue, where it has one. */
-    synchronized void reserveOwn(int granted) {
-      depth = granted;
-      if (own == null) {
-        return;
-      }
-      own.reserve(ofTags());
-      try {
-        reserve(own);
-      } catch (IllegalArgumentException tooMany) {
-        own.release(ofTags());
-        throw tooMany;
-      }
-      ownReserved = true;
-    }
-
-    synchronized void releaseOwn() {
-      if (own != null && ownReserved) {
-        release(own);
-        own.release(ofTags());
-      }
-    }
-
-    private long ofTags() {
-      return (long) maxTags + maxTagOperations;
-    }
-
-    /** Changes the depth where all users have entries for it; the resizer returns the new one. */
-    synchronized void change(int wanted, IntSupplier resizer) {
-      int before = depth;
-      long more = Math.max(0, (long) wanted - before);
-      List<CompletionQueue.Capacity> reserved = new ArrayList<>();
-      try {
-        for (CompletionQueue.Capacity capacity : users.keySet()) {
-          capacity.reserve(more);
-          reserved.add(capacity);
-        }
-        depth = resizer.getAsInt();
-      } finally {
-        long unused = before + more - depth;
-        reserved.forEach(capacity -> capacity.release(unused));
-      }
-    }
-
-    /** Promises entries of a completion queue; once for all its users. */
-    synchronized void reserve(CompletionQueue.Capacity capacity) {
-      if (!users.containsKey(capacity)) {
-        capacity.reserve(depth);
-      }
-      users.merge(capacity, 1, Integer::sum);
-    }
-
-    /** Gives them back after the last user. */
-    synchronized void release(CompletionQueue.Capacity capacity) {
-      if (users.merge(capacity, -1, Integer::sum) == 0) {
-        users.remove(capacity);
-        capacity.release(depth);
-      }
-    }
   }
 
   @Override

@@ -24,7 +24,7 @@ import org.rdma4j.verbs.attribute.TagMatchingCapabilities;
  * @param sges the most scatter/gather entries of a receive; default 1
  * @param completions where it is told how receives ended; null for BASIC, where that is the queue
  *     of the queue pair
- * @param xrcDomain the domain of an EXTENDED one; null for others
+ * @param xrcDomain the domain of one of type XRC; null for others
  * @param maxTags the most tagged receives of a TAG_MATCHING one; 0 for others
  * @param maxTagOperations the most outstanding {@link TagOperations} of a TAG_MATCHING one; 0 for
  *     others
@@ -43,7 +43,7 @@ public record SharedReceiveQueueConfig(
    * @throws IllegalArgumentException where something is missing or too much
    */
   public SharedReceiveQueueConfig {
-    boolean extended = type == SharedReceiveQueueType.EXTENDED;
+    boolean extended = type == SharedReceiveQueueType.XRC;
     boolean tagMatching = type == SharedReceiveQueueType.TAG_MATCHING;
     require("completions", type, completions != null, extended || tagMatching);
     require("xrcDomain", type, xrcDomain != null, extended);
@@ -94,7 +94,7 @@ public record SharedReceiveQueueConfig(
    */
   public SharedReceiveQueueConfig extended(XrcDomain xrcDomain, CompletionQueue completions) {
     return new SharedReceiveQueueConfig(
-        SharedReceiveQueueType.EXTENDED, depth, sges, completions, xrcDomain, 0, 0);
+        SharedReceiveQueueType.XRC, depth, sges, completions, xrcDomain, 0, 0);
   }
 
   /**

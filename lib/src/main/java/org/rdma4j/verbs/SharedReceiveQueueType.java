@@ -8,7 +8,7 @@ public enum SharedReceiveQueueType implements NativeConstant {
   /** For the queue pairs that are created with it: {@code IBV_SRQT_BASIC}. */
   BASIC(rdma_h.IBV_SRQT_BASIC()),
   /** For extended reliable connections, whose senders name it: {@code IBV_SRQT_XRC}. */
-  EXTENDED(rdma_h.IBV_SRQT_XRC()),
+  XRC(rdma_h.IBV_SRQT_XRC()),
   /** For messages that are matched to receives by their tag: {@code IBV_SRQT_TM}. */
   TAG_MATCHING(rdma_h.IBV_SRQT_TM());
 

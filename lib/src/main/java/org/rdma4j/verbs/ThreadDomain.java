@@ -1,7 +1,9 @@
 package org.rdma4j.verbs;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.ibv_td_init_attr;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
@@ -19,8 +21,7 @@ public final class ThreadDomain implements AutoCloseable {
   private final MemorySegment domain;
   private final Lifetime lifetime;
 
-  /** In a call during which the device is open. */
-  ThreadDomain(RdmaDevice device, MemorySegment domain) {
+  private ThreadDomain(RdmaDevice device, MemorySegment domain) {
     this.device = device;
     this.domain = domain;
     DeviceInfo info = device.info();
@@ -30,6 +31,23 @@ public final class ThreadDomain implements AutoCloseable {
             () -> NativeFailures.check(info.name(), "ibv_dealloc_td", Verbs.ibv_dealloc_td(domain)),
             device.lifetime());
     Leaks.watch(this, lifetime);
+  }
+
+  static ThreadDomain allocate(RdmaDevice device) {
+    return device
+        .lifetime()
+        .whileOpen(
+            () -> {
+              try (Arena arena = Arena.ofConfined()) {
+                MemorySegment init = arena.allocate(ibv_td_init_attr.layout());
+                return new ThreadDomain(
+                    device,
+                    NativeFailures.created(
+                        device.info().name(),
+                        "ibv_alloc_td",
+                        Verbs.ibv_alloc_td(device.context(), init)));
+              }
+            });
   }
 
   /**

@@ -3,6 +3,7 @@ package org.rdma4j.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Collection;
+import java.util.List;
 import java.util.Set;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_wq;
@@ -44,7 +45,7 @@ public final class WorkQueue implements AutoCloseable {
     DeviceInfo device = domain.device().info();
     HotCalls calls = new HotCalls();
     this.posts = calls;
-    CompletionQueue.Capacity reserved = config.completions().reservations();
+    Reservations reserved = config.completions().reservations();
     int requests = config.depth();
     this.lifetime =
         new Lifetime(
@@ -61,9 +62,15 @@ public final class WorkQueue implements AutoCloseable {
     Leaks.watch(this, lifetime);
   }
 
-  /** In a call during which the domain and the completion queue are open. */
   static WorkQueue create(ProtectionDomain domain, WorkQueueConfig config) {
-    CompletionQueue.Capacity reserved = config.completions().reservations();
+    config.check(domain.device());
+    return Lifetime.whileAllOpen(
+        List.of(domain.lifetime(), config.completions().lifetime()),
+        () -> createWhileOpen(domain, config));
+  }
+
+  private static WorkQueue createWhileOpen(ProtectionDomain domain, WorkQueueConfig config) {
+    Reservations reserved = config.completions().reservations();
     reserved.reserve(config.depth());
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment init = arena.allocate(ibv_wq_init_attr.layout());

@@ -1,10 +1,15 @@
 package org.rdma4j.verbs;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.ibv_xrcd_init_attr;
+import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.Libc;
 import org.rdma4j.platform.NativeFailures;
 
 /**
@@ -15,12 +20,13 @@ import org.rdma4j.platform.NativeFailures;
  * <p>All methods may be called from any thread.
  */
 public final class XrcDomain implements AutoCloseable {
+  private static final int NO_FILE = -1;
+
   private final RdmaDevice device;
   private final MemorySegment domain;
   private final Lifetime lifetime;
 
-  /** In a call during which the device is open. */
-  XrcDomain(RdmaDevice device, MemorySegment domain) {
+  private XrcDomain(RdmaDevice device, MemorySegment domain) {
     this.device = device;
     this.domain = domain;
     DeviceInfo info = device.info();
@@ -30,6 +36,41 @@ public final class XrcDomain implements AutoCloseable {
             () -> NativeFailures.check(info.name(), "ibv_close_xrcd", Verbs.ibv_close_xrcd(domain)),
             device.lifetime());
     Leaks.watch(this, lifetime);
+  }
+
+  /** Opens a domain that no other context shares. */
+  static XrcDomain open(RdmaDevice device) {
+    return open(device, NO_FILE, Libc.O_CREAT);
+  }
+
+  static XrcDomain open(RdmaDevice device, Path file, boolean create) {
+    int descriptor = Libc.open(file);
+    try {
+      return open(device, descriptor, create ? Libc.O_CREAT : 0);
+    } finally {
+      Libc.close(descriptor);
+    }
+  }
+
+  private static XrcDomain open(RdmaDevice device, int descriptor, int flags) {
+    return device
+        .lifetime()
+        .whileOpen(
+            () -> {
+              try (Arena arena = Arena.ofConfined()) {
+                MemorySegment init = arena.allocate(ibv_xrcd_init_attr.layout());
+                ibv_xrcd_init_attr.comp_mask(
+                    init, rdma_h.IBV_XRCD_INIT_ATTR_FD() | rdma_h.IBV_XRCD_INIT_ATTR_OFLAGS());
+                ibv_xrcd_init_attr.fd(init, descriptor);
+                ibv_xrcd_init_attr.oflags(init, flags);
+                return new XrcDomain(
+                    device,
+                    NativeFailures.created(
+                        device.info().name(),
+                        "ibv_open_xrcd",
+                        Verbs.ibv_open_xrcd(device.context(), init)));
+              }
+            });
   }
 
   /**

@@ -260,9 +260,10 @@ final class Draw {
 
   PathConfig path(QueuePair peer) {
     PathConfig path =
-        PathConfig.to(new QueuePairAddress(0, mostly(peer.number()), mostly(5), objects.gid))
+        PathConfig.to(
+                new QueuePairAddress(
+                    0, mostly(peer.number()), mostly(peer.sequenceNumber()), objects.gid))
             .gidIndex(mostly(objects.gidIndex))
-            .localSequenceNumber(mostly(5))
             .port(mostly(1))
             .mtu(constant(Mtu.class))
             .access(oneIn(4) ? new AccessFlag[0] : remoteAccess())

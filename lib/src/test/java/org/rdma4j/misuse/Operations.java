@@ -19,14 +19,12 @@ import org.rdma4j.endpoint.EndpointListener;
 import org.rdma4j.memory.SlabPool;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.Completions;
-import org.rdma4j.verbs.DeviceMemory;
 import org.rdma4j.verbs.DeviceOperation;
 import org.rdma4j.verbs.MemoryAdvice;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemoryRegionConfig;
 import org.rdma4j.verbs.MemoryWindow;
 import org.rdma4j.verbs.MemoryWindowType;
-import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.Reregistration;
@@ -130,8 +128,8 @@ final class Operations {
         d -> d.any(d.objects.devices).awaitAsyncEvent(d.patience()));
     add(
         5,
-        "DeviceMemory.allocate",
-        d -> DeviceMemory.allocate(d.any(d.objects.devices), d.bytes(), d.mostly(3)).close());
+        "RdmaDevice.allocateDeviceMemory",
+        d -> d.any(d.objects.devices).allocateDeviceMemory(d.bytes(), d.mostly(3)).close());
   }
 
   private static RdmaDevice importDevice(Draw d) {
@@ -149,8 +147,8 @@ final class Operations {
     add(5, "ProtectionDomain.handle", d -> d.any(d.objects.domains).handle());
     add(
         5,
-        "ProtectionDomain.importFrom",
-        d -> ProtectionDomain.importFrom(d.any(d.objects.devices), d.number()).close());
+        "RdmaDevice.importProtectionDomain",
+        d -> d.any(d.objects.devices).importProtectionDomain(d.number()).close());
     add(
         5,
         "ProtectionDomain.registerDmaBuffer",
@@ -419,7 +417,7 @@ final class Operations {
     add(
         40,
         "QueuePair.startDatagrams",
-        d -> d.any(d.objects.queuePairs).startDatagrams(d.mostly(1), d.mostly(0), 1, d.mostly(0)));
+        d -> d.any(d.objects.queuePairs).startDatagrams(d.mostly(1), d.mostly(0), 1));
     add(5, "QueuePair.drainSendQueue", d -> d.any(d.objects.queuePairs).drainSendQueue());
     add(5, "QueuePair.resumeSendQueue", d -> d.any(d.objects.queuePairs).resumeSendQueue());
     add(5, "QueuePair.toError", d -> d.any(d.objects.queuePairs).toError());
@@ -452,10 +450,7 @@ final class Operations {
     add(1, "QueuePair.close", d -> d.any(d.objects.queuePairs).close());
     add(10, "QueuePair.query", d -> d.any(d.objects.queuePairs).query());
     add(5, "QueuePair.handle", d -> d.any(d.objects.queuePairs).handle());
-    add(
-        5,
-        "QueuePair.address",
-        d -> d.any(d.objects.queuePairs).address(d.mostly(1), d.mostly(1), d.mostly(0)));
+    add(5, "QueuePair.address", d -> d.any(d.objects.queuePairs).address(d.mostly(1), d.mostly(1)));
     add(
         5,
         "QueuePair.isDataInOrder",

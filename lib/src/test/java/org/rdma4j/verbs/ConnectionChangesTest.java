@@ -34,7 +34,7 @@ final class ConnectionChangesTest {
   void itIsGivenWhatItsSideOfReliabilityNeeds(
       QueuePairType type, boolean answers, boolean hasTimeout, boolean asks) {
     assertThat(PATH.readyToReceive(type).mask()).isEqualTo(TO_RECEIVE | (answers ? ANSWERING : 0));
-    assertThat(PATH.readyToSend(type).mask())
+    assertThat(PATH.readyToSend(type, 0).mask())
         .isEqualTo(TO_SEND | (hasTimeout ? rdma_h.IBV_QP_TIMEOUT() : 0) | (asks ? ASKING : 0));
   }
 }

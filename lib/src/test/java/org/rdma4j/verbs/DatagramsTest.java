@@ -47,8 +47,8 @@ final class DatagramsTest {
                     .sendDepth(Loopback.DEPTH)
                     .receiveDepth(Loopback.DEPTH)
                     .inlineBytes(64));
-    loopback.a.queuePair.startDatagrams(1, 0, QUEUE_KEY, 0);
-    loopback.b.queuePair.startDatagrams(1, 0, QUEUE_KEY, 0);
+    loopback.a.queuePair.startDatagrams(1, 0, QUEUE_KEY);
+    loopback.b.queuePair.startDatagrams(1, 0, QUEUE_KEY);
     int index = Loopback.gidIndex(loopback.device);
     gid = loopback.device.gid(1, index);
     handle = loopback.domain.createAddressHandle(AddressVector.to(gid, 1, index));

@@ -118,7 +118,7 @@ final class ExtendedCompletionsTest {
   private QueuePair datagrams(CompletionQueue queue) {
     QueuePair datagrams =
         loopback.domain.createQueuePair(QueuePairConfig.datagram(queue).mayOverrun(true));
-    datagrams.startDatagrams(1, 0, 1, 0);
+    datagrams.startDatagrams(1, 0, 1);
     return datagrams;
   }
 

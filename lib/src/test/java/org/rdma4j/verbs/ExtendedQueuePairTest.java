@@ -214,8 +214,8 @@ final class ExtendedQueuePairTest {
             config ->
                 QueuePairConfig.datagram(Objects.requireNonNull(config.sendCompletions()))
                     .extended(SendOperation.SEND, SendOperation.SEND_WITH_IMMEDIATE));
-    datagrams.a.queuePair.startDatagrams(1, 0, 1, 0);
-    datagrams.b.queuePair.startDatagrams(1, 0, 1, 0);
+    datagrams.a.queuePair.startDatagrams(1, 0, 1);
+    datagrams.b.queuePair.startDatagrams(1, 0, 1);
     datagrams.b.receive(3, 0, 64);
     return datagrams;
   }

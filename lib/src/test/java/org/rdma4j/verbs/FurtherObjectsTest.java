@@ -308,7 +308,7 @@ final class FurtherObjectsTest {
         "xrcDomain is missing",
         () ->
             new SharedReceiveQueueConfig(
-                SharedReceiveQueueType.EXTENDED, 1, 1, completions, null, 0, 0));
+                SharedReceiveQueueType.XRC, 1, 1, completions, null, 0, 0));
     refusedBefore(
         "maxTags is given",
         () -> new SharedReceiveQueueConfig(SharedReceiveQueueType.BASIC, 1, 1, null, null, 1, 0));

@@ -80,14 +80,14 @@ final class LifetimesTest {
         "ProtectionDomain.registerDmaBuffer", () -> closed.domain.registerDmaBuffer(0, 0, 4096, 0));
     uses.put("ProtectionDomain.allocateNullRegion", closed.domain::allocateNullRegion);
     uses.put("ProtectionDomain.importRegion", () -> closed.domain.importRegion(1, 0));
-    uses.put("ProtectionDomain.importFrom", () -> ProtectionDomain.importFrom(closed.device, 1));
+    uses.put("RdmaDevice.importProtectionDomain", () -> closed.device.importProtectionDomain(1));
     uses.put(
         "ProtectionDomain.advise", () -> closed.domain.advise(MemoryAdvice.PREFETCH, false, slice));
     uses.put(
         "ProtectionDomain.allocateMemoryWindow",
         () -> closed.domain.allocateMemoryWindow(MemoryWindowType.TYPE_1));
     uses.put("SlabPool.register", () -> SlabPool.register(closed.domain, 1, 64));
-    uses.put("DeviceMemory.allocate", () -> DeviceMemory.allocate(closed.device, 64, 0));
+    uses.put("RdmaDevice.allocateDeviceMemory", () -> closed.device.allocateDeviceMemory(64, 0));
     uses.put("MemoryRegionConfig.of(MemorySlice)", () -> MemoryRegionConfig.of(slice));
     uses.put("MemoryRegion.kernelHandle", a.region::kernelHandle);
     uses.put(
@@ -112,7 +112,7 @@ final class LifetimesTest {
     uses.put("Completions.poll", a.completions::poll);
     uses.put("Completions.release", a.completions::release);
     uses.put("QueuePair.number", a.queuePair::number);
-    uses.put("QueuePair.address", () -> a.queuePair.address(1, 0, 0));
+    uses.put("QueuePair.address", () -> a.queuePair.address(1, 0));
     uses.put("QueuePair.query", a.queuePair::query);
     uses.put("QueuePair.isDataInOrder", () -> a.queuePair.isDataInOrder(SendOperation.SEND));
     uses.put("QueuePair.initialize", () -> a.queuePair.initialize(1, 0));

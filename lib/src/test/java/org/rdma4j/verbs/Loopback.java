@@ -163,14 +163,11 @@ public final class Loopback implements AutoCloseable {
 
   /** Of any queue pair of this device, as the paths here expect it. */
   public QueuePairAddress address(QueuePair queuePair) {
-    return queuePair.address(1, gidIndex(device), 0x123456);
+    return queuePair.address(1, gidIndex(device));
   }
 
   PathConfig path(QueuePairAddress remote) {
-    return PathConfig.to(remote)
-        .gidIndex(gidIndex(device))
-        .localSequenceNumber(0x123456)
-        .minimumRnrTimer(1);
+    return PathConfig.to(remote).gidIndex(gidIndex(device)).minimumRnrTimer(1);
   }
 
   @Override

@@ -99,12 +99,36 @@ final class QueuePairStatesTest {
   void oneOfDatagramsKeepsItsNumbersUntilItIsReset(boolean extended) {
     try (Loopback loopback = of(QueuePairType.UNRELIABLE_DATAGRAM, extended)) {
       QueuePair pair = loopback.a.queuePair;
-      pair.startDatagrams(1, 0, 0x123, 0x45);
+      pair.startDatagrams(1, 0, 0x123);
       assertThat(pair.query().state()).isEqualTo(QueuePairState.READY_TO_SEND);
       assertThat(pair.query().queueKey()).isEqualTo(0x123);
-      assertThat(pair.query().sendSequenceNumber()).isEqualTo(0x45);
+      assertThat(pair.query().sendSequenceNumber()).isEqualTo(pair.sequenceNumber());
       pair.reset();
       assertThat(pair.query().state()).isEqualTo(QueuePairState.RESET);
+    }
+  }
+
+  @Test
+  void theSequenceNumberThatIsConfiguredIsInTheAddressAndInTheQueuePair() {
+    try (Loopback loopback = Loopback.connected(config -> config.sequenceNumber(0x54_3210))) {
+      for (Loopback.End end : new Loopback.End[] {loopback.a, loopback.b}) {
+        assertThat(end.address().sequenceNumber()).isEqualTo(0x54_3210);
+        assertThat(end.queuePair.query().sendSequenceNumber()).isEqualTo(0x54_3210);
+        assertThat(end.queuePair.query().receiveSequenceNumber()).isEqualTo(0x54_3210);
+      }
+    }
+  }
+
+  @Test
+  void queuePairsWithoutAConfiguredSequenceNumberGetDifferentOnesAndStillUnderstandEachOther() {
+    try (Loopback loopback = Loopback.connected()) {
+      assertThat(loopback.a.queuePair.sequenceNumber())
+          .isNotEqualTo(loopback.b.queuePair.sequenceNumber());
+      loopback.b.receive(1, 0, 8);
+      loopback.a.sends.add(2).send().from(loopback.a.region, 0, 8).signaled().post();
+      assertThat(loopback.b.await(1))
+          .extracting(Loopback.Done::status)
+          .containsExactly(CompletionStatus.SUCCESS);
     }
   }
 
@@ -152,8 +176,9 @@ final class QueuePairStatesTest {
       assertThat(attributes.access())
           .containsAll(Set.of(AccessFlag.REMOTE_WRITE, AccessFlag.LOCAL_WRITE));
       assertThat(attributes.remoteQueuePairNumber()).isEqualTo(loopback.b.queuePair.number());
-      assertThat(attributes.receiveSequenceNumber()).isEqualTo(0x123456);
-      assertThat(attributes.sendSequenceNumber()).isEqualTo(0x123456);
+      assertThat(attributes.receiveSequenceNumber())
+          .isEqualTo(loopback.b.queuePair.sequenceNumber());
+      assertThat(attributes.sendSequenceNumber()).isEqualTo(loopback.a.queuePair.sequenceNumber());
     }
   }
 

@@ -406,12 +406,12 @@ final class RegistrationTest {
   void whatSoftwareDevicesLackIsRefusedAsNotSupported() {
     MemoryRegion region = ordinary();
     unsupported("ibv_alloc_null_mr", domain::allocateNullRegion);
-    unsupported("ibv_alloc_dm", () -> DeviceMemory.allocate(loopback.device, 64, 3));
-    unsupported("ibv_import_dm", () -> DeviceMemory.importFrom(loopback.device, 1, 64));
+    unsupported("ibv_alloc_dm", () -> loopback.device.allocateDeviceMemory(64, 3));
+    unsupported("ibv_import_dm", () -> loopback.device.importDeviceMemory(1, 64));
     unsupported("ibv_reg_dmabuf_mr", () -> domain.registerDmaBuffer(0, 0, 4096, 0));
     unsupported("ibv_import_mr", () -> domain.importRegion(region.kernelHandle(), 0));
     unsupported(
-        "ibv_import_pd", () -> ProtectionDomain.importFrom(loopback.device, domain.kernelHandle()));
+        "ibv_import_pd", () -> loopback.device.importProtectionDomain(domain.kernelHandle()));
     for (MemoryAdvice advice : MemoryAdvice.values()) {
       unsupported(
           "ibv_advise_mr(" + advice, () -> domain.advise(advice, true, region.slice(0, 64)));
@@ -430,10 +430,10 @@ final class RegistrationTest {
     assertThatThrownBy(() -> domain.registerDmaBuffer(0, -1, 4096, 0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("offset is -1");
-    assertThatThrownBy(() -> DeviceMemory.allocate(loopback.device, 0, 0))
+    assertThatThrownBy(() -> loopback.device.allocateDeviceMemory(0, 0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("bytes is 0");
-    assertThatThrownBy(() -> DeviceMemory.allocate(loopback.device, 1, 32))
+    assertThatThrownBy(() -> loopback.device.allocateDeviceMemory(1, 32))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("alignment is 32");
     assertThatThrownBy(() -> domain.advise(MemoryAdvice.PREFETCH, false))

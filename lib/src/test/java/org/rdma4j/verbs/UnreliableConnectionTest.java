@@ -73,7 +73,7 @@ final class UnreliableConnectionTest {
 
   @Test
   void datagramsAreRefused() {
-    assertThatThrownBy(() -> loopback.a.queuePair.startDatagrams(1, 0, 0, 0))
+    assertThatThrownBy(() -> loopback.a.queuePair.startDatagrams(1, 0, 0))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("connect");
     assertThatThrownBy(() -> loopback.a.queuePair.attachMulticast(Gid.ZERO, 0))

@@ -106,7 +106,6 @@ final class ValuesTest {
 
   /** A setter of a path, with the range that C and the wire format give it. */
   private enum Ranged {
-    SEQUENCE_NUMBER(0, 0xff_ffff, PathConfig::localSequenceNumber),
     GID_INDEX(-1, 0xff, PathConfig::gidIndex),
     PARTITION_KEY_INDEX(0, 0xffff, PathConfig::partitionKeyIndex),
     SERVICE_LEVEL(0, 15, PathConfig::serviceLevel),

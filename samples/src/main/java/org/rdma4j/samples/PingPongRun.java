@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.ThreadLocalRandom;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.PathConfig;
@@ -110,11 +109,7 @@ final class PingPongRun {
   private List<QueuePairAddress> addresses(PingPong game) {
     List<QueuePairAddress> addresses = new ArrayList<>();
     for (QueuePair queuePair : game.queuePairs()) {
-      addresses.add(
-          queuePair.address(
-              options.port.number,
-              options.port.gidIndex(),
-              ThreadLocalRandom.current().nextInt(1 << 24)));
+      addresses.add(queuePair.address(options.port.number, options.port.gidIndex()));
     }
     return addresses;
   }
@@ -176,7 +171,6 @@ final class PingPongRun {
       throw new Failure("the peer sent no GID, which Ethernet (RoCE) needs: start it with -g");
     }
     return PathConfig.to(remote)
-        .localSequenceNumber(local.sequenceNumber())
         .port(options.port.number)
         .gidIndex(remoteHasGid && gidIndex != null ? gidIndex : PathConfig.NO_GID)
         .mtu(mtu)

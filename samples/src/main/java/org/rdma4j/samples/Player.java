@@ -74,7 +74,7 @@ final class Player {
 
   void connect(PathConfig path) {
     if (rules.kind() == PingPongKind.UD) {
-      queuePair.startDatagrams(path.port(), 0, QUEUE_KEY, path.localSequenceNumber());
+      queuePair.startDatagrams(path.port(), 0, QUEUE_KEY);
       remote = queuePair.domain().createAddressHandle(vector(path));
       remoteNumber = path.remote().queuePairNumber();
     } else {

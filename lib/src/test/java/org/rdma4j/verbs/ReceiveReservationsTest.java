@@ -7,19 +7,19 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The receives of a shared queue have entries in the completion queues of all that use it. */
-final class PlacesTest {
+final class ReceiveReservationsTest {
   private static final int ENTRIES = 10;
 
-  private final CompletionQueue.Capacity capacity = new CompletionQueue.Capacity(ENTRIES);
-  private final SharedReceiveQueue.Places places =
-      new SharedReceiveQueue.Places(SharedReceiveQueueConfig.of(4));
+  private final Reservations capacity = new Reservations(ENTRIES);
+  private final ReceiveReservations places =
+      new ReceiveReservations(SharedReceiveQueueConfig.of(4));
 
   @BeforeEach
   void grant() {
     places.reserveOwn(4);
   }
 
-  private static void assertFree(CompletionQueue.Capacity capacity, int entries) {
+  private static void assertFree(Reservations capacity, int entries) {
     capacity.reserve(entries);
     assertThatThrownBy(() -> capacity.reserve(1)).isInstanceOf(IllegalArgumentException.class);
     capacity.release(entries);
@@ -46,7 +46,7 @@ final class PlacesTest {
 
   @Test
   void aRefusalBySomeUserGivesAllBackAndChangesNothing() {
-    CompletionQueue.Capacity full = new CompletionQueue.Capacity(4);
+    Reservations full = new Reservations(4);
     places.reserve(capacity);
     places.reserve(full);
     assertThatThrownBy(() -> places.change(8, () -> 8))

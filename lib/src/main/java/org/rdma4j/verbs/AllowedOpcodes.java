@@ -1,0 +1,66 @@
+package org.rdma4j.verbs;
+
+import java.util.Set;
+import org.rdma4j.datapath.SendLayout;
+
+/** The opcodes that a queue pair's type and its operations allow, as a bit for each. */
+final class AllowedOpcodes {
+  private AllowedOpcodes() {}
+
+  static long of(QueuePair queuePair) {
+    long allowed = of(queuePair.type(), queuePair.segmentHeaderBytes() > 0);
+    Set<SendOperation> operations = queuePair.sendOperations();
+    if (operations.isEmpty()) {
+      // Struct ibv_send_wr has no place for its bytes.
+      return allowed & ~(1L << SendLayout.ATOMIC_WRITE);
+    }
+    long asked = 0;
+    for (SendOperation operation : operations) {
+      asked |= 1L << opcode(operation);
+    }
+    return asked & allowed;
+  }
+
+  /** The opcode of the requests that an operation allows. */
+  static int opcode(SendOperation operation) {
+    return switch (operation) {
+      case WRITE -> SendLayout.RDMA_WRITE;
+      case WRITE_WITH_IMMEDIATE -> SendLayout.RDMA_WRITE_WITH_IMM;
+      case SEND -> SendLayout.SEND;
+      case SEND_WITH_IMMEDIATE -> SendLayout.SEND_WITH_IMM;
+      case READ -> SendLayout.RDMA_READ;
+      case COMPARE_AND_SWAP -> SendLayout.COMPARE_AND_SWAP;
+      case FETCH_AND_ADD -> SendLayout.FETCH_AND_ADD;
+      case INVALIDATE -> SendLayout.LOCAL_INV;
+      case BIND_MEMORY_WINDOW -> SendLayout.BIND_MW;
+      case SEND_WITH_INVALIDATE -> SendLayout.SEND_WITH_INV;
+      case SEGMENTED_SEND -> SendLayout.TSO;
+      case ATOMIC_WRITE -> SendLayout.ATOMIC_WRITE;
+    };
+  }
+
+  private static long of(QueuePairType type, boolean segmented) {
+    long sends = 1L << SendLayout.SEND | 1L << SendLayout.SEND_WITH_IMM;
+    long unreliable =
+        sends
+            | 1L << SendLayout.SEND_WITH_INV
+            | 1L << SendLayout.RDMA_WRITE
+            | 1L << SendLayout.RDMA_WRITE_WITH_IMM
+            | 1L << SendLayout.LOCAL_INV
+            | 1L << SendLayout.BIND_MW;
+    long reliable =
+        unreliable
+            | 1L << SendLayout.RDMA_READ
+            | 1L << SendLayout.COMPARE_AND_SWAP
+            | 1L << SendLayout.FETCH_AND_ADD
+            | 1L << SendLayout.ATOMIC_WRITE;
+    long segments = segmented ? 1L << SendLayout.TSO : 0;
+    return switch (type) {
+      case RELIABLE_CONNECTION, XRC_SEND -> reliable;
+      case UNRELIABLE_CONNECTION -> unreliable;
+      case UNRELIABLE_DATAGRAM -> sends | segments;
+      case RAW_PACKET -> 1L << SendLayout.SEND | segments;
+      case XRC_RECEIVE -> 0;
+    };
+  }
+}

@@ -1,0 +1,117 @@
+package org.rdma4j.verbs;
+
+import java.util.List;
+import org.rdma4j.platform.Range;
+
+/** The steps that bring a queue pair of each type from RESET to READY_TO_SEND. */
+final class StateSteps {
+  private final QueuePair queuePair;
+
+  StateSteps(QueuePair queuePair) {
+    this.queuePair = queuePair;
+  }
+
+  void initialize(int port, int partitionKeyIndex, List<AccessFlag> access) {
+    requireConnection("initializeDatagrams");
+    device().checkPort(port);
+    queuePair.modify(
+        new QueuePairChange()
+            .state(QueuePairState.INIT)
+            .partitionKeyIndex(partitionKeyIndex)
+            .port(port)
+            .access(access));
+  }
+
+  void initializeDatagrams(int port, int partitionKeyIndex, int queueKey) {
+    requireDatagrams();
+    device().checkPort(port);
+    queuePair.modify(
+        new QueuePairChange()
+            .state(QueuePairState.INIT)
+            .partitionKeyIndex(partitionKeyIndex)
+            .port(port)
+            .queueKey(queueKey));
+  }
+
+  void readyToReceive(PathConfig path) {
+    requireConnection("startDatagrams");
+    device().checkPort(path.port());
+    if (isReliable()) {
+      Range.check("remoteReads", path.remoteReads(), 0, device().limits().maxResponderReads());
+    }
+    queuePair.modify(path.readyToReceive(queuePair.type()));
+  }
+
+  void readyToSend(PathConfig path) {
+    requireConnection("startDatagrams");
+    if (isReliable()) {
+      Range.check("reads", path.reads(), 0, device().limits().maxInitiatorReads());
+    }
+    queuePair.modify(path.readyToSend(queuePair.type(), queuePair.sequenceNumber()));
+  }
+
+  void connect(PathConfig path) {
+    if (isInReset()) {
+      initialize(path.port(), path.partitionKeyIndex(), List.copyOf(path.access()));
+    }
+    readyToReceive(path);
+    readyToSend(path);
+  }
+
+  void startDatagrams(int port, int partitionKeyIndex, int queueKey) {
+    requireDatagrams();
+    if (isInReset()) {
+      initializeDatagrams(port, partitionKeyIndex, queueKey);
+    }
+    queuePair.modify(new QueuePairChange().state(QueuePairState.READY_TO_RECEIVE));
+    queuePair.modify(
+        new QueuePairChange()
+            .state(QueuePairState.READY_TO_SEND)
+            .sendSequenceNumber(queuePair.sequenceNumber()));
+  }
+
+  void startRawPackets(int port) {
+    if (queuePair.type() != QueuePairType.RAW_PACKET) {
+      throw new IllegalStateException(
+          queuePair + " is of type " + queuePair.type() + ", must be RAW_PACKET for this");
+    }
+    device().checkPort(port);
+    queuePair.modify(new QueuePairChange().state(QueuePairState.INIT).port(port));
+    queuePair.modify(new QueuePairChange().state(QueuePairState.READY_TO_RECEIVE));
+    queuePair.modify(new QueuePairChange().state(QueuePairState.READY_TO_SEND));
+  }
+
+  void requireDatagrams() {
+    if (queuePair.type() != QueuePairType.UNRELIABLE_DATAGRAM) {
+      throw new IllegalStateException(
+          queuePair
+              + " is of type "
+              + queuePair.type()
+              + ", which sends no datagrams: call connect");
+    }
+  }
+
+  private void requireConnection(String instead) {
+    QueuePairType type = queuePair.type();
+    if (type == QueuePairType.UNRELIABLE_DATAGRAM || type == QueuePairType.RAW_PACKET) {
+      throw new IllegalStateException(
+          queuePair
+              + " is of type "
+              + type
+              + ", which has no connection: call "
+              + (type == QueuePairType.RAW_PACKET ? "startRawPackets" : instead));
+    }
+  }
+
+  private boolean isInReset() {
+    return queuePair.query().state() == QueuePairState.RESET;
+  }
+
+  private boolean isReliable() {
+    return queuePair.type() != QueuePairType.UNRELIABLE_CONNECTION;
+  }
+
+  private RdmaDevice device() {
+    return queuePair.domain().device();
+  }
+}
