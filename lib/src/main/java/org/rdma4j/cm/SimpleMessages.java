@@ -84,8 +84,8 @@ public final class SimpleMessages implements AutoCloseable {
           QueuePairConfig.of(id.portSpace().queuePairType(), sending.queue, receiving.queue)
               .sendDepth(sendDepth)
               .receiveDepth(receiveDepth)
-              .sendSges(MAX_PIECES)
-              .receiveSges(MAX_PIECES);
+              .sendSges(MOST_PIECES)
+              .receiveSges(MOST_PIECES);
       return new SimpleMessages(domain, sending, receiving, id.createQueuePair(domain, config));
     } catch (RuntimeException failed) {
       undo.forEach(Runnable::run);
