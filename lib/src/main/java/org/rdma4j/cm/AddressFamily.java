@@ -2,13 +2,13 @@ package org.rdma4j.cm;
 
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** What kind of address is wanted: {@code rdma_addrinfo.ai_family}. */
+/** A kind of address: {@code rdma_addrinfo.ai_family}. */
 public enum AddressFamily {
   /** IPv4: {@code AF_INET}. */
   IPV4(rdma_h.AF_INET()),
   /** IPv6: {@code AF_INET6}. */
   IPV6(rdma_h.AF_INET6()),
-  /** InfiniBand, an {@link IbAddress}: {@code AF_IB}. */
+  /** InfiniBand, as an {@link IbAddress}: {@code AF_IB}. */
   INFINIBAND(rdma_h.AF_IB());
 
   private final int value;
@@ -18,9 +18,9 @@ public enum AddressFamily {
   }
 
   /**
-   * The value in C.
+   * Returns the value in C.
    *
-   * @return the value of the C constant that the documentation of this one names
+   * @return the value of the C constant that the documentation of this constant names
    */
   public int value() {
     return value;

@@ -4,16 +4,17 @@ import java.net.SocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is wanted of {@link AddressInfo#resolve}: the hints of {@code rdma_getaddrinfo}. Immutable;
+ * What {@link AddressInfo#resolve} looks for: the hints of {@code rdma_getaddrinfo}. Immutable;
  * each method that takes a value returns a changed copy.
  *
- * @param passive whether the address is one to listen on instead of a peer's: {@code RAI_PASSIVE}
- * @param numericHost whether the node is an address in digits, so that no name service is asked:
+ * @param passive whether to look for an address to listen on, instead of a peer's address: {@code
+ *     RAI_PASSIVE}
+ * @param numericHost whether the node is a numeric address, so that no name service is asked:
  *     {@code RAI_NUMERICHOST}
- * @param noRoute whether the route is not needed yet: {@code RAI_NOROUTE}
- * @param family what kind of address is wanted; null for any
- * @param space what kind of communication it is for
- * @param source the local address of a connection to a peer; null where any will do
+ * @param noRoute whether to leave out the route: {@code RAI_NOROUTE}
+ * @param family the kind of address; null for any
+ * @param space the kind of communication
+ * @param source the local address of a connection to a peer; null for any
  */
 public record AddressHints(
     boolean passive,
@@ -22,14 +23,14 @@ public record AddressHints(
     @Nullable AddressFamily family,
     PortSpace space,
     @Nullable SocketAddress source) {
-  /** The address of a peer to connect to in port space TCP, of any kind. */
+  /** Looks for the address of a peer, of any kind, in port space TCP. */
   public static final AddressHints DEFAULT =
       new AddressHints(false, false, false, null, PortSpace.TCP, null);
 
   /**
-   * A copy with another {@link #passive()}.
+   * Returns a copy with another {@link #passive()}.
    *
-   * @param passive whether the address is one to listen on instead of a peer's: {@code RAI_PASSIVE}
+   * @param passive whether to look for an address to listen on, instead of a peer's address
    * @return the copy
    */
   public AddressHints passive(boolean passive) {
@@ -37,10 +38,9 @@ public record AddressHints(
   }
 
   /**
-   * A copy with another {@link #numericHost()}.
+   * Returns a copy with another {@link #numericHost()}.
    *
-   * @param numericHost whether the node is an address in digits, so that no name service is asked:
-   *     {@code RAI_NUMERICHOST}
+   * @param numericHost whether the node is a numeric address, so that no name service is asked
    * @return the copy
    */
   public AddressHints numericHost(boolean numericHost) {
@@ -48,9 +48,9 @@ public record AddressHints(
   }
 
   /**
-   * A copy with another {@link #noRoute()}.
+   * Returns a copy with another {@link #noRoute()}.
    *
-   * @param noRoute whether the route is not needed yet: {@code RAI_NOROUTE}
+   * @param noRoute whether to leave out the route
    * @return the copy
    */
   public AddressHints noRoute(boolean noRoute) {
@@ -58,9 +58,9 @@ public record AddressHints(
   }
 
   /**
-   * A copy with another {@link #family()}.
+   * Returns a copy with another {@link #family()}.
    *
-   * @param family what kind of address is wanted; null for any
+   * @param family the kind of address; null for any
    * @return the copy
    */
   public AddressHints family(@Nullable AddressFamily family) {
@@ -68,9 +68,9 @@ public record AddressHints(
   }
 
   /**
-   * A copy with another {@link #space()}.
+   * Returns a copy with another {@link #space()}.
    *
-   * @param space what kind of communication it is for
+   * @param space the kind of communication
    * @return the copy
    */
   public AddressHints space(PortSpace space) {
@@ -78,9 +78,9 @@ public record AddressHints(
   }
 
   /**
-   * A copy with another {@link #source()}.
+   * Returns a copy with another {@link #source()}.
    *
-   * @param source the local address of a connection to a peer; null where any will do
+   * @param source the local address of a connection to a peer; null for any
    * @return the copy
    */
   public AddressHints source(@Nullable SocketAddress source) {

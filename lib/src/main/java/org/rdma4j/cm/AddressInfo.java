@@ -26,15 +26,17 @@ import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.NativeLibraries;
 
 /**
- * What a name and a service mean to the connection manager: {@code struct rdma_addrinfo}.
+ * An address to listen on or to connect to, as {@link #resolve} found it for a name and a service:
+ * {@code struct rdma_addrinfo}. {@link SynchronousCmId#open(AddressInfo, Duration)} opens an
+ * identifier for it.
  *
- * @param passive whether it is for listening
- * @param space what kind of communication it is for
- * @param source the local address; null where there is none
- * @param destination the peer's address; null where there is none
- * @param canonicalName the name of the node; null where it is not known
- * @param route the paths, where a resolver of InfiniBand knows them
- * @param connectData what has to precede the private data of a request to connect, read-only
+ * @param passive whether the address is one to listen on
+ * @param space the kind of communication
+ * @param source the local address; null if there is none
+ * @param destination the peer's address; null if there is none
+ * @param canonicalName the name of the node; null if it is not known
+ * @param route the paths, if a resolver of InfiniBand knows them; else empty
+ * @param connectData the data that must precede the private data of a request to connect, read-only
  */
 public record AddressInfo(
     boolean passive,
@@ -44,22 +46,22 @@ public record AddressInfo(
     @Nullable String canonicalName,
     List<PathRecord> route,
     ByteBuffer connectData) {
-  /** Beside those of getaddrinfo, which are below it, the failures that leave errno. */
+  /** The failure that sets errno. The failures of getaddrinfo have smaller numbers. */
   private static final int ERRNO = -1;
 
   private static final int NO_SUCH_NODE = -2;
   private static final int TRY_AGAIN = -3;
   private static final int NO_SUCH_SERVICE = -8;
 
-  /** Copies the paths. */
+  /** Copies the list of paths. */
   public AddressInfo {
     route = List.copyOf(route);
   }
 
   /**
-   * What has to precede the private data of a request to connect.
+   * Returns the data that must precede the private data of a request to connect.
    *
-   * @return the data, read-only, with a position of its own
+   * @return the data, read-only; each call returns a buffer with its own position
    */
   @Override
   public ByteBuffer connectData() {
@@ -67,33 +69,33 @@ public record AddressInfo(
   }
 
   /**
-   * Resolves a name and a service: {@code rdma_getaddrinfo}. Names go to the name services of the
-   * system, and paths are asked of ibacm, where that runs, in a daemon thread. Nothing can end that
-   * call: where the time is up or this thread is interrupted, the daemon thread stays behind until
-   * they answer, which a stuck ibacm never does.
+   * Resolves a name and a service: {@code rdma_getaddrinfo}. The call asks the name services of the
+   * system for names, and ibacm, if that runs, for paths. It is made in a daemon thread because
+   * nothing can end it: after a timeout or an interrupt, the daemon thread stays until the services
+   * answer, which an ibacm that hangs never does.
    *
-   * @param node a name, or an address in digits; null for any, with a service
-   * @param service a name, or a port in digits; null for none, with a node
-   * @param hints what is wanted
+   * @param node a name or a numeric address; null for any address, if there is a service
+   * @param service a name or a port number; null for none, if there is a node
+   * @param hints what to look for
    * @param timeout how long that may take
-   * @return one or more, the best first
-   * @throws InterruptedException where the thread is interrupted
-   * @throws IllegalArgumentException where neither node nor service is given, the timeout is
-   *     negative, or the node is no IPv6 address in digits and an InfiniBand address is wanted of
-   *     it
-   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
-   * @throws RdmaException where it is not known, or not in time (ETIMEDOUT)
+   * @return one or more addresses, the best first
+   * @throws InterruptedException if the thread is interrupted
+   * @throws IllegalArgumentException if both node and service are null, the timeout is negative, or
+   *     the hints ask for an InfiniBand address and the node is not a numeric IPv6 address
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws RdmaException if the node or the service is not known, or there was no answer in time
+   *     (ETIMEDOUT)
    */
   public static List<AddressInfo> resolve(
       @Nullable String node, @Nullable String service, AddressHints hints, Duration timeout)
       throws InterruptedException {
     if (node == null && service == null) {
-      throw new IllegalArgumentException("node and service are null, one has to be given");
+      throw new IllegalArgumentException("node and service are null, at least one must be given");
     }
-    // C would take whatever address it found for one of IPv6.
+    // C would use any address that it finds as if it were an IPv6 address.
     if (hints.family() == AddressFamily.INFINIBAND && (node == null || node.indexOf(':') < 0)) {
       throw new IllegalArgumentException(
-          "node is " + node + ", must be an IPv6 address in digits for an InfiniBand address");
+          "node is " + node + ", must be a numeric IPv6 address if family is INFINIBAND");
     }
     Deadline deadline = Deadline.after(timeout);
     NativeLibraries.require();
@@ -105,7 +107,9 @@ public record AddressInfo(
       return task.get(deadline.nanos(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException late) {
       throw new RdmaException(
-          call, ErrorNumber.ETIMEDOUT.value(), "The name services did not answer in time");
+          call,
+          ErrorNumber.ETIMEDOUT.value(),
+          "The name services did not answer within the timeout: wait longer, or give a numeric address");
     } catch (ExecutionException failed) {
       if (failed.getCause() instanceof RuntimeException cause) {
         throw cause;
@@ -145,11 +149,17 @@ public record AddressInfo(
 
   private static RdmaException failure(String call, int result, int errno) {
     return switch (result) {
-      case ERRNO -> Cm.failure(call, errno);
-      case NO_SUCH_NODE -> new RdmaException(call, 0, "No node of that name is known");
-      case NO_SUCH_SERVICE -> new RdmaException(call, 0, "No service of that name is known");
-      case TRY_AGAIN -> new RdmaException(call, 0, "The name service does not answer for now");
-      default -> new RdmaException(call, 0, "getaddrinfo gave " + result);
+      case ERRNO -> CmFailures.of(call, errno);
+      case NO_SUCH_NODE ->
+          new RdmaException(
+              call, 0, "No node of that name is known: check the name, or give a numeric address");
+      case NO_SUCH_SERVICE ->
+          new RdmaException(
+              call, 0, "No service of that name is known: check the name, or give a port number");
+      case TRY_AGAIN ->
+          new RdmaException(
+              call, 0, "The name service does not answer at the moment: try again later");
+      default -> new RdmaException(call, 0, "getaddrinfo returned " + result);
     };
   }
 
@@ -185,7 +195,7 @@ public record AddressInfo(
         address(rdma_addrinfo.ai_dst_addr(info), rdma_addrinfo.ai_dst_len(info)),
         name(info),
         route(rdma_addrinfo.ai_route(info), rdma_addrinfo.ai_route_len(info)),
-        connectData(rdma_addrinfo.ai_connect(info), rdma_addrinfo.ai_connect_len(info)));
+        PrivateData.read(rdma_addrinfo.ai_connect(info), rdma_addrinfo.ai_connect_len(info)));
   }
 
   private static @Nullable SocketAddress address(MemorySegment address, int length) {
@@ -214,10 +224,5 @@ public record AddressInfo(
       paths.add(PathRecord.read(route.reinterpret(length).asSlice(at, size)));
     }
     return paths;
-  }
-
-  private static ByteBuffer connectData(MemorySegment data, long length) {
-    return ConnectionParameters.copy(
-        data.address() == 0 ? ByteBuffer.allocate(0) : data.reinterpret(length).asByteBuffer());
   }
 }

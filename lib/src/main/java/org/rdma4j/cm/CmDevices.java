@@ -20,89 +20,91 @@ import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
- * The devices of the connection manager, which librdmacm opens and keeps. There is one {@link
- * RdmaDevice} for each: those that {@link #list} gives are those of the identifiers. Closing one
- * closes all that anybody made of it, queue pairs of identifiers included, and not the native
- * device; whoever asks again gets a new one.
+ * The devices of the connection manager, which librdmacm opens and keeps open. There is one {@link
+ * RdmaDevice} for each of them: {@link #list} and {@link CmId#device} return the same objects.
+ * Closing one closes everything that was created from it, including the queue pairs of identifiers,
+ * but not the native device; the next call of either method returns a new object.
  */
 public final class CmDevices {
-  /** By the addresses of their contexts. */
+  /** The devices by the addresses of their contexts. */
   private static final Map<Long, RdmaDevice> DEVICES = new HashMap<>();
 
   private CmDevices() {}
 
   /**
-   * The devices that connections can be made with: {@code rdma_get_devices}.
+   * Returns the devices that can be used for connections: {@code rdma_get_devices}.
    *
-   * @return all of this machine, empty where it has none
-   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
-   * @throws RdmaException where they cannot be had
+   * @return all devices of this machine; empty if it has none
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws RdmaException if they cannot be listed
    */
   public static List<RdmaDevice> list() {
     NativeLibraries.require();
-    Held held = Held.get();
+    ContextList all = ContextList.get();
     try {
       List<RdmaDevice> devices = new ArrayList<>();
-      held.contexts.forEach(context -> devices.add(of(context)));
+      all.contexts.forEach(context -> devices.add(of(context)));
       return List.copyOf(devices);
     } finally {
-      held.free();
+      all.free();
     }
   }
 
-  /** The device of a context of librdmacm, in a call during which something holds that. */
+  /** Returns the device of a librdmacm context, which must not be closed during this call. */
   static synchronized RdmaDevice of(MemorySegment context) {
     RdmaDevice known = DEVICES.get(context.address());
     if (known != null && VerbsAccess.get().lifetime(known).isOpen()) {
       return known;
     }
-    Held held = Held.get();
-    if (held.contexts.stream().noneMatch(each -> each.address() == context.address())) {
-      held.free();
+    ContextList all = ContextList.get();
+    if (all.contexts.stream().noneMatch(each -> each.address() == context.address())) {
+      all.free();
       throw new RdmaException("rdma_get_devices", ErrorNumber.ENODEV.value());
     }
-    Held own = held.only(context);
+    ContextList own = all.only(context);
     RdmaDevice device = VerbsAccess.get().borrow(context, () -> release(own));
     DEVICES.put(context.address(), device);
     return device;
   }
 
   /**
-   * librdmacm closes the context of a removed device once nobody holds it and it has looked which
-   * devices there are. For that the kernel waits, where the device is soft-RoCE.
+   * Releases a device. librdmacm closes the context of a removed device only when it lists the
+   * devices again after the last reference is gone, so they are listed once more here. The removal
+   * of a soft-RoCE device waits in the kernel until that context is closed.
    */
-  private static void release(Held held) {
-    held.free();
-    Held.get().free();
+  private static void release(ContextList list) {
+    list.free();
+    ContextList.get().free();
   }
 
-  /** A list of librdmacm: until it is freed, the contexts in it stay open. */
-  private record Held(MemorySegment list, List<MemorySegment> contexts) {
-    static Held get() {
+  /** A list of contexts from librdmacm. Until it is freed, the contexts in it stay open. */
+  private record ContextList(MemorySegment list, List<MemorySegment> contexts) {
+    static ContextList get() {
       try (Arena arena = Arena.ofConfined()) {
         MemorySegment count = arena.allocate(JAVA_INT);
         MemorySegment list = Calls.pointer(rdma_h.rdma_get_devices$address(), count);
         if (list.address() == 0) {
           int errno = Errno.errno();
           if (errno == ErrorNumber.ENODEV.value() || errno == ErrorNumber.ENOSYS.value()) {
-            return new Held(list, List.of());
+            return new ContextList(list, List.of());
           }
-          throw Cm.failure("rdma_get_devices", errno);
+          throw CmFailures.of("rdma_get_devices", errno);
         }
         List<MemorySegment> contexts = new ArrayList<>();
         for (int i = 0; i < count.get(JAVA_INT, 0); i++) {
           contexts.add(list.getAtIndex(ADDRESS, i).reinterpret(Long.MAX_VALUE));
         }
-        return new Held(list, contexts);
+        return new ContextList(list, contexts);
       }
     }
 
     /**
-     * Holds one of them, and no other, which may be removed and has to be closed then. Of an array
-     * that ends with NULL, rdma_free_devices gives up each context and then frees the array by
-     * free(3); so the others go by an array from malloc(3), and the list keeps the one.
+     * Keeps one context and releases the others: the kernel cannot remove a soft-RoCE device while
+     * anyone has it open. rdma_free_devices takes an array that ends with NULL, releases each
+     * context in it, and frees the array with free(3). So the other contexts are released in an
+     * array from malloc(3), and the list is cut to the one context.
      */
-    Held only(MemorySegment context) {
+    ContextList only(MemorySegment context) {
       MemorySegment others = Libc.malloc((contexts.size() + 1L) * ADDRESS.byteSize());
       long count = 0;
       for (MemorySegment each : contexts) {
@@ -114,7 +116,7 @@ public final class CmDevices {
       list.setAtIndex(ADDRESS, 0, context);
       list.setAtIndex(ADDRESS, 1, MemorySegment.NULL);
       rdma_h.rdma_free_devices(others);
-      return new Held(list, List.of(context));
+      return new ContextList(list, List.of(context));
     }
 
     void free() {

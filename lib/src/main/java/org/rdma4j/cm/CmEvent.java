@@ -7,21 +7,22 @@ import org.rdma4j.ErrorNumber;
 import org.rdma4j.verbs.Ece;
 
 /**
- * An event of the connection manager: {@code struct rdma_cm_event}. It has been acknowledged when
- * it is handed out, and holds nothing back: all of it can be read at any time.
+ * An event of the connection manager: {@code struct rdma_cm_event}. It is a complete copy, and has
+ * already been acknowledged when {@link EventChannel} returns it, so a program may keep it for as
+ * long as it likes.
  */
 public sealed interface CmEvent {
   /**
-   * What it happened to.
+   * Returns the identifier to which this happened.
    *
-   * @return the identifier; of a request to connect, the new one
+   * @return the identifier; for a request to connect, the new one
    */
   CmId id();
 
-  /** An event that tells of a failure. */
+  /** An event that reports a failure. */
   sealed interface Failure extends CmEvent {
     /**
-     * Why.
+     * Returns the reason of the failure.
      *
      * @return the errno value, positive
      */
@@ -29,7 +30,8 @@ public sealed interface CmEvent {
   }
 
   /**
-   * The address was resolved: the identifier has a device now: {@code RDMA_CM_EVENT_ADDR_RESOLVED}.
+   * The address was resolved, and the identifier has a device now: {@code
+   * RDMA_CM_EVENT_ADDR_RESOLVED}.
    *
    * @param id the identifier
    */
@@ -39,12 +41,13 @@ public sealed interface CmEvent {
    * The address was not resolved: {@code RDMA_CM_EVENT_ADDR_ERROR}.
    *
    * @param id the identifier
-   * @param errno why, the errno value
+   * @param errno the reason, an errno value
    */
   record AddressFailed(CmId id, int errno) implements Failure {}
 
   /**
-   * The route was resolved: the identifier can connect: {@code RDMA_CM_EVENT_ROUTE_RESOLVED}.
+   * The route was resolved, and the identifier can connect now: {@code
+   * RDMA_CM_EVENT_ROUTE_RESOLVED}.
    *
    * @param id the identifier
    */
@@ -54,24 +57,25 @@ public sealed interface CmEvent {
    * The route was not resolved: {@code RDMA_CM_EVENT_ROUTE_ERROR}.
    *
    * @param id the identifier
-   * @param errno why, the errno value
+   * @param errno the reason, an errno value
    */
   record RouteFailed(CmId id, int errno) implements Failure {}
 
   /**
-   * A peer wants to connect. An identifier that nobody accepts or rejects stays open until it, or
-   * its channel, is closed: {@code RDMA_CM_EVENT_CONNECT_REQUEST}.
+   * A peer requests to connect: {@code RDMA_CM_EVENT_CONNECT_REQUEST}. Accept or reject it. An
+   * identifier that is neither accepted nor rejected stays open until it or its channel is closed.
    *
-   * @param id the identifier that is new, to accept or reject
+   * @param id the identifier that this request created, to accept or reject
    * @param listener the identifier that listens
-   * @param parameters what the peer tells; for datagrams, its private data alone
+   * @param parameters what the peer tells; for datagrams, only its private data
    */
   record ConnectRequest(CmId id, CmId listener, ConnectionParameters parameters)
       implements CmEvent {}
 
   /**
-   * The peer accepted, and the identifier has no queue pair: once that of one's own is ready to
-   * send, {@link CmId#establish} has to be called: {@code RDMA_CM_EVENT_CONNECT_RESPONSE}.
+   * The peer accepted, and the queue pair is an {@linkplain ExternalQueuePair external} one: {@code
+   * RDMA_CM_EVENT_CONNECT_RESPONSE}. Bring the queue pair to READY_TO_SEND, then call {@link
+   * ExternalQueuePair#establish}.
    *
    * @param id the identifier
    * @param parameters what the peer tells
@@ -79,10 +83,10 @@ public sealed interface CmEvent {
   record ConnectResponse(CmId id, ConnectionParameters parameters) implements CmEvent {}
 
   /**
-   * The connection failed while it was made: {@code RDMA_CM_EVENT_CONNECT_ERROR}.
+   * Connecting failed: {@code RDMA_CM_EVENT_CONNECT_ERROR}.
    *
    * @param id the identifier
-   * @param errno why, the errno value
+   * @param errno the reason, an errno value
    */
   record ConnectFailed(CmId id, int errno) implements Failure {}
 
@@ -90,14 +94,14 @@ public sealed interface CmEvent {
    * The peer does not answer, or for datagrams, does not accept: {@code RDMA_CM_EVENT_UNREACHABLE}.
    *
    * @param id the identifier
-   * @param status why: an errno value, negated; or the positive status of a peer's refusal of
-   *     datagrams, such as {@link #SIDR_REJECT}
+   * @param status the reason: a negated errno value, or the positive status with which a peer
+   *     refuses datagrams, for example {@link #SIDR_REJECT}
    */
   record Unreachable(CmId id, int status) implements Failure {
-    /** The datagrams' service is not known there. */
+    /** No program listens on that port. */
     public static final int SIDR_UNSUPPORTED = 1;
 
-    /** The program that listens there rejected it. */
+    /** The program that listens there rejected the request. */
     public static final int SIDR_REJECT = 2;
 
     @Override
@@ -107,27 +111,27 @@ public sealed interface CmEvent {
   }
 
   /**
-   * The peer rejected the connection, or nobody listens there: {@code RDMA_CM_EVENT_REJECTED}.
+   * The peer rejected the connection, or no program listens there: {@code RDMA_CM_EVENT_REJECTED}.
    *
    * @param id the identifier
-   * @param reason why, as the InfiniBand connection manager has it; where the network is iWARP, an
-   *     errno value
-   * @param privateData what the peer told, read-only, zeros behind it
+   * @param reason the reason, as a number of the InfiniBand connection manager; on iWARP, an errno
+   *     value
+   * @param privateData what the peer tells, read-only, filled up with zeros
    */
   record Rejected(CmId id, int reason, ByteBuffer privateData) implements CmEvent {
-    /** Nobody listens at that port there. */
+    /** No program listens on that port. */
     public static final int INVALID_SERVICE_ID = 8;
 
-    /** The program that listens there rejected it. */
+    /** The program that listens there rejected the request. */
     public static final int CONSUMER_DEFINED = 28;
 
-    /** The two sides' {@link Ece} do not fit. */
+    /** The {@link Ece} of the two sides do not fit. */
     public static final int VENDOR_OPTION_NOT_SUPPORTED = 35;
 
     /**
-     * What the peer told.
+     * Returns what the peer tells.
      *
-     * @return its private data, read-only, with a position of its own
+     * @return the private data, read-only; each call returns a buffer with its own position
      */
     @Override
     public ByteBuffer privateData() {
@@ -140,23 +144,23 @@ public sealed interface CmEvent {
    * RDMA_CM_EVENT_ESTABLISHED}.
    *
    * @param id the identifier
-   * @param parameters what the peer tells; for datagrams, its private data alone
-   * @param destination where datagrams to the peer have to be sent; null for a connection
+   * @param parameters what the peer tells; for datagrams, only its private data
+   * @param destination the destination of datagrams to the peer; null for a connection
    */
   record Established(
       CmId id, ConnectionParameters parameters, @Nullable DatagramDestination destination)
       implements CmEvent {}
 
   /**
-   * The connection was ended, by either side: {@code RDMA_CM_EVENT_DISCONNECTED}.
+   * One of the two sides ended the connection: {@code RDMA_CM_EVENT_DISCONNECTED}.
    *
    * @param id the identifier
    */
   record Disconnected(CmId id) implements CmEvent {}
 
   /**
-   * The device is gone: the identifier has to be closed: {@code RDMA_CM_EVENT_DEVICE_REMOVAL}.
-   * Close its {@link CmId#device} too: the removal of a device whose driver can't take it from its
+   * The device was removed: {@code RDMA_CM_EVENT_DEVICE_REMOVAL}. Close the identifier, and close
+   * its {@link CmId#device} too. The removal of a device whose driver cannot take it away from its
    * users, such as soft-RoCE, waits for that.
    *
    * @param id the identifier
@@ -168,7 +172,7 @@ public sealed interface CmEvent {
    *
    * @param id the identifier
    * @param group the group
-   * @param destination where datagrams to the group have to be sent
+   * @param destination the destination of datagrams to the group
    */
   record MulticastJoined(CmId id, SocketAddress group, DatagramDestination destination)
       implements CmEvent {}
@@ -178,13 +182,13 @@ public sealed interface CmEvent {
    *
    * @param id the identifier
    * @param group the group
-   * @param errno why, the errno value
+   * @param errno the reason, an errno value
    */
   record MulticastFailed(CmId id, SocketAddress group, int errno) implements Failure {}
 
   /**
-   * The address moved to another network interface: connections have to be made anew: {@code
-   * RDMA_CM_EVENT_ADDR_CHANGE}.
+   * The address moved to another network interface: {@code RDMA_CM_EVENT_ADDR_CHANGE}. Connections
+   * do not move along: connect again.
    *
    * @param id the identifier
    */

@@ -12,22 +12,25 @@ import org.rdma4j.platform.Range;
  * What one side of a connection tells the other: {@code struct rdma_conn_param}. Immutable; each
  * method that takes a value returns a changed copy.
  *
- * <p>Of one that came with an event, the private data is as long as such a message can carry, what
- * the peer gave being followed by zeros; and the numbers are those of the peer's request or answer:
- * responderResources is what the peer would have outstanding here, initiatorDepth what it answers.
+ * <p>Parameters that come with an event differ in two points. The private data is as long as such a
+ * message can carry: zeros follow what the peer gave. The numbers are what the peer asks for or
+ * grants: responderResources is how many reads and atomics it would have outstanding here,
+ * initiatorDepth is how many of this side it answers at once.
  *
- * @param privateData what the peer is told, from the position to the limit
- * @param responderResources the most reads and atomics of the peer that are answered at once, 0 to
- *     254, or {@link #DEVICE_MAXIMUM}
- * @param initiatorDepth the most reads and atomics that are outstanding at the peer, 0 to 254, or
- *     {@link #DEVICE_MAXIMUM}
- * @param flowControl whether the hardware is to control the flow of messages, where it can
- * @param retryCount how often to send again when no acknowledgement came, 0 to 7; of no meaning in
- *     an acceptance
- * @param rnrRetryCount how often to send again when the peer had no receive posted, 0 to 7, of
- *     which 7 is for ever; in an acceptance, how often the peer is to
- * @param sharedReceiveQueue whether a queue pair of one's own has a shared receive queue
- * @param queuePairNumber the number of a queue pair of one's own, 0 to 0xffffff
+ * @param privateData the bytes from the position to the limit, which the program of the peer gets
+ * @param responderResources the maximum number of the peer's reads and atomics that are answered at
+ *     once, 0 to 254, or {@link #DEVICE_MAXIMUM}
+ * @param initiatorDepth the maximum number of reads and atomics outstanding at the peer, 0 to 254,
+ *     or {@link #DEVICE_MAXIMUM}
+ * @param flowControl whether the hardware controls the flow of messages, if it can
+ * @param retryCount how often to send again if no acknowledgement comes, 0 to 7; ignored when
+ *     accepting
+ * @param rnrRetryCount how often to send again if the peer has not posted a receive, 0 to 6, or 7
+ *     for forever; when accepting, how often the peer is to send again
+ * @param sharedReceiveQueue whether an {@linkplain ExternalQueuePair external queue pair} has a
+ *     shared receive queue; ignored for others
+ * @param queuePairNumber the number of an {@linkplain ExternalQueuePair external queue pair}, 0 to
+ *     0xffffff; ignored for others
  */
 public record ConnectionParameters(
     ByteBuffer privateData,
@@ -38,43 +41,41 @@ public record ConnectionParameters(
     int rnrRetryCount,
     boolean sharedReceiveQueue,
     int queuePairNumber) {
-  /** As many reads and atomics as the device offers: {@code RDMA_MAX_RESP_RES}. */
+  /** Stands for as many reads and atomics as the device offers: {@code RDMA_MAX_RESP_RES}. */
   public static final int DEVICE_MAXIMUM = rdma_h.RDMA_MAX_RESP_RES();
 
   /**
    * No private data, as many reads and atomics as the device offers, no flow control, and 7 for
-   * both numbers of retries: what C takes where it is given NULL.
+   * both retry counts. These are C's defaults for a NULL pointer.
    */
   public static final ConnectionParameters DEFAULT =
       new ConnectionParameters(
-          ByteBuffer.allocate(0), DEVICE_MAXIMUM, DEVICE_MAXIMUM, false, 7, 7, false, 0);
+          PrivateData.NONE, DEVICE_MAXIMUM, DEVICE_MAXIMUM, false, 7, 7, false, 0);
 
-  private static final int LONGEST_PRIVATE_DATA = 255;
+  private static final int MAX_PRIVATE_DATA = 255;
 
   /**
-   * Checks the numbers, and copies the private data.
+   * Checks the numbers and copies the private data.
    *
-   * @throws IllegalArgumentException where one is out of its range, or the private data longer than
-   *     255 bytes; how much there is room for in a message tells {@link PortSpace}
+   * @throws IllegalArgumentException if a number is out of its range, or the private data is longer
+   *     than 255 bytes; {@link PortSpace} tells how much of that a message carries
    */
   public ConnectionParameters {
-    Range.check("length of the private data", privateData.remaining(), 0, LONGEST_PRIVATE_DATA);
+    Range.check("length of the private data", privateData.remaining(), 0, MAX_PRIVATE_DATA);
     Range.check("responderResources", responderResources, 0, DEVICE_MAXIMUM);
     Range.check("initiatorDepth", initiatorDepth, 0, DEVICE_MAXIMUM);
     Range.check("retryCount", retryCount, 0, 7);
     Range.check("rnrRetryCount", rnrRetryCount, 0, 7);
     Range.check("queuePairNumber", queuePairNumber, 0, 0xff_ffff);
-    privateData = copy(privateData);
+    privateData = PrivateData.copy(privateData);
   }
 
-  static ByteBuffer copy(ByteBuffer data) {
-    return ByteBuffer.allocate(data.remaining()).put(data.duplicate()).flip().asReadOnlyBuffer();
-  }
-
-  /** What the peer told in an event. */
+  /** Reads what the peer tells in an event. */
   static ConnectionParameters read(MemorySegment param) {
     return new ConnectionParameters(
-        privateData(rdma_conn_param.private_data(param), rdma_conn_param.private_data_len(param)),
+        PrivateData.read(
+            rdma_conn_param.private_data(param),
+            Byte.toUnsignedLong(rdma_conn_param.private_data_len(param))),
         Byte.toUnsignedInt(rdma_conn_param.responder_resources(param)),
         Byte.toUnsignedInt(rdma_conn_param.initiator_depth(param)),
         rdma_conn_param.flow_control(param) != 0,
@@ -84,15 +85,9 @@ public record ConnectionParameters(
         rdma_conn_param.qp_num(param) & 0xff_ffff);
   }
 
-  static ByteBuffer privateData(MemorySegment data, byte length) {
-    return data.address() == 0
-        ? ByteBuffer.allocate(0)
-        : data.reinterpret(Byte.toUnsignedLong(length)).asByteBuffer();
-  }
-
   MemorySegment write(Arena arena) {
     MemorySegment param = arena.allocate(rdma_conn_param.layout());
-    rdma_conn_param.private_data(param, write(privateData, arena));
+    rdma_conn_param.private_data(param, PrivateData.write(privateData, arena));
     rdma_conn_param.private_data_len(param, (byte) privateData.remaining());
     rdma_conn_param.responder_resources(param, (byte) responderResources);
     rdma_conn_param.initiator_depth(param, (byte) initiatorDepth);
@@ -104,16 +99,10 @@ public record ConnectionParameters(
     return param;
   }
 
-  static MemorySegment write(ByteBuffer data, Arena arena) {
-    MemorySegment copy = arena.allocate(Math.max(1, data.remaining()));
-    copy.asByteBuffer().put(data.duplicate());
-    return copy;
-  }
-
   /**
-   * What the peer is told.
+   * Returns the private data.
    *
-   * @return the private data, read-only, with a position of its own
+   * @return the data, read-only; each call returns a buffer with its own position
    */
   @Override
   public ByteBuffer privateData() {
@@ -121,9 +110,9 @@ public record ConnectionParameters(
   }
 
   /**
-   * A copy with another {@link #privateData()}.
+   * Returns a copy with another {@link #privateData()}.
    *
-   * @param privateData what the peer is told, from the position to the limit; it is copied
+   * @param privateData the bytes from the position to the limit, which are copied
    * @return the copy
    */
   public ConnectionParameters privateData(ByteBuffer privateData) {
@@ -131,10 +120,10 @@ public record ConnectionParameters(
   }
 
   /**
-   * A copy with another {@link #responderResources()}.
+   * Returns a copy with another {@link #responderResources()}.
    *
-   * @param responderResources the most reads and atomics of the peer that are answered at once, 0
-   *     to 254, or {@link #DEVICE_MAXIMUM}
+   * @param responderResources the maximum number of the peer's reads and atomics that are answered
+   *     at once, 0 to 254, or {@link #DEVICE_MAXIMUM}
    * @return the copy
    */
   public ConnectionParameters responderResources(int responderResources) {
@@ -142,10 +131,10 @@ public record ConnectionParameters(
   }
 
   /**
-   * A copy with another {@link #initiatorDepth()}.
+   * Returns a copy with another {@link #initiatorDepth()}.
    *
-   * @param initiatorDepth the most reads and atomics that are outstanding at the peer, 0 to 254, or
-   *     {@link #DEVICE_MAXIMUM}
+   * @param initiatorDepth the maximum number of reads and atomics outstanding at the peer, 0 to
+   *     254, or {@link #DEVICE_MAXIMUM}
    * @return the copy
    */
   public ConnectionParameters initiatorDepth(int initiatorDepth) {
@@ -153,9 +142,9 @@ public record ConnectionParameters(
   }
 
   /**
-   * A copy with another {@link #flowControl()}.
+   * Returns a copy with another {@link #flowControl()}.
    *
-   * @param flowControl whether the hardware is to control the flow of messages, where it can
+   * @param flowControl whether the hardware controls the flow of messages, if it can
    * @return the copy
    */
   public ConnectionParameters flowControl(boolean flowControl) {
@@ -163,10 +152,10 @@ public record ConnectionParameters(
   }
 
   /**
-   * A copy with another {@link #retryCount()}.
+   * Returns a copy with another {@link #retryCount()}.
    *
-   * @param retryCount how often to send again when no acknowledgement came, 0 to 7; of no meaning
-   *     in an acceptance
+   * @param retryCount how often to send again if no acknowledgement comes, 0 to 7; ignored when
+   *     accepting
    * @return the copy
    */
   public ConnectionParameters retryCount(int retryCount) {
@@ -174,10 +163,10 @@ public record ConnectionParameters(
   }
 
   /**
-   * A copy with another {@link #rnrRetryCount()}.
+   * Returns a copy with another {@link #rnrRetryCount()}.
    *
-   * @param rnrRetryCount how often to send again when the peer had no receive posted, 0 to 7, of
-   *     which 7 is for ever; in an acceptance, how often the peer is to
+   * @param rnrRetryCount how often to send again if the peer has not posted a receive, 0 to 6, or 7
+   *     for forever; when accepting, how often the peer is to send again
    * @return the copy
    */
   public ConnectionParameters rnrRetryCount(int rnrRetryCount) {
@@ -185,9 +174,9 @@ public record ConnectionParameters(
   }
 
   /**
-   * A copy with another {@link #sharedReceiveQueue()}.
+   * Returns a copy with another {@link #sharedReceiveQueue()}.
    *
-   * @param sharedReceiveQueue whether a queue pair of one's own has a shared receive queue
+   * @param sharedReceiveQueue whether an external queue pair has a shared receive queue
    * @return the copy
    */
   public ConnectionParameters sharedReceiveQueue(boolean sharedReceiveQueue) {
@@ -195,9 +184,9 @@ public record ConnectionParameters(
   }
 
   /**
-   * A copy with another {@link #queuePairNumber()}.
+   * Returns a copy with another {@link #queuePairNumber()}.
    *
-   * @param queuePairNumber the number of a queue pair of one's own, 0 to 0xffffff
+   * @param queuePairNumber the number of an external queue pair, 0 to 0xffffff
    * @return the copy
    */
   public ConnectionParameters queuePairNumber(int queuePairNumber) {
@@ -210,7 +199,7 @@ public record ConnectionParameters(
     return draft.parameters();
   }
 
-  /** A copy that can be changed. */
+  /** The components, to change one of them. */
   private static final class Draft {
     ByteBuffer privateData;
     int responderResources;

@@ -4,21 +4,21 @@ import java.nio.ByteBuffer;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 
-/** The peer rejected a connection, or nobody listens there: {@code RDMA_CM_EVENT_REJECTED}. */
+/** The peer rejected a connection, or no program listens there: {@code RDMA_CM_EVENT_REJECTED}. */
 public final class ConnectionRejectedException extends RdmaException {
   private static final long serialVersionUID = 1L;
 
-  /** As {@link #reason} says. */
+  /** See {@link #reason}. */
   private final int reason;
 
-  /** What came with the rejection. */
+  /** See {@link #privateData}. */
   private final byte[] privateData;
 
   /**
-   * A rejection.
+   * Creates the exception for a rejection.
    *
-   * @param call the C function, with the address
-   * @param rejected what the peer answered
+   * @param call the C function, with the address in parentheses
+   * @param rejected the event
    */
   public ConnectionRejectedException(String call, CmEvent.Rejected rejected) {
     super(call, ErrorNumber.ECONNREFUSED.value(), advice(rejected.reason()));
@@ -29,25 +29,28 @@ public final class ConnectionRejectedException extends RdmaException {
 
   private static String advice(int reason) {
     return switch (reason) {
-      case CmEvent.Rejected.INVALID_SERVICE_ID -> "Nobody listens at that port there (reason 8)";
-      case CmEvent.Rejected.CONSUMER_DEFINED -> "The program that listens there rejected it";
-      default -> "The reason is " + reason + " of the InfiniBand connection manager";
+      case CmEvent.Rejected.INVALID_SERVICE_ID ->
+          "No program listens on that port (reason 8): check the address and the port, or start the server";
+      case CmEvent.Rejected.CONSUMER_DEFINED ->
+          "The program that listens there rejected the connection (reason 28)";
+      default -> "The InfiniBand connection manager gives reason " + reason;
     };
   }
 
   /**
-   * Why, as the InfiniBand connection manager has it.
+   * Returns the reason, as a number of the InfiniBand connection manager.
    *
-   * @return such as {@link CmEvent.Rejected#CONSUMER_DEFINED}
+   * @return the reason, for example {@link CmEvent.Rejected#CONSUMER_DEFINED}
    */
   public int reason() {
     return reason;
   }
 
   /**
-   * What the peer told with the rejection.
+   * Returns what the peer sent with the rejection.
    *
-   * @return its private data, read-only, with zeros behind as far as a rejection carries it
+   * @return the private data, read-only, filled up with zeros to the length that a rejection
+   *     carries
    */
   public ByteBuffer privateData() {
     return ByteBuffer.wrap(privateData).asReadOnlyBuffer();

@@ -3,10 +3,11 @@ package org.rdma4j.cm;
 import org.rdma4j.verbs.address.AddressVector;
 
 /**
- * Where datagrams have to be sent: {@code struct rdma_ud_param}.
+ * The destination of datagrams to a peer or to a multicast group: {@code struct rdma_ud_param}.
  *
- * @param addressVector what an address handle is created from
- * @param queuePairNumber the number of the queue pair; that of all members for a multicast group
- * @param queueKey what datagrams there must carry
+ * @param addressVector the address, from which an address handle is created
+ * @param queuePairNumber the number of the peer's queue pair; for a multicast group, the number
+ *     that stands for all members
+ * @param queueKey the queue key that datagrams to that queue pair must carry
  */
 public record DatagramDestination(AddressVector addressVector, int queuePairNumber, int queueKey) {}

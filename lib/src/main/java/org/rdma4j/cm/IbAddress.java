@@ -11,12 +11,12 @@ import org.rdma4j.platform.Range;
 import org.rdma4j.verbs.address.Gid;
 
 /**
- * An address of InfiniBand, {@code struct sockaddr_ib}: a GID and a service instead of an IP
- * address and a port. Immutable.
+ * An InfiniBand address, {@code struct sockaddr_ib}: a GID and a service instead of an IP address
+ * and a port. Immutable.
  */
 public final class IbAddress extends SocketAddress {
   private static final long serialVersionUID = 1L;
-  private static final ValueLayout.OfLong BIG_ENDIAN =
+  private static final ValueLayout.OfLong BIG_ENDIAN_LONG =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN);
   private static final ValueLayout.OfInt BIG_ENDIAN_INT =
       ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
@@ -30,31 +30,32 @@ public final class IbAddress extends SocketAddress {
   /** The second half of the GID. */
   private final long interfaceId;
 
-  /** As {@link #partitionKey} says. */
+  /** See {@link #partitionKey}. */
   private final int partitionKey;
 
-  /** As {@link #serviceId} says. */
+  /** See {@link #serviceId}. */
   private final long serviceId;
 
-  /** As {@link #serviceMask} says. */
+  /** See {@link #serviceMask}. */
   private final long serviceMask;
 
-  /** As {@link #flowInfo} says. */
+  /** See {@link #flowInfo}. */
   private final int flowInfo;
 
-  /** As {@link #scope} says. */
+  /** See {@link #scope}. */
   private final long scope;
 
   /**
-   * An address of all its parts.
+   * Creates an address from all its parts.
    *
-   * @param gid {@code sib_addr}; {@link Gid#ZERO} for any
-   * @param partitionKey {@code sib_pkey}, 0 to 0xffff as a number; 0xffff is the default partition
-   * @param serviceId {@code sib_sid}, as a number: the port space, and the port in its last 16 bits
-   * @param serviceMask {@code sib_sid_mask}, as a number: which bits of the service count
-   * @param flowInfo {@code sib_flowinfo}, as a number
-   * @param scope {@code sib_scope_id}
-   * @throws IllegalArgumentException where the partition key is out of range
+   * @param gid the GID, {@code sib_addr}; {@link Gid#ZERO} for any
+   * @param partitionKey the partition key, {@code sib_pkey}, 0 to 0xffff; 0xffff is the default
+   *     partition
+   * @param serviceId the service, {@code sib_sid}: the port space, and the port in the last 16 bits
+   * @param serviceMask the bits of the service that are compared, {@code sib_sid_mask}
+   * @param flowInfo the flow information, {@code sib_flowinfo}
+   * @param scope the scope, {@code sib_scope_id}
+   * @throws IllegalArgumentException if the partition key is out of range
    */
   public IbAddress(
       Gid gid, int partitionKey, long serviceId, long serviceMask, int flowInfo, long scope) {
@@ -68,13 +69,13 @@ public final class IbAddress extends SocketAddress {
   }
 
   /**
-   * The address of a port of a port space at a GID, in the default partition.
+   * Returns the address of a GID and a port, in the default partition.
    *
    * @param gid the GID; {@link Gid#ZERO} for any
    * @param space the port space
-   * @param port the port, 0 to 65535; 0 where any is wanted
+   * @param port the port, 0 to 65535; 0 for any
    * @return the address
-   * @throws IllegalArgumentException where the port is out of range
+   * @throws IllegalArgumentException if the port is out of range
    */
   public static IbAddress of(Gid gid, PortSpace space, int port) {
     Range.check("port", port, 0, PORT_MASK);
@@ -86,8 +87,8 @@ public final class IbAddress extends SocketAddress {
     return new IbAddress(
         Gid.read(sockaddr_ib.sib_addr(raw)),
         Short.toUnsignedInt(raw.get(BIG_ENDIAN_SHORT, sockaddr_ib.sib_pkey$offset())),
-        raw.get(BIG_ENDIAN, sockaddr_ib.sib_sid$offset()),
-        raw.get(BIG_ENDIAN, sockaddr_ib.sib_sid_mask$offset()),
+        raw.get(BIG_ENDIAN_LONG, sockaddr_ib.sib_sid$offset()),
+        raw.get(BIG_ENDIAN_LONG, sockaddr_ib.sib_sid_mask$offset()),
         raw.get(BIG_ENDIAN_INT, sockaddr_ib.sib_flowinfo$offset()),
         sockaddr_ib.sib_scope_id(raw));
   }
@@ -96,70 +97,70 @@ public final class IbAddress extends SocketAddress {
     sockaddr_ib.sib_family(raw, (short) rdma_h.AF_IB());
     raw.set(BIG_ENDIAN_SHORT, sockaddr_ib.sib_pkey$offset(), (short) partitionKey);
     raw.set(BIG_ENDIAN_INT, sockaddr_ib.sib_flowinfo$offset(), flowInfo);
-    gid().write(sockaddr_ib.sib_addr(raw));
-    raw.set(BIG_ENDIAN, sockaddr_ib.sib_sid$offset(), serviceId);
-    raw.set(BIG_ENDIAN, sockaddr_ib.sib_sid_mask$offset(), serviceMask);
+    VerbsAccess.get().write(gid(), sockaddr_ib.sib_addr(raw));
+    raw.set(BIG_ENDIAN_LONG, sockaddr_ib.sib_sid$offset(), serviceId);
+    raw.set(BIG_ENDIAN_LONG, sockaddr_ib.sib_sid_mask$offset(), serviceMask);
     sockaddr_ib.sib_scope_id(raw, scope);
   }
 
   /**
-   * The GID.
+   * Returns the GID.
    *
-   * @return {@code sib_addr}
+   * @return the GID, {@code sib_addr}
    */
   public Gid gid() {
     return new Gid(subnetPrefix, interfaceId);
   }
 
   /**
-   * The partition key.
+   * Returns the partition key.
    *
-   * @return {@code sib_pkey}, 0 to 0xffff, as a number
+   * @return the key, {@code sib_pkey}, 0 to 0xffff
    */
   public int partitionKey() {
     return partitionKey;
   }
 
   /**
-   * The service.
+   * Returns the service.
    *
-   * @return {@code sib_sid}, as a number
+   * @return the service, {@code sib_sid}
    */
   public long serviceId() {
     return serviceId;
   }
 
   /**
-   * Which bits of the service count.
+   * Returns the bits of the service that are compared.
    *
-   * @return {@code sib_sid_mask}, as a number
+   * @return the mask, {@code sib_sid_mask}
    */
   public long serviceMask() {
     return serviceMask;
   }
 
   /**
-   * The port within the port space.
+   * Returns the port within the port space.
    *
-   * @return the last 16 bits of the service
+   * @return the port, the last 16 bits of the service
    */
   public int port() {
     return (int) serviceId & PORT_MASK;
   }
 
   /**
-   * The flow information.
+   * Returns the flow information.
    *
-   * @return {@code sib_flowinfo}, as a number
+   * @return the flow information, {@code sib_flowinfo}
    */
   public int flowInfo() {
     return flowInfo;
   }
 
   /**
-   * The scope.
+   * Returns the scope.
    *
-   * @return {@code sib_scope_id}
+   * @return the scope, {@code sib_scope_id}
    */
   public long scope() {
     return scope;

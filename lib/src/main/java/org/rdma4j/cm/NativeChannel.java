@@ -7,9 +7,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A native event channel, apart from the object that users hold. Its lock keeps the calls on its
- * identifiers apart: librdmacm changes the state of an identifier's queue pair while it reads an
- * event, and would use one that another thread destroys meanwhile.
+ * A native event channel, separate from the object that users hold. Its lock lets only one thread
+ * at a time make a call on the channel's identifiers or read its events: librdmacm changes the
+ * state of an identifier's queue pair while it reads an event, and would otherwise use a queue pair
+ * that another thread is destroying.
  */
 final class NativeChannel {
   private static final AtomicLong NUMBERS = new AtomicLong();
@@ -17,10 +18,13 @@ final class NativeChannel {
   private final MemorySegment channel;
   private final ReentrantLock lock = new ReentrantLock();
 
-  /** The order in which two locks are taken. */
+  /** Defines the order in which the locks of two channels are taken. */
   private final long number = NUMBERS.getAndIncrement();
 
-  /** Weakly, as lifetimes refer to this, and must not keep the users' objects reachable. */
+  /**
+   * The identifiers of the channel by address. The reference is weak because lifetimes refer to
+   * this object, and lifetimes must not keep the users' objects reachable.
+   */
   private final WeakReference<Map<Long, CmId>> ids;
 
   NativeChannel(MemorySegment channel, Map<Long, CmId> ids) {
@@ -40,7 +44,7 @@ final class NativeChannel {
     lock.unlock();
   }
 
-  /** Takes the locks of two channels, which may be the same. */
+  /** Takes the locks of two channels, which may be the same channel. */
   static void lock(NativeChannel one, NativeChannel other) {
     boolean inOrder = one.number < other.number;
     (inOrder ? one : other).lock();
@@ -52,7 +56,7 @@ final class NativeChannel {
     other.unlock();
   }
 
-  /** Lets events find the identifier; with the lock. */
+  /** Adds an identifier, which events can find from now on. The caller holds the lock. */
   void add(MemorySegment id, CmId object) {
     Map<Long, CmId> known = ids.get();
     if (known != null) {
@@ -60,7 +64,7 @@ final class NativeChannel {
     }
   }
 
-  /** Lets events find it no more; with the lock. */
+  /** Removes an identifier, which events can no longer find. The caller holds the lock. */
   void remove(MemorySegment id) {
     Map<Long, CmId> known = ids.get();
     if (known != null) {

@@ -2,33 +2,79 @@ package org.rdma4j.cm;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.net.SocketAddress;
-import java.util.HashMap;
-import java.util.Map;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.rdma_cm_id;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
+import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.verbs.QueuePairState;
+import org.rdma4j.verbs.internal.QueuePairOrigin;
 
-/** A native identifier, apart from the object that users hold: all that its destruction needs. */
+/**
+ * A native identifier, separate from the object that users hold: the calls on it, one at a time,
+ * and its destruction. It must not refer to the {@link CmId}, because the lifetimes of the
+ * identifier and of its queue pair refer to it.
+ */
 final class NativeId {
-  private static final AtomicLong NUMBERS = new AtomicLong(1);
-
   private final MemorySegment id;
+  private final MulticastMembership multicast = new MulticastMembership(this);
   private volatile NativeChannel channel;
+  private final Lifetime lifetime;
 
-  /** The groups that it joined, or is joining, by the number that their events carry. */
-  private final Map<Long, SocketAddress> groups = new HashMap<>();
-
-  NativeId(MemorySegment id, NativeChannel channel) {
+  /** The channel's lifetime must be open during this call. */
+  NativeId(MemorySegment id, PortSpace space, NativeChannel channel, Lifetime channelLifetime) {
     this.id = id;
     this.channel = channel;
+    this.lifetime =
+        new Lifetime("identifier of port space " + space, this::destroy, channelLifetime);
   }
 
   MemorySegment pointer() {
     return id;
+  }
+
+  Lifetime lifetime() {
+    return lifetime;
+  }
+
+  MulticastMembership multicast() {
+    return multicast;
+  }
+
+  /** A C function that returns 0, or -1 and sets errno. */
+  interface Call {
+    int on(MemorySegment id, Arena arena);
+  }
+
+  /** Calls a C function while the identifier is open and no other thread uses its channel. */
+  void call(String name, Call call) {
+    query(
+        pointer -> {
+          try (Arena arena = Arena.ofConfined()) {
+            CmFailures.check(name, call.on(pointer, arena));
+            return true;
+          }
+        });
+  }
+
+  /** Reads the identifier while it is open and no other thread uses its channel. */
+  <T> T query(Function<MemorySegment, T> query) {
+    return lifetime.whileOpen(() -> exclusively(() -> query.apply(id)));
+  }
+
+  /** Throws if there is no device: librdmacm would follow a NULL pointer. */
+  void requireDevice() {
+    if (rdma_cm_id.verbs(id).address() == 0) {
+      throw new IllegalStateException(
+          this + " has no device yet: resolve an address, or bind to the address of a device");
+    }
+  }
+
+  boolean hasQueuePair() {
+    return rdma_cm_id.qp(id).address() != 0;
   }
 
   /** Makes a call while no other thread makes one on an identifier of the same channel. */
@@ -46,7 +92,10 @@ final class NativeId {
     }
   }
 
-  /** Moves to another channel, with the object that users hold, which it tells. */
+  /**
+   * Moves the identifier to another channel, and tells the object that users hold. The lifetimes of
+   * the identifier and of that channel must be open during this call.
+   */
   void migrate(CmId object, EventChannel target) {
     NativeChannel to = target.channel();
     while (true) {
@@ -54,7 +103,7 @@ final class NativeId {
       NativeChannel.lock(from, to);
       try {
         if (from == channel) {
-          Cm.check(
+          CmFailures.check(
               "rdma_migrate_id", Calls.integer(rdma_h.rdma_migrate_id$address(), id, to.pointer()));
           from.remove(id);
           to.add(id, object);
@@ -68,73 +117,48 @@ final class NativeId {
     }
   }
 
-  /** Joins a group; with {@link #exclusively}. */
-  void join(String name, SocketAddress group, Join join) {
-    long number = NUMBERS.getAndIncrement();
-    groups.put(number, group);
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment address = SocketAddresses.write(group, arena);
-      Cm.check(name, join.by(id, address, MemorySegment.ofAddress(number), arena));
-    } catch (RuntimeException failed) {
-      groups.remove(number);
-      throw failed;
+  /** Returns how librdmacm creates and destroys the queue pair, and its state in between. */
+  QueuePairOrigin queuePairOrigin(QueuePairState state) {
+    return new QueuePairOrigin(
+        "rdma_create_qp_ex",
+        init -> exclusively(() -> createQueuePair(init)),
+        pointer -> destroyQueuePair(),
+        state,
+        List.of(lifetime));
+  }
+
+  private MemorySegment createQueuePair(MemorySegment init) {
+    if (hasQueuePair()) {
+      throw new IllegalStateException(this + " already has a queue pair: close that one first");
     }
+    return Calls.integer(rdma_h.rdma_create_qp_ex$address(), id, init) == 0
+        ? rdma_cm_id.qp(id)
+        : MemorySegment.NULL;
   }
 
-  /** How a group is joined. */
-  interface Join {
-    /** 0, or -1 and errno. */
-    int by(MemorySegment id, MemorySegment address, MemorySegment context, Arena arena);
-  }
-
-  /** The group of an event; with {@link #exclusively}. */
-  @Nullable SocketAddress group(MemorySegment context) {
-    return groups.get(context.address());
-  }
-
-  /** Leaves a group; with {@link #exclusively}. */
-  void leave(SocketAddress group) {
-    if (!groups.containsValue(group)) {
-      throw new IllegalArgumentException("the identifier has not joined " + group);
-    }
-    try {
-      Cm.check("rdma_leave_multicast(" + group + ")", callLeave(group));
-    } finally {
-      groups.values().remove(group);
-    }
-  }
-
-  private int callLeave(SocketAddress group) {
-    try (Arena arena = Arena.ofConfined()) {
-      return Calls.integer(
-          rdma_h.rdma_leave_multicast$address(), id, SocketAddresses.write(group, arena));
-    }
-  }
-
-  /** A group that the queue pair is attached to keeps it from being destroyed. */
-  private void leaveAll() {
-    groups.values().forEach(this::callLeave);
-    groups.clear();
-  }
-
-  void destroyQueuePair() {
+  private void destroyQueuePair() {
     exclusively(
         () -> {
-          leaveAll();
-          if (rdma_cm_id.qp(id).address() != 0) {
+          multicast.leaveAll(id);
+          if (hasQueuePair()) {
             rdma_h.rdma_destroy_qp(id);
           }
           return true;
         });
   }
 
-  void destroy() {
+  private void destroy() {
     exclusively(
         () -> {
-          leaveAll();
+          multicast.leaveAll(id);
           channel.remove(id);
-          Cm.check("rdma_destroy_id", Calls.integer(rdma_h.rdma_destroy_id$address(), id));
+          CmFailures.check("rdma_destroy_id", Calls.integer(rdma_h.rdma_destroy_id$address(), id));
           return true;
         });
+  }
+
+  @Override
+  public String toString() {
+    return lifetime.toString();
   }
 }

@@ -9,23 +9,23 @@ import org.rdma4j.platform.Range;
 import org.rdma4j.verbs.address.Gid;
 
 /**
- * A path through an InfiniBand fabric: {@code struct ibv_path_data}. RoCE has none.
+ * A path through an InfiniBand fabric: {@code struct ibv_path_data}. RoCE does not use paths.
  *
- * @param flags {@code IBV_PATH_FLAG_*}: what the path is for
- * @param serviceId the service, as a number
+ * @param flags what the path is for: {@code IBV_PATH_FLAG_*}
+ * @param serviceId the service
  * @param destination the GID of the destination
  * @param source the GID of the source
  * @param destinationLid the local identifier of the destination, 0 to 0xffff
  * @param sourceLid the local identifier of the source, 0 to 0xffff
  * @param flowLabel the flow label, 0 to 0xfffff
- * @param hopLimit how many routers a packet may pass, 0 to 255
+ * @param hopLimit the maximum number of routers that a packet passes, 0 to 255
  * @param trafficClass the traffic class, 0 to 255
- * @param reversible whether it leads back the same way
+ * @param reversible whether the path back is the same
  * @param partitionKey the partition key, 0 to 0xffff
  * @param serviceLevel the service level, 0 to 15
- * @param mtu the largest payload of a packet, as {@code enum ibv_mtu} has it, 0 to 63
- * @param rate the most that is sent, as {@code enum ibv_rate} has it, 0 to 63
- * @param packetLifetime 4.096 microseconds x 2^n, 0 to 63
+ * @param mtu the maximum payload of a packet, as a value of {@code enum ibv_mtu}, 0 to 63
+ * @param rate the maximum rate, as a value of {@code enum ibv_rate}, 0 to 63
+ * @param packetLifetime how long a packet travels at most: n for 4.096 microseconds x 2^n, 0 to 63
  */
 public record PathRecord(
     int flags,
@@ -43,7 +43,9 @@ public record PathRecord(
     int mtu,
     int rate,
     int packetLifetime) {
-  /** For both directions, and for the messages of the connection manager too. */
+  /**
+   * The flags of a path for both directions, which the messages of the connection manager use too.
+   */
   public static final int OUTBOUND_PRIMARY_AND_GMP = 1 | 2 | 16;
 
   private static final ValueLayout.OfShort SHORT =
@@ -57,7 +59,7 @@ public record PathRecord(
   /**
    * Checks the ranges.
    *
-   * @throws IllegalArgumentException where a number is out of its range
+   * @throws IllegalArgumentException if a number is out of its range
    */
   public PathRecord {
     Range.check("destinationLid", destinationLid, 0, 0xffff);

@@ -3,71 +3,71 @@ package org.rdma4j.cm;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.verbs.QueuePairType;
 
-/** What kind of communication an identifier is for: {@code enum rdma_port_space}. */
+/** A kind of communication, with port numbers of its own: {@code enum rdma_port_space}. */
 public enum PortSpace {
   /** Reliable connections: {@code RDMA_PS_TCP}. */
   TCP(rdma_h.RDMA_PS_TCP(), 56, 196, 148),
-  /** Datagrams, and multicast: {@code RDMA_PS_UDP}. */
+  /** Datagrams and multicast: {@code RDMA_PS_UDP}. */
   UDP(rdma_h.RDMA_PS_UDP(), 180, 136, 136),
-  /** Datagrams to members of an IPoIB group: {@code RDMA_PS_IPOIB}. */
+  /** Datagrams to the members of an IPoIB group: {@code RDMA_PS_IPOIB}. */
   IPOIB(rdma_h.RDMA_PS_IPOIB(), 180, 136, 136),
-  /** Reliable connections by {@link IbAddress}: {@code RDMA_PS_IB}. */
+  /** Reliable connections between {@link IbAddress}es: {@code RDMA_PS_IB}. */
   IB(rdma_h.RDMA_PS_IB(), 92, 196, 148);
 
   private final int value;
-  private final int connectBytes;
-  private final int acceptBytes;
-  private final int rejectBytes;
+  private final int maxConnectBytes;
+  private final int maxAcceptBytes;
+  private final int maxRejectBytes;
 
-  PortSpace(int value, int connectBytes, int acceptBytes, int rejectBytes) {
+  PortSpace(int value, int maxConnectBytes, int maxAcceptBytes, int maxRejectBytes) {
     this.value = value;
-    this.connectBytes = connectBytes;
-    this.acceptBytes = acceptBytes;
-    this.rejectBytes = rejectBytes;
+    this.maxConnectBytes = maxConnectBytes;
+    this.maxAcceptBytes = maxAcceptBytes;
+    this.maxRejectBytes = maxRejectBytes;
   }
 
   /**
-   * The value in rdma_cma.h.
+   * Returns the value in rdma_cma.h.
    *
-   * @return the value of the C constant that the documentation of this one names
+   * @return the value of the C constant that the documentation of this constant names
    */
   public int value() {
     return value;
   }
 
   /**
-   * The most private data that a request to connect carries.
+   * Returns how much private data a request to connect carries.
    *
-   * @return how many bytes; {@link #IB} by an IP address carries 36 fewer
+   * @return the maximum in bytes; with {@link #IB} and an IP address it is 36 less
    */
-  public int connectBytes() {
-    return connectBytes;
+  public int maxConnectBytes() {
+    return maxConnectBytes;
   }
 
   /**
-   * The most private data that an acceptance carries.
+   * Returns how much private data an acceptance carries.
    *
-   * @return how many bytes
+   * @return the maximum in bytes
    */
-  public int acceptBytes() {
-    return acceptBytes;
+  public int maxAcceptBytes() {
+    return maxAcceptBytes;
   }
 
   /**
-   * The most private data that a rejection carries.
+   * Returns how much private data a rejection carries.
    *
-   * @return how many bytes
+   * @return the maximum in bytes
    */
-  public int rejectBytes() {
-    return rejectBytes;
+  public int maxRejectBytes() {
+    return maxRejectBytes;
   }
 
-  /** Whether its queue pairs send datagrams. */
+  /** Tells whether the queue pairs of this port space send datagrams. */
   boolean isDatagram() {
     return this == UDP || this == IPOIB;
   }
 
-  /** What its queue pairs are. */
+  /** Returns the type of the queue pairs of this port space. */
   QueuePairType queuePairType() {
     return isDatagram() ? QueuePairType.UNRELIABLE_DATAGRAM : QueuePairType.RELIABLE_CONNECTION;
   }

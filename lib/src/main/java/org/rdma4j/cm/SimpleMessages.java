@@ -26,18 +26,20 @@ import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SendRequests;
 
 /**
- * The queue pair of an identifier with a domain, and a completion queue and channel for each
- * direction, of its own: what {@code rdma_create_qp} makes where it is given none. On it, the calls
- * of rdma_verbs.h: one request at a time, and a wait for each completion.
+ * Messages, reads and writes over an identifier in a few lines of code: the functions of
+ * rdma_verbs.h. Requests are posted one at a time, and completions are awaited one at a time. A
+ * request has up to 4 pieces (scatter/gather elements): slices of memory regions. {@link
+ * SendRequests} and {@link Completions} of a queue pair do the same in batches, and faster.
  *
- * <p>For what a few lines are to say. {@link SendRequests} and {@link Completions} of a queue pair
- * do the same in batches, and faster.
+ * <p>{@link #create} creates the identifier's queue pair together with all that it needs: a
+ * protection domain, and for each direction a completion queue with a completion channel. In C,
+ * {@code rdma_create_qp} does so if it is given no protection domain.
  *
- * <p>All methods may be called from any thread. Posts to one direction go one after the other, and
- * so do waits.
+ * <p>All methods may be called from any thread. Posts are made one after the other, and the threads
+ * that wait for completions of one direction take turns.
  */
 public final class SimpleMessages implements AutoCloseable {
-  /** What datagrams of the connection manager carry: {@code RDMA_UDP_QKEY}. */
+  /** The queue key of the connection manager's datagrams: {@code RDMA_UDP_QKEY}. */
   public static final int UDP_QUEUE_KEY = rdma_h.RDMA_UDP_QKEY();
 
   private static final int MAX_PIECES = 4;
@@ -61,16 +63,16 @@ public final class SimpleMessages implements AutoCloseable {
   }
 
   /**
-   * Makes the queue pair of an identifier, and all that belongs to it.
+   * Creates the queue pair of an identifier and all that it needs.
    *
-   * @param id the identifier, bound to a device
-   * @param sendDepth the most outstanding sends, reads and writes, at least 1
-   * @param receiveDepth the most outstanding receives, at least 1
-   * @return the queues, to be closed, with the queue pair
-   * @throws IllegalArgumentException where a depth is beyond what the device offers
-   * @throws IllegalStateException where the identifier is closed, has no device yet, or a queue
-   *     pair already
-   * @throws RdmaException where something cannot be created
+   * @param id the identifier, which must be bound to a device
+   * @param sendDepth the maximum number of outstanding sends, reads and writes, at least 1
+   * @param receiveDepth the maximum number of outstanding receives, at least 1
+   * @return the object, which also closes the queue pair when it is closed
+   * @throws IllegalArgumentException if a depth is more than the device offers
+   * @throws IllegalStateException if the identifier is closed, has no device yet, or already has a
+   *     queue pair
+   * @throws RdmaException if something cannot be created
    */
   public static SimpleMessages create(CmId id, int sendDepth, int receiveDepth) {
     RdmaDevice device = id.device();
@@ -84,8 +86,8 @@ public final class SimpleMessages implements AutoCloseable {
           QueuePairConfig.of(id.portSpace().queuePairType(), sending.queue, receiving.queue)
               .sendDepth(sendDepth)
               .receiveDepth(receiveDepth)
-              .sendSges(MOST_PIECES)
-              .receiveSges(MOST_PIECES);
+              .sendSges(MAX_PIECES)
+              .receiveSges(MAX_PIECES);
       return new SimpleMessages(domain, sending, receiving, id.createQueuePair(domain, config));
     } catch (RuntimeException failed) {
       undo.forEach(Runnable::run);
@@ -94,18 +96,19 @@ public final class SimpleMessages implements AutoCloseable {
   }
 
   /**
-   * A request that has ended well.
+   * A request that has completed successfully.
    *
-   * @param id that it was posted with
-   * @param opcode what it was
-   * @param bytes how many arrived, for a receive or a read; of datagrams, with the 40 of the header
-   * @param immediate the immediate value that arrived, 0 where there was none
-   * @param sourceQueuePairNumber from where a datagram came
+   * @param id the id with which it was posted
+   * @param opcode what the request did
+   * @param bytes how many bytes a receive or a read has transferred; for datagrams, this includes
+   *     the 40 bytes of the header
+   * @param immediate the immediate value that arrived; 0 if there was none
+   * @param sourceQueuePairNumber the number of the queue pair that sent a datagram
    */
   public record Completed(
       long id, CompletionOpcode opcode, long bytes, int immediate, int sourceQueuePairNumber) {}
 
-  /** The completions of one direction. */
+  /** The completions of one direction, sending or receiving. */
   private static final class Direction {
     final CompletionQueue queue;
     private final Completions completions;
@@ -151,16 +154,16 @@ public final class SimpleMessages implements AutoCloseable {
   }
 
   /**
-   * The queue pair.
+   * Returns the queue pair.
    *
-   * @return the identifier's
+   * @return the queue pair of the identifier
    */
   public QueuePair queuePair() {
     return queuePair;
   }
 
   /**
-   * The domain, to register memory and to create address handles.
+   * Returns the protection domain, to register memory and to create address handles.
    *
    * @return the domain of the queue pair
    */
@@ -171,11 +174,11 @@ public final class SimpleMessages implements AutoCloseable {
   /**
    * Allocates and registers memory to send from and to receive into: {@code rdma_reg_msgs}.
    *
-   * @param bytes its length, at least 1
-   * @return the region, of the domain
-   * @throws IllegalArgumentException where the length is out of range
-   * @throws IllegalStateException where this is closed
-   * @throws RdmaException where it cannot be registered
+   * @param bytes the length, at least 1
+   * @return the region, in the domain
+   * @throws IllegalArgumentException if the length is out of range
+   * @throws IllegalStateException if this object is closed
+   * @throws RdmaException if the memory cannot be registered
    */
   public MemoryRegion registerMessages(long bytes) {
     return domain.register(bytes, AccessFlag.LOCAL_WRITE);
@@ -184,11 +187,11 @@ public final class SimpleMessages implements AutoCloseable {
   /**
    * Allocates and registers memory that the peer may read: {@code rdma_reg_read}.
    *
-   * @param bytes its length, at least 1
-   * @return the region, of the domain
-   * @throws IllegalArgumentException where the length is out of range
-   * @throws IllegalStateException where this is closed
-   * @throws RdmaException where it cannot be registered
+   * @param bytes the length, at least 1
+   * @return the region, in the domain
+   * @throws IllegalArgumentException if the length is out of range
+   * @throws IllegalStateException if this object is closed
+   * @throws RdmaException if the memory cannot be registered
    */
   public MemoryRegion registerRead(long bytes) {
     return domain.register(bytes, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
@@ -197,11 +200,11 @@ public final class SimpleMessages implements AutoCloseable {
   /**
    * Allocates and registers memory that the peer may write: {@code rdma_reg_write}.
    *
-   * @param bytes its length, at least 1
-   * @return the region, of the domain
-   * @throws IllegalArgumentException where the length is out of range
-   * @throws IllegalStateException where this is closed
-   * @throws RdmaException where it cannot be registered
+   * @param bytes the length, at least 1
+   * @return the region, in the domain
+   * @throws IllegalArgumentException if the length is out of range
+   * @throws IllegalStateException if this object is closed
+   * @throws RdmaException if the memory cannot be registered
    */
   public MemoryRegion registerWrite(long bytes) {
     return domain.register(bytes, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
@@ -210,11 +213,11 @@ public final class SimpleMessages implements AutoCloseable {
   /**
    * Posts a receive: {@code rdma_post_recv}, {@code rdma_post_recvv}.
    *
-   * @param id what its completion carries
-   * @param pieces where to write the message, 0 to 4 parts of regions of the domain
-   * @throws IllegalArgumentException where there are more pieces, or one is of another domain
-   * @throws IllegalStateException where this is closed
-   * @throws RdmaException where the queue is full
+   * @param id the id that its completion has
+   * @param pieces the memory that receives the message, 0 to 4 slices of regions in the domain
+   * @throws IllegalArgumentException if there are more pieces, or one is in another domain
+   * @throws IllegalStateException if this object is closed
+   * @throws RdmaException if the queue is full
    */
   public void postReceive(long id, MemorySlice... pieces) {
     exclusively(
@@ -230,13 +233,13 @@ public final class SimpleMessages implements AutoCloseable {
   }
 
   /**
-   * Posts a send: {@code rdma_post_send}, {@code rdma_post_sendv}, signaled.
+   * Posts a send: {@code rdma_post_send}, {@code rdma_post_sendv}. It is signaled.
    *
-   * @param id what its completion carries
-   * @param pieces what to send, 0 to 4 parts of regions of the domain
-   * @throws IllegalArgumentException where there are more pieces, or one is of another domain
-   * @throws IllegalStateException where this is closed or not connected
-   * @throws RdmaException where the queue is full
+   * @param id the id that its completion has
+   * @param pieces the memory to send, 0 to 4 slices of regions in the domain
+   * @throws IllegalArgumentException if there are more pieces, or one is in another domain
+   * @throws IllegalStateException if this object is closed or not connected
+   * @throws RdmaException if the queue is full
    */
   public void postSend(long id, MemorySlice... pieces) {
     post(
@@ -248,15 +251,16 @@ public final class SimpleMessages implements AutoCloseable {
   }
 
   /**
-   * Posts a read of the peer's memory: {@code rdma_post_read}, {@code rdma_post_readv}, signaled.
+   * Posts a read of the peer's memory: {@code rdma_post_read}, {@code rdma_post_readv}. It is
+   * signaled.
    *
-   * @param id what its completion carries
-   * @param remoteAddress the first byte there
-   * @param remoteKey the key of the region there
-   * @param pieces where to write what is read, 0 to 4 parts of regions of the domain
-   * @throws IllegalArgumentException where there are more pieces, or one is of another domain
-   * @throws IllegalStateException where this is closed or not connected
-   * @throws RdmaException where the queue is full
+   * @param id the id that its completion has
+   * @param remoteAddress the address of the first byte in the peer's memory
+   * @param remoteKey the remote key of the peer's memory region
+   * @param pieces the memory that receives the data, 0 to 4 slices of regions in the domain
+   * @throws IllegalArgumentException if there are more pieces, or one is in another domain
+   * @throws IllegalStateException if this object is closed or not connected
+   * @throws RdmaException if the queue is full
    */
   public void postRead(long id, long remoteAddress, int remoteKey, MemorySlice... pieces) {
     post(
@@ -270,16 +274,16 @@ public final class SimpleMessages implements AutoCloseable {
   }
 
   /**
-   * Posts a write to the peer's memory: {@code rdma_post_write}, {@code rdma_post_writev},
+   * Posts a write to the peer's memory: {@code rdma_post_write}, {@code rdma_post_writev}. It is
    * signaled.
    *
-   * @param id what its completion carries
-   * @param remoteAddress the first byte there
-   * @param remoteKey the key of the region there
-   * @param pieces what to write, 0 to 4 parts of regions of the domain
-   * @throws IllegalArgumentException where there are more pieces, or one is of another domain
-   * @throws IllegalStateException where this is closed or not connected
-   * @throws RdmaException where the queue is full
+   * @param id the id that its completion has
+   * @param remoteAddress the address of the first byte in the peer's memory
+   * @param remoteKey the remote key of the peer's memory region
+   * @param pieces the memory to write from, 0 to 4 slices of regions in the domain
+   * @throws IllegalArgumentException if there are more pieces, or one is in another domain
+   * @throws IllegalStateException if this object is closed or not connected
+   * @throws RdmaException if the queue is full
    */
   public void postWrite(long id, long remoteAddress, int remoteKey, MemorySlice... pieces) {
     post(
@@ -291,16 +295,16 @@ public final class SimpleMessages implements AutoCloseable {
   }
 
   /**
-   * Posts a datagram with the queue key of the connection manager: {@code rdma_post_ud_send},
+   * Posts a datagram with the queue key of the connection manager: {@code rdma_post_ud_send}. It is
    * signaled.
    *
-   * @param id what its completion carries
-   * @param handle the way to the peer
+   * @param id the id that its completion has
+   * @param handle the address handle of the peer
    * @param queuePairNumber the number of the peer's queue pair
-   * @param pieces what to send, 0 to 4 parts of regions of the domain
-   * @throws IllegalArgumentException where there are more pieces, or one is of another domain
-   * @throws IllegalStateException where this or the handle is closed
-   * @throws RdmaException where the queue is full
+   * @param pieces the memory to send, 0 to 4 slices of regions in the domain
+   * @throws IllegalArgumentException if there are more pieces, or one is in another domain
+   * @throws IllegalStateException if this object or the handle is closed
+   * @throws RdmaException if the queue is full
    */
   public void postDatagram(
       long id, AddressHandle handle, int queuePairNumber, MemorySlice... pieces) {
@@ -328,7 +332,7 @@ public final class SimpleMessages implements AutoCloseable {
         sends::release);
   }
 
-  /** Room for requests belongs to one thread at a time, and is left empty. */
+  /** A batch of requests belongs to one thread at a time, which leaves it empty. */
   private void exclusively(Runnable post, Runnable clear, Runnable release) {
     boolean posted = false;
     posting.lock();
@@ -350,13 +354,13 @@ public final class SimpleMessages implements AutoCloseable {
   /**
    * Waits for a send, a read or a write to complete: {@code rdma_get_send_comp}.
    *
-   * @param timeout how long to wait at most
-   * @return the request; empty where none completed within that time
-   * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where the timeout is negative
-   * @throws IllegalStateException where this is closed, also while waiting
-   * @throws org.rdma4j.verbs.WorkCompletionException where the request failed
-   * @throws RdmaException where the poll fails
+   * @param timeout the maximum time to wait
+   * @return the request; empty if none completed in time
+   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
+   * @throws IllegalArgumentException if the timeout is negative
+   * @throws IllegalStateException if this object is closed, also while waiting
+   * @throws org.rdma4j.verbs.WorkCompletionException if the request failed
+   * @throws RdmaException if the poll fails
    */
   public Optional<Completed> awaitSend(Duration timeout) throws InterruptedException {
     return sending.await(timeout);
@@ -365,23 +369,23 @@ public final class SimpleMessages implements AutoCloseable {
   /**
    * Waits for a receive to complete: {@code rdma_get_recv_comp}.
    *
-   * @param timeout how long to wait at most
-   * @return the request; empty where none completed within that time
-   * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where the timeout is negative
-   * @throws IllegalStateException where this is closed, also while waiting
-   * @throws org.rdma4j.verbs.WorkCompletionException where the request failed
-   * @throws RdmaException where the poll fails
+   * @param timeout the maximum time to wait
+   * @return the request; empty if none completed in time
+   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
+   * @throws IllegalArgumentException if the timeout is negative
+   * @throws IllegalStateException if this object is closed, also while waiting
+   * @throws org.rdma4j.verbs.WorkCompletionException if the request failed
+   * @throws RdmaException if the poll fails
    */
   public Optional<Completed> awaitReceive(Duration timeout) throws InterruptedException {
     return receiving.await(timeout);
   }
 
   /**
-   * Closes the queue pair, the completion queues, and the domain with its regions. Does nothing
-   * where it is closed.
+   * Closes the queue pair, the completion queues, and the domain with its regions. Does nothing if
+   * this object is closed.
    *
-   * @throws RdmaException where a destruction failed
+   * @throws RdmaException if a destruction failed
    */
   @Override
   public void close() {

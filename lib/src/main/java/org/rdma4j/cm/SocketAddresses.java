@@ -17,14 +17,14 @@ import org.rdma4j.bindings.generated.sockaddr_in;
 import org.rdma4j.bindings.generated.sockaddr_in6;
 import org.rdma4j.bindings.generated.sockaddr_storage;
 
-/** Addresses as C has them: {@code struct sockaddr}. */
+/** Converts addresses from and to {@code struct sockaddr}. */
 final class SocketAddresses {
   private static final ValueLayout.OfShort PORT =
       ValueLayout.JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN);
 
   private SocketAddresses() {}
 
-  /** Refuses what C has no form for. */
+  /** Throws if the address is unresolved or of a kind that C does not have. */
   static void check(SocketAddress address) {
     if (address instanceof InetSocketAddress inet) {
       if (inet.isUnresolved()) {
@@ -37,7 +37,7 @@ final class SocketAddresses {
     }
   }
 
-  /** The address in a {@code struct sockaddr_storage}. */
+  /** Writes the address into a {@code struct sockaddr_storage}. */
   static MemorySegment write(SocketAddress address, Arena arena) {
     check(address);
     MemorySegment raw = arena.allocate(sockaddr_storage.layout());
@@ -49,7 +49,7 @@ final class SocketAddresses {
     return raw;
   }
 
-  /** How many bytes of it C is to look at. */
+  /** Returns how many bytes of that struct the address takes. */
   static int length(SocketAddress address) {
     if (address instanceof IbAddress) {
       return (int) sockaddr_ib.layout().byteSize();
@@ -74,7 +74,7 @@ final class SocketAddresses {
     }
   }
 
-  /** What such a struct holds; the wildcard address and port 0 where nothing is set. */
+  /** Reads such a struct; returns the wildcard address and port 0 if nothing is set. */
   static SocketAddress read(MemorySegment raw) {
     int family = Short.toUnsignedInt(sockaddr.sa_family(raw));
     if (family == rdma_h.AF_IB()) {

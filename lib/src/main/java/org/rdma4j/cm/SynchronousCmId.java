@@ -11,25 +11,23 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.platform.Deadline;
 
 /**
- * An identifier on a channel of its own, each of whose calls waits for what it leads to: what
- * librdmacm makes where it is given no channel. It waits in Java all the same, so that each wait
- * has a timeout, can be interrupted, and holds no virtual thread's carrier.
+ * An identifier whose steps wait for their outcomes. It has an event channel of its own. In C, this
+ * is an identifier that was created without a channel; here the waiting is done in Java, so that
+ * every wait has a timeout, can be interrupted, and does not hold the carrier of a virtual thread.
  *
- * <p>Where such a call throws an {@link RdmaException} or an InterruptedException, it has closed
- * the identifier, its queue pair included: what was begun is off, and nothing of it is left.
+ * <p>If a step throws an {@link RdmaException} or an InterruptedException, it has closed the
+ * identifier and its queue pair: nothing is left half done.
  *
- * <p>All methods may be called from any thread, but only one thread should wait at a time: an event
- * goes to one of them. A close ends the wait with an IllegalStateException.
+ * <p>All methods may be called from any thread, but only one thread should wait at a time, because
+ * each event goes to one of them. A close ends the wait with an IllegalStateException.
  */
 public final class SynchronousCmId implements AutoCloseable {
-  private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
-
   private final EventChannel channel;
   private final CmId id;
   private final CmEvent.@Nullable ConnectRequest request;
   private volatile boolean disconnected;
 
-  /** What precedes the private data of a request to connect. */
+  /** Precedes the caller's private data in a request to connect. */
   private final ByteBuffer connectData;
 
   private SynchronousCmId(
@@ -44,17 +42,17 @@ public final class SynchronousCmId implements AutoCloseable {
   }
 
   /**
-   * Creates one: {@code rdma_create_id}.
+   * Creates an identifier: {@code rdma_create_id}.
    *
-   * @param space what kind of communication it is for
-   * @return the identifier, neither bound nor resolved
-   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
-   * @throws RdmaException where it cannot be created, as {@link EventChannel#open} says
+   * @param space the kind of communication
+   * @return the identifier, which is neither bound nor resolved
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws RdmaException if it cannot be created, see {@link EventChannel#open}
    */
   public static SynchronousCmId open(PortSpace space) {
     EventChannel channel = EventChannel.open();
     try {
-      return new SynchronousCmId(channel, channel.createId(space), null, NOTHING);
+      return new SynchronousCmId(channel, channel.createId(space), null, PrivateData.NONE);
     } catch (RuntimeException failed) {
       channel.close();
       throw failed;
@@ -62,17 +60,18 @@ public final class SynchronousCmId implements AutoCloseable {
   }
 
   /**
-   * Creates one for an address: {@code rdma_create_ep}. One to listen on is bound to it; for one to
-   * connect to, the address and the route are resolved. The queue pair is to be created next.
+   * Creates an identifier for an address: {@code rdma_create_ep}. If the address is passive, the
+   * identifier is bound to it; otherwise the address and the route are resolved. Create the queue
+   * pair next.
    *
    * @param info the address
-   * @param timeout how long that may take, to 24 days, in milliseconds
+   * @param timeout how long that may take, up to 24 days, in milliseconds
    * @return the identifier
-   * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where it has no address, or the timeout is negative or too
+   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
+   * @throws IllegalArgumentException if the info has no address, or the timeout is negative or too
    *     long
-   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
-   * @throws RdmaException where it cannot be created, bound or resolved
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws RdmaException if the identifier cannot be created, bound or resolved
    */
   public static SynchronousCmId open(AddressInfo info, Duration timeout)
       throws InterruptedException {
@@ -105,7 +104,8 @@ public final class SynchronousCmId implements AutoCloseable {
     if (known.isEmpty()) {
       resolveRoute(timeout);
     } else {
-      await("rdma_set_option", () -> id.paths(known), CmEvent.RouteResolved.class, timeout);
+      await(
+          "rdma_set_option", () -> id.options().paths(known), CmEvent.RouteResolved.class, timeout);
     }
   }
 
@@ -119,7 +119,7 @@ public final class SynchronousCmId implements AutoCloseable {
     }
     try {
       request.id().migrate(channel);
-      return new SynchronousCmId(channel, request.id(), request, NOTHING);
+      return new SynchronousCmId(channel, request.id(), request, PrivateData.NONE);
     } catch (RuntimeException failed) {
       request.id().close();
       channel.close();
@@ -128,8 +128,8 @@ public final class SynchronousCmId implements AutoCloseable {
   }
 
   /**
-   * The identifier, for what needs no waiting: to bind, to listen, to reject, to make the queue
-   * pair of, to set options. Do not read the events of its channel.
+   * Returns the identifier, for all that needs no waiting: to bind, to listen, to reject, to create
+   * the queue pair, to set options. Do not read the events of its channel.
    *
    * @return the identifier
    */
@@ -138,41 +138,44 @@ public final class SynchronousCmId implements AutoCloseable {
   }
 
   /**
-   * The request that it came with.
+   * Returns the request that created this identifier.
    *
-   * @return what the peer told; empty where {@link #awaitRequest} did not make this
+   * @return what the peer sent; empty unless {@link #awaitRequest} returned this identifier
    */
   public Optional<CmEvent.ConnectRequest> request() {
     return Optional.ofNullable(request);
   }
 
   /**
-   * Resolves the address of a peer: {@code rdma_resolve_addr}.
+   * Resolves the address of a peer, and binds the identifier to the device that leads there: {@code
+   * rdma_resolve_addr}.
    *
    * @param peer an InetSocketAddress or an {@link IbAddress}
-   * @param timeout how long that may take, to 24 days, in milliseconds
-   * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where the address is unresolved or of another kind, or the
-   *     timeout negative or too long
-   * @throws IllegalStateException where the identifier is closed, also while waiting
-   * @throws RdmaException where it was not resolved: ENODEV where no RDMA device leads there,
-   *     EHOSTUNREACH or ETIMEDOUT where nobody answers to the address
+   * @param timeout how long that may take, up to 24 days, in milliseconds
+   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
+   * @throws IllegalArgumentException if the address is unresolved or of another kind, or the
+   *     timeout is negative or too long
+   * @throws IllegalStateException if the identifier is closed, also while waiting
+   * @throws RdmaException if it was not resolved: ENODEV if no RDMA device leads there,
+   *     EHOSTUNREACH or ETIMEDOUT if no host answers to the address
    */
   public void resolveAddress(SocketAddress peer, Duration timeout) throws InterruptedException {
     resolveAddress(null, peer, timeout);
   }
 
   /**
-   * Resolves the address of a peer, from a local address: {@code rdma_resolve_addr}.
+   * Resolves the address of a peer as seen from a local address, and binds the identifier to that:
+   * {@code rdma_resolve_addr}.
    *
-   * @param local the address to bind to; null where any will do
+   * @param local the local address; null for any
    * @param peer an InetSocketAddress or an {@link IbAddress}
-   * @param timeout how long that may take, to 24 days, in milliseconds
-   * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where an address is unresolved or of another kind, or the
-   *     timeout negative or too long
-   * @throws IllegalStateException where the identifier is closed, also while waiting
-   * @throws RdmaException where it was not resolved, as said above
+   * @param timeout how long that may take, up to 24 days, in milliseconds
+   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
+   * @throws IllegalArgumentException if an address is unresolved or of another kind, or the timeout
+   *     is negative or too long
+   * @throws IllegalStateException if the identifier is closed, also while waiting
+   * @throws RdmaException if it was not resolved: ENODEV if no RDMA device leads there,
+   *     EHOSTUNREACH or ETIMEDOUT if no host answers to the address
    */
   public void resolveAddress(@Nullable SocketAddress local, SocketAddress peer, Duration timeout)
       throws InterruptedException {
@@ -184,14 +187,14 @@ public final class SynchronousCmId implements AutoCloseable {
   }
 
   /**
-   * Resolves the route to the peer, once its address is: {@code rdma_resolve_route}.
+   * Resolves the route to the peer, after its address was resolved: {@code rdma_resolve_route}.
    *
-   * @param timeout how long that may take, to 24 days, in milliseconds
-   * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where the timeout is negative or too long
-   * @throws IllegalStateException where the identifier is closed, also while waiting, or its
-   *     address is not resolved
-   * @throws RdmaException where it was not resolved in time
+   * @param timeout how long that may take, up to 24 days, in milliseconds
+   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
+   * @throws IllegalArgumentException if the timeout is negative or too long
+   * @throws IllegalStateException if the identifier is closed, also while waiting, or its address
+   *     is not resolved
+   * @throws RdmaException if it was not resolved in time
    */
   public void resolveRoute(Duration timeout) throws InterruptedException {
     await(
@@ -199,53 +202,57 @@ public final class SynchronousCmId implements AutoCloseable {
   }
 
   /**
-   * Connects to the peer, once the route is resolved and the queue pair created: {@code
+   * Connects to the peer, after the route was resolved and the queue pair was created: {@code
    * rdma_connect}.
    *
-   * @param parameters what the peer is told
+   * @param parameters what this side tells the peer
    * @param timeout how long that may take
-   * @return what the peer told; for datagrams, where to send them
-   * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where the timeout is negative, or as {@link CmId#connect} says
-   * @throws IllegalStateException where the identifier is closed, also while waiting, or as {@link
-   *     CmId#connect} says
-   * @throws ConnectionRejectedException where the peer rejected it, or nobody listens there
-   * @throws RdmaException where it was not made in time (ETIMEDOUT), or failed
+   * @return what the peer answered; in a port space of datagrams, where to send them
+   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
+   * @throws IllegalArgumentException if the timeout is negative, or see {@link CmId#connect}
+   * @throws IllegalStateException if the identifier is closed, also while waiting, or see {@link
+   *     CmId#connect}
+   * @throws ConnectionRejectedException if the peer rejected the request, or no program listens
+   *     there
+   * @throws RdmaException if the peer did not answer in time (ETIMEDOUT), or connecting failed
    */
   public CmEvent.Established connect(ConnectionParameters parameters, Duration timeout)
       throws InterruptedException {
-    return await(
-        "rdma_connect(" + peer() + ")",
-        () -> id.connect(preceded(parameters)),
-        CmEvent.Established.class,
-        timeout);
+    return connect(parameters, CmEvent.Established.class, timeout);
   }
 
   /**
-   * Connects to the peer with a queue pair of one's own: {@code rdma_connect}. Bring that queue
-   * pair to READY_TO_SEND with {@link CmId#initQueuePairAttributes} once this returns, then call
-   * {@link CmId#establish}.
+   * Connects to the peer with an {@linkplain ExternalQueuePair external queue pair}: {@code
+   * rdma_connect}. When this returns, bring the queue pair to READY_TO_SEND with {@link
+   * ExternalQueuePair#changeTo}, then call {@link ExternalQueuePair#establish}.
    *
-   * @param parameters what the peer is told, the number of the queue pair among it
+   * @param parameters what this side tells the peer, with the number of the queue pair
    * @param timeout how long that may take
-   * @return what the peer told
-   * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where the timeout is negative, or as {@link CmId#connect} says
-   * @throws IllegalStateException where the identifier is closed, also while waiting, or as {@link
-   *     CmId#connect} says
-   * @throws ConnectionRejectedException where the peer rejected it, or nobody listens there
-   * @throws RdmaException where it was not accepted in time (ETIMEDOUT), or failed
+   * @return what the peer answered
+   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
+   * @throws IllegalArgumentException if the timeout is negative, or see {@link CmId#connect}
+   * @throws IllegalStateException if the identifier is closed, also while waiting, or see {@link
+   *     CmId#connect}
+   * @throws ConnectionRejectedException if the peer rejected the request, or no program listens
+   *     there
+   * @throws RdmaException if the peer did not answer in time (ETIMEDOUT), or connecting failed
    */
-  public CmEvent.ConnectResponse request(ConnectionParameters parameters, Duration timeout)
+  public CmEvent.ConnectResponse connectExternal(ConnectionParameters parameters, Duration timeout)
+      throws InterruptedException {
+    return connect(parameters, CmEvent.ConnectResponse.class, timeout);
+  }
+
+  private <E extends CmEvent> E connect(
+      ConnectionParameters parameters, Class<E> outcome, Duration timeout)
       throws InterruptedException {
     return await(
         "rdma_connect(" + peer() + ")",
-        () -> id.connect(preceded(parameters)),
-        CmEvent.ConnectResponse.class,
+        () -> id.connect(withConnectData(parameters)),
+        outcome,
         timeout);
   }
 
-  private ConnectionParameters preceded(ConnectionParameters parameters) {
+  private ConnectionParameters withConnectData(ConnectionParameters parameters) {
     if (!connectData.hasRemaining()) {
       return parameters;
     }
@@ -258,20 +265,20 @@ public final class SynchronousCmId implements AutoCloseable {
   }
 
   private SocketAddress peer() {
-    return id.peerSocketAddress();
+    return id.addresses().peer();
   }
 
   /**
-   * Waits for a peer that wants to connect, on an identifier that listens: {@code
-   * rdma_get_request}. This one stays open whatever happens.
+   * Waits for a peer that connects to this identifier, which listens: {@code rdma_get_request}.
+   * This identifier stays open whatever happens.
    *
-   * @param timeout how long to wait at most; zero looks and does not wait
-   * @return the identifier that came with the request, on a channel of its own, to {@link #accept}
-   *     or to reject, and to close; empty where no peer came within that time
-   * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where the timeout is negative
-   * @throws IllegalStateException where the identifier is closed, also while waiting
-   * @throws RdmaException where the device is gone, or a channel cannot be had
+   * @param timeout the maximum time to wait; zero does not wait
+   * @return the identifier that the request created, on a channel of its own: accept or reject it,
+   *     and close it; empty if no peer came in time
+   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
+   * @throws IllegalArgumentException if the timeout is negative
+   * @throws IllegalStateException if the identifier is closed, also while waiting
+   * @throws RdmaException if the device was removed or a channel cannot be opened
    */
   public Optional<SynchronousCmId> awaitRequest(Duration timeout) throws InterruptedException {
     Deadline deadline = Deadline.after(timeout);
@@ -288,16 +295,16 @@ public final class SynchronousCmId implements AutoCloseable {
   }
 
   /**
-   * Accepts the peer, once the queue pair is created: {@code rdma_accept}. For datagrams it does
-   * not wait.
+   * Accepts the peer, after the queue pair was created: {@code rdma_accept}. It does not wait in a
+   * port space of datagrams.
    *
-   * @param parameters what the peer is told
+   * @param parameters what this side tells the peer
    * @param timeout how long it may take until the connection is there
-   * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where the timeout is negative, or as {@link CmId#accept} says
-   * @throws IllegalStateException where the identifier is closed, also while waiting, or as {@link
-   *     CmId#accept} says
-   * @throws RdmaException where it was not there in time (ETIMEDOUT), or failed
+   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
+   * @throws IllegalArgumentException if the timeout is negative, or see {@link CmId#accept}
+   * @throws IllegalStateException if the identifier is closed, also while waiting, or see {@link
+   *     CmId#accept}
+   * @throws RdmaException if the connection was not there in time (ETIMEDOUT), or accepting failed
    */
   public void accept(ConnectionParameters parameters, Duration timeout)
       throws InterruptedException {
@@ -316,11 +323,10 @@ public final class SynchronousCmId implements AutoCloseable {
    * Ends the connection, and waits until the peer has ended it too: {@code rdma_disconnect}.
    *
    * @param timeout how long that may take
-   * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where the timeout is negative
-   * @throws IllegalStateException where the identifier is closed, also while waiting
-   * @throws RdmaException where the peer did not answer in time (ETIMEDOUT), or there is no
-   *     connection
+   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
+   * @throws IllegalArgumentException if the timeout is negative
+   * @throws IllegalStateException if the identifier is closed, also while waiting
+   * @throws RdmaException if the peer did not answer in time (ETIMEDOUT), or there is no connection
    */
   public void disconnect(Duration timeout) throws InterruptedException {
     if (disconnected) {
@@ -332,14 +338,15 @@ public final class SynchronousCmId implements AutoCloseable {
   }
 
   /**
-   * Waits until the peer has ended the connection. {@link #disconnect}, or a close, answers it.
+   * Waits until the peer has ended the connection. Answer with {@link #disconnect} or {@link
+   * #close}.
    *
-   * @param timeout how long to wait at most; zero looks and does not wait
-   * @return whether it has
-   * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where the timeout is negative
-   * @throws IllegalStateException where the identifier is closed, also while waiting
-   * @throws RdmaException where the device is gone
+   * @param timeout the maximum time to wait; zero does not wait
+   * @return whether the peer has ended it
+   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
+   * @throws IllegalArgumentException if the timeout is negative
+   * @throws IllegalStateException if the identifier is closed, also while waiting
+   * @throws RdmaException if the device was removed
    */
   public boolean awaitDisconnected(Duration timeout) throws InterruptedException {
     Deadline deadline = Deadline.after(timeout);
@@ -358,59 +365,61 @@ public final class SynchronousCmId implements AutoCloseable {
   }
 
   /**
-   * Joins a multicast group, to send and to receive: {@code rdma_join_multicast}.
+   * Joins a multicast group, to send and to receive: {@code rdma_join_multicast}. {@link
+   * MulticastMembership#leave} leaves it.
    *
-   * @param group an InetSocketAddress or an {@link IbAddress}; the port is of no meaning
+   * @param group an InetSocketAddress or an {@link IbAddress}; the port has no meaning
    * @param timeout how long that may take
    * @return where to send to the group
-   * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where the timeout is negative, or the address unresolved or of
+   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
+   * @throws IllegalArgumentException if the timeout is negative, or the address is unresolved or of
    *     another kind
-   * @throws IllegalStateException where the identifier is closed, also while waiting, or has no
-   *     device yet
-   * @throws RdmaException where it was not joined in time (ETIMEDOUT), or at all
+   * @throws IllegalStateException if the identifier is closed, also while waiting, or has no device
+   *     yet
+   * @throws RdmaException if the group was not joined in time (ETIMEDOUT), or joining failed
    */
   public CmEvent.MulticastJoined joinMulticast(SocketAddress group, Duration timeout)
       throws InterruptedException {
     return await(
         "rdma_join_multicast(" + group + ")",
-        () -> id.joinMulticast(group),
+        () -> id.multicast().join(group),
         CmEvent.MulticastJoined.class,
         timeout);
   }
 
   /**
-   * Joins a multicast group: {@code rdma_join_multicast_ex}.
+   * Joins a multicast group: {@code rdma_join_multicast_ex}. {@link MulticastMembership#leave}
+   * leaves it.
    *
-   * @param group an InetSocketAddress or an {@link IbAddress}; the port is of no meaning
-   * @param flag as what
+   * @param group an InetSocketAddress or an {@link IbAddress}; the port has no meaning
+   * @param flag whether to receive as well as to send
    * @param timeout how long that may take
    * @return where to send to the group
-   * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where the timeout is negative, or the address unresolved or of
+   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
+   * @throws IllegalArgumentException if the timeout is negative, or the address is unresolved or of
    *     another kind
-   * @throws IllegalStateException where the identifier is closed, also while waiting, or has no
-   *     device yet
-   * @throws RdmaException where it was not joined in time (ETIMEDOUT), or at all
+   * @throws IllegalStateException if the identifier is closed, also while waiting, or has no device
+   *     yet
+   * @throws RdmaException if the group was not joined in time (ETIMEDOUT), or joining failed
    */
   public CmEvent.MulticastJoined joinMulticast(SocketAddress group, JoinFlag flag, Duration timeout)
       throws InterruptedException {
     return await(
         "rdma_join_multicast_ex(" + group + ", " + flag + ")",
-        () -> id.joinMulticast(group, flag),
+        () -> id.multicast().join(group, flag),
         CmEvent.MulticastJoined.class,
         timeout);
   }
 
   private <E extends CmEvent> E await(
-      String call, Runnable begin, Class<E> wanted, Duration timeout) throws InterruptedException {
+      String call, Runnable begin, Class<E> outcome, Duration timeout) throws InterruptedException {
     Deadline deadline = Deadline.after(timeout);
     closeOnFailure(begin);
     try {
       while (true) {
-        CmEvent event = channel.awaitEvent(deadline.remaining()).orElseThrow(() -> late(call));
-        if (wanted.isInstance(event)) {
-          return wanted.cast(event);
+        CmEvent event = channel.awaitEvent(deadline.remaining()).orElseThrow(() -> timedOut(call));
+        if (outcome.isInstance(event)) {
+          return outcome.cast(event);
         }
         throwFailure(call, event);
       }
@@ -429,9 +438,11 @@ public final class SynchronousCmId implements AutoCloseable {
     }
   }
 
-  private static RdmaException late(String call) {
+  private static RdmaException timedOut(String call) {
     return new RdmaException(
-        call, ErrorNumber.ETIMEDOUT.value(), "The peer did not answer within the timeout given");
+        call,
+        ErrorNumber.ETIMEDOUT.value(),
+        "No answer came within the timeout: check that the peer is reachable, or wait longer");
   }
 
   private static void throwFailure(String call, CmEvent event) {
@@ -439,21 +450,21 @@ public final class SynchronousCmId implements AutoCloseable {
       throw new ConnectionRejectedException(call, rejected);
     }
     if (event instanceof CmEvent.Failure failure) {
-      throw Cm.failure(call, failure.errno());
+      throw CmFailures.of(call, failure.errno());
     }
     if (event instanceof CmEvent.Disconnected) {
-      throw Cm.failure(call, ErrorNumber.ECONNRESET.value());
+      throw CmFailures.of(call, ErrorNumber.ECONNRESET.value());
     }
     if (event instanceof CmEvent.DeviceRemoved) {
-      throw Cm.failure(call, ErrorNumber.ENODEV.value());
+      throw CmFailures.of(call, ErrorNumber.ENODEV.value());
     }
   }
 
   /**
-   * Ends the wait, and closes the identifier with its queue pair, then its channel. Does nothing
-   * where it is closed.
+   * Ends the wait, and closes the identifier with its queue pair, then its channel. Does nothing if
+   * the identifier is closed.
    *
-   * @throws RdmaException where a destruction failed; the rest was done all the same
+   * @throws RdmaException if a destruction failed; the other steps are done all the same
    */
   @Override
   public void close() {

@@ -1,50 +1,98 @@
 /**
- * The connection manager of rdma-core, librdmacm: connections are made by IP address and port, as
- * with sockets, and without any other way for the two sides to tell each other their queue pairs.
+ * The connection manager of rdma-core, librdmacm. It connects two queue pairs by IP address and
+ * port, as sockets are connected: the two sides need no other way to tell each other the addresses
+ * of their queue pairs.
  *
- * <h2>A client and a server</h2>
+ * <h2>Where to start</h2>
+ *
+ * <ul>
+ *   <li>{@link org.rdma4j.cm.SynchronousCmId} is the simplest class: each step waits for its
+ *       outcome. Use it for a few connections, or with a virtual thread for each.
+ *   <li>{@link org.rdma4j.cm.EventChannel} serves many connections from one thread: each step of a
+ *       {@link org.rdma4j.cm.CmId} returns at once, and a {@link org.rdma4j.cm.CmEvent} tells its
+ *       outcome.
+ *   <li>{@link org.rdma4j.cm.SimpleMessages} sends, receives, reads and writes over a connected
+ *       identifier, one request at a time.
+ *   <li>{@code org.rdma4j.connection} is built on this package and hides queue pairs and completion
+ *       queues behind a channel for messages.
+ * </ul>
+ *
+ * <h2>The steps</h2>
+ *
+ * A client
+ *
+ * <ol>
+ *   <li>resolves the server's address, which chooses a device,
+ *   <li>resolves the route,
+ *   <li>creates a queue pair and posts receives,
+ *   <li>connects,
+ *   <li>exchanges messages, and disconnects.
+ * </ol>
+ *
+ * A server
+ *
+ * <ol>
+ *   <li>binds an identifier to an address and listens,
+ *   <li>waits for a request, which comes with an identifier of its own,
+ *   <li>creates the queue pair of that identifier and posts receives,
+ *   <li>accepts, or rejects,
+ *   <li>exchanges messages until the client disconnects.
+ * </ol>
  *
  * {@snippet :
- * // import java.net.InetSocketAddress;
+ * // The client.
  * try (var client = SynchronousCmId.open(PortSpace.TCP)) {
  *   client.resolveAddress(new InetSocketAddress("192.0.2.1", 7471), timeout);
  *   client.resolveRoute(timeout);
- *   var device = client.id().device();
- *   var queue = device.createCompletionQueue(16);
- *   var domain = device.allocateProtectionDomain();
- *   var queuePair = client.id().createQueuePair(domain, QueuePairConfig.reliable(queue));
- *   client.connect(ConnectionParameters.DEFAULT, timeout);
+ *   try (var messages = SimpleMessages.create(client.id(), 1, 1)) { // with a queue pair
+ *     client.connect(ConnectionParameters.DEFAULT, timeout);
+ *     var hello = messages.registerMessages(5);
+ *     hello.segment().copyFrom(MemorySegment.ofArray("hello".getBytes(US_ASCII)));
+ *     messages.postSend(1, hello.slice(0, 5));
+ *     messages.awaitSend(timeout).orElseThrow();
+ *     client.disconnect(timeout);
+ *   }
  * }
- * try (var server = SynchronousCmId.open(PortSpace.TCP)) {
- *   server.id().bind(new InetSocketAddress(7471));
- *   server.id().listen(10);
- *   var peer = server.awaitRequest(timeout).orElseThrow();
- *   // its queue pair is made like the client's
- *   peer.accept(ConnectionParameters.DEFAULT, timeout);
+ *
+ * // The server.
+ * try (var listener = SynchronousCmId.open(PortSpace.TCP)) {
+ *   listener.id().bind(new InetSocketAddress(7471));
+ *   listener.id().listen(10);
+ *   try (var peer = listener.awaitRequest(timeout).orElseThrow();
+ *       var messages = SimpleMessages.create(peer.id(), 1, 1)) {
+ *     var buffer = messages.registerMessages(64);
+ *     messages.postReceive(1, buffer.slice(0, 64)); // before the client can send
+ *     peer.accept(ConnectionParameters.DEFAULT, timeout);
+ *     var received = messages.awaitReceive(timeout).orElseThrow();
+ *     System.out.println(received.bytes() + " bytes");
+ *     peer.awaitDisconnected(timeout);
+ *     peer.disconnect(timeout);
+ *   }
  * }
  * }
  *
- * <p>{@link org.rdma4j.cm.SynchronousCmId} waits for what each step leads to. A program that serves
- * many connections makes an {@link org.rdma4j.cm.EventChannel} instead, and steps each {@link
- * org.rdma4j.cm.CmId} of it on when its {@link org.rdma4j.cm.CmEvent} comes.
+ * <p>A program that needs more than {@code SimpleMessages} offers creates the queue pair from its
+ * own protection domain and completion queues, with {@link org.rdma4j.cm.CmId#device} and {@link
+ * org.rdma4j.cm.CmId#createQueuePair}.
  *
  * <h2>Events</h2>
  *
- * All of an event is copied, and it is acknowledged, before it is handed out. So an event is
- * acknowledged exactly once whatever becomes of it, its data can be read at any time, and closing
- * an identifier never waits for an event.
+ * An event is copied completely and acknowledged before the program gets it. So it is acknowledged
+ * exactly once, its data can be read at any time, and closing an identifier never waits for an
+ * event.
  *
  * <h2>Lifetimes</h2>
  *
- * An identifier depends on its channel, and its queue pair on the identifier, beside its domain and
- * its completion queues: closing one closes those that depend on it first. The devices belong to
- * librdmacm, which opens each once: all identifiers of a device share one {@link
- * org.rdma4j.verbs.RdmaDevice}, and closing that closes what was made of it, not the native device.
+ * An identifier depends on its channel. Its queue pair depends on the identifier, the protection
+ * domain and the completion queues. Closing an object first closes those that depend on it. The
+ * devices belong to librdmacm, which opens each of them once: all identifiers of a device share one
+ * {@link org.rdma4j.verbs.RdmaDevice}. Closing that object closes everything that was created from
+ * it, but not the native device.
  *
  * <h2>Threads</h2>
  *
- * All methods may be called from any thread. Calls on the identifiers of one channel go into C one
- * at a time, as does the reading of its events; none of these waits for the network.
+ * All methods may be called from any thread. Calls on the identifiers of one channel, and the
+ * reading of its events, enter C one at a time; none of them waits for the network.
  */
 @NullMarked
 package org.rdma4j.cm;

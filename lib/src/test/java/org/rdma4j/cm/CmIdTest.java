@@ -80,10 +80,10 @@ final class CmIdTest {
 
   @Test
   void anAddressCanBeUsedTwiceWhereBothAllowIt() {
-    id.reuseAddress(true);
+    id.options().reuseAddress(true);
     id.bind(CmLoopback.address(0));
     CmId second = channel.createId(PortSpace.TCP);
-    second.reuseAddress(true);
+    second.options().reuseAddress(true);
     second.bind(id.localAddress());
     assertThat(second.localAddress()).isEqualTo(id.localAddress());
   }
@@ -92,9 +92,9 @@ final class CmIdTest {
   void optionsAreTaken() {
     assertThatCode(
             () -> {
-              id.typeOfService(0x20);
-              id.ackTimeout(19);
-              id.ipv6Only(true);
+              id.options().typeOfService(0x20);
+              id.options().ackTimeout(19);
+              id.options().ipv6Only(true);
             })
         .doesNotThrowAnyException();
   }
@@ -104,7 +104,7 @@ final class CmIdTest {
     try (var listener = CmLoopback.listener(PortSpace.TCP);
         var client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(listener));
         var side = new CmLoopback.Side(client.id())) {
-      client.id().ackTimeout(17);
+      client.id().options().ackTimeout(17);
       var connect = CmLoopback.start(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE));
       try (var server = listener.awaitRequest(PATIENCE).orElseThrow();
           var other = new CmLoopback.Side(server.id())) {
@@ -125,8 +125,8 @@ final class CmIdTest {
             () -> id.connect(ConnectionParameters.DEFAULT),
             () -> id.accept(ConnectionParameters.DEFAULT),
             id::disconnect,
-            () -> id.initQueuePairAttributes(QueuePairState.INIT),
-            () -> id.joinMulticast(new InetSocketAddress("239.1.1.1", 0)),
+            () -> id.externalQueuePair().changeTo(QueuePairState.INIT),
+            () -> id.multicast().join(new InetSocketAddress("239.1.1.1", 0)),
             () -> id.notifyOf(AsyncEventType.COMMUNICATION_ESTABLISHED));
     for (var call : calls) {
       assertThatThrownBy(call)
@@ -146,11 +146,11 @@ final class CmIdTest {
             () -> id.resolveAddress(CmLoopback.address(1), PATIENCE),
             () -> id.connect(ConnectionParameters.DEFAULT),
             () -> id.migrate(channel),
-            id::establish,
+            () -> id.externalQueuePair().establish(),
             id::localAddress,
             id::device,
             id::queuePair,
-            id::remoteEce,
+            () -> id.externalQueuePair().remoteEce(),
             id::handle);
     for (var call : calls) {
       assertThatThrownBy(call)
@@ -228,19 +228,19 @@ final class CmIdTest {
   @Test
   void itKnowsItsGids() throws Exception {
     resolve();
-    assertThat(id.sourceGid().toString()).endsWith(CmLoopback.host().getHostAddress());
-    assertThat(id.destinationGid()).isEqualTo(id.sourceGid());
+    assertThat(id.addresses().sourceGid().toString()).endsWith(CmLoopback.host().getHostAddress());
+    assertThat(id.addresses().destinationGid()).isEqualTo(id.addresses().sourceGid());
     // The kernel tells one on InfiniBand alone.
-    assertThat(id.partitionKey()).isZero();
+    assertThat(id.addresses().partitionKey()).isZero();
     assertThat(id.port()).isEqualTo(1);
   }
 
   @Test
   void softRoceOffersNoEce() throws Exception {
     resolve();
-    assertThat(id.remoteEce()).isEqualTo(new Ece(0, 0, 0));
-    id.localEce(new Ece(0x1234, 1, 0));
-    assertThatThrownBy(() -> id.localEce(new Ece(0, 1, 0)))
+    assertThat(id.externalQueuePair().remoteEce()).isEqualTo(new Ece(0, 0, 0));
+    id.externalQueuePair().localEce(new Ece(0x1234, 1, 0));
+    assertThatThrownBy(() -> id.externalQueuePair().localEce(new Ece(0, 1, 0)))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
@@ -272,8 +272,10 @@ final class CmIdTest {
             4,
             2,
             14);
-    assertThatThrownBy(() -> id.paths(List.of(path))).isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> id.paths(List.of())).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> id.options().paths(List.of(path)))
+        .isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> id.options().paths(List.of()))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
@@ -281,7 +283,8 @@ final class CmIdTest {
     resolve();
     try (var side = new CmLoopback.Side(id)) {
       assertThat(side.queuePair.query().state()).isEqualTo(QueuePairState.INIT);
-      assertThatThrownBy(id::establish).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> id.externalQueuePair().establish())
+          .isInstanceOf(IllegalStateException.class);
     }
   }
 }

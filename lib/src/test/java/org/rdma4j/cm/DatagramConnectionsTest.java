@@ -119,11 +119,11 @@ final class DatagramConnectionsTest {
       stays.joinMulticast(GROUP, PATIENCE);
       b.receive(1, 0, 64);
       c.receive(1, 0, 64);
-      left.id().leaveMulticast(GROUP);
+      left.id().multicast().leave(GROUP);
       send(a, joined.destination());
       assertReceived(c);
       assertThat(b.completions.poll()).isZero();
-      assertThatThrownBy(() -> left.id().leaveMulticast(GROUP))
+      assertThatThrownBy(() -> left.id().multicast().leave(GROUP))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("239.1.1.3");
     }

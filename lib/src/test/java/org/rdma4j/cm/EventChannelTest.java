@@ -123,7 +123,7 @@ final class EventChannelTest {
           server.accept(ConnectionParameters.DEFAULT.queuePairNumber(b.queuePair().number()));
           next(channel, CmEvent.ConnectResponse.class);
           toReadyToSend(client, a.queuePair());
-          client.establish();
+          client.externalQueuePair().establish();
           assertThat(next(channel, CmEvent.Established.class).id()).isSameAs(server);
           assertThat(a.queuePair().query().remoteQueuePairNumber())
               .isEqualTo(b.queuePair().number());
@@ -146,13 +146,13 @@ final class EventChannelTest {
     var queue = id.device().createCompletionQueue(4 * CmLoopback.DEPTH);
     var domain = id.device().allocateProtectionDomain();
     var queuePair = domain.createQueuePair(CmLoopback.Side.config(id, queue));
-    queuePair.modify(id.initQueuePairAttributes(QueuePairState.INIT));
+    queuePair.modify(id.externalQueuePair().changeTo(QueuePairState.INIT));
     return new Own(queue, domain.register(4096, AccessFlag.LOCAL_WRITE), queuePair);
   }
 
   private static void toReadyToSend(CmId id, QueuePair queuePair) {
-    queuePair.modify(id.initQueuePairAttributes(QueuePairState.READY_TO_RECEIVE));
-    queuePair.modify(id.initQueuePairAttributes(QueuePairState.READY_TO_SEND));
+    queuePair.modify(id.externalQueuePair().changeTo(QueuePairState.READY_TO_RECEIVE));
+    queuePair.modify(id.externalQueuePair().changeTo(QueuePairState.READY_TO_SEND));
   }
 
   private static CompletionOpcode sendsTo(Own from, Own to) {

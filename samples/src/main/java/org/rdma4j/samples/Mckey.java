@@ -119,7 +119,7 @@ final class Mckey implements Callable<Integer> {
     if (nodes.messages() > 0) {
       transfer(NodeOptions.watch(channel, event -> step(event, address)));
     }
-    datagrams.keySet().forEach(id -> id.leaveMulticast(address));
+    datagrams.keySet().forEach(id -> id.multicast().leave(address));
   }
 
   private SocketAddress address() {
@@ -174,7 +174,7 @@ final class Mckey implements Callable<Integer> {
     if (!sender) {
       made.postReceives();
     }
-    id.joinMulticast(address, sendOnly ? JoinFlag.SEND_ONLY_FULL_MEMBER : JoinFlag.FULL_MEMBER);
+    id.multicast().join(address, sendOnly ? JoinFlag.SEND_ONLY_FULL_MEMBER : JoinFlag.FULL_MEMBER);
   }
 
   private void say(AddressVector vector) {

@@ -99,7 +99,7 @@ final class ServerOptions {
   /** What follows where an address was resolved. */
   void resolveRoute(CmId id) {
     if (typeOfService != null) {
-      id.typeOfService(typeOfService);
+      id.options().typeOfService(typeOfService);
     }
     id.resolveRoute(nodes.common.timeout());
   }

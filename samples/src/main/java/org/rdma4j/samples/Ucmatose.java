@@ -193,7 +193,7 @@ final class Ucmatose implements Callable<Integer> {
 
   private void limitWait(CmId id) {
     if (ackTimeout != null) {
-      id.ackTimeout(ackTimeout);
+      id.options().ackTimeout(ackTimeout);
     }
   }
 

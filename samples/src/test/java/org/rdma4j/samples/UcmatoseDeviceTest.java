@@ -140,7 +140,7 @@ class UcmatoseDeviceTest {
   }
 
   private static void assertThatItWasRejected(Outcome client) {
-    client.assertFailed("The program that listens there rejected it");
+    client.assertFailed("The program that listens there rejected the connection");
     assertThat(client.out()).contains("cmatose: event: RDMA_CM_EVENT_REJECTED, error: 28");
   }
 
@@ -148,7 +148,7 @@ class UcmatoseDeviceTest {
   void absentPeersAreToldInALine() throws Exception {
     int port = TestDevice.freePort();
     Outcome client = Outcome.of(client(port, "-C 1").split(" "));
-    client.assertFailed("Nobody listens at that port");
+    client.assertFailed("No program listens on that port");
     assertThat(client.out()).contains("cmatose: event: RDMA_CM_EVENT_REJECTED, error: 8");
 
     Outcome unreached =

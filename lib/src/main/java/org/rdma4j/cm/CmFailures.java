@@ -5,19 +5,19 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.bindings.inlines.Errno;
 
-/** Turns what librdmacm's functions return on failure into exceptions. */
-final class Cm {
-  private Cm() {}
+/** Turns the failures of librdmacm's functions into exceptions. */
+final class CmFailures {
+  private CmFailures() {}
 
-  /** For functions that return 0, or -1 and errno. */
+  /** Throws if the function, which returns 0 or -1 and sets errno, has failed. */
   static void check(String call, int result) {
     if (result != 0) {
-      throw failure(call, Errno.errno());
+      throw of(call, Errno.errno());
     }
   }
 
-  /** The exception for that errno value. */
-  static RdmaException failure(String call, int errno) {
+  /** Returns the exception for an errno value. */
+  static RdmaException of(String call, int errno) {
     return errno == ErrorNumber.EOPNOTSUPP.value() || errno == ErrorNumber.ENOSYS.value()
         ? new UnsupportedByDeviceException(call, errno, null)
         : new RdmaException(call, errno);
