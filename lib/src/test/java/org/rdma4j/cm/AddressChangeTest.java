@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.rdma4j.AddedDevice;
 import org.rdma4j.Command;
 
-/** Two interfaces in a bond, of which one takes over from the other, with its own MAC address. */
+/** Moves an address from one interface of a bond to the other, which has another MAC address. */
 @Tag("removal")
 @Order(Integer.MAX_VALUE)
 final class AddressChangeTest {

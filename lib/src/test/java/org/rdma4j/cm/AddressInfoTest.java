@@ -16,7 +16,7 @@ final class AddressInfoTest {
   private static final AddressHints DIGITS = AddressHints.DEFAULT.numericHost(true);
 
   @Test
-  void anAddressInDigitsIsThatOfThePeer() throws Exception {
+  void aNumericAddressIsResolvedToThePeersAddress() throws Exception {
     AddressInfo info = AddressInfo.resolve("192.0.2.9", "7471", DIGITS, PATIENCE).getFirst();
     assertThat(info.destination()).isEqualTo(new InetSocketAddress("192.0.2.9", 7471));
     assertThat(info.source()).isNull();
@@ -37,7 +37,7 @@ final class AddressInfoTest {
   }
 
   @Test
-  void aHintedSourceIsKept() throws Exception {
+  void theSourceInTheHintsIsKept() throws Exception {
     InetSocketAddress source = new InetSocketAddress("192.0.2.7", 0);
     AddressInfo info =
         AddressInfo.resolve("192.0.2.9", "7471", DIGITS.source(source), PATIENCE).getFirst();
@@ -45,7 +45,7 @@ final class AddressInfoTest {
   }
 
   @Test
-  void anIpv6AddressIsOneOfInfinibandWhereThatIsWanted() throws Exception {
+  void anIpv6AddressBecomesAnInfinibandAddressIfTheHintsAskForIt() throws Exception {
     AddressInfo info =
         AddressInfo.resolve(
                 "fe80::1",
@@ -63,7 +63,7 @@ final class AddressInfoTest {
   }
 
   @Test
-  void aNameInsteadOfDigitsIsNotKnown() {
+  void aNameIsRefusedIfTheHintsAskForANumericAddress() {
     assertThatThrownBy(() -> AddressInfo.resolve("nowhere.invalid", "1", DIGITS, PATIENCE))
         .isInstanceOf(RdmaException.class)
         .hasMessageContaining("nowhere.invalid")
@@ -71,7 +71,7 @@ final class AddressInfoTest {
   }
 
   @Test
-  void anEmptyTimeoutIsOverAtOnce() {
+  void aTimeoutOfZeroEndsAtOnce() {
     assertThatThrownBy(() -> AddressInfo.resolve("192.0.2.9", "1", DIGITS, Duration.ZERO))
         .isInstanceOf(RdmaException.class)
         .hasMessageContaining("ETIMEDOUT");

@@ -24,14 +24,14 @@ final class CmCyclesTest {
   }
 
   @Test
-  void whatIsClosedInTheMiddleLeavesNothingBehind() throws Exception {
+  void closingInTheMiddleLeavesNothingBehind() throws Exception {
     leavesNothingBehind(
         () -> closeInTheMiddle(Duration.ofNanos(ThreadLocalRandom.current().nextLong(20_000_000))));
   }
 
   private static void leavesNothingBehind(Cycle cycle) throws Exception {
-    // Objects are known by the thread that opened their device, which librdmacm does once for the
-    // process.
+    // The kernel lists objects under the thread that opened their device, and librdmacm opens each
+    // device once for the process. This connection makes that happen before the first count.
     try (var connected = CmLoopback.connected(PortSpace.TCP)) {
       Resources before = Resources.now();
       assertThat(before.objects()).contains("qp", "cm_id");
@@ -47,7 +47,7 @@ final class CmCyclesTest {
     void run() throws Exception;
   }
 
-  /** Both sides connect, while other threads close what they use, in whatever order. */
+  /** Both sides connect while other threads close, in any order, what they use. */
   private static void closeInTheMiddle(Duration after) throws Exception {
     SynchronousCmId listener = CmLoopback.listener(PortSpace.TCP);
     SynchronousCmId client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(listener));
@@ -83,7 +83,7 @@ final class CmCyclesTest {
     try {
       call.make();
     } catch (IllegalStateException | RdmaException refused) {
-      // As it should be where something is closed.
+      // The right outcome if something is closed.
     }
     return true;
   }

@@ -45,7 +45,7 @@ final class CmIdTest {
   }
 
   @Test
-  void itIsBoundToAPortOfTheSystemsChoice() {
+  void theSystemChoosesThePortIfItIsZero() {
     id.bind(CmLoopback.address(0));
     assertThat(id.localAddress().getAddress()).isEqualTo(CmLoopback.host());
     assertThat(id.localAddress().getPort()).isPositive();
@@ -53,7 +53,7 @@ final class CmIdTest {
   }
 
   @Test
-  void thatNoTimeIsLeftIsNoBadArgumentOfARoute() throws Exception {
+  void aTimeoutOfZeroIsValidForARoute() throws Exception {
     resolve();
     assertThatCode(() -> id.resolveRoute(Duration.ZERO)).doesNotThrowAnyException();
   }
@@ -68,7 +68,7 @@ final class CmIdTest {
   }
 
   @Test
-  void aPortThatIsTakenIsNamed() {
+  void theExceptionNamesThePortThatIsTaken() {
     id.bind(CmLoopback.address(0));
     InetSocketAddress taken = id.localAddress();
     CmId second = channel.createId(PortSpace.TCP);
@@ -79,7 +79,7 @@ final class CmIdTest {
   }
 
   @Test
-  void anAddressCanBeUsedTwiceWhereBothAllowIt() {
+  void twoIdentifiersShareAnAddressIfBothAllowIt() {
     id.options().reuseAddress(true);
     id.bind(CmLoopback.address(0));
     CmId second = channel.createId(PortSpace.TCP);
@@ -89,7 +89,7 @@ final class CmIdTest {
   }
 
   @Test
-  void optionsAreTaken() {
+  void optionsAreAccepted() {
     assertThatCode(
             () -> {
               id.options().typeOfService(0x20);
@@ -100,7 +100,7 @@ final class CmIdTest {
   }
 
   @Test
-  void theAckTimeoutIsThatOfTheQueuePair() throws Exception {
+  void theAckTimeoutReachesTheQueuePair() throws Exception {
     try (var listener = CmLoopback.listener(PortSpace.TCP);
         var client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(listener));
         var side = new CmLoopback.Side(client.id())) {
@@ -190,7 +190,7 @@ final class CmIdTest {
   }
 
   @Test
-  void anExtendedQueuePairCanBeHad() throws Exception {
+  void anExtendedQueuePairCanBeCreated() throws Exception {
     resolve();
     var queue = id.device().createCompletionQueue(8);
     var domain = id.device().allocateProtectionDomain();
@@ -202,7 +202,7 @@ final class CmIdTest {
   }
 
   @Test
-  void aDomainOfADeviceThatWasOpenedApartIsRefused() throws Exception {
+  void aDomainOfASeparatelyOpenedDeviceIsRefused() throws Exception {
     resolve();
     try (RdmaDevice apart = RdmaDevice.open(id.device().info().name())) {
       var queue = apart.createCompletionQueue(8);
@@ -230,7 +230,7 @@ final class CmIdTest {
     resolve();
     assertThat(id.addresses().sourceGid().toString()).endsWith(CmLoopback.host().getHostAddress());
     assertThat(id.addresses().destinationGid()).isEqualTo(id.addresses().sourceGid());
-    // The kernel tells one on InfiniBand alone.
+    // The kernel reports a partition key only on InfiniBand.
     assertThat(id.addresses().partitionKey()).isZero();
     assertThat(id.port()).isEqualTo(1);
   }
@@ -245,7 +245,7 @@ final class CmIdTest {
   }
 
   @Test
-  void roceHasNoAddressesOfInfiniband() {
+  void roceHasNoInfinibandAddresses() {
     CmId ib = channel.createId(PortSpace.IB);
     IbAddress address = IbAddress.of(CmDevices.list().getFirst().gid(1, 0), PortSpace.IB, 7471);
     assertThatThrownBy(() -> ib.bind(address))
@@ -279,7 +279,7 @@ final class CmIdTest {
   }
 
   @Test
-  void establishingWithAQueuePairOfItsOwnIsRefused() throws Exception {
+  void establishingWithAManagedQueuePairIsRefused() throws Exception {
     resolve();
     try (var side = new CmLoopback.Side(id)) {
       assertThat(side.queuePair.query().state()).isEqualTo(QueuePairState.INIT);

@@ -23,9 +23,9 @@ import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SendRequests;
 
-/** The two sides of the connection manager on the machine's RDMA device. */
+/** Both sides of connections and datagrams on this machine's RDMA device. */
 final class CmLoopback {
-  /** An emulated guest may stop for seconds. */
+  /** Long, because an emulated guest may stop for seconds. */
   static final Duration PATIENCE = Duration.ofSeconds(30);
 
   static final int DEPTH = 16;
@@ -40,7 +40,7 @@ final class CmLoopback {
     return new InetSocketAddress(host(), port);
   }
 
-  /** One that listens on a port of the system's choice. */
+  /** Returns an identifier that listens on a port that the system chose. */
   static SynchronousCmId listener(PortSpace space) {
     return listener(space, host());
   }
@@ -56,7 +56,7 @@ final class CmLoopback {
     return listener.id().localAddress();
   }
 
-  /** One that has resolved its way to the address. */
+  /** Returns an identifier that has resolved the address and the route. */
   static SynchronousCmId resolved(PortSpace space, InetSocketAddress to)
       throws InterruptedException {
     SynchronousCmId client = SynchronousCmId.open(space);
@@ -65,7 +65,7 @@ final class CmLoopback {
     return client;
   }
 
-  /** What a program has on its side: closing it closes all but the identifier. */
+  /** What one side creates for its identifier. Closing it closes all but the identifier. */
   static final class Side implements AutoCloseable {
     final CompletionQueue queue;
     final ProtectionDomain domain;
@@ -118,7 +118,7 @@ final class CmLoopback {
       sends.post();
     }
 
-    /** Polls until that many requests have succeeded, and tells their kinds. */
+    /** Polls until that many requests have succeeded, and returns their opcodes. */
     List<CompletionOpcode> await(int expected) {
       List<CompletionOpcode> done = new ArrayList<>();
       long deadline = System.nanoTime() + PATIENCE.toNanos();
@@ -145,7 +145,7 @@ final class CmLoopback {
     }
   }
 
-  /** The two sides of a connection, or of datagrams. */
+  /** Both sides of a connection or of datagrams. */
   record Pair(
       SynchronousCmId listener,
       SynchronousCmId client,

@@ -69,7 +69,7 @@ final class ConnectionsTest {
     }
   }
 
-  /** That of the network interface behind the device. */
+  /** Returns the link-local address of the device's network interface. */
   private static Inet6Address linkLocal() throws IOException {
     return NetworkInterface.getByInetAddress(CmLoopback.host())
         .inetAddresses()
@@ -143,7 +143,7 @@ final class ConnectionsTest {
   }
 
   @Test
-  void aListenerThatNeverAcceptsLeavesNothingBehindOnceTimeIsUp() throws Exception {
+  void aConnectThatTimesOutLeavesNothingBehind() throws Exception {
     try (var listener = CmLoopback.listener(PortSpace.TCP);
         var client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(listener));
         var side = new CmLoopback.Side(client.id())) {
@@ -193,7 +193,7 @@ final class ConnectionsTest {
   }
 
   @Test
-  void aRejectionForTheSakeOfEceTellsSo() throws Exception {
+  void aRejectionBecauseOfEceHasThatReason() throws Exception {
     try (var listener = CmLoopback.listener(PortSpace.TCP);
         var client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(listener));
         var side = new CmLoopback.Side(client.id())) {

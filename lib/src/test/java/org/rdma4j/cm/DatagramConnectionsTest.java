@@ -90,7 +90,7 @@ final class DatagramConnectionsTest {
   }
 
   @Test
-  void aMemberThatJoinedToSendAloneReceivesNothing() throws Exception {
+  void aSendOnlyMemberReceivesNothing() throws Exception {
     try (var sender = member();
         var receiver = member();
         var a = new CmLoopback.Side(sender.id());
@@ -107,7 +107,7 @@ final class DatagramConnectionsTest {
   }
 
   @Test
-  void aGroupThatWasLeftSendsNothingMore() throws Exception {
+  void aMemberThatLeftReceivesNothing() throws Exception {
     try (var sender = member();
         var left = member();
         var stays = member();

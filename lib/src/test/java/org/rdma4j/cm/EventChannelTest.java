@@ -7,11 +7,14 @@ import static org.rdma4j.cm.CmLoopback.PATIENCE;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.RdmaException;
@@ -24,6 +27,13 @@ import org.rdma4j.verbs.QueuePairState;
 
 @Tag("device")
 final class EventChannelTest {
+  private final List<CmLoopback.Side> sides = new ArrayList<>();
+
+  @AfterEach
+  void closeSides() {
+    sides.forEach(CmLoopback.Side::close);
+  }
+
   private static <E extends CmEvent> E next(EventChannel channel, Class<E> type)
       throws InterruptedException {
     CmEvent event = channel.awaitEvent(PATIENCE).orElseThrow();
@@ -47,11 +57,11 @@ final class EventChannelTest {
     return client;
   }
 
-  /** A request of a client that connects, on the same channel. */
-  private static CmEvent.ConnectRequest request(EventChannel channel) throws InterruptedException {
+  /** Connects a client to a listener on the same channel, and returns the request. */
+  private CmEvent.ConnectRequest request(EventChannel channel) throws InterruptedException {
     CmId listener = listener(channel);
     CmId client = resolved(channel, listener);
-    new CmLoopback.Side(client);
+    sides.add(new CmLoopback.Side(client));
     client.connect(ConnectionParameters.DEFAULT);
     return next(channel, CmEvent.ConnectRequest.class);
   }
@@ -97,7 +107,7 @@ final class EventChannelTest {
   }
 
   @Test
-  void anEventNamesItsIdentifierAlsoWhereTheProgramForgotIt() throws Exception {
+  void anEventNamesItsIdentifierEvenIfTheProgramDroppedIt() throws Exception {
     try (EventChannel channel = EventChannel.open()) {
       CmEvent.ConnectRequest request = request(channel);
       assertThat(request.id().channel()).isSameAs(channel);
@@ -111,7 +121,7 @@ final class EventChannelTest {
   }
 
   @Test
-  void aConnectionIsMadeForAQueuePairOfOnesOwn() throws Exception {
+  void anExternalQueuePairIsConnected() throws Exception {
     try (EventChannel channel = EventChannel.open()) {
       CmId listener = listener(channel);
       CmId client = resolved(channel, listener);
@@ -196,7 +206,7 @@ final class EventChannelTest {
       FutureTask<Optional<CmEvent>> waiting = CmLoopback.start(() -> channel.awaitEvent(PATIENCE));
       request.id().close();
       request.listener().close();
-      // The client is told: a request that was closed is one that was rejected.
+      // Closing the identifier of a request rejects the client.
       assertThat(CmLoopback.get(waiting)).containsInstanceOf(CmEvent.Rejected.class);
     }
   }
@@ -215,7 +225,7 @@ final class EventChannelTest {
         EventChannel other = EventChannel.open()) {
       CmId listener = listener(channel);
       CmId client = resolved(other, listener);
-      new CmLoopback.Side(client);
+      sides.add(new CmLoopback.Side(client));
       client.connect(ConnectionParameters.DEFAULT);
       Thread.sleep(200);
       listener.close();
@@ -282,7 +292,7 @@ final class EventChannelTest {
   }
 
   @Test
-  void aDeviceThatWasClosedIsThereAnewForTheNextIdentifier() throws Exception {
+  void aClosedDeviceIsReplacedForTheNextIdentifier() throws Exception {
     try (EventChannel channel = EventChannel.open()) {
       CmId listener = listener(channel);
       var closed = listener.device();

@@ -20,13 +20,13 @@ import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 
-/** Both sides of many connections, all on one event channel, served by one thread. */
+/** One thread and one event channel serve both sides of many connections. */
 @Tag("device")
 final class ManyConnectionsTest {
   private static final int CONNECTIONS = 500;
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-  /** A queue pair has one receive and one send at a time, of its own 8 bytes. */
+  /** One side of a connection. Its queue pair sends and receives 8 bytes of its own. */
   private record Side(boolean isClient, QueuePair queuePair, long offset) {}
 
   private final Map<CmId, Side> sides = new HashMap<>();
@@ -68,7 +68,7 @@ final class ManyConnectionsTest {
     assertThat(echoes()).isEqualTo(CONNECTIONS);
   }
 
-  /** How many sides of a connection are established by it. */
+  /** Takes the next step, and returns how many sides the event has established. */
   private int step(CmEvent event) {
     CmId id = event.id();
     if (event instanceof CmEvent.AddressResolved) {
@@ -103,7 +103,7 @@ final class ManyConnectionsTest {
     sends.post();
   }
 
-  /** Sends back what a server receives, and counts what comes back. */
+  /** Sends back what a server receives, and counts what the clients receive. */
   private int echoes() {
     Completions completions = queue.completions(16);
     int echoes = 0;

@@ -23,7 +23,7 @@ import org.rdma4j.bindings.generated.ibv_path_data;
 import org.rdma4j.bindings.generated.sockaddr_storage;
 import org.rdma4j.verbs.address.Gid;
 
-/** What C is given, without a device. */
+/** What is written for C and read from it, without a device. */
 final class ParametersTest {
   private static String bytes(SocketAddress address) {
     try (Arena arena = Arena.ofConfined()) {
@@ -88,7 +88,7 @@ final class ParametersTest {
   }
 
   @Test
-  void whatIsNotSetIsTheWildcardAddress() {
+  void anUnsetAddressIsReadAsTheWildcardAddress() {
     try (Arena arena = Arena.ofConfined()) {
       assertThat(SocketAddresses.read(arena.allocate(sockaddr_storage.layout())))
           .isEqualTo(new InetSocketAddress(0));
@@ -96,7 +96,7 @@ final class ParametersTest {
   }
 
   @Test
-  void anAddressThatCHasNoFormForIsRefused() {
+  void anAddressThatCDoesNotHaveIsRefused() {
     assertThatThrownBy(
             () -> SocketAddresses.check(InetSocketAddress.createUnresolved("nowhere", 1)))
         .isInstanceOf(IllegalArgumentException.class)
@@ -172,7 +172,7 @@ final class ParametersTest {
   }
 
   @Test
-  void anInfinibandAddressIsOnlyHadOfAnIpv6AddressInDigits() {
+  void anInfinibandAddressNeedsANumericIpv6Address() {
     AddressHints hints = AddressHints.DEFAULT.family(AddressFamily.INFINIBAND).numericHost(true);
     assertThatThrownBy(() -> AddressInfo.resolve("192.0.2.1", "1", hints, Duration.ofSeconds(1)))
         .isInstanceOf(IllegalArgumentException.class)

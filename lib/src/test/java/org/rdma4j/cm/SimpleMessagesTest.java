@@ -40,7 +40,7 @@ final class SimpleMessagesTest {
     }
   }
 
-  /** As rdma_client and rdma_server begin. */
+  /** Connects as rdma_client and rdma_server do. */
   private static Pair connected(PortSpace space) throws Exception {
     AddressHints hints = AddressHints.DEFAULT.space(space).numericHost(true);
     String host = CmLoopback.host().getHostAddress();
