@@ -430,7 +430,7 @@ public final class CmId implements AutoCloseable {
         .whileOpen(
             () -> {
               RdmaDevice known = device;
-              if (known == null || !VerbsAccess.get().isOpen(known)) {
+              if (known == null || !VerbsAccess.get().lifetime(known).isOpen()) {
                 known = CmDevices.of(context());
                 device = known;
               }

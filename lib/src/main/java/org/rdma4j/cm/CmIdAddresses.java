@@ -9,8 +9,7 @@ import org.rdma4j.bindings.generated.rdma_cm_id;
 import org.rdma4j.bindings.generated.rdma_ib_addr;
 import org.rdma4j.bindings.generated.rdma_route;
 import org.rdma4j.bindings.inlines.RdmaVerbs;
-import org.rdma4j.verbs.Gid;
-import org.rdma4j.verbs.internal.VerbsAccess;
+import org.rdma4j.verbs.address.Gid;
 
 /**
  * The addresses of both sides of an identifier, as they were when {@link CmId#addresses} was
@@ -37,8 +36,8 @@ public record CmIdAddresses(
     return new CmIdAddresses(
         SocketAddresses.read(RdmaVerbs.rdma_get_local_addr(id)),
         SocketAddresses.read(RdmaVerbs.rdma_get_peer_addr(id)),
-        VerbsAccess.get().gid(rdma_ib_addr.sgid(gids)),
-        VerbsAccess.get().gid(rdma_ib_addr.dgid(gids)),
+        Gid.read(rdma_ib_addr.sgid(gids)),
+        Gid.read(rdma_ib_addr.dgid(gids)),
         Short.toUnsignedInt(gids.get(BIG_ENDIAN_SHORT, rdma_ib_addr.pkey$offset())));
   }
 }

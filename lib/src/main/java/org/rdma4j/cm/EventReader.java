@@ -3,12 +3,11 @@ package org.rdma4j.cm;
 import java.lang.foreign.MemorySegment;
 import java.net.SocketAddress;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.bindings.generated.rdma_cm_event;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.generated.rdma_ud_param;
-import org.rdma4j.platform.ErrorNumber;
-import org.rdma4j.verbs.AddressVector;
-import org.rdma4j.verbs.internal.VerbsAccess;
+import org.rdma4j.verbs.address.AddressVector;
 
 /** Copies a {@code struct rdma_cm_event} into a {@link CmEvent}. */
 final class EventReader {
@@ -112,7 +111,7 @@ final class EventReader {
 
   /** Returns null if the event has no address. */
   private static @Nullable DatagramDestination destination(MemorySegment param) {
-    AddressVector vector = VerbsAccess.get().addressVector(rdma_ud_param.ah_attr(param));
+    AddressVector vector = AddressVector.read(rdma_ud_param.ah_attr(param));
     return vector == null
         ? null
         : new DatagramDestination(vector, rdma_ud_param.qp_num(param), rdma_ud_param.qkey(param));

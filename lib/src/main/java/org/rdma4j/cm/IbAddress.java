@@ -97,7 +97,7 @@ public final class IbAddress extends SocketAddress {
     sockaddr_ib.sib_family(raw, (short) rdma_h.AF_IB());
     raw.set(BIG_ENDIAN_SHORT, sockaddr_ib.sib_pkey$offset(), (short) partitionKey);
     raw.set(BIG_ENDIAN_INT, sockaddr_ib.sib_flowinfo$offset(), flowInfo);
-    VerbsAccess.get().write(gid(), sockaddr_ib.sib_addr(raw));
+    gid().write(sockaddr_ib.sib_addr(raw));
     raw.set(BIG_ENDIAN_LONG, sockaddr_ib.sib_sid$offset(), serviceId);
     raw.set(BIG_ENDIAN_LONG, sockaddr_ib.sib_sid_mask$offset(), serviceMask);
     sockaddr_ib.sib_scope_id(raw, scope);

@@ -58,7 +58,7 @@ final class ManagedQueuePair {
   void noteState(QueuePairState state) {
     QueuePair known = latest;
     if (known != null) {
-      VerbsAccess.get().isIn(known, state);
+      VerbsAccess.get().noteState(known, state);
     }
   }
 
