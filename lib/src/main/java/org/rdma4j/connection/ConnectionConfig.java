@@ -4,18 +4,19 @@ import java.time.Duration;
 import org.rdma4j.platform.Range;
 
 /**
- * What a connection is made with on this side. Immutable; each method that takes a value returns a
- * changed copy.
+ * The configuration of one side of a connection; the two sides may differ. Start from {@link
+ * #DEFAULT}. Immutable: each method that takes a value returns a changed copy.
  *
- * @param messageBytes how long a message may be that is received, or sent from a buffer of this
- *     side; default 65536
- * @param receives how many messages are received before the peer has to wait until one was taken
- *     and closed; default 16
- * @param sends how many buffers there are to send from; default 16
- * @param closeTimeout how long a close waits at most until what was sent has arrived; default 5 s
+ * @param messageBytes the length in bytes of each buffer, which limits the messages that this side
+ *     receives, and those that it sends from its own buffers; default 65536
+ * @param receives the number of messages that the peer may send before this side has received and
+ *     closed one; default 16
+ * @param sends the number of buffers to send from; default 16
+ * @param closeTimeout the time that a close waits at most until everything sent has arrived;
+ *     default 5 s
  */
 public record ConnectionConfig(int messageBytes, int receives, int sends, Duration closeTimeout) {
-  /** 64 KiB, 16 and 16 messages, and 5 seconds. */
+  /** Messages of 64 KiB, 16 receives, 16 sends, and 5 seconds to close. */
   public static final ConnectionConfig DEFAULT =
       new ConnectionConfig(1 << 16, 16, 16, Duration.ofSeconds(5));
 
@@ -23,10 +24,10 @@ public record ConnectionConfig(int messageBytes, int receives, int sends, Durati
   private static final int MAX_MESSAGES = 1 << 14;
 
   /**
-   * Checks the numbers.
+   * Creates a configuration with all its values.
    *
-   * @throws IllegalArgumentException where one is out of its range: 1 to 1 GiB for the length, 1 to
-   *     16384 for messages, and not negative for the timeout
+   * @throws IllegalArgumentException if a value is out of its range: from 1 to 1 GiB for the
+   *     length, from 1 to 16384 for the numbers of messages, not negative for the timeout
    */
   public ConnectionConfig {
     Range.check("messageBytes", messageBytes, 1, MAX_MESSAGE_BYTES);
@@ -39,40 +40,44 @@ public record ConnectionConfig(int messageBytes, int receives, int sends, Durati
   }
 
   /**
-   * A copy with another {@link #messageBytes()}.
+   * Returns a copy with another {@link #messageBytes()}.
    *
-   * @param messageBytes how long a message may be, 1 to 1 GiB
+   * @param messageBytes the length of each buffer in bytes, from 1 to 1 GiB
    * @return the copy
+   * @throws IllegalArgumentException if the length is out of range
    */
   public ConnectionConfig messageBytes(int messageBytes) {
     return new ConnectionConfig(messageBytes, receives, sends, closeTimeout);
   }
 
   /**
-   * A copy with another {@link #receives()}.
+   * Returns a copy with another {@link #receives()}.
    *
-   * @param receives how many messages, 1 to 16384
+   * @param receives the number of messages, from 1 to 16384
    * @return the copy
+   * @throws IllegalArgumentException if the number is out of range
    */
   public ConnectionConfig receives(int receives) {
     return new ConnectionConfig(messageBytes, receives, sends, closeTimeout);
   }
 
   /**
-   * A copy with another {@link #sends()}.
+   * Returns a copy with another {@link #sends()}.
    *
-   * @param sends how many buffers, 1 to 16384
+   * @param sends the number of buffers, from 1 to 16384
    * @return the copy
+   * @throws IllegalArgumentException if the number is out of range
    */
   public ConnectionConfig sends(int sends) {
     return new ConnectionConfig(messageBytes, receives, sends, closeTimeout);
   }
 
   /**
-   * A copy with another {@link #closeTimeout()}.
+   * Returns a copy with another {@link #closeTimeout()}.
    *
-   * @param closeTimeout how long a close waits at most, not negative
+   * @param closeTimeout the time that a close waits at most, not negative
    * @return the copy
+   * @throws IllegalArgumentException if the time is negative
    */
   public ConnectionConfig closeTimeout(Duration closeTimeout) {
     return new ConnectionConfig(messageBytes, receives, sends, closeTimeout);

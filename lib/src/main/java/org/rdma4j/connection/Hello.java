@@ -3,7 +3,13 @@ package org.rdma4j.connection;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 
-/** What each side tells of itself while the connection is made, as private data. */
+/**
+ * What each side tells about itself in the private data of the connection manager, while the
+ * connection is established.
+ *
+ * @param receives the number of messages that it has receives for
+ * @param messageBytes the length of the longest message that it receives
+ */
 record Hello(int receives, int messageBytes) {
   private static final int MAGIC = 0x52344a43;
   private static final int VERSION = 1;
@@ -13,7 +19,7 @@ record Hello(int receives, int messageBytes) {
     return new Hello(config.receives(), config.messageBytes());
   }
 
-  /** Empty where it was another program that wrote it, or another version of this. */
+  /** Returns what was written; empty if another program or another version wrote it. */
   static Optional<Hello> read(ByteBuffer privateData) {
     if (privateData.remaining() < BYTES
         || privateData.getInt() != MAGIC

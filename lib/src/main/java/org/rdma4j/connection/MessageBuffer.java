@@ -5,33 +5,34 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.rdma4j.verbs.MemorySlice;
 
 /**
- * Registered memory of a connection that holds one message: one that {@link RdmaConnection#receive}
- * gave, or one to fill that {@link RdmaConnection#buffer} gave. There are only so many: each is to
- * be closed, or sent. A received one that is not keeps its sender waiting in the end.
+ * Registered memory of a connection that holds one message: a received one, from {@link
+ * RdmaConnection#receive}, or one to be filled and sent, from {@link RdmaConnection#buffer}. The
+ * number of buffers is limited, so close or send each of them. While a received buffer is held, the
+ * peer can send one message less.
  *
- * <p>It belongs to one thread at a time. What is done with its memory after it was closed or sent
- * garbles messages, and crashes nothing.
+ * <p>A buffer belongs to one thread at a time. Accessing its memory after it was closed or sent
+ * corrupts messages, but cannot crash the JVM.
  */
 public final class MessageBuffer implements AutoCloseable {
-  private final RdmaConnection connection;
+  private final Messages owner;
   private final int slot;
   private final MemorySlice memory;
   private final ByteBuffer bytes;
   private final AtomicBoolean held = new AtomicBoolean(true);
 
-  MessageBuffer(RdmaConnection connection, int slot, MemorySlice memory, int length) {
-    this.connection = connection;
+  MessageBuffer(Messages owner, int slot, MemorySlice memory, int length) {
+    this.owner = owner;
     this.slot = slot;
     this.memory = memory;
     this.bytes = memory.byteBuffer().limit(length);
   }
 
   /**
-   * The message: of a received one, from the position to the limit. Of one to send, what is to be
-   * sent lies between both, as NIO channels have it: write, then flip.
+   * Returns the message. A received message lies between the position and the limit. A message to
+   * be sent is what lies between them when it is sent, as with NIO channels: write, then flip.
    *
-   * @return always the same object, in big-endian order at first
-   * @throws IllegalStateException where it was closed or sent
+   * @return the bytes, always the same object, in big-endian order at first
+   * @throws IllegalStateException if the buffer was closed or sent
    */
   public ByteBuffer byteBuffer() {
     checkHeld();
@@ -39,11 +40,11 @@ public final class MessageBuffer implements AutoCloseable {
   }
 
   /**
-   * Its memory, from the position to the limit, for {@link RdmaConnection#read} and {@link
-   * RdmaConnection#write} and for requests of one's own.
+   * Returns the memory of the message, from the position to the limit, to be used in {@link
+   * RdmaConnection#read}, {@link RdmaConnection#write} or other work requests.
    *
-   * @return the part of the region
-   * @throws IllegalStateException where it was closed or sent, or the connection closed
+   * @return the part of the memory region
+   * @throws IllegalStateException if the buffer was closed or sent, or the connection is closed
    */
   public MemorySlice memory() {
     checkHeld();
@@ -52,17 +53,22 @@ public final class MessageBuffer implements AutoCloseable {
 
   private void checkHeld() {
     if (!held.get()) {
-      throw new IllegalStateException("the buffer was closed or sent");
+      throw notHeld();
     }
   }
 
-  /** Takes it away from the user; whether he had it. */
+  static IllegalStateException notHeld() {
+    return new IllegalStateException(
+        "the buffer was closed or sent; take another one from the connection");
+  }
+
+  /** Takes the buffer away from the user, and returns whether the user still held it. */
   boolean take() {
     return held.compareAndSet(true, false);
   }
 
-  RdmaConnection connection() {
-    return connection;
+  Messages owner() {
+    return owner;
   }
 
   int slot() {
@@ -70,13 +76,13 @@ public final class MessageBuffer implements AutoCloseable {
   }
 
   /**
-   * Gives the memory back to the connection. Does nothing where it was closed or sent, or the
-   * connection closed.
+   * Gives the memory back to the connection. Does nothing if the buffer was closed or sent, or the
+   * connection is closed.
    */
   @Override
   public void close() {
     if (take()) {
-      connection.giveBack(slot);
+      owner.giveBack(slot);
     }
   }
 }

@@ -11,15 +11,15 @@ import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.platform.Deadline;
 
 /**
- * Listens for connections: what {@link java.nio.channels.ServerSocketChannel} is to TCP.
+ * Listens for connections, as {@link java.nio.channels.ServerSocketChannel} does for TCP.
  *
- * <p>All methods may be called from any thread; where several accept, each connection goes to one
- * of them.
+ * <p>All methods may be called from any thread. If several threads accept, each connection goes to
+ * one of them.
  */
 public final class RdmaServer implements AutoCloseable {
   private static final int BACKLOG = 128;
 
-  /** How long a peer may take for its part of the connection, while others wait behind it. */
+  /** The time that a peer may take for its part of the connection, while other peers wait. */
   private static final Duration HANDSHAKE = Duration.ofSeconds(10);
 
   private final SynchronousCmId listener;
@@ -31,30 +31,30 @@ public final class RdmaServer implements AutoCloseable {
   }
 
   /**
-   * Listens, with everything else at its default.
+   * Creates a server that listens on an address, with the default configuration.
    *
    * @param local the address to listen on, such as {@code new InetSocketAddress(7471)} for all
-   *     devices; port 0 has the system choose one
+   *     devices; with port 0 the system chooses a port
    * @return the server
-   * @throws IllegalArgumentException where the address is unresolved
-   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
-   * @throws RdmaException where it cannot listen there: EADDRINUSE where the port is taken, ENODEV
-   *     where no RDMA device has that address
+   * @throws IllegalArgumentException if the address is unresolved
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws RdmaException if it cannot listen there: EADDRINUSE if the port is in use, ENODEV if no
+   *     RDMA device has that address
    */
   public static RdmaServer bind(InetSocketAddress local) {
     return bind(local, ConnectionConfig.DEFAULT);
   }
 
   /**
-   * Listens.
+   * Creates a server that listens on an address.
    *
-   * @param local the address to listen on; port 0 has the system choose one
-   * @param config what each connection is made with that it accepts
+   * @param local the address to listen on; with port 0 the system chooses a port
+   * @param config the configuration of this side of each accepted connection
    * @return the server
-   * @throws IllegalArgumentException where the address is unresolved
-   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
-   * @throws RdmaException where it cannot listen there: EADDRINUSE where the port is taken, ENODEV
-   *     where no RDMA device has that address
+   * @throws IllegalArgumentException if the address is unresolved
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws RdmaException if it cannot listen there: EADDRINUSE if the port is in use, ENODEV if no
+   *     RDMA device has that address
    */
   public static RdmaServer bind(InetSocketAddress local, ConnectionConfig config) {
     SynchronousCmId listener = SynchronousCmId.open(PortSpace.TCP);
@@ -69,26 +69,27 @@ public final class RdmaServer implements AutoCloseable {
   }
 
   /**
-   * The address that it listens on.
+   * Returns the address that the server listens on.
    *
    * @return the address, with the port that the system chose
-   * @throws IllegalStateException where the server is closed
+   * @throws IllegalStateException if the server is closed
    */
   public InetSocketAddress localAddress() {
     return listener.id().localAddress();
   }
 
   /**
-   * Waits for a peer that connects. One that gives up meanwhile, or is no {@link RdmaConnection},
-   * is passed over.
+   * Waits for a peer to connect. Skips peers that give up or fail meanwhile, and those that are not
+   * an {@link RdmaConnection}.
    *
-   * @param timeout how long to wait at most; for its part, a peer may take up to ten seconds more
-   * @return the connection, which may send at once; empty where no peer came within that time
-   * @throws InterruptedException where the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException where the timeout is negative, or the configuration asks for
-   *     more than the device has
-   * @throws IllegalStateException where the server is closed, also while waiting
-   * @throws RdmaException where the device is gone, or a channel cannot be had
+   * @param timeout the time to wait for a peer, which may then take up to ten seconds more for its
+   *     part of the connection
+   * @return the connection, ready to send; empty if no peer came in time
+   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
+   * @throws IllegalArgumentException if the timeout is negative, or the configuration requires more
+   *     than the device has
+   * @throws IllegalStateException if the server is closed, also while waiting
+   * @throws RdmaException if the device was removed, or a channel cannot be created
    */
   public Optional<RdmaConnection> accept(Duration timeout) throws InterruptedException {
     Deadline deadline = Deadline.after(timeout);
@@ -109,21 +110,23 @@ public final class RdmaServer implements AutoCloseable {
     Optional<Hello> peer = Hello.read(request.parameters().privateData());
     try {
       if (peer.isPresent()) {
-        return Optional.of(RdmaConnection.accepted(id, config, peer.get(), HANDSHAKE));
+        return Optional.of(ConnectionSetup.accept(id, config, peer.get(), HANDSHAKE));
       }
       id.id().reject(ByteBuffer.allocate(0));
     } catch (RdmaException lost) {
-      // The next peer is not to suffer from it.
-      System.getLogger("org.rdma4j").log(System.Logger.Level.DEBUG, "a peer was lost", lost);
+      // One peer that fails must not keep the server from accepting the next one.
+      System.getLogger("org.rdma4j")
+          .log(System.Logger.Level.DEBUG, "could not accept a peer", lost);
     }
     id.close();
     return Optional.empty();
   }
 
   /**
-   * Ends the waits, and listens no more. The connections stay. Does nothing where it is closed.
+   * Stops listening, and ends the waits of other threads. Accepted connections stay open. Does
+   * nothing if the server is closed.
    *
-   * @throws RdmaException where a destruction failed
+   * @throws RdmaException if a resource could not be destroyed
    */
   @Override
   public void close() {

@@ -6,24 +6,24 @@ import java.util.Objects;
 import org.rdma4j.verbs.MemorySlice;
 
 /**
- * A token that names memory of one side of a connection to the other, which may then read or write
- * it: as far as the region's access flags allow, and until the region is closed. It is to be sent
- * to the peer, in a message or by any other way; it is of no use to anybody else.
+ * Names memory of one side of a connection to the other side, which may then read or write it, as
+ * far as the region's access flags permit and until the region is closed. Send it to the peer in a
+ * message, or in any other way; nobody else can use it.
  *
- * @param address the address of the first byte, to be read as unsigned
+ * @param address the address of the first byte, as an unsigned number
  * @param key the remote key of the region
- * @param length how many bytes, not negative
+ * @param length the length in bytes, not negative
  */
 public record RemoteMemory(long address, int key, long length) implements Serializable {
-  /** How many bytes {@link #write} takes. */
+  /** The number of bytes that {@link #write} writes. */
   public static final int BYTES = Long.BYTES + Integer.BYTES + Long.BYTES;
 
   private static final long serialVersionUID = 1L;
 
   /**
-   * Checks the length.
+   * Creates a name from its parts.
    *
-   * @throws IllegalArgumentException where it is negative
+   * @throws IllegalArgumentException if the length is negative
    */
   public RemoteMemory {
     if (length < 0) {
@@ -32,23 +32,24 @@ public record RemoteMemory(long address, int key, long length) implements Serial
   }
 
   /**
-   * Names a part of a region, which has to be registered with REMOTE_READ or REMOTE_WRITE.
+   * Returns the name of a part of a region. The region must be registered with REMOTE_READ or
+   * REMOTE_WRITE.
    *
    * @param memory the part
-   * @return the token
-   * @throws IllegalStateException where the region is closed
+   * @return its name
+   * @throws IllegalStateException if the region is closed
    */
   public static RemoteMemory of(MemorySlice memory) {
     return new RemoteMemory(memory.remoteAddress(), memory.region().remoteKey(), memory.length());
   }
 
   /**
-   * Reads a token.
+   * Reads a name that {@link #write} wrote: 20 bytes from the position on, which is advanced.
    *
-   * @param source where {@link #write} wrote it, 20 bytes from the position on, which is advanced
-   * @return the token
-   * @throws java.nio.BufferUnderflowException where there are fewer bytes
-   * @throws IllegalArgumentException where the length among them is negative
+   * @param source the buffer to read from, in any byte order
+   * @return the name
+   * @throws java.nio.BufferUnderflowException if there are fewer bytes
+   * @throws IllegalArgumentException if the bytes contain a negative length
    */
   public static RemoteMemory read(ByteBuffer source) {
     ByteBuffer bytes = ByteBuffer.allocate(BYTES);
@@ -60,22 +61,23 @@ public record RemoteMemory(long address, int key, long length) implements Serial
   }
 
   /**
-   * Writes the token: address, key and length, big-endian.
+   * Writes the address, the key and the length, big-endian: 20 bytes from the position on, which is
+   * advanced.
    *
-   * @param target where to, 20 bytes from the position on, which is advanced
-   * @throws java.nio.BufferOverflowException where there is less room
+   * @param target the buffer to write to, in any byte order
+   * @throws java.nio.BufferOverflowException if there are fewer bytes left
    */
   public void write(ByteBuffer target) {
     target.put(ByteBuffer.allocate(BYTES).putLong(address).putInt(key).putLong(length).flip());
   }
 
   /**
-   * A part of this memory.
+   * Returns the name of a part of this memory.
    *
-   * @param offset its first byte within this
-   * @param length its length in bytes, may be 0
-   * @return the token of the part
-   * @throws IndexOutOfBoundsException where it does not lie within this
+   * @param offset the first byte of the part within this memory
+   * @param length the length of the part in bytes, may be 0
+   * @return the name of the part
+   * @throws IndexOutOfBoundsException if the part does not lie within this memory
    */
   public RemoteMemory slice(long offset, long length) {
     Objects.checkFromIndexSize(offset, length, this.length);

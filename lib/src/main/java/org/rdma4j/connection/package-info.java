@@ -1,17 +1,20 @@
 /**
- * Connections that carry messages, for programs that want a channel and not a queue pair. They are
- * found by IP address and port, by {@link org.rdma4j.cm}.
+ * Connections that carry messages, found by IP address and port. Use this package if a channel of
+ * messages is what you need, and you do not want to handle queue pairs yourself.
+ *
+ * <p>Start with {@link org.rdma4j.connection.RdmaServer} and {@link
+ * org.rdma4j.connection.RdmaConnection}. A server that sends each message back, and a client:
  *
  * {@snippet :
- * try (var server = RdmaServer.bind(new InetSocketAddress(7471))) {
- *   try (var peer = server.accept(timeout).orElseThrow()) {
- *     for (var message = peer.receive(timeout);
- *         message.isPresent();
- *         message = peer.receive(timeout)) {
- *       peer.send(message.get(), timeout); // back, and without a copy
- *     }
+ * try (var server = RdmaServer.bind(new InetSocketAddress(7471));
+ *     var peer = server.accept(timeout).orElseThrow()) {
+ *   for (var message = peer.receive(timeout);
+ *       message.isPresent();
+ *       message = peer.receive(timeout)) {
+ *     peer.send(message.get(), timeout); // the received buffer itself: nothing is copied
  *   }
  * }
+ *
  * try (var connection = RdmaConnection.connect(new InetSocketAddress("192.0.2.1", 7471), timeout)) {
  *   connection.send(StandardCharsets.UTF_8.encode("hello"), timeout);
  *   try (var answer = connection.receive(timeout).orElseThrow()) {
@@ -20,14 +23,25 @@
  * }
  * }
  *
- * <h2>What goes over the wire</h2>
+ * <p>What it gives you: whole messages in order, flow control, sending without a copy, timeouts on
+ * every call, waits that are cheap in virtual threads, a close that loses nothing, and reads and
+ * writes of memory that the peer has named. What it costs you: each connection has its own queues
+ * and buffers, of {@code (receives + 4 + sends) * messageBytes} bytes (see {@link
+ * org.rdma4j.connection.ConnectionConfig}), and each message takes a lock, a credit and a receive
+ * on the way, which a queue pair of {@link org.rdma4j.verbs} does not need. To use a queue pair
+ * with the connection manager directly, see {@link org.rdma4j.cm}.
  *
- * The private data of the request and of the acceptance are 16 bytes, big-endian: the number
- * 0x52344a43, the version 1, how many messages the side receives before the sender has to wait, and
- * how long each may be. Then each message is one SEND with an immediate value, whose first four
- * bits say what it is (0 a message, 1 credits alone, 2 the end) and the others how many messages
- * the sender has taken since, which the peer may send more of. Credits go with the next message, or
- * by themselves once they are half of all. The end comes behind all messages.
+ * <h2>Wire protocol</h2>
+ *
+ * <p>The private data of the connection request, and that of the answer, are 16 bytes, big-endian:
+ * the number 0x52344a43, the version 1, the number of messages that the side receives before the
+ * sender has to wait, and the length of the longest message that it receives.
+ *
+ * <p>Each message is one SEND with an immediate value. Its first four bits are the kind: 0 for a
+ * message, 1 for credits alone, 2 for the end. The other 28 bits are the number of credits that the
+ * sender of this message returns: the number of messages it has taken since the last time, and that
+ * the peer may send in addition. Credits travel with the next message, or alone once they are half
+ * of all. The end comes after all messages.
  */
 @NullMarked
 package org.rdma4j.connection;

@@ -2,32 +2,33 @@ package org.rdma4j.endpoint;
 
 import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.SequencedSet;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.platform.Deadline;
+import org.rdma4j.platform.SharedPolling;
 
 /**
- * Keeps what became of requests until the thread that waits for each comes for it. Of the threads
- * that wait, one at a time fetches for all of them; when it leaves, the next one takes over.
+ * Keeps the outcome of each request until a thread asks for it by the request's id. The threads
+ * that wait share the polling of the completion queue, as {@link SharedPolling} describes.
  *
- * <p>A request holds its place from before it is posted until it is told, so that what nobody comes
- * for does not add up.
+ * <p>A request holds its place from before it is posted until its outcome has been taken, so
+ * outcomes that nobody asks for cannot accumulate.
  */
 final class Mailbox {
-  /** From where outcomes come. */
+  /** The source of outcomes. */
   interface Source {
-    /** Waits for outcomes; there are none where time was up. One thread at a time calls it. */
+    /**
+     * Waits for outcomes and returns them; the list is empty if the deadline came first. One thread
+     * at a time calls this.
+     */
     List<Outcome> fetch(Deadline deadline) throws InterruptedException;
   }
 
-  /** Which of the two queues of a queue pair a request takes a place of. */
+  /** The queue of the queue pair in which a request takes a place. */
   enum Lane {
     SEND,
     RECEIVE
@@ -35,7 +36,7 @@ final class Mailbox {
 
   private final class Place {
     final Lane lane;
-    final Condition changed = lock.newCondition();
+    final SharedPolling.Waiters waiters = polling.newWaiters();
     @Nullable Outcome outcome;
 
     Place(Lane lane) {
@@ -43,19 +44,45 @@ final class Mailbox {
     }
   }
 
+  /** Fetches from the source, and puts each outcome in the place of its request. */
+  private final class Delivery implements SharedPolling.Source<List<Outcome>> {
+    @Override
+    public List<Outcome> fetch(Deadline deadline) throws InterruptedException {
+      try {
+        return source.fetch(deadline);
+      } catch (IllegalStateException failed) {
+        // The exception names the part of the endpoint that was closed first, not the endpoint.
+        throw isClosed() ? closed() : failed;
+      }
+    }
+
+    @Override
+    public void deliver(List<Outcome> outcomes) {
+      for (Outcome outcome : outcomes) {
+        Place place = places.get(outcome.id());
+        if (place != null) {
+          place.outcome = outcome;
+          place.waiters.wakeOne();
+        }
+      }
+    }
+  }
+
   private final String name;
   private final Source source;
   private final Map<Lane, Integer> free = new EnumMap<>(Lane.class);
   private final ReentrantLock lock = new ReentrantLock();
+  private final SharedPolling<List<Outcome>> polling = new SharedPolling<>(lock, new Delivery());
   private final Map<Long, Place> places = new HashMap<>();
-  private final SequencedSet<Place> awaited = new LinkedHashSet<>();
-  private boolean fetching;
   private boolean closed;
 
   /**
-   * An empty one.
+   * Creates an empty mailbox.
    *
-   * @param name what messages call the endpoint
+   * @param name the name of the endpoint in messages
+   * @param source where outcomes come from
+   * @param sends the number of places for requests of the send queue
+   * @param receives the number of places for receives
    */
   Mailbox(String name, Source source, int sends, int receives) {
     this.name = name;
@@ -65,10 +92,10 @@ final class Mailbox {
   }
 
   /**
-   * Makes a place for a request that is about to be posted.
+   * Takes a place for a request that is about to be posted.
    *
-   * @throws IllegalArgumentException where there is one of that id
-   * @throws IllegalStateException where there is no room, or this is closed
+   * @throws IllegalArgumentException if a request with that id has a place
+   * @throws IllegalStateException if there is no free place, or this mailbox is closed
    */
   void expect(long id, Lane lane) {
     lock.lock();
@@ -78,13 +105,13 @@ final class Mailbox {
       }
       if (places.containsKey(id)) {
         throw new IllegalArgumentException(
-            "id %d is that of a request that nobody has awaited yet: take another".formatted(id));
+            "id %d belongs to a request that has not been awaited yet; use another id"
+                .formatted(id));
       }
       if (Objects.equals(free.get(lane), 0)) {
         throw new IllegalStateException(
-            "the %s queue is full of requests that nobody has awaited yet: await one of them, or"
-                    .formatted(lane == Lane.SEND ? "send" : "receive")
-                + " configure a greater depth");
+            "the %s queue is full of requests that have not been awaited yet; await one of them, or configure a greater depth"
+                .formatted(lane == Lane.SEND ? "send" : "receive"));
       }
       free.merge(lane, -1, Integer::sum);
       places.put(id, new Place(lane));
@@ -93,7 +120,7 @@ final class Mailbox {
     }
   }
 
-  /** Gives up the place of a request that was not posted after all. */
+  /** Gives up the place of a request that could not be posted. */
   void forget(long id) {
     lock.lock();
     try {
@@ -104,11 +131,11 @@ final class Mailbox {
   }
 
   /**
-   * Waits for the request of that id, and gives up its place.
+   * Waits for the outcome of the request with that id, and gives up its place.
    *
-   * @throws TimeoutException where it did not end in time; it keeps its place
-   * @throws IllegalStateException where there is none of that id, another thread waits for it, or
-   *     this is closed, also while waiting
+   * @throws TimeoutException if the request did not complete in time; it keeps its place
+   * @throws IllegalStateException if there is no request with that id, another thread waits for it,
+   *     or this mailbox is closed, also while waiting
    */
   Outcome await(long id, Deadline deadline) throws InterruptedException, TimeoutException {
     if (Thread.interrupted()) {
@@ -116,78 +143,32 @@ final class Mailbox {
     }
     lock.lock();
     try {
-      Place place = places.get(id);
       if (closed) {
         throw closed();
       }
+      Place place = places.get(id);
       if (place == null) {
         throw new IllegalStateException(
-            "no request of id %d is outstanding: post it first, and await it once".formatted(id));
+            "no request with id %d is outstanding; post it first, and await it once".formatted(id));
       }
-      if (!awaited.add(place)) {
-        throw new IllegalStateException("another thread awaits the request of id " + id);
+      if (!place.waiters.isEmpty()) {
+        throw new IllegalStateException(
+            "another thread already awaits the request with id %d; await each id in one thread"
+                .formatted(id));
       }
-      try {
-        Outcome outcome = await(place, deadline);
-        if (outcome == null) {
-          throw new TimeoutException(
-              "the request of id %d did not complete within %s".formatted(id, deadline.timeout()));
+      polling.await(place.waiters, () -> place.outcome != null || closed, deadline);
+      Outcome outcome = place.outcome;
+      if (outcome == null) {
+        if (closed) {
+          throw closed();
         }
-        vacate(id);
-        return outcome;
-      } finally {
-        awaited.remove(place);
-        wakeOneToFetch();
+        throw new TimeoutException(
+            "the request with id %d did not complete within %s".formatted(id, deadline.timeout()));
       }
+      vacate(id);
+      return outcome;
     } finally {
       lock.unlock();
-    }
-  }
-
-  /** The outcome; null where it did not come in time, at least one look having been taken. */
-  private @Nullable Outcome await(Place place, Deadline deadline) throws InterruptedException {
-    boolean last = false;
-    while (place.outcome == null && !last) {
-      if (closed) {
-        throw closed();
-      }
-      last = deadline.isOver();
-      if (!fetching) {
-        fetch(deadline);
-      } else if (!last) {
-        place.changed.awaitNanos(deadline.nanos());
-      }
-    }
-    return place.outcome;
-  }
-
-  private void fetch(Deadline deadline) throws InterruptedException {
-    fetching = true;
-    List<Outcome> outcomes = List.of();
-    lock.unlock();
-    try {
-      outcomes = source.fetch(deadline);
-    } catch (IllegalStateException failed) {
-      // What of the endpoint was closed first is of no interest.
-      throw isClosed() ? closed() : failed;
-    } finally {
-      lock.lock();
-      fetching = false;
-      outcomes.forEach(this::deliver);
-    }
-  }
-
-  private void deliver(Outcome outcome) {
-    Place place = places.get(outcome.id());
-    if (place != null) {
-      place.outcome = outcome;
-      place.changed.signal();
-    }
-  }
-
-  private void wakeOneToFetch() {
-    if (!fetching && !awaited.isEmpty()) {
-      awaited.getFirst().changed.signal();
     }
   }
 
@@ -198,12 +179,12 @@ final class Mailbox {
     }
   }
 
-  /** Refuses everything from now on, waiting threads included. */
+  /** Refuses all further calls, and ends the waits of other threads. */
   void close() {
     lock.lock();
     try {
       closed = true;
-      awaited.forEach(place -> place.changed.signal());
+      polling.wakeAll();
     } finally {
       lock.unlock();
     }

@@ -262,7 +262,8 @@ final class RdmaConnectionTest {
 
   @Test
   void aPeerThatSendsAMessageWithoutImmediateValueBreaksTheConnection() throws Exception {
-    assertThatItBreaks((request, queues, memory) -> request.send(), "no message of this protocol");
+    assertThatItBreaks(
+        (request, queues, memory) -> request.send(), "not a message of this protocol");
   }
 
   @Test
@@ -272,7 +273,7 @@ final class RdmaConnectionTest {
             request
                 .writeWithImmediate(memory.address(), memory.key(), 0)
                 .from(queues.registerMessages(memory.length()), 0, memory.length()),
-        "no message of this protocol");
+        "not a message of this protocol");
   }
 
   /** Describes what a peer posts that keeps no rule, and may write to memory of this side. */

@@ -144,7 +144,7 @@ final class MailboxTest {
     awaitFetching();
     assertThatThrownBy(() -> mailbox.await(1, Deadline.after(LONG)))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("another thread awaits the request of id 1");
+        .hasMessageContaining("another thread already awaits the request with id 1");
     arrive(1);
     assertThat(first.get(30, TimeUnit.SECONDS).id()).isEqualTo(1);
   }
@@ -153,7 +153,7 @@ final class MailboxTest {
   void anIdThatNobodyPostedIsRefused() throws Exception {
     assertThatThrownBy(() -> mailbox.await(1, Deadline.after(LONG)))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("no request of id 1");
+        .hasMessageContaining("no request with id 1");
     expect(1);
     arrive(1);
     await(1);
