@@ -3,10 +3,11 @@ package org.rdma4j.endpoint;
 import org.rdma4j.verbs.CompletionOpcode;
 
 /**
- * A request of an endpoint that was carried out.
+ * The completion of a request that succeeded.
  *
- * @param id the id that it was posted with
- * @param opcode what it was
- * @param bytes how many bytes were received or read; 0 of sends and writes, which are always whole
+ * @param id the id that the request was posted with
+ * @param opcode the kind of the request
+ * @param bytes the number of bytes received or read; 0 for sends and writes, which always transfer
+ *     everything
  */
 public record Completion(long id, CompletionOpcode opcode, long bytes) {}

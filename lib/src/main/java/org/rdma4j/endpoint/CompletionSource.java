@@ -9,16 +9,16 @@ import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.WorkCompletionException;
 
-/** A completion queue, on whose channel a thread sleeps until there is something to poll. */
+/** A completion queue with a channel, on which a thread sleeps until there is a completion. */
 final class CompletionSource implements Mailbox.Source {
-  private static final int MAX_AT_ONCE = 16;
+  private static final int MAX_POLLED = 16;
 
   private final CompletionQueue queue;
   private final Completions completions;
 
   CompletionSource(RdmaDevice device, int entries) {
     queue = device.createCompletionQueue(entries, device.createCompletionChannel());
-    completions = queue.completions(Math.min(MAX_AT_ONCE, queue.capacity()));
+    completions = queue.completions(Math.min(MAX_POLLED, queue.capacity()));
   }
 
   CompletionQueue queue() {
@@ -35,7 +35,7 @@ final class CompletionSource implements Mailbox.Source {
       }
       return outcomes;
     } finally {
-      // The next thread to fetch may be another one.
+      // Another thread may make the next fetch.
       completions.release();
     }
   }

@@ -6,15 +6,15 @@ import org.rdma4j.verbs.address.QueuePairAddress;
 import org.rdma4j.verbs.attribute.Mtu;
 
 /**
- * What an endpoint tells its peer of itself when they connect.
+ * What an endpoint tells its peer about itself when they connect.
  *
- * @param queuePair where its queue pair is
- * @param mtu the largest payload of a packet that its port takes
- * @param remoteReads how many reads and atomics of the peer it answers at once, 0 to 255
- * @param bufferAddress the address by which the peer names the first byte of its buffer, to be read
- *     as unsigned
- * @param bufferKey the remote key of its buffer; which rights go with it, its {@link
- *     EndpointConfig#remoteAccess} says
+ * @param queuePair the address of its queue pair
+ * @param mtu the maximum payload of a packet that its port accepts
+ * @param remoteReads the number of reads and atomics of the peer that it answers at a time, from 0
+ *     to 255
+ * @param bufferAddress the address of the first byte of its buffer, as an unsigned number
+ * @param bufferKey the remote key of its buffer; its {@link EndpointConfig#remoteAccess} says what
+ *     the key permits
  * @param bufferBytes the length of its buffer in bytes, at least 1
  */
 public record EndpointAddress(
@@ -24,13 +24,13 @@ public record EndpointAddress(
     long bufferAddress,
     int bufferKey,
     long bufferBytes) {
-  /** LID, MTU, reads and a spare byte, queue pair, sequence number, GID, and the buffer. */
+  /** LID, MTU, reads, a spare byte, queue pair number, sequence number, GID, and the buffer. */
   static final int ENCODED_BYTES = 2 + 2 + 1 + 1 + 4 + 4 + 16 + 8 + 4 + 8;
 
   /**
-   * Checks the numbers.
+   * Creates an address from its parts.
    *
-   * @throws IllegalArgumentException where one is out of its range
+   * @throws IllegalArgumentException if a number is out of its range
    */
   public EndpointAddress {
     if (remoteReads < 0 || remoteReads > 0xff) {
@@ -42,7 +42,7 @@ public record EndpointAddress(
     }
   }
 
-  /** In network byte order. */
+  /** Returns the address as it is sent, in network byte order. */
   byte[] encode() {
     return ByteBuffer.allocate(ENCODED_BYTES)
         .putShort((short) queuePair.lid())
@@ -60,9 +60,9 @@ public record EndpointAddress(
   }
 
   /**
-   * What {@link #encode} made.
+   * Returns the address that {@link #encode} encoded.
    *
-   * @throws HandshakeException where it is nothing of that kind
+   * @throws HandshakeException if the bytes are not an address
    */
   static EndpointAddress decode(byte[] encoded) throws HandshakeException {
     if (encoded.length != ENCODED_BYTES) {
@@ -90,7 +90,8 @@ public record EndpointAddress(
           buffer.getLong());
     } catch (IllegalArgumentException wrong) {
       throw new HandshakeException(
-          "the peer sent what is no address of an endpoint: " + wrong.getMessage(), wrong);
+          "the peer sent something that is not the address of an endpoint: " + wrong.getMessage(),
+          wrong);
     }
   }
 }

@@ -10,19 +10,19 @@ import java.util.Set;
 import org.rdma4j.verbs.AccessFlag;
 
 /**
- * What an endpoint is made with. Immutable; each method that takes a value returns a changed copy.
- * Nothing of it has to agree with the peer's.
+ * The configuration of an endpoint; the peer's may differ. Start from {@link #DEFAULT}. Immutable:
+ * each method that takes a value returns a changed copy.
  *
- * @param device the name of the RDMA device; default the first one that has an active port
- * @param port the port of the device, from 1; default the first one that is active
- * @param gidIndex the index of the GID in the port's table; by default on Ethernet that of a RoCE
- *     v2 GID of an IPv4 address, where there is none of any RoCE v2 GID, else of any GID; on
- *     InfiniBand none
+ * @param device the name of the RDMA device; by default the first one that has an active port
+ * @param port the port of the device, from 1; by default the first active one
+ * @param gidIndex the index of the GID in the port's table; by default on Ethernet a RoCE v2 GID of
+ *     an IPv4 address, or else any RoCE v2 GID, or else any GID; by default on InfiniBand none
  * @param bufferBytes the length of the registered buffer in bytes, at least 1; default 1 MiB
- * @param sendDepth how many sends, reads and writes may be outstanding, at least 1; default 64
- * @param receiveDepth how many receives may be outstanding, at least 1; default 64
- * @param remoteAccess what the peer may do with the buffer besides sending messages to where a
- *     receive was posted; default nothing
+ * @param sendDepth the number of sends, reads and writes that may be outstanding, at least 1;
+ *     default 64
+ * @param receiveDepth the number of receives that may be outstanding, at least 1; default 64
+ * @param remoteAccess what the peer may do with the buffer, other than send messages into posted
+ *     receives; default nothing
  */
 public record EndpointConfig(
     Optional<String> device,
@@ -47,9 +47,9 @@ public record EndpointConfig(
           EnumSet.noneOf(AccessFlag.class));
 
   /**
-   * Checks the numbers, as far as they can be without the device.
+   * Creates a configuration with all its values. The limits of the device are checked later.
    *
-   * @throws IllegalArgumentException where one is out of its range, or a right is not a remote one
+   * @throws IllegalArgumentException if a number is out of its range, or a flag is not a remote one
    */
   public EndpointConfig {
     port.ifPresent(value -> checkAtLeast("port", value, 1));
@@ -57,13 +57,13 @@ public record EndpointConfig(
     checkAtLeast("bufferBytes", bufferBytes, 1);
     checkAtLeast("sendDepth", sendDepth, 1);
     checkAtLeast("receiveDepth", receiveDepth, 1);
-    Set<AccessFlag> rights = EnumSet.noneOf(AccessFlag.class);
-    rights.addAll(remoteAccess);
-    if (!REMOTE.containsAll(rights)) {
+    Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
+    flags.addAll(remoteAccess);
+    if (!REMOTE.containsAll(flags)) {
       throw new IllegalArgumentException(
-          "remoteAccess is " + rights + ", must be some of " + REMOTE);
+          "remoteAccess is " + flags + ", must contain only " + REMOTE);
     }
-    remoteAccess = Collections.unmodifiableSet(rights);
+    remoteAccess = Collections.unmodifiableSet(flags);
   }
 
   private static void checkAtLeast(String name, long value, long min) {
@@ -73,7 +73,7 @@ public record EndpointConfig(
   }
 
   /**
-   * A copy with another {@link #device()}.
+   * Returns a copy with another {@link #device()}.
    *
    * @param device the name of the RDMA device
    * @return the copy
@@ -84,11 +84,11 @@ public record EndpointConfig(
   }
 
   /**
-   * A copy with another {@link #port()}.
+   * Returns a copy with another {@link #port()}.
    *
    * @param port the port of the device, from 1
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if the number is out of its range
    */
   public EndpointConfig port(int port) {
     return new EndpointConfig(
@@ -96,11 +96,11 @@ public record EndpointConfig(
   }
 
   /**
-   * A copy with another {@link #gidIndex()}.
+   * Returns a copy with another {@link #gidIndex()}.
    *
    * @param gidIndex the index of the GID, from 0
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if the number is out of its range
    */
   public EndpointConfig gidIndex(int gidIndex) {
     return new EndpointConfig(
@@ -108,11 +108,11 @@ public record EndpointConfig(
   }
 
   /**
-   * A copy with another {@link #bufferBytes()}.
+   * Returns a copy with another {@link #bufferBytes()}.
    *
    * @param bufferBytes the length of the buffer in bytes, at least 1
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if the number is out of its range
    */
   public EndpointConfig bufferBytes(long bufferBytes) {
     return new EndpointConfig(
@@ -120,11 +120,11 @@ public record EndpointConfig(
   }
 
   /**
-   * A copy with another {@link #sendDepth()}.
+   * Returns a copy with another {@link #sendDepth()}.
    *
-   * @param sendDepth how many sends, reads and writes may be outstanding, at least 1
+   * @param sendDepth the number of sends, reads and writes that may be outstanding, at least 1
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if the number is out of its range
    */
   public EndpointConfig sendDepth(int sendDepth) {
     return new EndpointConfig(
@@ -132,11 +132,11 @@ public record EndpointConfig(
   }
 
   /**
-   * A copy with another {@link #receiveDepth()}.
+   * Returns a copy with another {@link #receiveDepth()}.
    *
-   * @param receiveDepth how many receives may be outstanding, at least 1
+   * @param receiveDepth the number of receives that may be outstanding, at least 1
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if the number is out of its range
    */
   public EndpointConfig receiveDepth(int receiveDepth) {
     return new EndpointConfig(
@@ -144,11 +144,11 @@ public record EndpointConfig(
   }
 
   /**
-   * A copy with another {@link #remoteAccess()}.
+   * Returns a copy with another {@link #remoteAccess()}.
    *
-   * @param remoteAccess some of REMOTE_READ, REMOTE_WRITE and REMOTE_ATOMIC
+   * @param remoteAccess any of REMOTE_READ, REMOTE_WRITE and REMOTE_ATOMIC
    * @return the copy
-   * @throws IllegalArgumentException where a right is not a remote one
+   * @throws IllegalArgumentException if a flag is not a remote one
    */
   public EndpointConfig remoteAccess(AccessFlag... remoteAccess) {
     return new EndpointConfig(

@@ -12,8 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.rdma4j.platform.Deadline;
 
 /**
- * Waits for endpoints that connect, on a TCP port. It has no RDMA resources: each endpoint it
- * accepts has its own, and outlives it.
+ * Waits for endpoints to connect, on a TCP port. It has no RDMA resources: each accepted endpoint
+ * has its own, and stays open when the listener is closed.
  *
  * <p>All methods may be called from any thread.
  */
@@ -22,7 +22,7 @@ public final class EndpointListener implements AutoCloseable {
   private final InetSocketAddress address;
   private final EndpointConfig config;
 
-  /** The socket has one timeout for all threads. */
+  /** One thread at a time accepts, because the socket has one timeout for all threads. */
   private final ReentrantLock accepting = new ReentrantLock();
 
   private EndpointListener(ServerSocket listening, EndpointConfig config) {
@@ -38,17 +38,14 @@ public final class EndpointListener implements AutoCloseable {
       return new EndpointListener(listening, config);
     } catch (IOException failed) {
       listening.close();
-      IOException told =
-          new IOException("cannot listen on " + local + " (" + failed.getMessage() + ")");
-      told.initCause(failed);
-      throw told;
+      throw new IOException("cannot listen on " + local + " (" + failed.getMessage() + ")", failed);
     }
   }
 
   /**
-   * Where it listens.
+   * Returns the address that the listener listens on.
    *
-   * @return the TCP address, with the port that the system chose where 0 was asked for
+   * @return the TCP address; if port 0 was requested, with the port that the system chose
    */
   public InetSocketAddress address() {
     return address;
@@ -57,38 +54,38 @@ public final class EndpointListener implements AutoCloseable {
   /**
    * Waits for the next peer, and connects with it.
    *
-   * @param timeout how long that may take together, the waiting and every step of the handshake
+   * @param timeout the time for all steps together, including the wait and the handshake
    * @return the connected endpoint, to which the peer may send at once
-   * @throws SocketTimeoutException where nobody came within that time, or whoever came did not say
-   *     what was to be said
-   * @throws HandshakeException where whoever came is no endpoint, or ended early; the next call
-   *     waits for the next one
-   * @throws IOException where the TCP connection fails otherwise
-   * @throws InterruptedException where the thread is interrupted while another one waits for its
-   *     peer. A platform thread that waits for a peer itself takes no notice of an interrupt; that
-   *     of a virtual one closes the socket it waits on, as it always does, and so the listener
-   * @throws IllegalArgumentException where the timeout is negative, or the configuration names a
-   *     device, port or GID that is not there, or more than the device has
-   * @throws IllegalStateException where the listener is closed, also while waiting
-   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
-   * @throws org.rdma4j.RdmaException where no port is active, or a resource cannot be had
+   * @throws SocketTimeoutException if no peer came in time, or one came and did not complete the
+   *     handshake in time
+   * @throws HandshakeException if the peer is not an endpoint, or ended early; the next call waits
+   *     for the next peer
+   * @throws IOException if the TCP connection fails for another reason
+   * @throws InterruptedException if the thread is interrupted while another thread waits for a
+   *     peer. A platform thread that waits for a peer itself ignores an interrupt. An interrupt of
+   *     a virtual thread closes the socket that it waits on, and so closes the listener
+   * @throws IllegalArgumentException if the timeout is negative, or the configuration names a
+   *     device, port or GID that does not exist, or requires more than the device has
+   * @throws IllegalStateException if the listener is closed, also while waiting
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws org.rdma4j.RdmaException if no port is active, or a resource is not available
    */
   public Endpoint accept(Duration timeout) throws IOException, InterruptedException {
     Deadline deadline = Deadline.after(timeout);
-    return Endpoint.accepted(acceptSocket(deadline), config, deadline);
+    return EndpointSetup.accept(acceptSocket(deadline), config, deadline);
   }
 
   private Socket acceptSocket(Deadline deadline) throws IOException, InterruptedException {
     if (!accepting.tryLock(deadline.nanos(), TimeUnit.NANOSECONDS)) {
-      throw nobody(deadline);
+      throw noPeer(deadline);
     }
     try {
       listening.setSoTimeout(deadline.millis());
       return listening.accept();
     } catch (SocketTimeoutException late) {
-      SocketTimeoutException told = nobody(deadline);
-      told.initCause(late);
-      throw told;
+      SocketTimeoutException described = noPeer(deadline);
+      described.initCause(late);
+      throw described;
     } catch (SocketException failed) {
       if (listening.isClosed()) {
         throw new IllegalStateException("the listener on " + address + " is closed", failed);
@@ -99,16 +96,16 @@ public final class EndpointListener implements AutoCloseable {
     }
   }
 
-  private SocketTimeoutException nobody(Deadline deadline) {
+  private SocketTimeoutException noPeer(Deadline deadline) {
     return new SocketTimeoutException(
         "no endpoint connected to " + address + " within " + deadline.timeout());
   }
 
   /**
-   * Stops listening, and ends the waits. Endpoints that it accepted stay as they are. Does nothing
-   * where it is closed.
+   * Stops listening, and ends the waits of other threads. Accepted endpoints stay open. Does
+   * nothing if the listener is closed.
    *
-   * @throws IOException where the socket cannot be closed
+   * @throws IOException if the socket cannot be closed
    */
   @Override
   public void close() throws IOException {

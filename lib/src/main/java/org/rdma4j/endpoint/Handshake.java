@@ -10,12 +10,13 @@ import java.util.Arrays;
 import org.rdma4j.platform.Deadline;
 
 /**
- * How two endpoints tell each other over TCP where they are: the client its address, the server its
- * own once it can receive, the client that it can too. Each message is a header of 16 bytes, which
- * are magic, version, kind and length, and what the length says.
+ * The exchange of addresses between two endpoints over TCP. The client sends its address, the
+ * server sends its own once it can receive, and the client then confirms that it can receive too.
+ * Each message is a header of 16 bytes (magic, version, kind, length) and as many bytes as the
+ * length says.
  */
 final class Handshake {
-  /** A line end as well, by which a connection that changes line ends would show. */
+  /** It ends with a line end, which reveals a connection that converts line ends. */
   private static final byte[] MAGIC = "rdma4j\r\n".getBytes(StandardCharsets.US_ASCII);
 
   static final int VERSION = 1;
@@ -34,7 +35,7 @@ final class Handshake {
     }
   }
 
-  /** Connects the own queue pair. */
+  /** Connects this side's queue pair. */
   interface Connect {
     void to(EndpointAddress remote);
   }
@@ -47,7 +48,12 @@ final class Handshake {
     this.deadline = deadline;
   }
 
-  /** The side that was connected to: it can receive before the client learns where it is. */
+  /**
+   * Performs the server's part. The server's queue pair can receive before the client learns its
+   * address.
+   *
+   * @return the client's address
+   */
   EndpointAddress asServer(EndpointAddress local, Connect connect) throws IOException {
     EndpointAddress remote = EndpointAddress.decode(read(Kind.ADDRESS));
     connect.to(remote);
@@ -56,7 +62,11 @@ final class Handshake {
     return remote;
   }
 
-  /** The side that connects. */
+  /**
+   * Performs the client's part.
+   *
+   * @return the server's address
+   */
   EndpointAddress asClient(EndpointAddress local, Connect connect) throws IOException {
     write(Kind.ADDRESS, local.encode());
     EndpointAddress remote = EndpointAddress.decode(read(Kind.ADDRESS));
@@ -78,7 +88,7 @@ final class Handshake {
       socket.getOutputStream().write(message);
     } catch (SocketException broken) {
       throw new HandshakeException(
-          "the peer closed the TCP connection (%s): what does it say?"
+          "the peer closed the TCP connection (%s); the error is in its own output"
               .formatted(broken.getMessage()),
           broken);
     }
@@ -91,19 +101,19 @@ final class Handshake {
     header.get(magic);
     if (!Arrays.equals(magic, MAGIC)) {
       throw new HandshakeException(
-          "the peer speaks another protocol, it sent \"%s\": is the port right?"
+          "the peer speaks another protocol, it sent \"%s\"; check the port"
               .formatted(printable(raw)));
     }
     int version = Short.toUnsignedInt(header.getShort());
     if (version != VERSION) {
       throw new HandshakeException(
-          "the peer speaks version %d of the handshake, this side version %d: use one release of rdma4j for both"
+          "the peer uses version %d of the handshake, this side version %d; use the same release of rdma4j on both sides"
               .formatted(version, VERSION));
     }
     int found = Short.toUnsignedInt(header.getShort());
     if (found != kind.code) {
       throw new HandshakeException(
-          "the peer sent a message of kind %d where %s, which is %d, was to come"
+          "the peer sent a message of kind %d, must be %s, which is %d"
               .formatted(found, kind, kind.code));
     }
     int bytes = header.getInt();
@@ -124,19 +134,19 @@ final class Handshake {
         int read = socket.getInputStream().read(message, filled, bytes - filled);
         if (read < 0) {
           throw new HandshakeException(
-              "the peer closed the TCP connection after %d of %d bytes of its message %s: what does it say?"
+              "the peer closed the TCP connection after %d of %d bytes of its message %s; the error is in its own output"
                   .formatted(filled, bytes, kind));
         }
         filled += read;
       }
       return message;
     } catch (SocketTimeoutException late) {
-      SocketTimeoutException told =
+      SocketTimeoutException described =
           new SocketTimeoutException(
               "the peer sent %d of %d bytes of its message %s within %s"
                   .formatted(filled, bytes, kind, deadline.timeout()));
-      told.initCause(late);
-      throw told;
+      described.initCause(late);
+      throw described;
     } catch (SocketException broken) {
       throw new HandshakeException(
           "the TCP connection broke after %d of %d bytes of the peer's message %s (%s)"
@@ -145,7 +155,7 @@ final class Handshake {
     }
   }
 
-  /** For a log, which noise must not reach. */
+  /** Returns the bytes with dots for those that could disturb a terminal or a log. */
   private static String printable(byte[] message) {
     StringBuilder text = new StringBuilder();
     for (byte b : message) {

@@ -3,8 +3,8 @@ package org.rdma4j.endpoint;
 import java.io.IOException;
 
 /**
- * Whoever is at the other end of the TCP connection is no endpoint of this library, or one of
- * another version, or it ended early. The message tells which.
+ * The program at the other end of the TCP connection is not an endpoint of this library, uses
+ * another version of the handshake, or ended early. The message says which.
  */
 public final class HandshakeException extends IOException {
   private static final long serialVersionUID = 1L;

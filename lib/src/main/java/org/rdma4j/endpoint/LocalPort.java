@@ -15,18 +15,18 @@ import org.rdma4j.verbs.attribute.PortAttributes;
 import org.rdma4j.verbs.attribute.PortState;
 
 /**
- * Where an endpoint attaches to the network.
+ * The port at which an endpoint attaches to the network.
  *
- * @param device an open device
- * @param port its port
- * @param gidIndex the GID; {@link PathConfig#NO_GID} for none
+ * @param device the open device
+ * @param port the number of the port
+ * @param gidIndex the index of the GID; {@link PathConfig#NO_GID} for none
  */
 record LocalPort(RdmaDevice device, int port, int gidIndex) {
   /**
-   * Opens the device that is configured, or else the first one that will do.
+   * Opens the configured device, or by default the first one that has an active port.
    *
-   * @throws IllegalArgumentException where there is no such device, port or GID
-   * @throws RdmaException where no port is active, or a device cannot be opened
+   * @throws IllegalArgumentException if the configured device, port or GID does not exist
+   * @throws RdmaException if no port is active, or a device cannot be opened
    */
   static LocalPort open(EndpointConfig config) {
     List<String> names =
@@ -48,15 +48,22 @@ record LocalPort(RdmaDevice device, int port, int gidIndex) {
       }
       device.close();
     }
-    throw new RdmaException(
-        "looking for an active port",
+    throw noActivePort(config, names);
+  }
+
+  private static RdmaException noActivePort(EndpointConfig config, List<String> devices) {
+    String call = "looking for an active port";
+    if (devices.isEmpty()) {
+      return new RdmaException(call, 0, "This machine has no RDMA device; rdma link lists them");
+    }
+    String names = String.join(", ", devices);
+    return new RdmaException(
+        call,
         0,
-        names.isEmpty()
-            ? "This machine has no RDMA device (rdma link shows them)"
-            : "%s of %s is not active: connect it (rdma link shows its state)"
-                .formatted(
-                    config.port().isPresent() ? "Port " + config.port().getAsInt() : "Any port",
-                    String.join(", ", names)));
+        (config.port().isPresent()
+                ? "Port " + config.port().getAsInt() + " of " + names + " is not active"
+                : "No port of " + names + " is active")
+            + "; check its cable and its network interface (rdma link shows the state)");
   }
 
   private static OptionalInt activePort(RdmaDevice device, OptionalInt configured) {
@@ -81,12 +88,12 @@ record LocalPort(RdmaDevice device, int port, int gidIndex) {
                   new RdmaException(
                       "looking for a GID of port %d of %s".formatted(port, device.info().name()),
                       0,
-                      "Its table is empty: give its network interface an address"));
+                      "The port has no GID; give its network interface an address"));
     }
     int index = configured.getAsInt();
     if (gids.stream().noneMatch(entry -> entry.index() == index)) {
       throw new IllegalArgumentException(
-          "port %d of %s has no GID of index %d; there are %s"
+          "port %d of %s has no GID with index %d; it has %s"
               .formatted(
                   port,
                   device.info().name(),
@@ -98,7 +105,7 @@ record LocalPort(RdmaDevice device, int port, int gidIndex) {
     return index;
   }
 
-  /** The best of a port's GIDs; empty where one is needed and there is none. */
+  /** Returns the index of the best GID of a port; empty if it needs one and has none. */
   static OptionalInt gidIndex(List<GidEntry> gids, LinkLayer linkLayer) {
     if (linkLayer != LinkLayer.ETHERNET) {
       return OptionalInt.of(PathConfig.NO_GID);

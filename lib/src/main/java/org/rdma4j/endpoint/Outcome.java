@@ -3,7 +3,7 @@ package org.rdma4j.endpoint;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.WorkCompletionException;
 
-/** How a request ended: one of the two is there. */
+/** How a request ended: either the completion or the failure is present. */
 record Outcome(
     long id, @Nullable Completion completion, @Nullable WorkCompletionException failure) {
   static Outcome of(Completion completion) {
@@ -14,12 +14,13 @@ record Outcome(
     return new Outcome(failure.workRequestId(), null, failure);
   }
 
-  /** Tells it to the thread that waited, whose stack it is that matters. */
-  Completion tell() {
+  /** Returns the completion, or throws the failure with the stack of the calling thread. */
+  Completion get() {
     if (completion != null) {
       return completion;
     }
     if (failure != null) {
+      // Another thread may have polled it, whose stack is of no use here.
       failure.fillInStackTrace();
       throw failure;
     }

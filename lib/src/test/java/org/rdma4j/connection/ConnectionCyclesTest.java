@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.Resources;
 
-/** {@code -Dorg.rdma4j.connection.cycles=5000} makes more of them. */
+/** {@code -Dorg.rdma4j.connection.cycles=5000} sets the number of cycles. */
 @Tag("device")
 @Tag("slow")
 final class ConnectionCyclesTest {
@@ -28,10 +28,10 @@ final class ConnectionCyclesTest {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Pattern RESIDENT = Pattern.compile("VmRSS:\\s+(\\d+) kB");
 
-  /** So many cycles come first, of five. The compilers have done their work then. */
-  private static final int FIRST = 3;
+  /** The fifths of all cycles that come first, so that the compilers are done before the rest. */
+  private static final int WARM_UP_FIFTHS = 3;
 
-  /** 20 KiB for each of 400 cycles; the memory of one message is 100. */
+  /** 20 KiB for each of 400 cycles; the buffer of one message has 100 KiB. */
   private static final long MAX_RESIDENT_GROWTH_KIB = 8 << 10;
 
   /** 1.3 KB for each of 400 cycles. */
@@ -43,18 +43,18 @@ final class ConnectionCyclesTest {
   void connectionsThatEndLeaveNothingBehind() throws Exception {
     try (RdmaServer listener = RdmaServer.bind(RdmaConnectionTest.local(), CONFIG);
         ExecutorService servers = Executors.newVirtualThreadPerTaskExecutor()) {
-      cycle(listener, servers, CYCLES / 5 * FIRST);
+      cycle(listener, servers, CYCLES / 5 * WARM_UP_FIFTHS);
       Future<Boolean> held = servers.submit(() -> echo(listener));
       try (RdmaConnection stays =
           RdmaConnection.connect(listener.localAddress(), CONFIG, PATIENCE)) {
         Resources before = Resources.now();
         long resident = resident();
         long heap = heap();
-        cycle(listener, servers, CYCLES - CYCLES / 5 * FIRST);
+        cycle(listener, servers, CYCLES - CYCLES / 5 * WARM_UP_FIFTHS);
         assertThat(Resources.now()).isEqualTo(before);
-        assertThatItReturnsTo(
+        assertThatItFallsTo(
             "resident KiB", ConnectionCyclesTest::resident, resident + MAX_RESIDENT_GROWTH_KIB);
-        assertThatItReturnsTo("heap KiB", ConnectionCyclesTest::heap, heap + MAX_HEAP_GROWTH_KIB);
+        assertThatItFallsTo("heap KiB", ConnectionCyclesTest::heap, heap + MAX_HEAP_GROWTH_KIB);
         assertThat(stays.maxMessageBytes()).isEqualTo(CONFIG.messageBytes());
       }
       assertThat(held.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isFalse();
@@ -77,7 +77,7 @@ final class ConnectionCyclesTest {
     }
   }
 
-  /** Whether there was a message. */
+  /** Returns whether a message arrived. */
   private static boolean echo(RdmaServer listener) throws Exception {
     try (RdmaConnection connection = listener.accept(PATIENCE).orElseThrow()) {
       boolean any = false;
@@ -92,8 +92,8 @@ final class ConnectionCyclesTest {
     }
   }
 
-  /** What cleaners free, they free after the collection. */
-  private static void assertThatItReturnsTo(String name, LongSupplier measured, long max)
+  /** Waits a while for the value to fall, because cleaners free memory only after a collection. */
+  private static void assertThatItFallsTo(String name, LongSupplier measured, long max)
       throws InterruptedException {
     long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
     long now = measured.getAsLong();
@@ -109,7 +109,7 @@ final class ConnectionCyclesTest {
     return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() >> 10;
   }
 
-  /** Without the heap, all of which the launch of the tests has touched. */
+  /** Without the heap, all of whose pages the JVM of the tests has touched at its start. */
   private static long resident() {
     System.gc();
     long heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getCommitted() >> 10;

@@ -28,8 +28,9 @@ import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.verbs.RdmaDevice;
 
 /**
- * A device of its own, soft-RoCE over an interface of its own, goes away while it is used. It runs
- * alone, after all others: they list the devices too, and one that cannot go stays in the way.
+ * Removes a device while it is in use: a soft-RoCE device over an interface, both added for each
+ * test. Runs alone, after all other tests, because those list the devices too, and a device that
+ * could not be removed would get in their way.
  */
 @Tag("removal")
 @Order(Integer.MAX_VALUE)
@@ -56,7 +57,7 @@ final class DeviceRemovalTest {
   }
 
   @Test
-  void aBoundIdentifierIsToldOfIt() throws Exception {
+  void aBoundIdentifierGetsAnEvent() throws Exception {
     try (EventChannel channel = EventChannel.open()) {
       CmId id = channel.createId(PortSpace.TCP);
       id.bind(new InetSocketAddress(ADDRESS, 0));

@@ -28,9 +28,9 @@ final class ManyThreadsTest {
   private static final int THREADS = 10_000;
   private static final Duration PATIENCE = Duration.ofMinutes(4);
 
-  /** To load and to initialise a class holds the carrier (JDK 25), which is not meant here. */
+  /** Loading and initializing a class holds the carrier (JDK 25), which this test is not about. */
   @BeforeAll
-  static void initialiseAllClasses() throws Exception {
+  static void initializeAllClasses() throws Exception {
     CodeSource lib = source(RdmaConnection.class);
     for (Class<?> each :
         ReflectionSupport.findAllClassesInPackage(
@@ -47,8 +47,8 @@ final class ManyThreadsTest {
 
   @Test
   void tenThousandVirtualThreadsEchoThroughSixteenConnections() throws Exception {
-    // What is linked where it is reached first holds the carrier as well, also what a recording
-    // needs.
+    // Linking a call site when it is first reached holds the carrier too, even in the code that
+    // records.
     pinnedDuringEchoes(FEW);
     assertThat(pinnedDuringEchoes(THREADS)).isEmpty();
   }
@@ -91,7 +91,7 @@ final class ManyThreadsTest {
     }
   }
 
-  /** Where a virtual thread sleeps and holds its carrier, however shortly. */
+  /** Records each time a virtual thread holds its carrier while it sleeps, however briefly. */
   private static RecordingStream recordPinned(Queue<RecordedEvent> pinned) {
     RecordingStream recording = new RecordingStream();
     recording.enable("jdk.VirtualThreadPinned").withoutThreshold().withStackTrace();
@@ -112,7 +112,7 @@ final class ManyThreadsTest {
     }
   }
 
-  /** The answer may be that to another thread's call: each is received once. */
+  /** The answer may be the one to another thread's call; each is received once. */
   private static int call(RdmaConnection client, int number) throws Exception {
     client.send(ByteBuffer.allocate(Integer.BYTES).putInt(number).flip(), PATIENCE);
     try (MessageBuffer answer = client.receive(PATIENCE).orElseThrow()) {

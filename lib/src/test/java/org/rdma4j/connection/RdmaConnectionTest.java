@@ -44,7 +44,7 @@ final class RdmaConnectionTest {
           .messageBytes(1024)
           .receives(4)
           .sends(4)
-          // No close is to come near it.
+          // So long that no close reaches it.
           .closeTimeout(Duration.ofMinutes(10));
 
   private RdmaServer listener;
@@ -142,7 +142,7 @@ final class RdmaConnectionTest {
   }
 
   @Test
-  void manyMessagesBothWaysArriveInOrderAndNeverMeetASideWithoutReceive() throws Exception {
+  void manyMessagesBothWaysArriveInOrderAndAlwaysFindAReceive() throws Exception {
     long before = receiverNotReady();
     int messages = 200;
     FutureTask<Integer> there = start(() -> sendAll(client, messages));
@@ -170,7 +170,7 @@ final class RdmaConnectionTest {
     return messages;
   }
 
-  /** How often a message met a queue pair of the device that had no receive posted. */
+  /** Returns how often a queue pair of the device had no posted receive for a message. */
   private static long receiverNotReady() throws IOException {
     Path counters =
         Path.of(CmDevices.list().getFirst().info().systemPath(), "ports", "1", "hw_counters");
@@ -194,7 +194,7 @@ final class RdmaConnectionTest {
   }
 
   @Test
-  void aSideThatHasNotNoticedThatThePeerClosedClosesAtOnce() throws Exception {
+  void aSideThatDidNotNoticeTheCloseOfThePeerClosesAtOnce() throws Exception {
     client.close();
     FutureTask<Boolean> close =
         start(
@@ -246,7 +246,7 @@ final class RdmaConnectionTest {
   }
 
   @Test
-  void aPeerThatGivesCreditsItCannotHaveBreaksTheConnection() throws Exception {
+  void aPeerThatReturnsTooManyCreditsBreaksTheConnection() throws Exception {
     int creditsAlone = 1 << 28;
     int credits = creditsAlone - 1;
     assertThatItBreaks(
@@ -255,7 +255,7 @@ final class RdmaConnectionTest {
   }
 
   @Test
-  void aPeerThatSendsAMessageOfNoKnownKindBreaksTheConnection() throws Exception {
+  void aPeerThatSendsAMessageOfAnUnknownKindBreaksTheConnection() throws Exception {
     assertThatItBreaks(
         (request, queues, memory) -> request.sendWithImmediate(0xf << 28), "kind 15");
   }
@@ -267,7 +267,7 @@ final class RdmaConnectionTest {
   }
 
   @Test
-  void aPeerThatWritesMoreThanAMessageTakesBreaksTheConnection() throws Exception {
+  void aPeerThatWritesWithAnImmediateValueBreaksTheConnection() throws Exception {
     assertThatItBreaks(
         (request, queues, memory) ->
             request
@@ -276,12 +276,12 @@ final class RdmaConnectionTest {
         "not a message of this protocol");
   }
 
-  /** Describes what a peer posts that keeps no rule, and may write to memory of this side. */
-  private interface Misdeed {
-    void describe(SendRequests request, SimpleMessages queues, RemoteMemory memory);
+  /** Describes the request of a peer that breaks the protocol; it may write to the memory. */
+  private interface Violation {
+    void describe(SendRequests request, MessageQueues queues, RemoteMemory memory);
   }
 
-  private void assertThatItBreaks(Misdeed misdeed, String reason) throws Exception {
+  private void assertThatItBreaks(Violation violation, String reason) throws Exception {
     try (var peer = resolved();
         var queues = SimpleMessages.create(peer.id(), 4, 4)) {
       FutureTask<Optional<RdmaConnection>> accept = start(() -> listener.accept(PATIENCE));
@@ -291,7 +291,7 @@ final class RdmaConnectionTest {
             accepted.register(
                 2L * SMALL.messageBytes(), AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
         SendRequests request = queues.queuePair().sendRequests(1).add(1).signaled();
-        misdeed.describe(request, queues, RemoteMemory.of(exposed.slice(0, exposed.byteSize())));
+        violation.describe(request, queues, RemoteMemory.of(exposed.slice(0, exposed.byteSize())));
         request.post();
         assertThatThrownBy(() -> accepted.receive(PATIENCE))
             .isInstanceOf(RdmaException.class)
@@ -300,7 +300,7 @@ final class RdmaConnectionTest {
     }
   }
 
-  /** Another program that is about to connect. */
+  /** Returns the identifier of another program, ready to connect. */
   private SynchronousCmId resolved() throws InterruptedException {
     SynchronousCmId peer = SynchronousCmId.open(PortSpace.TCP);
     peer.resolveAddress(listener.localAddress(), PATIENCE);
@@ -309,7 +309,7 @@ final class RdmaConnectionTest {
   }
 
   @Test
-  void anotherProgramIsRejectedAndTheServerStaysThere() throws Exception {
+  void anotherProgramIsRejectedAndTheServerKeepsListening() throws Exception {
     FutureTask<Optional<RdmaConnection>> accept =
         start(() -> listener.accept(Duration.ofSeconds(2)));
     try (var peer = resolved();
@@ -322,7 +322,7 @@ final class RdmaConnectionTest {
   }
 
   @Test
-  void theTokenOfAMemoryLetsThePeerWriteAndReadIt() throws Exception {
+  void aPeerReadsAndWritesTheMemoryThatItWasTold() throws Exception {
     MemoryRegion exposed =
         server.register(
             4096, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
@@ -330,22 +330,22 @@ final class RdmaConnectionTest {
     RemoteMemory.of(exposed.slice(96, 4000)).write(letter.byteBuffer());
     letter.byteBuffer().flip();
     server.send(letter, PATIENCE);
-    RemoteMemory token;
+    RemoteMemory remote;
     try (MessageBuffer received = client.receive(PATIENCE).orElseThrow()) {
-      token = RemoteMemory.read(received.byteBuffer());
+      remote = RemoteMemory.read(received.byteBuffer());
     }
     MemoryRegion local = client.register(4096, AccessFlag.LOCAL_WRITE);
     local.byteBuffer().put(text("written"));
-    client.write(local.slice(0, 7), token.slice(4, 100), PATIENCE);
+    client.write(local.slice(0, 7), remote.slice(4, 100), PATIENCE);
     assertThat(StandardCharsets.US_ASCII.decode(exposed.byteBuffer().slice(100, 7)).toString())
         .isEqualTo("written");
-    client.read(token, local.slice(1000, 11), PATIENCE);
+    client.read(remote, local.slice(1000, 11), PATIENCE);
     assertThat(StandardCharsets.US_ASCII.decode(local.byteBuffer().slice(1004, 7)).toString())
         .isEqualTo("written");
   }
 
   @Test
-  void aReadThatIsNotAllowedBreaksTheConnection() throws Exception {
+  void aReadThatIsNotPermittedBreaksTheConnection() throws Exception {
     MemoryRegion hidden = server.register(64, AccessFlag.LOCAL_WRITE);
     MemoryRegion local = client.register(64, AccessFlag.LOCAL_WRITE);
     assertThatThrownBy(
@@ -390,7 +390,7 @@ final class RdmaConnectionTest {
   }
 
   @Test
-  void aReceiveOfNothingEndsWhenItsTimeIsUp() {
+  void aReceiveEndsAtItsTimeout() {
     assertThatThrownBy(() -> client.receive(SHORT)).isInstanceOf(TimeoutException.class);
     assertThatThrownBy(() -> client.receive(Duration.ZERO)).isInstanceOf(TimeoutException.class);
   }
@@ -412,7 +412,7 @@ final class RdmaConnectionTest {
 
   @Test
   void aCloseWhileAnotherThreadReadsLosesNoMessage() throws Exception {
-    // The one that waits first takes the completions of all.
+    // The thread that waits first polls for all.
     FutureTask<Optional<MessageBuffer>> first = start(() -> client.receive(PATIENCE));
     assertThatThrownBy(() -> first.get(100, TimeUnit.MILLISECONDS))
         .isInstanceOf(TimeoutException.class);
@@ -440,7 +440,7 @@ final class RdmaConnectionTest {
     assertThatItIsDoneOrEndedByTheClose(read);
   }
 
-  /** It arrives only after a read that takes its time, and that another thread waits for. */
+  /** Sends a message behind a long read, for which another thread waits. */
   private FutureTask<Boolean> sendBehindARead(String message) throws Exception {
     MemoryRegion exposed = server.register(32 << 20, AccessFlag.REMOTE_READ);
     MemoryRegion local = client.register(exposed.byteSize(), AccessFlag.LOCAL_WRITE);
@@ -451,13 +451,13 @@ final class RdmaConnectionTest {
               client.read(remote, local.slice(0, local.byteSize()), PATIENCE);
               return true;
             });
-    // Posted by then; whether it is over already, only the device can tell.
+    // The read is posted by then; it may even be done.
     TimeUnit.MILLISECONDS.sleep(5);
     client.send(text(message), PATIENCE);
     return read;
   }
 
-  /** Which of the two, only the device can tell. */
+  /** Which of the two depends on how fast the device is. */
   private static void assertThatItIsDoneOrEndedByTheClose(FutureTask<Boolean> read)
       throws Exception {
     try {

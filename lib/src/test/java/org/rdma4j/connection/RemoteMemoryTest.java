@@ -19,14 +19,14 @@ final class RemoteMemoryTest {
   void whatIsWrittenIsRead(
       @ForAll long address, @ForAll int key, @ForAll @LongRange(min = 0) long length) {
     RemoteMemory memory = new RemoteMemory(address, key, length);
-    // The order of the buffer is of no meaning.
+    // The byte order of the buffer must not matter.
     ByteBuffer bytes = ByteBuffer.allocate(RemoteMemory.BYTES).order(ByteOrder.LITTLE_ENDIAN);
     memory.write(bytes);
     assertThat(RemoteMemory.read(bytes.flip())).isEqualTo(memory);
   }
 
   @Test
-  void itIsSerialisable() throws Exception {
+  void itIsSerializable() throws Exception {
     RemoteMemory memory = new RemoteMemory(-4096, 7, 100);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
@@ -39,7 +39,7 @@ final class RemoteMemoryTest {
   }
 
   @Test
-  void aPartLiesWithinIt() {
+  void aPartMustLieWithinTheMemory() {
     RemoteMemory memory = new RemoteMemory(1000, 7, 100);
     assertThat(memory.slice(10, 90)).isEqualTo(new RemoteMemory(1010, 7, 90));
     assertThatThrownBy(() -> memory.slice(10, 91)).isInstanceOf(IndexOutOfBoundsException.class);

@@ -16,7 +16,7 @@ import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.address.QueuePairAddress;
 import org.rdma4j.verbs.attribute.Mtu;
 
-/** What endpoints tell of themselves, for which no device is needed. */
+/** What endpoints tell about themselves; no device is needed for that. */
 final class EndpointAddressTest {
   static final EndpointAddress SAMPLE =
       new EndpointAddress(
@@ -29,7 +29,7 @@ final class EndpointAddressTest {
           4096);
 
   @Property
-  void anAddressSurvivesTheWire(
+  void anAddressIsDecodedAsItWasEncoded(
       @ForAll @IntRange(max = 0xffff) int lid,
       @ForAll @IntRange(max = 0xff_ffff) int number,
       @ForAll @IntRange(max = 0xff_ffff) int sequenceNumber,
@@ -63,16 +63,16 @@ final class EndpointAddressTest {
   }
 
   @Property
-  void noiseIsAnAddressOrAnException(@ForAll @Size(EndpointAddress.ENCODED_BYTES) byte[] noise) {
+  void randomBytesAreAnAddressOrRefused(@ForAll @Size(EndpointAddress.ENCODED_BYTES) byte[] noise) {
     try {
       assertThat(EndpointAddress.decode(noise).encode()).isEqualTo(noise);
     } catch (HandshakeException expected) {
-      assertThat(expected).hasMessageContaining("no address of an endpoint");
+      assertThat(expected).hasMessageContaining("not the address of an endpoint");
     }
   }
 
   @Property
-  void anotherLengthIsNoAddress(@ForAll @IntRange(max = 200) int length) {
+  void anotherLengthIsRefused(@ForAll @IntRange(max = 200) int length) {
     byte[] cut = Arrays.copyOf(SAMPLE.encode(), length);
     if (length != EndpointAddress.ENCODED_BYTES) {
       assertThatExceptionOfType(HandshakeException.class)
@@ -82,7 +82,7 @@ final class EndpointAddressTest {
   }
 
   @Test
-  void aFieldOutOfItsRangeIsToldByItsName() {
+  void aFieldOutOfItsRangeIsNamed() {
     byte[] encoded = SAMPLE.encode();
     ByteBuffer.wrap(encoded).putShort(2, (short) 1000);
     assertThatThrownBy(() -> EndpointAddress.decode(encoded)).hasMessageContaining("MTU is 1000");

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.verbs.AccessFlag;
 
-/** What is refused before there is a device or a peer. */
+/** What is refused before a device is opened or a peer is contacted. */
 final class EndpointConfigTest {
   private static final EndpointConfig DEFAULT = EndpointConfig.DEFAULT;
 
@@ -24,7 +24,7 @@ final class EndpointConfigTest {
   }
 
   @Test
-  void onlyRemoteRightsAreRemote() {
+  void onlyRemoteAccessFlagsAreAccepted() {
     assertThat(DEFAULT.remoteAccess()).isEmpty();
     assertThat(DEFAULT.remoteAccess(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_READ).remoteAccess())
         .containsExactly(AccessFlag.REMOTE_READ);
@@ -34,7 +34,7 @@ final class EndpointConfigTest {
   }
 
   @Test
-  void aCopyChangesOneThing() {
+  void eachMethodChangesItsOwnValueAlone() {
     EndpointConfig changed = DEFAULT.device("x").port(2).gidIndex(3).sendDepth(4).receiveDepth(5);
     assertThat(changed.device()).contains("x");
     assertThat(changed.port()).hasValue(2);

@@ -39,7 +39,7 @@ import org.rdma4j.verbs.WorkCompletionException;
 @Tag("device")
 @Timeout(240)
 final class EndpointTest {
-  /** An emulated guest may stop for seconds, and begins slowly. */
+  /** An emulated guest may pause for seconds, and starts slowly. */
   private static final Duration PATIENCE = Duration.ofSeconds(90);
 
   private static final Duration SHORT = Duration.ofMillis(200);
@@ -85,7 +85,7 @@ final class EndpointTest {
   }
 
   @Test
-  void bothKnowEachOther() {
+  void bothSidesKnowTheAddressOfTheOther() {
     assertThat(a.remote()).isEqualTo(b.local());
     assertThat(b.remote()).isEqualTo(a.local());
     assertThat(a.local().bufferBytes()).isEqualTo(1 << 20);
@@ -117,7 +117,7 @@ final class EndpointTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void manyThreadsAwaitEachItsOwn(boolean virtual) throws Exception {
+  void manyThreadsAwaitTheirOwnRequests(boolean virtual) throws Exception {
     List<Future<Long>> received = new ArrayList<>();
     for (long i = 0; i < 16; i++) {
       long id = i;
@@ -167,7 +167,7 @@ final class EndpointTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void closingEndsTheWaits(boolean virtual) throws Exception {
+  void aCloseEndsTheWaitsOfOtherThreads(boolean virtual) throws Exception {
     List<Future<Completion>> waits = new ArrayList<>();
     for (long i = 0; i < 3; i++) {
       long id = i;
@@ -185,7 +185,7 @@ final class EndpointTest {
   }
 
   @Test
-  void whatIsClosedRefusesEverything() throws Exception {
+  void aClosedEndpointRefusesEverything() throws Exception {
     a.postReceive(1, 0, 64);
     MemorySegment view = a.buffer().segment();
     a.close();
@@ -228,7 +228,7 @@ final class EndpointTest {
   }
 
   @Test
-  void aMessageThatDoesNotFitBreaksTheConnectionAndIsTold() throws Exception {
+  void aMessageThatDoesNotFitBreaksTheConnectionAndIsReported() throws Exception {
     b.postReceive(1, 0, 8);
     b.postReceive(2, 0, 8);
     a.postSend(1, 0, 64);
@@ -288,7 +288,7 @@ final class EndpointTest {
   }
 
   @Test
-  void aPeerThatIsGoneFailsTheSend() throws Exception {
+  void aSendToAPeerThatIsGoneFails() throws Exception {
     b.close();
     a.postSend(1, 0, 4);
     assertThatThrownBy(() -> a.await(1, PATIENCE))
@@ -306,7 +306,7 @@ final class EndpointTest {
   }
 
   @Test
-  void asManyRequestsAsConfiguredAndNoMore() {
+  void noMoreRequestsThanConfiguredArePosted() {
     for (long id = 0; id < 16; id++) {
       b.postReceive(id, 0, 64);
     }
@@ -317,12 +317,10 @@ final class EndpointTest {
   }
 
   @Test
-  void aStrangerDoesNotKeepTheNextEndpointAway() throws Exception {
-    try (Socket stranger = new Socket()) {
-      stranger.connect(listener.address());
-      stranger
-          .getOutputStream()
-          .write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+  void anotherProgramDoesNotKeepTheNextEndpointFromConnecting() throws Exception {
+    try (Socket other = new Socket()) {
+      other.connect(listener.address());
+      other.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
       assertThatThrownBy(() -> listener.accept(PATIENCE))
           .isInstanceOf(HandshakeException.class)
           .hasMessageContaining("GET / HTTP/1.1");
@@ -335,7 +333,7 @@ final class EndpointTest {
   }
 
   @Test
-  void whatIsNoEndpointIsToldByTheClient() throws Exception {
+  void aClientReportsAServerThatIsNotAnEndpoint() throws Exception {
     try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       Future<Boolean> answer =
           start(
@@ -355,7 +353,7 @@ final class EndpointTest {
   }
 
   @Test
-  void nobodyThereIsTold() throws Exception {
+  void aMissingPeerIsReported() throws Exception {
     int port;
     try (ServerSocket free = new ServerSocket(0)) {
       port = free.getLocalPort();
@@ -372,7 +370,7 @@ final class EndpointTest {
   }
 
   @Test
-  void aSilentServerIsGivenUp() throws Exception {
+  void aWaitForASilentServerTimesOut() throws Exception {
     try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       assertThatThrownBy(
               () -> Endpoint.connect(loopback(silent.getLocalPort()), Duration.ofSeconds(1)))
@@ -394,7 +392,7 @@ final class EndpointTest {
   }
 
   @Test
-  void whatIsConfiguredIsTaken() throws Exception {
+  void theConfigurationIsUsed() throws Exception {
     String device = RdmaDevice.list().getFirst().name();
     int gid;
     try (RdmaDevice opened = RdmaDevice.open(device)) {
@@ -416,7 +414,7 @@ final class EndpointTest {
   }
 
   @Test
-  void whatTheMachineLacksIsTold() {
+  void whatTheMachineDoesNotHaveIsReported() {
     assertThatThrownBy(() -> connectWith(CONFIG.device("nosuchdevice0")))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("nosuchdevice0");
@@ -425,7 +423,7 @@ final class EndpointTest {
         .hasMessageContaining("99");
     assertThatThrownBy(() -> connectWith(CONFIG.gidIndex(200)))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("no GID of index 200");
+        .hasMessageContaining("no GID with index 200");
     assertThatThrownBy(() -> connectWith(CONFIG.receiveDepth(1 << 24)))
         .isInstanceOf(IllegalArgumentException.class);
   }

@@ -30,7 +30,7 @@ import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.address.QueuePairAddress;
 import org.rdma4j.verbs.attribute.Mtu;
 
-/** How endpoints find each other, over real sockets and without a device. */
+/** The handshake over real sockets, without a device. */
 @Timeout(60)
 final class HandshakeTest {
   private static final Duration LONG = Duration.ofSeconds(30);
@@ -58,7 +58,7 @@ final class HandshakeTest {
   }
 
   @Test
-  void bothLearnOfEachOtherAndTheServerConnectsBeforeTheClientCanSend() throws Exception {
+  void bothSidesLearnOfEachOtherAndTheServerConnectsBeforeTheClientCanSend() throws Exception {
     List<String> order = new ArrayList<>();
     Future<EndpointAddress> asServer =
         start(
@@ -109,7 +109,7 @@ final class HandshakeTest {
         "rdma4j\n0123456789",
         "\33[2J\0\1234567890123"
       })
-  void anotherProtocolIsToldWithWhatItSent(String sent) throws IOException {
+  void anotherProtocolIsReportedWithWhatItSent(String sent) throws IOException {
     send(sent.getBytes(StandardCharsets.ISO_8859_1));
     assertThatThrownBy(this::serve)
         .isInstanceOf(HandshakeException.class)
@@ -118,7 +118,7 @@ final class HandshakeTest {
   }
 
   @Test
-  void anotherVersionIsToldWithBoth() throws IOException {
+  void anotherVersionIsReportedWithBothVersions() throws IOException {
     send(message("rdma4j\r\n", 2, 0, 1_000_000_000, new byte[0]));
     assertThatThrownBy(this::serve)
         .isInstanceOf(HandshakeException.class)
@@ -131,12 +131,12 @@ final class HandshakeTest {
     send(message("rdma4j\r\n", 1, 1, 0, new byte[0]));
     assertThatThrownBy(this::serve)
         .isInstanceOf(HandshakeException.class)
-        .hasMessageContaining("kind 1 where ADDRESS");
+        .hasMessageContaining("kind 1, must be ADDRESS");
   }
 
   @ParameterizedTest
   @ValueSource(ints = {0, EndpointAddress.ENCODED_BYTES + 1, Integer.MAX_VALUE, -1})
-  void aLengthIsCheckedBeforeItIsBelieved(int length) throws IOException {
+  void aLengthIsCheckedBeforeItIsUsed(int length) throws IOException {
     send(message("rdma4j\r\n", 1, 0, length, new byte[0]));
     assertThatThrownBy(this::serve)
         .isInstanceOf(HandshakeException.class)
@@ -145,7 +145,7 @@ final class HandshakeTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 3, 16, 40})
-  void anEarlyEndIsTold(int bytes) throws IOException {
+  void anEarlyEndIsReported(int bytes) throws IOException {
     byte[] address = message("rdma4j\r\n", 1, 0, CLIENT.encode().length, CLIENT.encode());
     client.getOutputStream().write(address, 0, bytes);
     client.shutdownOutput();
@@ -159,7 +159,7 @@ final class HandshakeTest {
   }
 
   @Test
-  void aClientThatDoesNotBecomeReadyIsTold() throws IOException {
+  void aClientThatDoesNotBecomeReadyIsReported() throws IOException {
     send(message("rdma4j\r\n", 1, 0, CLIENT.encode().length, CLIENT.encode()));
     client.shutdownOutput();
     assertThatThrownBy(this::serve)
@@ -168,7 +168,7 @@ final class HandshakeTest {
   }
 
   @Test
-  void aSilentPeerIsGivenUp() {
+  void aWaitForASilentPeerTimesOut() {
     assertThatThrownBy(
             () -> new Handshake(server, Deadline.after(SHORT)).asServer(SERVER, remote -> {}))
         .isInstanceOf(SocketTimeoutException.class)
@@ -177,7 +177,7 @@ final class HandshakeTest {
   }
 
   @Test
-  void aPeerThatSendsByteAfterByteIsGivenUpAllTheSame() throws Exception {
+  void aWaitForAPeerThatSendsByteAfterByteTimesOutToo() throws Exception {
     Future<Boolean> trickle =
         start(
             () -> {
@@ -198,7 +198,7 @@ final class HandshakeTest {
   }
 
   @Test
-  void aClientThatMeetsNoiseTellsIt() throws IOException {
+  void aClientReportsWhatAnotherProtocolSent() throws IOException {
     server
         .getOutputStream()
         .write("220 mail.example ESMTP\r\n".getBytes(StandardCharsets.US_ASCII));
@@ -209,7 +209,7 @@ final class HandshakeTest {
   }
 
   @Test
-  void aServerThatEndsEarlyIsToldByTheClient() throws IOException {
+  void aClientReportsAServerThatEndsEarly() throws IOException {
     server.close();
     assertThatThrownBy(
             () -> new Handshake(client, Deadline.after(LONG)).asClient(CLIENT, remote -> {}))

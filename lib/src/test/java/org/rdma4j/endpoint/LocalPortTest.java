@@ -10,7 +10,7 @@ import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.address.GidType;
 import org.rdma4j.verbs.attribute.LinkLayer;
 
-/** Which GID is chosen where none is configured. */
+/** The choice of a GID if none is configured. */
 final class LocalPortTest {
   private static final GidEntry V1 = entry(0, "fe80000000000000020255fffe000001", GidType.ROCE_V1);
   private static final GidEntry V2 = entry(1, "fe80000000000000020255fffe000001", GidType.ROCE_V2);
@@ -22,7 +22,7 @@ final class LocalPortTest {
       entry(4, "00000000000000000000ffffc0000202", GidType.ROCE_V2);
 
   @Test
-  void onEthernetItIsTheFirstRoceV2GidOfAnIpv4Address() {
+  void onEthernetTheFirstRoceV2GidOfAnIpv4AddressIsChosen() {
     assertThat(
             LocalPort.gidIndex(
                 List.of(V1, V2, V1_IPV4, V2_IPV4, V2_OTHER_IPV4), LinkLayer.ETHERNET))
@@ -30,18 +30,18 @@ final class LocalPortTest {
   }
 
   @Test
-  void withoutOneItIsAnyRoceV2Gid() {
+  void withoutAnIpv4AddressAnyRoceV2GidIsChosen() {
     assertThat(LocalPort.gidIndex(List.of(V1, V2, V1_IPV4), LinkLayer.ETHERNET)).hasValue(1);
   }
 
   @Test
-  void withoutAnyRoceV2ItIsWhatThereIs() {
+  void withoutRoceV2AnyGidIsChosen() {
     assertThat(LocalPort.gidIndex(List.of(V1), LinkLayer.ETHERNET)).hasValue(0);
     assertThat(LocalPort.gidIndex(List.of(), LinkLayer.ETHERNET)).isEmpty();
   }
 
   @Test
-  void onInfinibandThereIsNone() {
+  void onInfinibandNoGidIsChosen() {
     assertThat(LocalPort.gidIndex(List.of(V1), LinkLayer.INFINIBAND)).hasValue(PathConfig.NO_GID);
   }
 

@@ -22,16 +22,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.verbs.CompletionOpcode;
 
-/** Who gets which outcome, from a queue of outcomes in place of a device. */
+/** Which thread gets which outcome; a queue of outcomes takes the place of the device. */
 @Timeout(60)
 final class MailboxTest {
   private static final Duration LONG = Duration.ofSeconds(30);
-  private static final int ROOM = 1000;
+  private static final int SENDS = 1000;
 
   private final BlockingQueue<Outcome> arriving = new LinkedBlockingQueue<>();
   private final AtomicInteger fetching = new AtomicInteger();
   private final AtomicInteger maxFetching = new AtomicInteger();
-  private final Mailbox mailbox = new Mailbox("endpoint to x", this::fetch, ROOM, 2);
+  private final Mailbox mailbox = new Mailbox("endpoint to x", this::fetch, SENDS, 2);
 
   private List<Outcome> fetch(Deadline deadline) throws InterruptedException {
     maxFetching.accumulateAndGet(fetching.incrementAndGet(), Math::max);
@@ -48,7 +48,7 @@ final class MailboxTest {
   }
 
   @Test
-  void anOutcomeIsKeptForWhoeverAsksForIt() throws Exception {
+  void anOutcomeIsKeptUntilItIsAwaited() throws Exception {
     expect(1, 2, 3);
     arrive(3);
     arrive(1);
@@ -64,14 +64,14 @@ final class MailboxTest {
   void manyThreadsEachGetTheirOwnAndOneFetchesForAll(boolean virtual) throws Exception {
     List<Long> ids = new ArrayList<>();
     List<Future<Outcome>> waits = new ArrayList<>();
-    for (long id = 0; id < ROOM; id++) {
+    for (long id = 0; id < SENDS; id++) {
       ids.add(id);
       mailbox.expect(id, Mailbox.Lane.SEND);
       waits.add(start(virtual, id, LONG));
     }
     Collections.shuffle(ids);
     ids.forEach(this::arrive);
-    for (int id = 0; id < ROOM; id++) {
+    for (int id = 0; id < SENDS; id++) {
       assertThat(waits.get(id).get(30, TimeUnit.SECONDS).id()).isEqualTo(id);
     }
     assertThat(maxFetching).hasValue(1);
@@ -80,18 +80,18 @@ final class MailboxTest {
   @Test
   void aWaitEndsAtItsTimeoutAndTheRequestCanBeAwaitedAgain() throws Exception {
     expect(1);
-    long begun = System.nanoTime();
+    long start = System.nanoTime();
     assertThatThrownBy(() -> mailbox.await(1, Deadline.after(Duration.ofMillis(100))))
         .isInstanceOf(TimeoutException.class)
         .hasMessageContaining("id 1")
         .hasMessageContaining("PT0.1S");
-    assertThat(System.nanoTime() - begun).isGreaterThanOrEqualTo(100_000_000);
+    assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(100_000_000);
     arrive(1);
     assertThat(mailbox.await(1, Deadline.after(Duration.ZERO)).id()).isEqualTo(1);
   }
 
   @Test
-  void aThreadThatOnlyWaitsEndsAtItsTimeoutToo() throws Exception {
+  void aThreadThatDoesNotFetchEndsAtItsTimeoutToo() throws Exception {
     expect(1, 2);
     Future<Outcome> fetches = start(false, 1, LONG);
     awaitFetching();
@@ -128,7 +128,7 @@ final class MailboxTest {
   }
 
   @Test
-  void aThreadInterruptedBeforeDoesNotWait() {
+  void aThreadThatWasInterruptedBeforeDoesNotWait() {
     expect(1);
     arrive(1);
     Thread.currentThread().interrupt();
@@ -150,7 +150,7 @@ final class MailboxTest {
   }
 
   @Test
-  void anIdThatNobodyPostedIsRefused() throws Exception {
+  void anIdThatWasNotPostedIsRefused() throws Exception {
     assertThatThrownBy(() -> mailbox.await(1, Deadline.after(LONG)))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("no request with id 1");
@@ -207,7 +207,7 @@ final class MailboxTest {
   }
 
   @Test
-  void aFailureToFetchReachesTheOneWhoFetches() {
+  void aFailureToFetchReachesTheThreadThatFetches() {
     Mailbox broken =
         new Mailbox(
             "x",
