@@ -2,13 +2,13 @@ package org.rdma4j.connection;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.ConnectionParameters;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.platform.Deadline;
-import org.rdma4j.platform.ErrorNumber;
 
 /**
  * Establishes connections. Each side creates its queues and posts its receives first, so a message

@@ -2,8 +2,8 @@ package org.rdma4j.connection;
 
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
-import org.rdma4j.platform.ErrorNumber;
 import org.rdma4j.verbs.DeviceInfo;
 import org.rdma4j.verbs.RdmaDevice;
 

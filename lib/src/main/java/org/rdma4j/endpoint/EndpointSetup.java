@@ -7,19 +7,17 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.verbs.AccessFlag;
-import org.rdma4j.verbs.DeviceAttributes;
-import org.rdma4j.verbs.Mtu;
 import org.rdma4j.verbs.PathConfig;
+import org.rdma4j.verbs.attribute.DeviceAttributes;
+import org.rdma4j.verbs.attribute.Mtu;
 
 /**
  * Connects endpoints: the two sides find each other over TCP, tell each other their addresses in a
  * {@link Handshake}, and close the TCP connection.
  */
 final class EndpointSetup {
-  private static final int MAX_SEQUENCE_NUMBER = 0xff_ffff;
   private static final int MAX_READS = 0xff;
 
   private EndpointSetup() {}
@@ -97,9 +95,8 @@ final class EndpointSetup {
   private static EndpointAddress address(
       LocalPort port, EndpointQueues queues, DeviceAttributes limits) {
     Mtu mtu = port.device().port(port.port()).activeMtu();
-    int sequenceNumber = ThreadLocalRandom.current().nextInt(MAX_SEQUENCE_NUMBER + 1);
     return new EndpointAddress(
-        queues.queuePair().address(port.port(), port.gidIndex(), sequenceNumber),
+        queues.queuePair().address(port.port(), port.gidIndex()),
         mtu,
         Math.clamp(limits.maxResponderReads(), 0, MAX_READS),
         queues.buffer().remoteAddress(),
@@ -114,7 +111,6 @@ final class EndpointSetup {
       EndpointAddress peer,
       int maxReads) {
     return PathConfig.to(peer.queuePair())
-        .localSequenceNumber(local.queuePair().sequenceNumber())
         .port(port.port())
         .gidIndex(port.gidIndex())
         .mtu(peer.mtu().bytes() < local.mtu().bytes() ? peer.mtu() : local.mtu())

@@ -278,7 +278,7 @@ final class RdmaConnectionTest {
 
   /** Describes the request of a peer that breaks the protocol; it may write to the memory. */
   private interface Violation {
-    void describe(SendRequests request, MessageQueues queues, RemoteMemory memory);
+    void describe(SendRequests request, SimpleMessages queues, RemoteMemory memory);
   }
 
   private void assertThatItBreaks(Violation violation, String reason) throws Exception {
