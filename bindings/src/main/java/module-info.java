@@ -1,11 +1,12 @@
 /**
- * libibverbs and librdmacm as C has them: C names, C meaning, no safety. The package {@code
- * generated} is jextract's; the package {@code inlines} holds what the headers define as static
- * inline functions and macros.
+ * libibverbs and librdmacm as C sees them: C names, C semantics, no safety checks. The package
+ * {@code generated} is the output of jextract. The package {@code inlines} contains what the
+ * headers define as static inline functions and macros. The root package loads the libraries.
  */
 module org.rdma4j.bindings {
   requires static org.jspecify;
 
+  exports org.rdma4j.bindings;
   exports org.rdma4j.bindings.generated;
   exports org.rdma4j.bindings.inlines;
 }

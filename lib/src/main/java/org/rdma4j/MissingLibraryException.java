@@ -1,8 +1,11 @@
 package org.rdma4j;
 
 /**
- * libibverbs or librdmacm could not be loaded. The message names the package that brings it on
- * Debian, Fedora and SUSE.
+ * Thrown if libibverbs or librdmacm cannot be loaded. The message names the packages that contain
+ * the library on Debian, Fedora and SUSE.
+ *
+ * <p>Every method that needs the libraries throws it at every call, until they are installed.
+ * Constants and configurations need no library.
  */
 public final class MissingLibraryException extends RdmaException {
   private static final long serialVersionUID = 1L;
@@ -11,9 +14,9 @@ public final class MissingLibraryException extends RdmaException {
   private final String library;
 
   /**
-   * A library that the dynamic linker could not load.
+   * Creates the exception for a library that the dynamic linker cannot load.
    *
-   * @param library its soname, such as {@code libibverbs.so.1}
+   * @param library the soname of the library, such as {@code libibverbs.so.1}
    * @param advice how to install it
    */
   public MissingLibraryException(String library, String advice) {
@@ -22,7 +25,7 @@ public final class MissingLibraryException extends RdmaException {
   }
 
   /**
-   * The library that could not be loaded.
+   * Returns the library that cannot be loaded.
    *
    * @return its soname, such as {@code libibverbs.so.1}
    */

@@ -1,4 +1,13 @@
-/** What goes wrong: the exceptions that all packages of this module throw. */
+/**
+ * The exceptions that all packages of this module throw.
+ *
+ * <p>In a process that cannot use RDMA at all, the first call that needs the native libraries
+ * fails, and so does each later one. If a library is not installed, it throws {@link
+ * org.rdma4j.MissingLibraryException}. If the JVM does not allow calls into C ({@code
+ * --illegal-native-access=deny} without {@code --enable-native-access}), it throws {@link
+ * org.rdma4j.RdmaException}, whose message names the option to add. Constants and configurations
+ * work in such a process too.
+ */
 @NullMarked
 package org.rdma4j;
 

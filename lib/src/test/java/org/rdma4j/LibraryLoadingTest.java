@@ -1,82 +1,184 @@
 package org.rdma4j;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.bindings.Library;
 import org.rdma4j.verbs.RdmaDevice;
 
-/** What the dynamic linker does for JVMs of their own, which list the devices. */
+/**
+ * How the libraries are loaded, and what a program is told if that is impossible. Each test starts
+ * JVMs of its own.
+ */
 final class LibraryLoadingTest {
-  @Test
-  void theExceptionNamesTheLibraryAndThePackages(@TempDir Path directory) throws Exception {
-    // An empty file of that name hides the installed library, and cannot be loaded.
-    Files.createFile(directory.resolve("libibverbs.so.1"));
-    ProcessBuilder java = java(1);
-    java.environment().put("LD_LIBRARY_PATH", directory.toString());
-    String output = Command.output(java);
+  private static final String ALLOWED = "--enable-native-access=ALL-UNNAMED";
+  private static final Path CLASSES = classes(RdmaDevice.class);
+  private static final Path TEST_CLASSES = classes(LibraryLoadingTest.class);
+  private static final Path BINDINGS = classes(Library.class);
 
-    assertThat(output)
-        .contains("libibverbs.so.1")
-        .contains("apt install libibverbs1")
-        .contains("dnf install")
-        .contains("zypper install");
-    assertThat(output.lines()).hasSize(1);
+  @ParameterizedTest
+  @CsvSource({
+    "libibverbs.so.1, libibverbs1 ibverbs-providers, libibverbs, libibverbs1",
+    "librdmacm.so.1, librdmacm1, librdmacm, librdmacm1"
+  })
+  void everyEntryNamesTheMissingLibraryAndItsPackagesEveryTime(
+      String library, String debian, String fedora, String suse, @TempDir Path directory)
+      throws Exception {
+    // An empty file of that name hides the installed library, and cannot be loaded.
+    Files.createFile(directory.resolve(library));
+    ProcessBuilder java =
+        onClassPath(List.of(ALLOWED), EntryPoints.class, CLASSES.toString(), "false");
+    java.environment().put("LD_LIBRARY_PATH", directory.toString());
+
+    expectEverywhere(
+        java,
+        "org.rdma4j.MissingLibraryException: dlopen(%s) failed. Install it: apt install %s (Debian, Ubuntu), dnf install %s (Fedora, RHEL), or zypper install %s (SUSE). If it is installed, LD_DEBUG=libs shows why it cannot be loaded"
+            .formatted(library, debian, fedora, suse));
   }
 
   @Test
-  void aFurtherListHoldsTheLibraryNoMoreOften() throws Exception {
+  void everyEntryNamesTheOptionOfTheClassPathEveryTime() throws Exception {
+    expectDenial(
+        onClassPath(denying("java.base"), EntryPoints.class, CLASSES.toString(), "true"),
+        "ALL-UNNAMED");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"java.base", "org.rdma4j", "org.rdma4j.bindings"})
+  void everyEntryNamesTheOptionOfTheModulePathEveryTime(String granted) throws Exception {
+    expectDenial(
+        onModulePath(denying(granted), EntryPoints.class, CLASSES.toString(), "true"),
+        "org.rdma4j,org.rdma4j.bindings");
+  }
+
+  private static void expectDenial(ProcessBuilder java, String modules) throws Exception {
+    List<String> lines = output(java);
+    assertThat(lines)
+        .filteredOn(line -> line.startsWith(EntryPoints.THROWN))
+        .hasSizeGreaterThanOrEqualTo(40)
+        .allSatisfy(
+            line ->
+                assertThat(line)
+                    .matches(
+                        EntryPoints.THROWN
+                            + "org\\.rdma4j\\.RdmaException: (dlopen|sysconf|mmap)\\(.*\\)"
+                            + " failed\\. This JVM does not allow rdma4j to call C: start java with"
+                            + " --enable-native-access="
+                            + modules));
+    expectNothingBroken(lines);
+  }
+
+  private static void expectEverywhere(ProcessBuilder java, String message) throws Exception {
+    List<String> lines = output(java);
+    assertThat(lines)
+        .filteredOn(line -> line.startsWith(EntryPoints.THROWN))
+        .hasSizeGreaterThanOrEqualTo(36)
+        .containsOnly(EntryPoints.THROWN + message);
+    expectNothingBroken(lines);
+  }
+
+  private static void expectNothingBroken(List<String> lines) {
+    assertThat(lines).filteredOn(line -> line.startsWith(EntryPoints.BROKEN)).isEmpty();
+    assertThat(lines)
+        .filteredOn(line -> line.startsWith(EntryPoints.CHECKED))
+        .singleElement()
+        .satisfies(
+            line ->
+                assertThat(Integer.parseInt(line.substring(EntryPoints.CHECKED.length())))
+                    .isGreaterThan(2000));
+  }
+
+  @Test
+  void bothModulesWithNativeAccessAreEnough() throws Exception {
+    ProcessBuilder java = onModulePath(denying("org.rdma4j,org.rdma4j.bindings"), Lists.class, "1");
+    assertThat(output(java)).contains("no exception");
+  }
+
+  @Test
+  void anotherListDoesNotLoadTheLibraryAgain() throws Exception {
     assertThat(openings(5)).isPositive().isEqualTo(openings(1));
   }
 
   private static long openings(int lists) throws Exception {
-    ProcessBuilder java = java(lists);
+    ProcessBuilder java = onClassPath(List.of(ALLOWED), Lists.class, Integer.toString(lists));
     java.environment().put("LD_DEBUG", "files");
-    return Command.output(java)
-        .lines()
+    return output(java).stream()
         .filter(line -> line.matches(".*opening file=.*/libibverbs\\.so\\.1 .*"))
         .count();
   }
 
-  private static ProcessBuilder java(int lists) {
-    return new ProcessBuilder(
-        List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "--enable-native-access=ALL-UNNAMED",
-            "-cp",
-            classPath(
-                RdmaDevice.class,
-                LibraryLoadingTest.class,
-                org.rdma4j.bindings.inlines.Errno.class),
-            Main.class.getName(),
-            Integer.toString(lists)));
+  private static List<String> output(ProcessBuilder java) throws Exception {
+    return Command.output(java).lines().toList();
   }
 
-  private static String classPath(Class<?>... classes) {
-    return String.join(
-        System.getProperty("path.separator"),
-        Arrays.stream(classes)
-            .map(each -> each.getProtectionDomain().getCodeSource().getLocation().getPath())
+  /** The options that let these modules call C, and no others. */
+  private static List<String> denying(String granted) {
+    String option = "--enable-native-access=" + granted;
+    // Before JDK 24, that option itself denied native access to the modules that it did not name.
+    return Runtime.version().feature() < 24
+        ? List.of(option)
+        : List.of(option, "--illegal-native-access=deny");
+  }
+
+  private static ProcessBuilder onClassPath(
+      List<String> options, Class<?> main, String... arguments) {
+    return java(
+        options,
+        List.of("-cp", path(CLASSES, TEST_CLASSES, BINDINGS), main.getName()),
+        List.of(arguments));
+  }
+
+  private static ProcessBuilder onModulePath(
+      List<String> options, Class<?> main, String... arguments) {
+    return java(
+        options,
+        List.of(
+            "-p",
+            path(CLASSES, BINDINGS),
+            "--patch-module",
+            "org.rdma4j=" + TEST_CLASSES,
+            "-m",
+            "org.rdma4j/" + main.getName()),
+        List.of(arguments));
+  }
+
+  private static ProcessBuilder java(
+      List<String> options, List<String> program, List<String> arguments) {
+    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    return new ProcessBuilder(
+        Stream.of(List.of(java, "-XX:TieredStopAtLevel=1"), options, program, arguments)
+            .flatMap(List::stream)
             .toList());
   }
 
-  /** What runs in that JVM. */
-  static final class Main {
-    private Main() {}
+  private static String path(Path... paths) {
+    return Stream.of(paths)
+        .map(Path::toString)
+        .collect(joining(System.getProperty("path.separator")));
+  }
+
+  private static Path classes(Class<?> type) {
+    return Path.of(type.getProtectionDomain().getCodeSource().getLocation().getPath());
+  }
+
+  /** Lists the devices several times. */
+  static final class Lists {
+    private Lists() {}
 
     public static void main(String[] arguments) {
-      try {
-        for (int i = 0; i < Integer.parseInt(arguments[0]); i++) {
-          RdmaDevice.list();
-        }
-        System.out.println("no exception");
-      } catch (MissingLibraryException missing) {
-        System.out.println(missing.library() + ": " + missing.getMessage());
+      for (int i = 0; i < Integer.parseInt(arguments[0]); i++) {
+        RdmaDevice.list();
       }
+      System.out.println("no exception");
     }
   }
 }

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,7 +37,7 @@ final class MatchesGccTest {
     Map<String, Long> values = valuesInC(facts);
     assertThat(values).hasSameSizeAs(facts);
     return facts.stream()
-        .filter(fact -> fact.value() != values.get(fact.name()))
+        .filter(fact -> !Objects.equals(fact.value(), values.get(fact.name())))
         .map(
             fact ->
                 "%s: %d in Java, %d in C"

@@ -9,6 +9,9 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import org.rdma4j.platform.Deadline;
+import org.rdma4j.platform.NativeLibraries;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.DeviceAttributes;
 import org.rdma4j.verbs.MemoryRegion;
 
 /**
@@ -43,6 +46,7 @@ public final class Endpoint implements AutoCloseable {
    *     addresses of this machine; with port 0 the system chooses a port
    * @return the listener
    * @throws IOException if it cannot listen there, for example because another process does
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
    */
   public static EndpointListener listen(InetSocketAddress local) throws IOException {
     return listen(local, EndpointConfig.DEFAULT);
@@ -55,6 +59,7 @@ public final class Endpoint implements AutoCloseable {
    * @param config the configuration of each accepted endpoint
    * @return the listener
    * @throws IOException if it cannot listen there, for example because another process does
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
    */
   public static EndpointListener listen(InetSocketAddress local, EndpointConfig config)
       throws IOException {
@@ -94,7 +99,35 @@ public final class Endpoint implements AutoCloseable {
    */
   public static Endpoint connect(InetSocketAddress server, EndpointConfig config, Duration timeout)
       throws IOException {
-    return EndpointSetup.connect(server, config, timeout);
+    Deadline deadline = Deadline.after(timeout);
+    if (server.isUnresolved()) {
+      throw new UnknownHostException(server.getHostString());
+    }
+    NativeLibraries.require();
+    try (Socket socket = new Socket()) {
+      connect(socket, server, deadline);
+      return over(socket, config, deadline, Handshake::asClient);
+    }
+  }
+
+  private static void connect(Socket socket, InetSocketAddress server, Deadline deadline)
+      throws IOException {
+    try {
+      socket.connect(server, deadline.millis());
+    } catch (ConnectException refused) {
+      ConnectException told =
+          new ConnectException(
+              "no endpoint listens on %s (%s): start that side first"
+                  .formatted(server, refused.getMessage()));
+      told.initCause(refused);
+      throw told;
+    } catch (SocketTimeoutException late) {
+      SocketTimeoutException told =
+          new SocketTimeoutException(
+              "%s does not answer within %s".formatted(server, deadline.timeout()));
+      told.initCause(late);
+      throw told;
+    }
   }
 
   /**

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.rdma4j.platform.Deadline;
+import org.rdma4j.platform.NativeLibraries;
 
 /**
  * Waits for endpoints to connect, on a TCP port. It has no RDMA resources: each accepted endpoint
@@ -32,6 +33,7 @@ public final class EndpointListener implements AutoCloseable {
   }
 
   static EndpointListener on(InetSocketAddress local, EndpointConfig config) throws IOException {
+    NativeLibraries.require();
     ServerSocket listening = new ServerSocket();
     try {
       listening.bind(local);

@@ -16,7 +16,14 @@ import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.inlines.Errno;
 
-/** The few functions of libc that this module calls; a failure throws with its errno. */
+/**
+ * The few functions of libc that this module calls. A method whose function fails throws {@link
+ * RdmaException} with its errno.
+ *
+ * <p>Memory and the page size can be asked for before anything else, so these methods check that
+ * the JVM allows calls into C. All others require {@link NativeLibraries#require()} to have
+ * succeeded before.
+ */
 public final class Libc {
   static final short POLLIN = 1;
 
@@ -34,7 +41,7 @@ public final class Libc {
   private static final int O_NONBLOCK = 0x800;
   private static final int O_CLOEXEC = 0x80000;
 
-  /** Has what is opened created where there is none. */
+  /** Creates the file if it does not exist. */
   public static final int O_CREAT = 0x40;
 
   private static final class Mmap {
@@ -99,20 +106,21 @@ public final class Libc {
         .bindTo(Linker.nativeLinker().defaultLookup().find(name).orElseThrow());
   }
 
-  /** The size of a page in bytes. */
+  /** Returns the size of a page in bytes. */
   public static long pageSize() {
+    NativeLibraries.requireNativeAccess("sysconf(_SC_PAGESIZE)");
     return Pages.SIZE;
   }
 
-  /** Maps that many bytes of zeroed, private, anonymous memory. */
+  /** Maps zeroed, private, anonymous memory of the given length. */
   public static MemorySegment mmap(long bytes) {
     return mmap("mmap(" + bytes + " bytes)", "", MemorySegment.NULL, bytes, 0);
   }
 
   /**
-   * Maps zeroed, private, anonymous memory of huge pages, which the system sets aside at once.
+   * Maps zeroed, private, anonymous memory of huge pages, which the system reserves immediately.
    *
-   * @param advice what to do where it cannot
+   * @param advice what to do if the system cannot reserve them
    */
   public static MemorySegment mmapHuge(long bytes, long pageSize, String advice) {
     int size = Long.numberOfTrailingZeros(pageSize) << MAP_HUGE_SHIFT;
@@ -120,13 +128,14 @@ public final class Libc {
     return mmap(call, advice, MemorySegment.NULL, bytes, MAP_HUGETLB | size);
   }
 
-  /** Gives the pages back to the system by mapping small ones, all zero, in their place. */
+  /** Returns the pages to the system by mapping small pages, all zero, in their place. */
   public static void replacePages(MemorySegment mapped, long bytes) {
     mmap("mmap(MAP_FIXED)", "", mapped, bytes, MAP_FIXED | MAP_NORESERVE);
   }
 
   private static MemorySegment mmap(
       String call, String advice, MemorySegment where, long bytes, int flags) {
+    NativeLibraries.requireNativeAccess(call);
     MemorySegment mapped;
     try {
       mapped =
@@ -148,7 +157,7 @@ public final class Libc {
     return mapped;
   }
 
-  /** Memory that a function in C frees: {@code malloc}. */
+  /** Allocates memory that a C function will free: {@code malloc}. */
   public static MemorySegment malloc(long bytes) {
     MemorySegment allocated;
     try {
@@ -162,7 +171,7 @@ public final class Libc {
     return allocated.reinterpret(bytes);
   }
 
-  /** Unmaps what {@link #mmap} mapped. */
+  /** Unmaps memory that {@link #mmap} mapped. */
   public static void munmap(MemorySegment mapped, long bytes) {
     try {
       check("munmap", (int) Munmap.CALL.invokeExact(Errno.state(), mapped, bytes));
@@ -171,7 +180,7 @@ public final class Libc {
     }
   }
 
-  /** Gives the pages back to the system; the addresses stay mapped and read as zero from now on. */
+  /** Returns the pages to the system. The addresses stay mapped, and read as zero from now on. */
   public static void releasePages(MemorySegment mapped, long bytes) {
     try {
       check("madvise", (int) Madvise.CALL.invokeExact(Errno.state(), mapped, bytes, MADV_DONTNEED));
@@ -180,7 +189,7 @@ public final class Libc {
     }
   }
 
-  /** Gives a variable of the environment a value where it has none. */
+  /** Sets an environment variable, unless it has a value already. */
   static void setEnvironment(String name, String value) {
     try (Arena arena = Arena.ofConfined()) {
       int overwrite = 0;
@@ -194,7 +203,7 @@ public final class Libc {
     }
   }
 
-  /** Makes reads of the descriptor return EAGAIN where they would block. */
+  /** Makes reads of the descriptor fail with EAGAIN instead of blocking. */
   public static void setNonBlocking(int fd) {
     try {
       int flags = check("fcntl", (int) Fcntl.CALL.invokeExact(Errno.state(), fd, F_GETFL, 0));
@@ -204,7 +213,7 @@ public final class Libc {
     }
   }
 
-  /** Another descriptor of the same open file, which child processes do not get. */
+  /** Returns another descriptor of the same open file, which child processes do not inherit. */
   public static int duplicate(int fd) {
     try {
       return check("fcntl", (int) Fcntl.CALL.invokeExact(Errno.state(), fd, F_DUPFD_CLOEXEC, 0));
@@ -214,8 +223,8 @@ public final class Libc {
   }
 
   /**
-   * Opens a file for reading, without waiting for what it may be the end of, and without a way for
-   * child processes to get at it.
+   * Opens a file for reading. Child processes do not inherit the descriptor, and if the file is a
+   * named pipe, the method does not wait for its other end.
    */
   public static int open(Path file) {
     try (Arena arena = Arena.ofConfined()) {
@@ -240,15 +249,15 @@ public final class Libc {
   }
 
   /**
-   * Where an address lies: {@code Dl_info}.
+   * The shared object and the symbol that an address belongs to: {@code Dl_info}.
    *
-   * @param objectBase where the shared object is mapped; 0 where it lies in none
-   * @param symbol where the exported symbol that the address belongs to begins; 0 where it is
-   *     none's
+   * @param objectBase the address at which the shared object is mapped, or 0 if the address is in
+   *     none
+   * @param symbol the address of the exported symbol, or 0 if the address belongs to none
    */
   public record SymbolInfo(long objectBase, long symbol) {}
 
-  /** Tells in which shared object and which of its exported symbols an address lies. */
+  /** Finds the shared object and the exported symbol that an address belongs to. */
   public static SymbolInfo dladdr(long address) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment info = arena.allocate(4 * ADDRESS.byteSize(), 8);
@@ -265,9 +274,9 @@ public final class Libc {
   }
 
   /**
-   * Blocks the thread until the descriptor can be read, for at most that time.
+   * Blocks the thread until the descriptor can be read, or the time is over.
    *
-   * @return whether it can be read; false also where a signal ended the wait
+   * @return whether it can be read; also false if a signal ended the wait
    */
   static boolean poll(int fd, int milliseconds) {
     try (Arena arena = Arena.ofConfined()) {

@@ -4,10 +4,9 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.rdma4j.bindings.generated.rdma_h.C_POINTER;
 
-import java.lang.foreign.AddressLayout;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
@@ -17,14 +16,10 @@ import java.lang.invoke.MethodHandle;
  * a holder class for each handle, so that only the shapes in use are linked.
  */
 public final class Calls {
-  /** A returned pointer, which may be dereferenced as far as its struct goes. */
-  private static final AddressLayout POINTER =
-      ADDRESS.withTargetLayout(MemoryLayout.sequenceLayout(Long.MAX_VALUE, JAVA_BYTE));
-
   private Calls() {}
 
   private static final class PointerOfNothing {
-    static final MethodHandle CALL = Errno.downcall(FunctionDescriptor.of(POINTER));
+    static final MethodHandle CALL = Errno.downcall(FunctionDescriptor.of(C_POINTER));
   }
 
   /** {@code void *function(void)}. */
@@ -37,7 +32,7 @@ public final class Calls {
   }
 
   private static final class PointerOfPointer {
-    static final MethodHandle CALL = Errno.downcall(FunctionDescriptor.of(POINTER, ADDRESS));
+    static final MethodHandle CALL = Errno.downcall(FunctionDescriptor.of(C_POINTER, ADDRESS));
   }
 
   /** {@code void *function(void *)}. */
@@ -51,7 +46,7 @@ public final class Calls {
 
   private static final class PointerOfTwoPointers {
     static final MethodHandle CALL =
-        Errno.downcall(FunctionDescriptor.of(POINTER, ADDRESS, ADDRESS));
+        Errno.downcall(FunctionDescriptor.of(C_POINTER, ADDRESS, ADDRESS));
   }
 
   /** {@code void *function(void *, void *)}. */
@@ -68,7 +63,7 @@ public final class Calls {
   private static final class CreateCq {
     static final MethodHandle CALL =
         Errno.downcall(
-            FunctionDescriptor.of(POINTER, ADDRESS, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
+            FunctionDescriptor.of(C_POINTER, ADDRESS, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
   }
 
   /** {@code void *function(void *, int, void *, void *, int)}: the shape of ibv_create_cq. */
@@ -89,7 +84,7 @@ public final class Calls {
 
   private static final class RegMr {
     static final MethodHandle CALL =
-        Errno.downcall(FunctionDescriptor.of(POINTER, ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT));
+        Errno.downcall(FunctionDescriptor.of(C_POINTER, ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT));
   }
 
   /** {@code void *function(void *, void *, size_t, int)}: the shape of ibv_reg_mr. */
@@ -106,7 +101,7 @@ public final class Calls {
   private static final class RegMrIova2 {
     static final MethodHandle CALL =
         Errno.downcall(
-            FunctionDescriptor.of(POINTER, ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_INT));
+            FunctionDescriptor.of(C_POINTER, ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_INT));
   }
 
   /** {@code void *function(void *, void *, size_t, uint64_t, unsigned)}: ibv_reg_mr_iova2. */
@@ -126,7 +121,7 @@ public final class Calls {
   }
 
   private static final class PointerOfInt {
-    static final MethodHandle CALL = Errno.downcall(FunctionDescriptor.of(POINTER, JAVA_INT));
+    static final MethodHandle CALL = Errno.downcall(FunctionDescriptor.of(C_POINTER, JAVA_INT));
   }
 
   /** {@code void *function(int)}: the shape of ibv_import_device. */
@@ -140,7 +135,7 @@ public final class Calls {
 
   private static final class PointerOfPointerAndInt {
     static final MethodHandle CALL =
-        Errno.downcall(FunctionDescriptor.of(POINTER, ADDRESS, JAVA_INT));
+        Errno.downcall(FunctionDescriptor.of(C_POINTER, ADDRESS, JAVA_INT));
   }
 
   /** {@code void *function(void *, uint32_t)}: the shape of ibv_import_pd, _mr and _dm. */

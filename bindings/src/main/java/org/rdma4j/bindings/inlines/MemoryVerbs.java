@@ -1,14 +1,12 @@
 package org.rdma4j.bindings.inlines;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.rdma4j.bindings.generated.rdma_h.C_POINTER;
 import static org.rdma4j.bindings.generated.rdma_h.IBV_ACCESS_OPTIONAL_RANGE;
 
-import java.lang.foreign.AddressLayout;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import org.rdma4j.bindings.generated.ibv_context;
@@ -31,10 +29,6 @@ public final class MemoryVerbs {
   private static final int EINVAL = 22;
   private static final int EOPNOTSUPP = 95;
 
-  /** A returned pointer, which may be dereferenced as far as its struct goes. */
-  private static final AddressLayout POINTER =
-      ADDRESS.withTargetLayout(MemoryLayout.sequenceLayout(Long.MAX_VALUE, JAVA_BYTE));
-
   private MemoryVerbs() {}
 
   /**
@@ -54,7 +48,7 @@ public final class MemoryVerbs {
     static final MethodHandle CALL =
         Errno.downcall(
             FunctionDescriptor.of(
-                POINTER, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT));
+                C_POINTER, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT));
   }
 
   /** {@code ibv_reg_dmabuf_mr}, which is exported: NULL and {@link Errno} on failure. */
@@ -116,7 +110,7 @@ public final class MemoryVerbs {
 
   private static final class PointerOfPointerAndInt {
     static final MethodHandle CALL =
-        Errno.downcall(FunctionDescriptor.of(POINTER, ADDRESS, JAVA_INT));
+        Errno.downcall(FunctionDescriptor.of(C_POINTER, ADDRESS, JAVA_INT));
   }
 
   /** {@code void *function(void *, int)}: ibv_import_pd, ibv_import_mr and alloc_mw. */

@@ -1,0 +1,129 @@
+package org.rdma4j.bindings;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+import org.rdma4j.bindings.generated.rdma_h;
+
+/** JVMs of their own, which lack a library or native access, use the generated classes. */
+final class LibraryTest {
+  static final List<Library> LIBRARIES = Library.ALL;
+
+  @ParameterizedTest
+  @FieldSource("LIBRARIES")
+  void withoutALibraryOnlyCallsFailAndNameIt(Library missing, @TempDir Path directory)
+      throws IOException {
+    // An empty file of that name hides the installed library, and cannot be loaded.
+    Files.createFile(directory.resolve(missing.soname()));
+    String failure =
+        "java.lang.UnsatisfiedLinkError: "
+            + missing.soname()
+            + " cannot be loaded. Install it: apt install "
+            + missing.soname().replaceFirst("\\.so\\.", "");
+    List<String> output =
+        inJvm(
+            "LD_LIBRARY_PATH=" + directory, "--enable-native-access=ALL-UNNAMED", missing.soname());
+    assertThat(output).hasSize(4).first().isEqualTo(Child.constants());
+    assertThat(output.subList(1, 4)).allSatisfy(line -> assertThat(line).startsWith(failure));
+  }
+
+  @Test
+  void withoutNativeAccessConstantsAndLayoutsWork() throws IOException {
+    List<String> output = inJvm("LD_LIBRARY_PATH=", denial(), Library.LIBIBVERBS.soname());
+    assertThat(output).hasSize(4).first().isEqualTo(Child.constants());
+    assertThat(output.subList(1, 3))
+        .allSatisfy(line -> assertThat(line).startsWith("java.lang.IllegalCallerException: "));
+  }
+
+  @Test
+  void aFunctionThatNoLibraryHasIsNamed() {
+    assertThatThrownBy(() -> Library.find("ibv_no_such_function"))
+        .isInstanceOf(UnsatisfiedLinkError.class)
+        .hasMessage(
+            "neither libibverbs.so.1 nor librdmacm.so.1 has the function ibv_no_such_function:"
+                + " install a newer version of rdma-core");
+  }
+
+  @Test
+  void nativeAccessIsThere() {
+    NativeAccess.check();
+    assertThat(rdma_h.C_POINTER.targetLayout()).isPresent();
+  }
+
+  private static String denial() {
+    // Before JDK 24, that option itself denied native access to the modules that it did not name.
+    return Runtime.version().feature() < 24
+        ? "--enable-native-access=java.base"
+        : "--illegal-native-access=deny";
+  }
+
+  private static List<String> inJvm(String variable, String option, String library)
+      throws IOException {
+    String classPath =
+        Stream.of(Library.class, LibraryTest.class)
+            .map(type -> type.getProtectionDomain().getCodeSource().getLocation().getPath())
+            .collect(Collectors.joining(System.getProperty("path.separator")));
+    Gcc.Result result =
+        Gcc.execute(
+            List.of(
+                "env",
+                variable,
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                option,
+                "-cp",
+                classPath,
+                Child.class.getName(),
+                library));
+    assertThat(result.exitCode()).as(String.join("\n", result.output())).isZero();
+    return result.output();
+  }
+
+  /** Runs in that JVM: uses everything that needs no library, then what does. */
+  static final class Child {
+    private Child() {}
+
+    public static void main(String[] arguments) {
+      System.out.println(constants());
+      Library library =
+          Library.ALL.stream()
+              .filter(each -> each.soname().equals(arguments[0]))
+              .findAny()
+              .orElseThrow();
+      print(library::load);
+      print(library::load);
+      print(
+          library == Library.LIBIBVERBS
+              ? rdma_h::ibv_fork_init$address
+              : rdma_h::rdma_create_event_channel$address);
+    }
+
+    private static void print(Runnable call) {
+      try {
+        call.run();
+        System.out.println("nothing thrown");
+      } catch (RuntimeException | LinkageError thrown) {
+        System.out.println(thrown);
+      }
+    }
+
+    static String constants() {
+      long types =
+          Generated.types().stream().filter(type -> Generated.layout(type).byteSize() > 0).count();
+      long constants =
+          Generated.constants().stream().map(Generated::constant).filter(Objects::nonNull).count();
+      return types + " types, " + constants + " constants";
+    }
+  }
+}
