@@ -1,4 +1,4 @@
-/* What jextract reads: the verbs, the connection manager, and the address types that both take. */
+/* The headers that jextract reads: the verbs, the connection manager, and the address types that both use. */
 #include <sys/socket.h>
 #include <netinet/in.h>
 #include <time.h>

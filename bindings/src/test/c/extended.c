@@ -1,6 +1,6 @@
 /*
- * Stand-ins for the pointers in an ibv_qp_ex and an ibv_cq_ex, each of which records a number of its
- * own and then its arguments, and callers of the inline functions of verbs.h that reach them.
+ * Stand-ins for the functions that an ibv_qp_ex and an ibv_cq_ex point to, and functions that call them
+ * through the inline functions of verbs.h. Each stand-in records a number that identifies it, then its arguments.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -400,7 +400,7 @@ void call_wc_read_tm_info(struct ibv_cq_ex *cq, struct ibv_wc_tm_info *tm_info)
 	ibv_wc_read_tm_info(cq, tm_info);
 }
 
-/* Widened by its C type, so that all 64 bits of the result mean something. */
+/* Extends the result as its C type says, so that all 64 bits are defined. */
 uint64_t call_wc_read_opcode(struct ibv_cq_ex *cq)
 {
 	return ibv_wc_read_opcode(cq);
@@ -486,7 +486,7 @@ size_t size_of_cq_ex(void)
 	return sizeof(struct ibv_cq_ex);
 }
 
-/* The fields that callers read and write themselves. */
+/* Fields that callers read and write directly. */
 uint64_t *qp_ex_wr_id(struct ibv_qp_ex *qp)
 {
 	return &qp->wr_id;

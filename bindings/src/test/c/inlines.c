@@ -1,9 +1,9 @@
-/* What the tests of the inlines call, and what they compare with. */
+/* Functions that the tests of the inlines call, and those that they compare with. */
 #include <errno.h>
 #include <string.h>
 #include <infiniband/verbs.h>
 
-/* The arguments of the last recorded call, each extended to 64 bits as its C type says. */
+/* The arguments of the last recorded call, each extended to 64 bits according to its C type. */
 uint64_t arguments[6];
 
 #define RECORD(...)                                                                                \
@@ -13,7 +13,7 @@ uint64_t arguments[6];
 	} while (0)
 #define POINTER(argument) ((uintptr_t)(argument))
 
-/* A function of each shape that Calls has, which leaves an errno of its own. */
+/* One function for each shape of Calls. Each sets an errno that identifies it. */
 void *pointer_of_pointer(void *first)
 {
 	RECORD(POINTER(first));
@@ -91,7 +91,7 @@ int query_gid(void *first, uint8_t second, int third, void *fourth)
 	return -7;
 }
 
-/* The macro takes an operation by its name. */
+/* The macro takes the name of an operation. */
 #define GET_CTX_OP(op)                                                                             \
 	case offsetof(struct verbs_context, op):                                                   \
 		return verbs_get_ctx_op(context, op)

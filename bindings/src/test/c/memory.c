@@ -1,4 +1,4 @@
-/* What the tests of the inlines for memory call, and what they compare with. */
+/* Functions that the tests of the inlines for memory call, and those that they compare with. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static struct ibv_mr *record_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uin
 	return (void *)dm;
 }
 
-/* A context that has every operation for memory. */
+/* Makes a context that has every operation for memory. */
 void set_memory_ops(struct verbs_context *extended)
 {
 	extended->sz = sizeof(*extended);
@@ -108,7 +108,7 @@ void set_memory_ops(struct verbs_context *extended)
 	extended->reg_dm_mr = record_reg_dm_mr;
 }
 
-/* A context that has none. */
+/* Makes a context that has none of them. */
 void set_no_memory_ops(struct verbs_context *extended)
 {
 	memset(extended, 0, sizeof(*extended));

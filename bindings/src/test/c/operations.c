@@ -1,6 +1,6 @@
 /*
- * Stand-ins for the functions of a provider, each of which records a number of its own and then its
- * arguments, and callers of the inline functions of verbs.h that reach them.
+ * Stand-ins for the functions of a provider, and functions that call them through the inline functions of verbs.h.
+ * Each stand-in records a number that identifies it, then its arguments.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +15,7 @@ extern uint64_t arguments[6];
 	} while (0)
 #define P(argument) ((uintptr_t)(argument))
 
-/* A result of a creating operation that nobody dereferences, and the errno that goes with it. */
+/* What operations that create something return, which must not be dereferenced, and their errno. */
 #define CREATED ((void *)0x5150)
 
 #define CREATES(op, type, parent)                                                                  \
@@ -77,7 +77,7 @@ static int record_read_counters(struct ibv_counters *a, uint64_t *b, uint32_t c,
 	return 1004;
 }
 
-/* What the operation answers, for the ways on from there. */
+/* What the operation returns: a test sets it, to reach each branch of the caller. */
 int query_device_ex_result;
 
 static int record_query_device_ex(struct ibv_context *a, const struct ibv_query_device_ex_input *b,
@@ -94,7 +94,7 @@ void set_query_device_ex_result(int result)
 
 static struct ibv_wq *record_create_wq(struct ibv_context *a, struct ibv_wq_init_attr *b)
 {
-	/* The caller's memory: as large as C says, and full of what a provider's malloc leaves. */
+	/* The memory is filled, because that from the malloc of a provider is not zero either. */
 	static struct ibv_wq wq;
 
 	RECORD(P(a), P(b));

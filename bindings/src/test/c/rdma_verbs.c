@@ -1,9 +1,9 @@
-/* A provider that copies the request it is given, and callers of the inline functions of rdma_verbs.h. */
+/* A provider that copies each request, and functions that call the inline functions of rdma_verbs.h. */
 #include <errno.h>
 #include <string.h>
 #include <rdma/rdma_verbs.h>
 
-/* The fields of the last request, which is gone when its post returns. */
+/* The fields of the last request, which does not exist any more after its post. */
 uint64_t request[12];
 
 static void copy(uint64_t kind, uint64_t object, uint64_t wr_id, void *next, struct ibv_sge *sge, int num_sge)
@@ -49,7 +49,7 @@ static int copy_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv
 	return wr->wr_id == 0 ? E2BIG : 0;
 }
 
-/* What polls and the request for an event answer, and how many polls there were. */
+/* What the polls and the request for an event return, and the number of polls. */
 static int polls[2];
 static int notify;
 static int polled;
@@ -109,7 +109,7 @@ void set_datagram(struct rdma_cm_id *id)
 	id->qp->qp_type = IBV_QPT_UD;
 }
 
-/* A region of all addresses, since the header asserts the bounds of receives. */
+/* A region of all addresses, because the header asserts that receives are within their region. */
 void set_keys(struct ibv_mr *mr)
 {
 	mr->length = UINTPTR_MAX;

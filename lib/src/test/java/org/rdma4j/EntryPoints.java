@@ -44,20 +44,21 @@ import org.rdma4j.verbs.CallStyle;
 import org.rdma4j.verbs.RdmaDevice;
 
 /**
- * Calls, twice each, what a program can call without any object of this library. Runs in a JVM of
- * its own that cannot use the native libraries, and prints what happens.
+ * A program that calls, twice, everything that can be called without an object of this library, and
+ * prints what the calls throw. {@link LibraryLoadingTest} runs it in JVMs that cannot use the
+ * native libraries.
  *
- * <p>Arguments: the classes of the module (a directory or a jar), and whether native access is
- * denied.
+ * <p>Its arguments are the location of the module (a directory or a jar), and whether native access
+ * is denied.
  */
 final class EntryPoints {
-  /** How the line begins that tells what a call which needs C threw. */
+  /** The prefix of a line that contains what a call which needs C has thrown. */
   static final String THROWN = "thrown: ";
 
-  /** How the line begins that tells which class could not be initialised. */
+  /** The prefix of a line that names a member whose use failed in a static initializer. */
   static final String BROKEN = "broken: ";
 
-  /** How the line begins that tells how many members were looked at. */
+  /** The prefix of a line that contains the number of members that were used. */
   static final String CHECKED = "checked: ";
 
   private static final InetSocketAddress NOBODY =
@@ -102,7 +103,7 @@ final class EntryPoints {
     NEED_LIBRARIES.put("RdmaDevice.initializeFork", RdmaDevice::initializeFork);
   }
 
-  /** These need C, but neither of the libraries. */
+  /** Calls that need C, but neither of the libraries. */
   private static final Map<String, Call> NEED_NATIVE_ACCESS =
       Map.of("Libc.pageSize", Libc::pageSize, "Libc.mmap", () -> Libc.mmap(1));
 
@@ -163,9 +164,9 @@ final class EntryPoints {
   }
 
   /**
-   * Initialises the type, reads its static fields, calls its static methods and constructors with
-   * made-up arguments, and calls the methods without parameters of the objects that these return.
-   * Any exception will do but one that tells of a failed initialiser.
+   * Initializes the type, reads its static fields, calls its static methods and constructors with
+   * made-up arguments, and calls all methods without parameters on the resulting objects. Any
+   * exception is fine, except one that a failed static initializer causes.
    */
   private void check(Class<?> type) {
     List<@Nullable Object> objects = new ArrayList<>();

@@ -15,10 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.bindings.Library;
 import org.rdma4j.verbs.RdmaDevice;
 
-/**
- * How the libraries are loaded, and what a program is told if that is impossible. Each test starts
- * JVMs of its own.
- */
+/** How the libraries are loaded, and what calls throw if that fails. Each test starts a new JVM. */
 final class LibraryLoadingTest {
   private static final String ALLOWED = "--enable-native-access=ALL-UNNAMED";
   private static final Path CLASSES = classes(RdmaDevice.class);
@@ -33,7 +30,7 @@ final class LibraryLoadingTest {
   void everyEntryNamesTheMissingLibraryAndItsPackagesEveryTime(
       String library, String debian, String fedora, String suse, @TempDir Path directory)
       throws Exception {
-    // An empty file of that name hides the installed library, and cannot be loaded.
+    // The dynamic linker finds the empty file before the installed library, and cannot load it.
     Files.createFile(directory.resolve(library));
     ProcessBuilder java =
         onClassPath(List.of(ALLOWED), EntryPoints.class, CLASSES.toString(), "false");
@@ -120,7 +117,7 @@ final class LibraryLoadingTest {
     return Command.output(java).lines().toList();
   }
 
-  /** The options that let these modules call C, and no others. */
+  /** Returns the options that allow these modules, and no others, to call C. */
   private static List<String> denying(String granted) {
     String option = "--enable-native-access=" + granted;
     // Before JDK 24, that option itself denied native access to the modules that it did not name.
@@ -170,7 +167,7 @@ final class LibraryLoadingTest {
     return Path.of(type.getProtectionDomain().getCodeSource().getLocation().getPath());
   }
 
-  /** Lists the devices several times. */
+  /** A program that lists the devices several times. */
   static final class Lists {
     private Lists() {}
 

@@ -7,9 +7,9 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Where arm64 differs from x86-64, on which the bindings were generated: pthread_mutex_t takes 48
- * bytes there instead of 40, which moves what comes after it. Code for both must not use these
- * members through the generated classes.
+ * The differences between arm64 and x86-64, for which the bindings were generated. On arm64,
+ * pthread_mutex_t has 48 bytes instead of 40, so the fields behind it have other offsets. Code for
+ * both must not use these fields through the generated classes.
  */
 final class Aarch64 {
   /** Names of {@link Fact}s. */
@@ -97,7 +97,7 @@ final class Aarch64 {
     return Stream.of(members).map(ofType::concat);
   }
 
-  /** What holds on this machine: all, unless it is an arm64 one. */
+  /** Returns the facts that hold on this machine: all of them, unless it is an arm64 machine. */
   static List<Fact> withoutDifferences(List<Fact> facts) {
     boolean aarch64 = System.getProperty("os.arch").equals("aarch64");
     return facts.stream().filter(fact -> !aarch64 || !DIFFERENCES.contains(fact.name())).toList();

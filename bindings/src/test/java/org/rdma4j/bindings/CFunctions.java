@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.rdma4j.bindings.inlines.Errno;
 
-/** The functions of the C files beside, compiled against the installed headers. */
+/** The functions in {@code src/test/c}, compiled against the installed headers. */
 final class CFunctions {
   private static final Path SOURCES = Path.of("src", "test", "c");
   private static final Path LIBRARY = Path.of("target", "inlines.so").toAbsolutePath();
@@ -46,7 +46,7 @@ final class CFunctions {
     return SYMBOLS.find(function).orElseThrow();
   }
 
-  /** Calls a function whose parameters are pointers and integers; an int result is the low half. */
+  /** Calls a function of pointers and integers. An int result is in the low half. */
   static long call(String function, long... arguments) {
     MemoryLayout[] parameters =
         Collections.nCopies(arguments.length, JAVA_LONG).toArray(MemoryLayout[]::new);
@@ -60,7 +60,7 @@ final class CFunctions {
     }
   }
 
-  /** The same, and leaves errno in {@link Errno}. */
+  /** Does the same, and leaves errno in {@link Errno}. */
   static long callKeepingErrno(String function, long... arguments) {
     MemoryLayout[] parameters =
         Collections.nCopies(arguments.length, JAVA_LONG).toArray(MemoryLayout[]::new);
@@ -74,12 +74,12 @@ final class CFunctions {
     }
   }
 
-  /** The first arguments of the last call of a function that records them. */
+  /** Returns the first arguments of the last call of a function that records them. */
   static List<Long> recorded(int count) {
     return LongStream.of(ARGUMENTS.toArray(JAVA_LONG)).boxed().limit(count).toList();
   }
 
-  /** Lets no test see what an earlier call recorded. */
+  /** Clears what earlier calls recorded. */
   static void forget() {
     ARGUMENTS.fill((byte) 0);
   }

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
 
-/** Each shape brings its arguments to C, and brings back the result and errno. */
+/** Each shape passes its arguments to C, and returns the result and errno. */
 final class CallsTest {
   private static final long A = 0x1122334455667788L;
   private static final long B = 0x99AABBCCDDEEFF00L;

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.bindings.generated.ibv_context;
 import org.rdma4j.bindings.inlines.DataPath;
 
-/** C sets the operations of a context; Java finds and calls them. */
+/** C sets the operations of a context. Java finds and calls them. */
 final class DataPathTest {
   private static final long OBJECT = 0x1122334455667788L;
   private static final long LIST = 0x99AABBCCDDEEFF00L;
@@ -47,31 +47,31 @@ final class DataPathTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void postSendTakesItsArgumentsToC(boolean critical) {
-    assertThatPostTakesItsArguments(DataPath.ibv_post_send$op(context), critical, ENOMEM);
+  void postSendPassesItsArguments(boolean critical) {
+    assertThatPostPassesItsArguments(DataPath.ibv_post_send$op(context), critical, ENOMEM);
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void postRecvTakesItsArgumentsToC(boolean critical) {
-    assertThatPostTakesItsArguments(DataPath.ibv_post_recv$op(context), critical, EINVAL);
+  void postRecvPassesItsArguments(boolean critical) {
+    assertThatPostPassesItsArguments(DataPath.ibv_post_recv$op(context), critical, EINVAL);
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void postSrqRecvTakesItsArgumentsToC(boolean critical) {
-    assertThatPostTakesItsArguments(DataPath.ibv_post_srq_recv$op(context), critical, E2BIG);
+  void postSrqRecvPassesItsArguments(boolean critical) {
+    assertThatPostPassesItsArguments(DataPath.ibv_post_srq_recv$op(context), critical, E2BIG);
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void postWqRecvTakesItsArgumentsToC(boolean critical) {
+  void postWqRecvPassesItsArguments(boolean critical) {
     MemorySegment wq = arena.allocate(CFunctions.call("size_of_wq"), 8);
     CFunctions.call("set_wq_op", wq.address());
-    assertThatPostTakesItsArguments(DataPath.ibv_post_wq_recv$op(wq), critical, ERANGE);
+    assertThatPostPassesItsArguments(DataPath.ibv_post_wq_recv$op(wq), critical, ERANGE);
   }
 
-  private static void assertThatPostTakesItsArguments(long op, boolean critical, int errno) {
+  private static void assertThatPostPassesItsArguments(long op, boolean critical, int errno) {
     int result =
         critical
             ? DataPath.ibv_post$critical(op, OBJECT, LIST, BAD)
@@ -82,7 +82,7 @@ final class DataPathTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void pollCqTakesItsArgumentsToC(boolean critical) {
+  void pollCqPassesItsArguments(boolean critical) {
     long op = DataPath.ibv_poll_cq$op(context);
     int result =
         critical
@@ -93,7 +93,7 @@ final class DataPathTest {
   }
 
   @Test
-  void reqNotifyCqTakesItsArgumentsToC() {
+  void reqNotifyCqPassesItsArguments() {
     int result = DataPath.ibv_req_notify_cq(DataPath.ibv_req_notify_cq$op(context), OBJECT, -1);
     assertThat(result).isEqualTo(ENOSYS);
     assertThat(CFunctions.recorded(2)).containsExactly(OBJECT, -1L);

@@ -18,14 +18,14 @@ final class ErrnoTest {
   private static final int ENOENT = 2;
 
   @Test
-  void failedCallLeavesItsReason() {
+  void failedCallSetsErrno() {
     Errno.errno(0);
     assertThat(openMissingDirectory().address()).isZero();
     assertThat(Errno.errno()).isEqualTo(ENOENT);
   }
 
   @Test
-  void eachThreadSetsItsOwn() throws ExecutionException, InterruptedException {
+  void eachThreadHasItsOwnErrno() throws ExecutionException, InterruptedException {
     Errno.errno(5);
     int inOtherThread =
         inOtherThread(
@@ -52,7 +52,7 @@ final class ErrnoTest {
   }
 
   @Test
-  void whatACallThrowsGoesOnUncheckedAndErrorsAsTheyAre() {
+  void checkedExceptionsAreWrappedAndErrorsAreThrown() {
     RuntimeException unchecked = new IllegalArgumentException();
     Exception checked = new IOException();
     Error error = new StackOverflowError();

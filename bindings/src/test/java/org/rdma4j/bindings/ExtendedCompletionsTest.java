@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.rdma4j.bindings.inlines.ExtendedCompletions;
 
-/** C sets the pointers of an extended completion queue; Java finds them and reads what C reads. */
+/** C sets the pointers of an extended completion queue. Java finds them and reads what C reads. */
 final class ExtendedCompletionsTest {
   private static final long ATTRIBUTE = 0x8877665544332211L;
   private static final long BYTE = 0xFFL;
@@ -29,7 +29,7 @@ final class ExtendedCompletionsTest {
     long from(MemorySegment op, long cq);
   }
 
-  /** A function, the bits that its result has, and what it takes after the queue. */
+  /** A function, the mask of the bits in its result, and its arguments after the queue. */
   record Reader(
       String name,
       UnaryOperator<MemorySegment> op,
@@ -232,13 +232,13 @@ final class ExtendedCompletionsTest {
   }
 
   @Test
-  void aReaderThatTheQueueWasCreatedWithoutIsNull() {
+  void aFunctionForWhichTheQueueWasNotCreatedIsNull() {
     cq.fill((byte) 0);
     assertThat(ExtendedCompletions.ibv_wc_read_tm_info$op(cq).address()).isZero();
   }
 
   @Test
-  void fieldsLieWhereCHasThem() {
+  void fieldsHaveTheSameOffsetsAsInC() {
     assertThat(cq.address() + ExtendedCompletions.wr_id$offset())
         .isEqualTo(CFunctions.call("cq_ex_wr_id", cq.address()));
     assertThat(cq.address() + ExtendedCompletions.status$offset())

@@ -1,4 +1,4 @@
 package org.rdma4j.bindings;
 
-/** What the bindings claim of C: that this constant expression has this value. */
+/** A claim of the bindings about C: that this constant expression has this value. */
 record Fact(String name, String expression, long value) {}

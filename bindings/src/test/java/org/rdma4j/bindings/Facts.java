@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.rdma4j.bindings.Generated.Member;
 
-/** Everything that the generated bindings claim of C. */
+/** Everything that the generated bindings claim about C. */
 final class Facts {
-  /** The generated classes by the C spelling of their types. */
+  /** The generated classes, by the C names of their types. */
   private final Map<String, Class<?>> types = new LinkedHashMap<>();
 
   private final List<Fact> facts = new ArrayList<>();
@@ -26,7 +26,9 @@ final class Facts {
     Generated.types().forEach(type -> types.put(spellings.get(type.getSimpleName()), type));
   }
 
-  /** Size and alignment of every struct and union, and offset too of every member. */
+  /**
+   * Returns the size and alignment of all structs, unions and members, and the offsets of members.
+   */
   static List<Fact> ofTypes() {
     Facts facts = new Facts();
     facts.types.forEach(
@@ -40,7 +42,7 @@ final class Facts {
     return facts.facts;
   }
 
-  /** Size and value of every constant. */
+  /** Returns the size and value of every constant. */
   static List<Fact> ofConstants() {
     Facts facts = new Facts();
     Generated.constants().stream().sorted().forEach(facts::addConstant);
@@ -70,7 +72,7 @@ final class Facts {
     }
   }
 
-  /** What lies inside a member of a generated type is that type's to claim, and is not repeated. */
+  /** Claims only the type of a member: the facts about that type are claimed once. */
   private void addMemberType(String spelling, String path, MemoryLayout layout) {
     if (layout instanceof SequenceLayout array) {
       addMemberType(spelling, path + "[0]", array.elementLayout());
@@ -100,7 +102,7 @@ final class Facts {
 
   private void addConstant(String name) {
     Object value = Generated.constant(name);
-    // With the size equal, equal bits are all that Java can tell of an unsigned constant.
+    // Java has no unsigned types, so it compares the bits and the size.
     if (value instanceof Integer bits) {
       add("size of " + name, "sizeof(" + name + ")", Integer.BYTES);
       add("value of " + name, "(int32_t) (" + name + ")", bits);

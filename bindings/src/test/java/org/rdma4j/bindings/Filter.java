@@ -7,14 +7,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The filter that says what jextract generates: lines such as {@code --include-struct ibv_qp}. */
+/** The filter of what jextract generates: lines such as {@code --include-struct ibv_qp}. */
 final class Filter {
   private static final Path FILE = Path.of("jextract", "includes.txt");
   private static final String INCLUDE = "--include-";
 
   private Filter() {}
 
-  /** A line of the filter: its kind is struct, union, typedef, function or constant. */
+  /** A line of the filter. The kind is struct, union, typedef, function or constant. */
   record Symbol(String kind, String name) {
     boolean isType() {
       return List.of("struct", "union", "typedef").contains(kind);
@@ -24,7 +24,7 @@ final class Filter {
       return kind.equals("constant");
     }
 
-    /** The type as C spells it: a typedef has no tag. */
+    /** Returns the name of the type in C: with a tag, unless it is a typedef. */
     String spelling() {
       return kind.equals("typedef") ? name : kind + " " + name;
     }

@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A C compiler of this machine, and the Debian package that it comes in. */
+/** A C compiler of this machine, and the Debian package that contains it. */
 record Gcc(String command, String debianPackage) {
   static final Gcc NATIVE = new Gcc("gcc", "gcc");
   static final Gcc AARCH64 = new Gcc("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu");
 
-  /** The lines of C that include what jextract read. */
+  /** Includes the headers that jextract read. */
   static final String HEADERS =
       """
       #include "%s"
@@ -28,7 +28,7 @@ record Gcc(String command, String debianPackage) {
 
   record Result(int exitCode, List<String> output) {}
 
-  /** Compiles, and fails the test with the compiler's own words if it cannot. */
+  /** Compiles, or fails the test with the messages of the compiler. */
   void compile(String... arguments) {
     Result result = run(arguments);
     assertThat(result.exitCode()).as(String.join("\n", result.output())).isZero();
@@ -38,21 +38,26 @@ record Gcc(String command, String debianPackage) {
     try {
       return execute(Stream.concat(Stream.of(command), Stream.of(arguments)).toList());
     } catch (IOException e) {
-      return fail(command + " does not start: install " + debianPackage, e);
+      return fail(command + " does not start: install the package " + debianPackage, e);
     }
   }
 
-  /** Runs a command, whose stderr goes where its stdout goes. */
+  /** Runs a command, and returns its stdout and stderr together. */
   static Result execute(List<String> command) throws IOException {
     Path output = Files.createTempFile("output", ".txt");
     try {
-      // Untranslated messages, in ASCII.
+      // Messages are in English and in ASCII.
       ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
       builder.environment().put("LC_ALL", "C");
       Process process = builder.redirectOutput(output.toFile()).start();
       if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
         process.destroyForcibly();
-        fail(command + " still runs after " + TIMEOUT_SECONDS + " s: " + Files.readString(output));
+        fail(
+            command
+                + " is still running after "
+                + TIMEOUT_SECONDS
+                + " s: "
+                + Files.readString(output));
       }
       return new Result(process.exitValue(), Files.readAllLines(output));
     } catch (InterruptedException e) {

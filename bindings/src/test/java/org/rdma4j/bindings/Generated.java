@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** The generated classes, found in the package rather than listed, so that none is forgotten. */
+/** The generated classes. They are found in the package, so that the tests cover all of them. */
 final class Generated {
   private static final Class<?> HEADER = rdma_h.class;
 
@@ -29,7 +29,7 @@ final class Generated {
   /** A member of a struct or union, by its name in C. */
   record Member(String name, long offset, MemoryLayout layout) {}
 
-  /** The classes of structs and unions, without those nested in others. */
+  /** Returns the classes of structs and unions, except those nested in others. */
   static List<Class<?>> types() {
     try (Stream<Path> files =
         Files.list(Path.of(HEADER.getResource("rdma_h.class").toURI()).getParent())) {
@@ -45,7 +45,7 @@ final class Generated {
     }
   }
 
-  /** The class of the member's type, where C gives that type no name of its own. */
+  /** Returns the class of the member's type if that type has no name in C. */
   static Optional<Class<?>> nestedType(Class<?> type, Member member) {
     return Arrays.stream(type.getDeclaredClasses())
         .filter(nested -> nested.getSimpleName().equals(member.name()))
@@ -69,7 +69,10 @@ final class Generated {
     return (GroupLayout) get(type, "layout");
   }
 
-  /** The members that C can name: those of an anonymous struct or union are its parent's. */
+  /**
+   * Returns the members by the names that C uses: those of an anonymous struct or union belong to
+   * its parent.
+   */
   static List<Member> members(GroupLayout group) {
     return IntStream.range(0, group.memberLayouts().size())
         .boxed()
@@ -91,7 +94,7 @@ final class Generated {
         .map(inner -> new Member(inner.name(), offset + inner.offset(), inner.layout()));
   }
 
-  /** The names of the header's constants: of its functions, some take no argument either. */
+  /** Returns the names of the constants. Functions without arguments are not among them. */
   static Set<String> constants() {
     Set<String> accessors = accessors(HEADER);
     return accessors.stream()
@@ -99,12 +102,12 @@ final class Generated {
         .collect(Collectors.toUnmodifiableSet());
   }
 
-  /** An int, a long, or a pointer. */
+  /** Returns the value of a constant: an int, a long, or a pointer. */
   static Object constant(String name) {
     return get(HEADER, name);
   }
 
-  /** The names of the methods that take no argument. */
+  /** Returns the names of the static methods without parameters. */
   static Set<String> accessors(Class<?> owner) {
     return Arrays.stream(owner.getMethods())
         .filter(method -> Modifier.isStatic(method.getModifiers()))

@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.bindings.Generated.Member;
 
-/** The generated classes are those of the filter, and each agrees with its own layout. */
+/** The generated classes are those in the filter, and their accessors agree with their layouts. */
 final class GeneratedTest {
   @Test
   void everyTypeOfTheFilterIsGeneratedAndNoOther() {

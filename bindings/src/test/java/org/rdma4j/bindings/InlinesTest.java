@@ -16,13 +16,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.bindings.inlines.Verbs;
 
 /**
- * What verbs.h defines inline has a method of its name, so that a newer header shows what it adds.
+ * Every inline function of verbs.h has a method of its name. With a newer header, this test names
+ * the functions that are still missing.
  */
 final class InlinesTest {
   private static final Pattern INLINE =
       Pattern.compile("static inline[^;{}()]*?\\b_*(ibv_\\w+|verbs_get_ctx)\\s*\\(");
 
-  /** Only in programs that link the providers statically, which a JVM cannot. */
+  /** For programs that link the providers statically, which a JVM cannot do. */
   private static final Set<String> NOT_FOR_A_JVM = Set.of("ibv_get_device_list");
 
   @Test
@@ -48,7 +49,9 @@ final class InlinesTest {
     return names;
   }
 
-  /** Without what follows a dollar sign: the pointer of a function, its critical call. */
+  /**
+   * Returns the names of the methods, without suffixes such as {@code $op} and {@code $critical}.
+   */
   private static Set<String> methods() throws IOException, ClassNotFoundException {
     Set<String> names = new TreeSet<>();
     Path classes = Path.of("target", "classes").resolve(Path.of("org/rdma4j/bindings/inlines"));

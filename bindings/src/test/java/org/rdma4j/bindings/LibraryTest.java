@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** JVMs of their own, which lack a library or native access, use the generated classes. */
+/** Uses the generated classes in JVMs that lack a library or native access. */
 final class LibraryTest {
   static final List<Library> LIBRARIES = Library.ALL;
 
@@ -24,7 +24,7 @@ final class LibraryTest {
   @FieldSource("LIBRARIES")
   void withoutALibraryOnlyCallsFailAndNameIt(Library missing, @TempDir Path directory)
       throws IOException {
-    // An empty file of that name hides the installed library, and cannot be loaded.
+    // The dynamic linker finds the empty file before the installed library, and cannot load it.
     Files.createFile(directory.resolve(missing.soname()));
     String failure =
         "java.lang.UnsatisfiedLinkError: "
@@ -90,7 +90,7 @@ final class LibraryTest {
     return result.output();
   }
 
-  /** Runs in that JVM: uses everything that needs no library, then what does. */
+  /** The program in that JVM: uses everything that needs no library, then what needs one. */
   static final class Child {
     private Child() {}
 

@@ -15,28 +15,28 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Static assertions let a cross compiler judge without a machine to run on. */
+/** Compares the bindings with static assertions, which a cross compiler checks without running. */
 final class MatchesGccForAarch64Test {
   /**
-   * Where the headers under test are, which are the same on every architecture. The C library's,
-   * which are not, the cross compiler finds in its own directory first.
+   * The directory of the headers under test, which are the same on every architecture. The headers
+   * of the C library are not: the cross compiler finds them in its own directory first.
    */
   private static final String INCLUDE = "/usr/include";
 
-  /** Fact n stands on line n of what the compiler believes to be a file of this name. */
+  /** An error: fact n is on line n of what the compiler takes for a file of this name. */
   private static final Pattern REFUTED = Pattern.compile("facts:(\\d+):.*");
 
   @TempDir private Path directory;
 
   @Test
-  void allButTheKnownDifferencesIsTheSameOnArm64() throws IOException {
+  void everythingButTheKnownDifferencesIsTheSameOnArm64() throws IOException {
     assertThat(refuted(facts()))
         .filteredOn(fact -> !Aarch64.DIFFERENCES.contains(fact.name()))
         .isEmpty();
   }
 
   @Test
-  void everyKnownDifferenceIsOne() throws IOException {
+  void everyKnownDifferenceExists() throws IOException {
     Set<String> refuted = refuted(facts()).stream().map(Fact::name).collect(toUnmodifiableSet());
     assertThat(Aarch64.DIFFERENCES).filteredOn(name -> !refuted.contains(name)).isEmpty();
   }
@@ -48,7 +48,7 @@ final class MatchesGccForAarch64Test {
     return facts;
   }
 
-  /** The facts that do not hold; the compiler may say so more than once. */
+  /** Returns the facts that are wrong. The compiler may report one more than once. */
   private Set<Fact> refuted(List<Fact> facts) throws IOException {
     Path source = directory.resolve("facts.c");
     Files.writeString(

@@ -13,14 +13,14 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A C program prints what the bindings claim of C, as this machine's compiler and headers say. */
+/** Compares the bindings with a C program that prints the same facts, built on this machine. */
 final class MatchesGccTest {
   private static final String SEPARATOR = " = ";
 
   @TempDir private Path directory;
 
   @Test
-  void everyGeneratedMemberLiesWhereGccPutsIt() throws IOException {
+  void everyGeneratedMemberHasTheOffsetThatGccGivesIt() throws IOException {
     List<Fact> facts = Aarch64.withoutDifferences(Facts.ofTypes());
     assertThat(facts).hasSizeGreaterThan(3000);
     assertThat(mismatches(facts)).isEmpty();

@@ -22,7 +22,7 @@ import org.rdma4j.bindings.generated.verbs_context;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.MemoryVerbs;
 
-/** Each inline for memory brings what C brings to the provider, and brings back its answer. */
+/** Each inline for memory passes to the provider what C passes, and returns its result. */
 final class MemoryVerbsTest {
   private static final int EPERM = 1;
   private static final int EIO = 5;
@@ -123,7 +123,7 @@ final class MemoryVerbsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 0xfe, 0xff, 0x100, 0x1234_56ff, 0x7fff_ffff, -1, 0x8000_0000})
-  void incRkeyTurnsTheTagAlone(int rkey) {
+  void incRkeyChangesOnlyTheTag(int rkey) {
     assertThat(MemoryVerbs.ibv_inc_rkey(rkey))
         .isEqualTo((int) CFunctions.call("call_inc_rkey", rkey));
   }

@@ -36,9 +36,9 @@ import org.rdma4j.bindings.inlines.Flows;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.bindings.inlines.WorkQueues;
 
-/** Each inline over an operation of verbs_context does what C's does, also without it. */
+/** Each inline that calls an operation of verbs_context does what C does, also if it is NULL. */
 final class OperationsTest {
-  private static final long ROOM = 2 * verbs_context.layout().byteSize();
+  private static final long LARGER_THAN_ANY_VERBS_CONTEXT = 2 * verbs_context.layout().byteSize();
   private static final MemorySegment SECOND = MemorySegment.ofAddress(0x1122334455667788L);
   private static final MemorySegment THIRD = MemorySegment.ofAddress(0x0F1E2D3C4B5A6978L);
   private static final long CREATED = 0x5150;
@@ -46,12 +46,12 @@ final class OperationsTest {
   private static final int EOPNOTSUPP = 95;
   private static final int EINVAL = 22;
 
-  private static final int MORE_THAN_ANY_OBJECT = 4096;
+  private static final int LARGER_THAN_ANY_OBJECT = 4096;
 
   private final Arena arena = Arena.ofConfined();
-  private final MemorySegment extended = arena.allocate(ROOM, 8);
+  private final MemorySegment extended = arena.allocate(LARGER_THAN_ANY_VERBS_CONTEXT, 8);
   private final MemorySegment context = extended.asSlice(verbs_context.context$offset());
-  private final MemorySegment object = arena.allocate(MORE_THAN_ANY_OBJECT, 8);
+  private final MemorySegment object = arena.allocate(LARGER_THAN_ANY_OBJECT, 8);
 
   private interface OfOne {
     Object call(MemorySegment first);
@@ -68,8 +68,8 @@ final class OperationsTest {
   /**
    * An inline function.
    *
-   * @param operation where its operation lies
-   * @param contextOffset where its first argument has the context; -1 where it is the context
+   * @param operation the offset of its operation
+   * @param contextOffset the offset of the context in its first argument; -1 if that is the context
    */
   record Inline(String name, long operation, long contextOffset, int arguments, OfThree java) {
     static Inline one(String name, long operation, long contextOffset, OfOne java) {
@@ -86,7 +86,7 @@ final class OperationsTest {
     }
   }
 
-  /** What a call did. */
+  /** The effects of a call. */
   record Outcome(long result, int errno, List<Long> recorded) {}
 
   private static final long CONTEXT_ITSELF = -1;
@@ -241,7 +241,7 @@ final class OperationsTest {
 
   @ParameterizedTest
   @FieldSource("ALL")
-  void asksAnOlderProviderForNothingThatItDoesNotKnow(Inline inline) {
+  void doesNotCallAnOperationThatAnOlderProviderLacks(Inline inline) {
     verbs_context.sz(extended, 0);
     assertThat(inJava(inline)).isEqualTo(inC(inline));
     assertThat(CFunctions.recorded(1)).containsExactly(0L);
@@ -249,14 +249,14 @@ final class OperationsTest {
 
   @ParameterizedTest
   @FieldSource("ALL")
-  void asksAProviderOfAnotherAbiForNothing(Inline inline) {
+  void doesNotCallAnOperationOfAnotherAbi(Inline inline) {
     CFunctions.call("set_abi", context.address(), 0);
     assertThat(inJava(inline)).isEqualTo(inC(inline));
     assertThat(CFunctions.recorded(1)).containsExactly(0L);
   }
 
   @Test
-  void createdIsTheProvidersPointerAndErrnoItsErrno() {
+  void returnsThePointerAndTheErrnoOfTheProvider() {
     Outcome java = inJava(CREATING.getFirst());
     assertThat(java.result()).isEqualTo(CREATED);
     assertThat(java.errno()).isEqualTo(1234);
@@ -273,7 +273,7 @@ final class OperationsTest {
   }
 
   @Test
-  void readCountersTakesItsNumbers() {
+  void readCountersPassesItsNumbers() {
     object.set(rdma_h.C_POINTER, ibv_counters.context$offset(), context);
     assertThat(Flows.ibv_read_counters(object, SECOND, -3, -4)).isEqualTo(1004);
     List<Long> inJava = CFunctions.recorded(5);
@@ -285,14 +285,14 @@ final class OperationsTest {
   }
 
   @Test
-  void readCountersIsRefusedWithoutTheOperation() {
+  void readCountersFailsWithoutTheOperation() {
     object.set(rdma_h.C_POINTER, ibv_counters.context$offset(), context);
     verbs_context.read_counters(extended, MemorySegment.NULL);
     assertThat(Flows.ibv_read_counters(object, SECOND, 1, 0)).isEqualTo(EOPNOTSUPP);
   }
 
   @Test
-  void queuePairOfMoreThanADomainIsTheOperations() {
+  void queuePairWithMoreThanADomainIsCreatedByTheOperation() {
     for (int mask : new int[] {0, 2, 3, -1}) {
       ibv_qp_init_attr_ex.comp_mask(object, mask);
       expectCreated("create_qp_ex", verbs_context.create_qp_ex$offset(), Verbs::ibv_create_qp_ex);
@@ -300,7 +300,7 @@ final class OperationsTest {
   }
 
   @Test
-  void sharedReceiveQueueOfMoreThanTheBasicKindIsTheOperations() {
+  void sharedReceiveQueueOfAnotherTypeIsCreatedByTheOperation() {
     int pd = rdma_h.IBV_SRQ_INIT_ATTR_PD();
     int type = rdma_h.IBV_SRQ_INIT_ATTR_TYPE();
     ibv_srq_init_attr_ex.srq_type(object, rdma_h.IBV_SRQT_XRC());
@@ -311,7 +311,7 @@ final class OperationsTest {
     }
   }
 
-  /** With the operation, and then without. */
+  /** Creates an object with the operation, then fails without it. */
   private void expectCreated(String name, long operation, OfTwo java) {
     setOperations();
     Outcome outcome = outcome(java.call(context, object));
@@ -339,7 +339,7 @@ final class OperationsTest {
   }
 
   @Test
-  void queryDeviceExRefusesAnInputOfTheFuture() {
+  void queryDeviceExRefusesAnUnknownInput() {
     CFunctions.call("set_query_device_ex_result", 0);
     MemorySegment input = ibv_query_device_ex_input.allocate(arena);
     assertThat(Verbs.ibv_query_device_ex(context, input, object)).isZero();
@@ -381,7 +381,7 @@ final class OperationsTest {
   }
 
   @Test
-  void postSrqOpsNamesTheFirstRequestWhereThereIsNoOperation() {
+  void postSrqOpsNamesTheFirstRequestIfThereIsNoOperation() {
     object.set(rdma_h.C_POINTER, ibv_srq.context$offset(), context);
     MemorySegment bad = arena.allocate(rdma_h.C_POINTER);
     assertThat(Verbs.ibv_post_srq_ops(object, SECOND, bad)).isEqualTo(1003);
@@ -403,7 +403,7 @@ final class OperationsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 0xFE, 0xFF, 0x100, 0x12345678, 0x123456FF, -1, Integer.MIN_VALUE})
-  void sumsAreThoseOfC(int value) {
+  void arithmeticFunctionsReturnWhatCReturns(int value) {
     assertThat(Verbs.ibv_inc_rkey(value)).isEqualTo((int) CFunctions.call("call_inc_rkey", value));
     assertThat(Verbs.ibv_flow_label_to_udp_sport(value))
         .isEqualTo((short) CFunctions.call("call_flow_label_to_udp_sport", value) & 0xFFFF);
@@ -436,7 +436,7 @@ final class OperationsTest {
         CFunctions.recorded(6));
   }
 
-  /** What C leaves in errno where it returns the errno value means nothing. */
+  /** If C returns the errno value, its errno means nothing. */
   private Outcome inC(Inline inline) {
     CFunctions.forget();
     long[] arguments = {first(inline).address(), SECOND.address(), THIRD.address()};

@@ -18,9 +18,9 @@ import org.rdma4j.bindings.generated.sockaddr_in6;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.RdmaVerbs;
 
-/** Each request is the one that C builds, whether it is taken or refused. */
+/** Each request is the one that C builds, whether it is accepted or refused. */
 final class RdmaVerbsTest {
-  private static final int MORE_THAN_ANY_OBJECT = 1024;
+  private static final int LARGER_THAN_ANY_OBJECT = 1024;
   private static final int EBADF = 9;
 
   private static final long ADDRESS = 0x1122334455667788L;
@@ -37,7 +37,7 @@ final class RdmaVerbsTest {
       CFunctions.address("request").reinterpret(12 * JAVA_LONG.byteSize());
 
   private MemorySegment object() {
-    return arena.allocate(MORE_THAN_ANY_OBJECT, 8);
+    return arena.allocate(LARGER_THAN_ANY_OBJECT, 8);
   }
 
   @BeforeEach
@@ -63,7 +63,7 @@ final class RdmaVerbsTest {
 
   @ParameterizedTest
   @ValueSource(longs = {0, -2})
-  void vectorsAreThoseOfC(long context) {
+  void vectorsArePostedAsInC(long context) {
     expect(
         "call_post_recvv",
         () -> RdmaVerbs.rdma_post_recvv(id, context, sgl, 1),
@@ -99,7 +99,7 @@ final class RdmaVerbsTest {
 
   @ParameterizedTest
   @ValueSource(longs = {0, -2})
-  void singleEntriesAreThoseOfC(long context) {
+  void singleEntriesArePostedAsInC(long context) {
     MemorySegment address = MemorySegment.ofAddress(ADDRESS);
     expect(
         "call_post_recv",
@@ -141,14 +141,14 @@ final class RdmaVerbsTest {
   }
 
   @Test
-  void receivesGoToTheSharedQueueWhereThereIsOne() {
+  void receivesGoToTheSharedQueueIfThereIsOne() {
     CFunctions.call("set_srq", id.address(), object().address());
     expect("call_post_recvv", () -> RdmaVerbs.rdma_post_recvv(id, 5, sgl, 1), 5, sgl.address(), 1);
     assertThat(request.getAtIndex(JAVA_LONG, 0)).isEqualTo(3);
   }
 
   @Test
-  void datagramsAreThoseOfC() {
+  void datagramsArePostedAsInC() {
     CFunctions.call("set_datagram", id.address());
     MemorySegment handle = MemorySegment.ofAddress(REMOTE);
     expect(
@@ -165,10 +165,10 @@ final class RdmaVerbsTest {
         KEY);
   }
 
-  /** In each: what two polls and the request for an event answer. */
+  /** Each string has the results of two polls and of the request for an event. */
   @ParameterizedTest
   @ValueSource(strings = {"1 0 0", "0 1 0", "-5 0 0", "0 -6 0", "0 0 22", "0 0 0"})
-  void completionsAreWaitedForAsInC(String answers) {
+  void completionsAreAwaitedAsInC(String answers) {
     List<ToIntFunction<MemorySegment>> inJava =
         List.of(
             wc -> RdmaVerbs.rdma_get_send_comp(id, wc), wc -> RdmaVerbs.rdma_get_recv_comp(id, wc));
@@ -190,7 +190,7 @@ final class RdmaVerbsTest {
     }
   }
 
-  /** Without a descriptor, the event cannot be read, and nobody waits. */
+  /** The channel has no descriptor, so the event cannot be read, and the call does not wait. */
   @Test
   void anEventThatCannotBeReadIsAFailure() {
     answer("0 0 0");
@@ -205,7 +205,7 @@ final class RdmaVerbsTest {
   }
 
   @Test
-  void addressesLieWhereCHasThem() {
+  void addressesHaveTheSameOffsetsAsInC() {
     assertThat(RdmaVerbs.rdma_get_local_addr(id).address())
         .isEqualTo(CFunctions.call("call_get_local_addr", id.address()));
     assertThat(RdmaVerbs.rdma_get_peer_addr(id).address())
@@ -213,7 +213,7 @@ final class RdmaVerbsTest {
   }
 
   @Test
-  void addressesHaveRoomForThoseOfIpv6() {
+  void addressesAreLargeEnoughForIpv6() {
     assertThat(RdmaVerbs.rdma_get_local_addr(id).byteSize())
         .isGreaterThanOrEqualTo(sockaddr_in6.layout().byteSize());
     assertThat(RdmaVerbs.rdma_get_peer_addr(id).byteSize())
@@ -221,7 +221,7 @@ final class RdmaVerbsTest {
   }
 
   @Test
-  void errnoIsSetWhereThereIsOne() {
+  void errnoIsSetIfThereIsOne() {
     Errno.errno(5);
     assertThat(RdmaVerbs.rdma_seterrno(0)).isZero();
     assertThat(Errno.errno()).isEqualTo(5);
@@ -233,7 +233,7 @@ final class RdmaVerbsTest {
     int run();
   }
 
-  /** Java and C post the same, return the same, and fail with the same errno. */
+  /** Checks that Java and C post the same, return the same, and fail with the same errno. */
   private void expect(String inC, Post inJava, long... arguments) {
     request.fill((byte) 0);
     Errno.errno(0);

@@ -16,20 +16,20 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.generated.verbs_context;
 import org.rdma4j.bindings.inlines.Verbs;
 
-/** On a context made by hand, Java finds what the macros of verbs.h find. */
+/** On a context that the test makes, Java finds what the macros of verbs.h find. */
 final class VerbsTest {
   private static final long EXTENDED_ABI = -1;
   private static final MemorySegment SOME_FUNCTION = MemorySegment.ofAddress(0x1000);
 
-  /** More than a verbs_context takes, which is larger on arm64 than the generated one. */
-  private static final long ROOM = 2 * verbs_context.layout().byteSize();
+  /** A verbs_context is larger on arm64 than the generated layout. */
+  private static final long LARGER_THAN_ANY_VERBS_CONTEXT = 2 * verbs_context.layout().byteSize();
 
   private static final long LARGEST = -1;
   private static final int EINVAL = 22;
 
   private final Arena arena = Arena.ofConfined();
   private final MemorySegment extended =
-      arena.allocate(ROOM, verbs_context.layout().byteAlignment());
+      arena.allocate(LARGER_THAN_ANY_VERBS_CONTEXT, verbs_context.layout().byteAlignment());
   private final MemorySegment context = extended.asSlice(verbs_context.context$offset());
 
   @AfterEach
@@ -47,7 +47,7 @@ final class VerbsTest {
   }
 
   @Test
-  void contextOfTheExtendedAbiLiesInAVerbsContext() {
+  void contextOfTheExtendedAbiIsInAVerbsContext() {
     setAbi(EXTENDED_ABI);
     assertThat(Verbs.verbs_get_ctx(context).address())
         .isEqualTo(extended.address())
@@ -69,11 +69,11 @@ final class VerbsTest {
 
   @ParameterizedTest
   @MethodSource("ops")
-  void operationIsThereFromTheSizeOnThatItIsInC(long op) {
+  void operationIsPresentFromTheSameSizeAsInC(long op) {
     setAbi(EXTENDED_ABI);
     extended.set(rdma_h.C_POINTER, op, SOME_FUNCTION);
     List<Boolean> presences = new ArrayList<>();
-    for (long size = 0; size <= ROOM; size++) {
+    for (long size = 0; size <= LARGER_THAN_ANY_VERBS_CONTEXT; size++) {
       presences.add(isPresent(op, size));
     }
     assertThat(presences).contains(false, true).isSorted();
@@ -82,7 +82,7 @@ final class VerbsTest {
 
   @ParameterizedTest
   @MethodSource("ops")
-  void operationThatIsNullIsNotThere(long op) {
+  void operationThatIsNullIsAbsent(long op) {
     setAbi(EXTENDED_ABI);
     assertThat(isPresent(op, LARGEST)).isFalse();
   }
@@ -98,7 +98,7 @@ final class VerbsTest {
   void queryPortCallsTheOperationAsCDoes() {
     CFunctions.call("set_query_port", extended.address());
     MemorySegment attr = arena.allocate(ibv_port_attr.layout());
-    // Without the operation, both would go on to the library, which dies of such a context.
+    // Without the operation, both would call the library, which crashes on such a context.
     long found = Verbs.verbs_get_ctx_op(context, verbs_context.query_port$offset()).address();
     assertThat(found).isEqualTo(extended.address());
 
@@ -116,7 +116,7 @@ final class VerbsTest {
     CFunctions.call("set_abi", context.address(), abi);
   }
 
-  /** Whether the operation is there, on which Java and C agree. */
+  /** Returns whether the operation is present, and checks that Java and C agree. */
   private boolean isPresent(long op, long size) {
     verbs_context.sz(extended, size);
     long found = Verbs.verbs_get_ctx_op(context, op).address();

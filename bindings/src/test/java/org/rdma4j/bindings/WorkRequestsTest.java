@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.bindings.inlines.WorkRequests;
 
-/** C sets the pointers of an extended queue pair; Java finds them and brings what C brings. */
+/** C sets the pointers of an extended queue pair. Java finds them and passes what C passes. */
 final class WorkRequestsTest {
   private static final int I1 = 0x81223344;
   private static final int I2 = 0xF1E2D3C4;
@@ -32,7 +32,7 @@ final class WorkRequestsTest {
     void build(MemorySegment op, long qp);
   }
 
-  /** A function without a result, and what this test gives it. */
+  /** A function without a result, and its arguments in this test. */
   record Builder(
       String name,
       UnaryOperator<MemorySegment> op,
@@ -185,14 +185,14 @@ final class WorkRequestsTest {
 
   @ParameterizedTest
   @FieldSource("BUILDERS")
-  void plainCallBringsWhatCBrings(Builder builder) {
+  void plainCallPassesWhatCPasses(Builder builder) {
     builder.plain().build(builder.op().apply(qp), qp.address());
     expectWhatCRecords(builder);
   }
 
   @ParameterizedTest
   @FieldSource("BUILDERS")
-  void criticalCallBringsWhatCBrings(Builder builder) {
+  void criticalCallPassesWhatCPasses(Builder builder) {
     builder.critical().build(builder.op().apply(qp), qp.address());
     expectWhatCRecords(builder);
   }
@@ -213,7 +213,7 @@ final class WorkRequestsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void completeTellsWhatCTells(boolean critical) {
+  void completeReturnsWhatCReturns(boolean critical) {
     MemorySegment op = WorkRequests.ibv_wr_complete$op(qp);
     int result =
         critical
@@ -230,7 +230,7 @@ final class WorkRequestsTest {
   }
 
   @Test
-  void fieldsLieWhereCHasThem() {
+  void fieldsHaveTheSameOffsetsAsInC() {
     assertThat(qp.address() + WorkRequests.wr_id$offset())
         .isEqualTo(CFunctions.call("qp_ex_wr_id", qp.address()));
     assertThat(qp.address() + WorkRequests.wr_flags$offset())

@@ -18,7 +18,7 @@ final class NativeLibrariesTest {
       ADDRESS.withTargetLayout(MemoryLayout.sequenceLayout(16, ValueLayout.JAVA_BYTE));
 
   @Test
-  void pollsOfMlx5WriteToNoMemory() throws Throwable {
+  void mlx5IsToldNotToPutDataIntoCompletions() throws Throwable {
     NativeLibraries.require();
     Linker linker = Linker.nativeLinker();
     MethodHandle getenv =

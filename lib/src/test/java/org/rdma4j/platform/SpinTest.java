@@ -10,60 +10,60 @@ import org.junit.jupiter.api.Test;
 class SpinTest {
   private final Semaphore processors = new Semaphore(1);
   private final Spin spin = new Spin(processors, 1_000);
-  private int looks;
+  private int polls;
 
   @Test
-  void whatComesAfterSomeLooksIsFound() {
+  void findsWhatComesAfterAFewPolls() {
     Spin patient = new Spin(processors, Duration.ofMinutes(1).toNanos());
-    assertThat(patient.until(later(), () -> ++looks == 3 ? 42 : 0)).isEqualTo(42);
-    assertThat(looks).isEqualTo(3);
+    assertThat(patient.until(later(), () -> ++polls == 3 ? 42 : 0)).isEqualTo(42);
+    assertThat(polls).isEqualTo(3);
   }
 
   @Test
-  void whatDoesNotComeIsNotLookedForUntilTheEnd() {
+  void givesUpBeforeTheDeadline() {
     long end = later();
-    assertThat(spin.until(end, this::count)).isZero();
-    assertThat(looks).isPositive();
+    assertThat(spin.until(end, this::poll)).isZero();
+    assertThat(polls).isPositive();
     assertThat(System.nanoTime() - end).isNegative();
   }
 
   @Test
-  void nothingIsLookedForAfterTheEnd() {
-    assertThat(spin.until(System.nanoTime(), this::count)).isZero();
-    assertThat(looks).isZero();
+  void doesNotPollAfterTheDeadline() {
+    assertThat(spin.until(System.nanoTime(), this::poll)).isZero();
+    assertThat(polls).isZero();
   }
 
   @Test
-  void afterEachThatIsInVainTwiceAsManyAreLeftOutFromTheFourthOnUpTo64() {
+  void fromTheFourthFailureOnEachFailureDoublesTheSkippedSpinsUpTo64() {
     for (int expected : new int[] {0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 64}) {
-      assertThat(leftOutBeforeTheNextInVain()).isEqualTo(expected);
+      assertThat(skippedBeforeTheNextFailure()).isEqualTo(expected);
     }
   }
 
   @Test
-  void onceSomethingWasFoundNoneIsLeftOut() {
+  void afterASuccessNoSpinIsSkipped() {
     for (int i = 0; i < 5; i++) {
-      leftOutBeforeTheNextInVain();
+      skippedBeforeTheNextFailure();
     }
     assertThat(spin.until(later(), () -> 1)).isZero();
     assertThat(spin.until(later(), () -> 1)).isZero();
     assertThat(spin.until(later(), () -> 1)).isEqualTo(1);
     for (int i = 0; i < 4; i++) {
-      assertThat(leftOutBeforeTheNextInVain()).isZero();
+      assertThat(skippedBeforeTheNextFailure()).isZero();
     }
-    assertThat(leftOutBeforeTheNextInVain()).isEqualTo(1);
+    assertThat(skippedBeforeTheNextFailure()).isEqualTo(1);
   }
 
   @Test
-  void nobodySpinsWhereAllProcessorsThatMayAreTaken() {
+  void doesNotSpinIfAllProcessorsAreTaken() {
     assertThat(
-            spin.until(later(), () -> 1 + new Spin(processors, 1_000).until(later(), this::count)))
+            spin.until(later(), () -> 1 + new Spin(processors, 1_000).until(later(), this::poll)))
         .isEqualTo(1);
-    assertThat(looks).isZero();
+    assertThat(polls).isZero();
   }
 
   @Test
-  void aLookThatThrowsGivesItsProcessorBack() {
+  void aPollThatThrowsReleasesItsProcessor() {
     assertThatThrownBy(
             () ->
                 spin.until(
@@ -77,21 +77,21 @@ class SpinTest {
 
   @Test
   void aVirtualThreadDoesNotSpin() throws InterruptedException {
-    Thread.ofVirtual().start(() -> spin.until(later(), this::count)).join();
-    assertThat(looks).isZero();
+    Thread.ofVirtual().start(() -> spin.until(later(), this::poll)).join();
+    assertThat(polls).isZero();
   }
 
-  private int leftOutBeforeTheNextInVain() {
-    int before = looks;
+  private int skippedBeforeTheNextFailure() {
+    int before = polls;
     int calls = 0;
-    for (; looks == before; calls++) {
-      spin.until(later(), this::count);
+    for (; polls == before; calls++) {
+      spin.until(later(), this::poll);
     }
     return calls - 1;
   }
 
-  private int count() {
-    looks++;
+  private int poll() {
+    polls++;
     return 0;
   }
 

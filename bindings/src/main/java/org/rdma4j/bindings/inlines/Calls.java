@@ -11,9 +11,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls by address that keep {@link Errno}: for the functions that tell what went wrong in errno
- * alone, which jextract's methods cannot. A method for each shape, so that functions share handles;
- * a holder class for each handle, so that only the shapes in use are linked.
+ * Calls by address that preserve {@link Errno}, for functions that report the reason of a failure
+ * only in errno. The methods that jextract generates lose it. There is one method for each shape,
+ * so that functions share handles, and one holder class for each handle, so that only the shapes in
+ * use are linked.
  */
 public final class Calls {
   private Calls() {}
@@ -22,7 +23,7 @@ public final class Calls {
     static final MethodHandle CALL = Errno.downcall(FunctionDescriptor.of(C_POINTER));
   }
 
-  /** {@code void *function(void)}. */
+  /** Calls {@code void *function(void)}. */
   public static MemorySegment pointer(MemorySegment function) {
     try {
       return (MemorySegment) PointerOfNothing.CALL.invokeExact(function, Errno.state());
@@ -35,7 +36,7 @@ public final class Calls {
     static final MethodHandle CALL = Errno.downcall(FunctionDescriptor.of(C_POINTER, ADDRESS));
   }
 
-  /** {@code void *function(void *)}. */
+  /** Calls {@code void *function(void *)}. */
   public static MemorySegment pointer(MemorySegment function, MemorySegment first) {
     try {
       return (MemorySegment) PointerOfPointer.CALL.invokeExact(function, Errno.state(), first);
@@ -49,7 +50,7 @@ public final class Calls {
         Errno.downcall(FunctionDescriptor.of(C_POINTER, ADDRESS, ADDRESS));
   }
 
-  /** {@code void *function(void *, void *)}. */
+  /** Calls {@code void *function(void *, void *)}. */
   public static MemorySegment pointer(
       MemorySegment function, MemorySegment first, MemorySegment second) {
     try {
@@ -66,7 +67,7 @@ public final class Calls {
             FunctionDescriptor.of(C_POINTER, ADDRESS, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
   }
 
-  /** {@code void *function(void *, int, void *, void *, int)}: the shape of ibv_create_cq. */
+  /** Calls {@code void *function(void *, int, void *, void *, int)}, the shape of ibv_create_cq. */
   public static MemorySegment pointer(
       MemorySegment function,
       MemorySegment first,
@@ -87,7 +88,7 @@ public final class Calls {
         Errno.downcall(FunctionDescriptor.of(C_POINTER, ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT));
   }
 
-  /** {@code void *function(void *, void *, size_t, int)}: the shape of ibv_reg_mr. */
+  /** Calls {@code void *function(void *, void *, size_t, int)}, the shape of ibv_reg_mr. */
   public static MemorySegment pointer(
       MemorySegment function, MemorySegment first, MemorySegment second, long third, int fourth) {
     try {
@@ -104,7 +105,10 @@ public final class Calls {
             FunctionDescriptor.of(C_POINTER, ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_INT));
   }
 
-  /** {@code void *function(void *, void *, size_t, uint64_t, unsigned)}: ibv_reg_mr_iova2. */
+  /**
+   * Calls {@code void *function(void *, void *, size_t, uint64_t, unsigned)}, the shape of
+   * ibv_reg_mr_iova2.
+   */
   public static MemorySegment pointer(
       MemorySegment function,
       MemorySegment first,
@@ -124,7 +128,7 @@ public final class Calls {
     static final MethodHandle CALL = Errno.downcall(FunctionDescriptor.of(C_POINTER, JAVA_INT));
   }
 
-  /** {@code void *function(int)}: the shape of ibv_import_device. */
+  /** Calls {@code void *function(int)}, the shape of ibv_import_device. */
   public static MemorySegment pointer(MemorySegment function, int first) {
     try {
       return (MemorySegment) PointerOfInt.CALL.invokeExact(function, Errno.state(), first);
@@ -138,7 +142,7 @@ public final class Calls {
         Errno.downcall(FunctionDescriptor.of(C_POINTER, ADDRESS, JAVA_INT));
   }
 
-  /** {@code void *function(void *, uint32_t)}: the shape of ibv_import_pd, _mr and _dm. */
+  /** Calls {@code void *function(void *, uint32_t)}, the shape of ibv_import_pd, _mr and _dm. */
   public static MemorySegment pointer(MemorySegment function, MemorySegment first, int second) {
     try {
       return (MemorySegment)
@@ -152,7 +156,7 @@ public final class Calls {
     static final MethodHandle CALL = Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS));
   }
 
-  /** {@code int function(void *)}. */
+  /** Calls {@code int function(void *)}. */
   public static int integer(MemorySegment function, MemorySegment first) {
     try {
       return (int) IntOfPointer.CALL.invokeExact(function, Errno.state(), first);
@@ -166,7 +170,7 @@ public final class Calls {
         Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
   }
 
-  /** {@code int function(void *, void *)}. */
+  /** Calls {@code int function(void *, void *)}. */
   public static int integer(MemorySegment function, MemorySegment first, MemorySegment second) {
     try {
       return (int) IntOfTwoPointers.CALL.invokeExact(function, Errno.state(), first, second);
@@ -180,7 +184,7 @@ public final class Calls {
         Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
   }
 
-  /** {@code int function(void *, void *, void *)}. */
+  /** Calls {@code int function(void *, void *, void *)}. */
   public static int integer(
       MemorySegment function, MemorySegment first, MemorySegment second, MemorySegment third) {
     try {
@@ -196,7 +200,10 @@ public final class Calls {
         Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_BYTE, JAVA_INT, ADDRESS));
   }
 
-  /** {@code int function(void *, uint8_t, int, void *)}: ibv_query_gid and ibv_query_pkey. */
+  /**
+   * Calls {@code int function(void *, uint8_t, int, void *)}, the shape of ibv_query_gid and
+   * ibv_query_pkey.
+   */
   public static int integer(
       MemorySegment function, MemorySegment first, byte second, int third, MemorySegment fourth) {
     try {
@@ -212,7 +219,7 @@ public final class Calls {
         Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS));
   }
 
-  /** {@code int function(void *, void *, void *, void *)}. */
+  /** Calls {@code int function(void *, void *, void *, void *)}. */
   public static int integer(
       MemorySegment function,
       MemorySegment first,
@@ -232,7 +239,10 @@ public final class Calls {
         Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_INT));
   }
 
-  /** {@code int function(void *, void *, void *, int)}: rdma_create_id and rdma_resolve_addr. */
+  /**
+   * Calls {@code int function(void *, void *, void *, int)}, the shape of rdma_create_id and
+   * rdma_resolve_addr.
+   */
   public static int integer(
       MemorySegment function,
       MemorySegment first,
@@ -253,7 +263,7 @@ public final class Calls {
         Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
   }
 
-  /** {@code int function(void *, int)}: the shape of rdma_listen. */
+  /** Calls {@code int function(void *, int)}, the shape of rdma_listen. */
   public static int integer(MemorySegment function, MemorySegment first, int second) {
     try {
       return (int) IntOfPointerAndInt.CALL.invokeExact(function, Errno.state(), first, second);
@@ -267,7 +277,7 @@ public final class Calls {
         Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_BYTE));
   }
 
-  /** {@code int function(void *, void *, uint8_t)}: the shape of rdma_reject. */
+  /** Calls {@code int function(void *, void *, uint8_t)}, the shape of rdma_reject. */
   public static int integer(
       MemorySegment function, MemorySegment first, MemorySegment second, byte third) {
     try {
@@ -283,7 +293,7 @@ public final class Calls {
             FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS, JAVA_LONG));
   }
 
-  /** {@code int function(void *, int, int, void *, size_t)}: rdma_set_option. */
+  /** Calls {@code int function(void *, int, int, void *, size_t)}, the shape of rdma_set_option. */
   public static int integer(
       MemorySegment function,
       MemorySegment first,

@@ -13,15 +13,15 @@ import org.rdma4j.bindings.generated.ibv_wq;
 import org.rdma4j.bindings.generated.verbs_context;
 
 /**
- * The static inline functions of verbs.h that post and poll. C reads the function's pointer from
- * {@code context->ops} at each call; here the caller reads it once, with {@code ibv_post_send$op}
- * and its like, and passes it on. Pointers are longs, since a MemorySegment argument costs a check
- * of its scope at each call.
+ * The static inline functions of verbs.h that post and poll. C reads the pointer of the function
+ * from {@code context->ops} at each call. Here the caller reads it once, with {@code
+ * ibv_post_send$op} or the corresponding method, and passes it to each call. Pointers are longs,
+ * because a MemorySegment argument costs a check of its scope at each call.
  *
- * <p>Each function is linked twice. A <em>critical</em> call leaves out the change of the thread's
- * state: it costs some 5 cycles, but the garbage collector waits until it returns. It is for a
- * provider that never enters the kernel in that function. C2 leaves no safepoint in a bare loop of
- * critical calls either, so who makes one has to call {@link #safepoint} every so often.
+ * <p>Each function is linked twice. A <em>critical</em> call does not change the state of the
+ * thread: it costs only about 5 cycles, but the garbage collector waits until it returns. Use it if
+ * the provider never enters the kernel in that function. C2 also leaves no safepoint in a loop that
+ * makes only critical calls, so such a loop has to call {@link #safepoint} from time to time.
  */
 public final class DataPath {
   private static final FunctionDescriptor POST =
@@ -69,44 +69,45 @@ public final class DataPath {
                 FunctionDescriptor.ofVoid(JAVA_INT));
   }
 
-  /** {@code context->ops.post_send}. */
+  /** Returns {@code context->ops.post_send}. */
   public static long ibv_post_send$op(MemorySegment context) {
     return ibv_context_ops.post_send(ibv_context.ops(context)).address();
   }
 
-  /** {@code context->ops.post_recv}. */
+  /** Returns {@code context->ops.post_recv}. */
   public static long ibv_post_recv$op(MemorySegment context) {
     return ibv_context_ops.post_recv(ibv_context.ops(context)).address();
   }
 
-  /** {@code context->ops.poll_cq}. */
+  /** Returns {@code context->ops.poll_cq}. */
   public static long ibv_poll_cq$op(MemorySegment context) {
     return ibv_context_ops.poll_cq(ibv_context.ops(context)).address();
   }
 
-  /** {@code context->ops.req_notify_cq}. */
+  /** Returns {@code context->ops.req_notify_cq}. */
   public static long ibv_req_notify_cq$op(MemorySegment context) {
     return ibv_context_ops.req_notify_cq(ibv_context.ops(context)).address();
   }
 
-  /** {@code context->ops.post_srq_recv}. */
+  /** Returns {@code context->ops.post_srq_recv}. */
   public static long ibv_post_srq_recv$op(MemorySegment context) {
     return ibv_context_ops.post_srq_recv(ibv_context.ops(context)).address();
   }
 
-  /** {@code wq->post_recv}. */
+  /** Returns {@code wq->post_recv}. */
   public static long ibv_post_wq_recv$op(MemorySegment wq) {
     return ibv_wq.post_recv(wq).address();
   }
 
-  /** {@code verbs_context.post_srq_ops}, or 0 where the provider has none. */
+  /** Returns {@code verbs_context.post_srq_ops}, or 0 if the provider does not have it. */
   public static long ibv_post_srq_ops$op(MemorySegment context) {
     return Verbs.operation(context, verbs_context.post_srq_ops$offset()).address();
   }
 
   /**
-   * {@code ibv_post_send} and, of the same shape, {@code ibv_post_recv}, {@code ibv_post_srq_recv},
-   * {@code ibv_post_wq_recv} and {@code ibv_post_srq_ops}: 0 or the errno value.
+   * {@code ibv_post_send}, and the functions of the same shape: {@code ibv_post_recv}, {@code
+   * ibv_post_srq_recv}, {@code ibv_post_wq_recv} and {@code ibv_post_srq_ops}. Returns 0 or the
+   * errno value.
    */
   public static int ibv_post(long op, long qp, long wr, long bad_wr) {
     try {
@@ -116,7 +117,7 @@ public final class DataPath {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static int ibv_post$critical(long op, long qp, long wr, long bad_wr) {
     try {
       return (int) CriticalPost.CALL.invokeExact(MemorySegment.ofAddress(op), qp, wr, bad_wr);
@@ -125,7 +126,7 @@ public final class DataPath {
     }
   }
 
-  /** {@code ibv_poll_cq}: the number of completions, or a negative value. */
+  /** {@code ibv_poll_cq}: returns the number of completions, or a negative value. */
   public static int ibv_poll_cq(long op, long cq, int num_entries, long wc) {
     try {
       return (int) PlainPoll.CALL.invokeExact(MemorySegment.ofAddress(op), cq, num_entries, wc);
@@ -134,7 +135,7 @@ public final class DataPath {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static int ibv_poll_cq$critical(long op, long cq, int num_entries, long wc) {
     try {
       return (int) CriticalPoll.CALL.invokeExact(MemorySegment.ofAddress(op), cq, num_entries, wc);
@@ -143,7 +144,7 @@ public final class DataPath {
     }
   }
 
-  /** {@code ibv_req_notify_cq}: 0 or the errno value. */
+  /** {@code ibv_req_notify_cq}: returns 0 or the errno value. */
   public static int ibv_req_notify_cq(long op, long cq, int solicited_only) {
     try {
       return (int) Notify.CALL.invokeExact(MemorySegment.ofAddress(op), cq, solicited_only);
@@ -152,7 +153,10 @@ public final class DataPath {
     }
   }
 
-  /** A plain call of a function that does nothing: lets a waiting garbage collector begin. */
+  /**
+   * Makes a plain call of a function that has no effect, so that a waiting garbage collector can
+   * start.
+   */
   public static void safepoint() {
     try {
       Safepoint.CALL.invokeExact(0);

@@ -11,8 +11,9 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
 /**
- * C's {@code errno}, one for each thread: what the last call through a handle of {@link #downcall}
- * left. The JVM overwrites the real one between a plain downcall and the next look at it.
+ * C's {@code errno}, one for each thread: the value that the last call through a handle of {@link
+ * #downcall} left. After a plain downcall it is lost, because the JVM may overwrite it before Java
+ * code can read it.
  */
 public final class Errno {
   private static final StructLayout LAYOUT = Linker.Option.captureStateLayout();
@@ -22,32 +23,33 @@ public final class Errno {
 
   private Errno() {}
 
-  /** The value that the last call of this thread left. */
+  /** Returns the value that the last call of this thread left. */
   public static int errno() {
     return (int) VALUE.get(STATE.get(), 0L);
   }
 
-  /** Sets this thread's value, as C does with {@code errno = value}. */
+  /** Sets the value of this thread, as {@code errno = value} does in C. */
   public static void errno(int value) {
     VALUE.set(STATE.get(), 0L, value);
   }
 
   /**
-   * A handle that takes the function's address, then {@link #state()}, then the function's
-   * arguments. One handle serves every function of that shape.
+   * Returns a handle that takes the address of the function, then {@link #state()}, then the
+   * arguments of the function. One handle serves every function of that shape.
    */
   public static MethodHandle downcall(FunctionDescriptor shape) {
     return Linker.nativeLinker().downcallHandle(shape, Linker.Option.captureCallState("errno"));
   }
 
-  /** Where a handle of {@link #downcall} leaves errno for this thread. */
+  /** Returns the memory in which a handle of {@link #downcall} leaves errno for this thread. */
   public static MemorySegment state() {
     return STATE.get();
   }
 
   /**
-   * What to throw for what a downcall handle threw: a defect in the caller's types, or the JVM's
-   * own error. C functions throw nothing.
+   * Returns what to throw if a downcall handle threw: the exception itself if it is unchecked. An
+   * Error is thrown as it is. C functions throw nothing, so it is an error of the JVM, or the
+   * caller passed arguments of the wrong types.
    */
   public static RuntimeException unexpected(Throwable thrown) {
     if (thrown instanceof Error error) {

@@ -13,28 +13,29 @@ import org.rdma4j.bindings.generated.rdma_h;
 
 /**
  * The static inline functions of verbs.h that poll an extended completion queue and read its
- * current completion, {@code ibv_start_poll} and {@code ibv_wc_read_*}: each calls a pointer in the
- * {@code ibv_cq_ex}. It is read once and passed on, as a segment, since one that is made at each
- * call may be allocated where the compiler stops inlining. Each function is linked twice, as in
- * {@link DataPath}. A reader's pointer is NULL where the queue was created without its bit in
- * {@code wc_flags}.
+ * current completion, {@code ibv_start_poll} and {@code ibv_wc_read_*}. Each calls a function
+ * pointer in the {@code ibv_cq_ex}. The caller reads the pointer once and passes it to each call.
+ * It is a segment, because a segment that is created at each call may be allocated on the heap if
+ * the compiler stops inlining. Each function is linked twice, as in {@link DataPath}. The pointer
+ * of a {@code ibv_wc_read_*} function is NULL if the queue was created without its bit in {@code
+ * wc_flags}.
  *
  * <p>{@code wr_id} and {@code status} of the current completion are plain fields.
  */
 public final class ExtendedCompletions {
   private ExtendedCompletions() {}
 
-  /** {@code ibv_cq_ex_to_cq}: the same pointer. */
+  /** {@code ibv_cq_ex_to_cq}: returns the same pointer. */
   public static MemorySegment ibv_cq_ex_to_cq(MemorySegment cq) {
     return cq;
   }
 
-  /** Where {@code ibv_cq_ex.status} lies, on this architecture. */
+  /** Returns the offset of {@code ibv_cq_ex.status} on this architecture. */
   public static long status$offset() {
     return ibv_cq_ex.status$offset() + Verbs.MUTEX_GROWTH;
   }
 
-  /** Where {@code ibv_cq_ex.wr_id} lies, on this architecture. */
+  /** Returns the offset of {@code ibv_cq_ex.wr_id} on this architecture. */
   public static long wr_id$offset() {
     return ibv_cq_ex.wr_id$offset() + Verbs.MUTEX_GROWTH;
   }
@@ -105,104 +106,104 @@ public final class ExtendedCompletions {
         DataPath.critical(FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
   }
 
-  /** {@code cq->start_poll}. */
+  /** Returns {@code cq->start_poll}. */
   public static MemorySegment ibv_start_poll$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.start_poll$offset());
   }
 
-  /** {@code cq->next_poll}. */
+  /** Returns {@code cq->next_poll}. */
   public static MemorySegment ibv_next_poll$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.next_poll$offset());
   }
 
-  /** {@code cq->end_poll}. */
+  /** Returns {@code cq->end_poll}. */
   public static MemorySegment ibv_end_poll$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.end_poll$offset());
   }
 
-  /** {@code cq->read_opcode}. */
+  /** Returns {@code cq->read_opcode}. */
   public static MemorySegment ibv_wc_read_opcode$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_opcode$offset());
   }
 
-  /** {@code cq->read_vendor_err}. */
+  /** Returns {@code cq->read_vendor_err}. */
   public static MemorySegment ibv_wc_read_vendor_err$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_vendor_err$offset());
   }
 
-  /** {@code cq->read_byte_len}. */
+  /** Returns {@code cq->read_byte_len}. */
   public static MemorySegment ibv_wc_read_byte_len$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_byte_len$offset());
   }
 
-  /** {@code cq->read_imm_data}. */
+  /** Returns {@code cq->read_imm_data}. */
   public static MemorySegment ibv_wc_read_imm_data$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_imm_data$offset());
   }
 
-  /** {@code cq->read_imm_data}. That of the immediate value. */
+  /** Returns {@code cq->read_imm_data}, which also reads the immediate value. */
   public static MemorySegment ibv_wc_read_invalidated_rkey$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_imm_data$offset());
   }
 
-  /** {@code cq->read_qp_num}. */
+  /** Returns {@code cq->read_qp_num}. */
   public static MemorySegment ibv_wc_read_qp_num$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_qp_num$offset());
   }
 
-  /** {@code cq->read_src_qp}. */
+  /** Returns {@code cq->read_src_qp}. */
   public static MemorySegment ibv_wc_read_src_qp$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_src_qp$offset());
   }
 
-  /** {@code cq->read_wc_flags}. */
+  /** Returns {@code cq->read_wc_flags}. */
   public static MemorySegment ibv_wc_read_wc_flags$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_wc_flags$offset());
   }
 
-  /** {@code cq->read_slid}. */
+  /** Returns {@code cq->read_slid}. */
   public static MemorySegment ibv_wc_read_slid$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_slid$offset());
   }
 
-  /** {@code cq->read_sl}. */
+  /** Returns {@code cq->read_sl}. */
   public static MemorySegment ibv_wc_read_sl$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_sl$offset());
   }
 
-  /** {@code cq->read_dlid_path_bits}. */
+  /** Returns {@code cq->read_dlid_path_bits}. */
   public static MemorySegment ibv_wc_read_dlid_path_bits$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_dlid_path_bits$offset());
   }
 
-  /** {@code cq->read_completion_ts}. */
+  /** Returns {@code cq->read_completion_ts}. */
   public static MemorySegment ibv_wc_read_completion_ts$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_completion_ts$offset());
   }
 
-  /** {@code cq->read_completion_wallclock_ns}. */
+  /** Returns {@code cq->read_completion_wallclock_ns}. */
   public static MemorySegment ibv_wc_read_completion_wallclock_ns$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_completion_wallclock_ns$offset());
   }
 
-  /** {@code cq->read_cvlan}. */
+  /** Returns {@code cq->read_cvlan}. */
   public static MemorySegment ibv_wc_read_cvlan$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_cvlan$offset());
   }
 
-  /** {@code cq->read_flow_tag}. */
+  /** Returns {@code cq->read_flow_tag}. */
   public static MemorySegment ibv_wc_read_flow_tag$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_flow_tag$offset());
   }
 
-  /** {@code cq->read_tm_info}. */
+  /** Returns {@code cq->read_tm_info}. */
   public static MemorySegment ibv_wc_read_tm_info$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_tm_info$offset());
   }
 
   /**
-   * {@code ibv_start_poll}: 0, ENOENT where the queue is empty, or another errno value; only after
-   * 0 does {@code ibv_end_poll} follow.
+   * {@code ibv_start_poll}: returns 0, ENOENT if the queue is empty, or another errno value. Call
+   * {@code ibv_end_poll} only if it returned 0.
    */
   public static int ibv_start_poll(MemorySegment op, long cq, long attr) {
     try {
@@ -212,7 +213,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static int ibv_start_poll$critical(MemorySegment op, long cq, long attr) {
     try {
       return (int) CriticalStartPoll.CALL.invokeExact(op, cq, attr);
@@ -222,7 +223,8 @@ public final class ExtendedCompletions {
   }
 
   /**
-   * {@code ibv_next_poll}: 0, ENOENT where there is no further completion, or another errno value.
+   * {@code ibv_next_poll}: returns 0, ENOENT if there is no other completion, or another errno
+   * value.
    */
   public static int ibv_next_poll(MemorySegment op, long cq) {
     try {
@@ -232,7 +234,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static int ibv_next_poll$critical(MemorySegment op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
@@ -250,7 +252,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_end_poll$critical(MemorySegment op, long cq) {
     try {
       CriticalNothing.CALL.invokeExact(op, cq);
@@ -268,7 +270,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static int ibv_wc_read_opcode$critical(MemorySegment op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
@@ -286,7 +288,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static int ibv_wc_read_vendor_err$critical(MemorySegment op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
@@ -304,7 +306,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static int ibv_wc_read_byte_len$critical(MemorySegment op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
@@ -322,7 +324,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static int ibv_wc_read_imm_data$critical(MemorySegment op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
@@ -340,7 +342,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static int ibv_wc_read_invalidated_rkey$critical(MemorySegment op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
@@ -358,7 +360,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static int ibv_wc_read_qp_num$critical(MemorySegment op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
@@ -376,7 +378,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static int ibv_wc_read_src_qp$critical(MemorySegment op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
@@ -394,7 +396,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static int ibv_wc_read_wc_flags$critical(MemorySegment op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
@@ -412,7 +414,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static int ibv_wc_read_slid$critical(MemorySegment op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
@@ -430,7 +432,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static byte ibv_wc_read_sl$critical(MemorySegment op, long cq) {
     try {
       return (byte) CriticalByte.CALL.invokeExact(op, cq);
@@ -448,7 +450,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static byte ibv_wc_read_dlid_path_bits$critical(MemorySegment op, long cq) {
     try {
       return (byte) CriticalByte.CALL.invokeExact(op, cq);
@@ -466,7 +468,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static long ibv_wc_read_completion_ts$critical(MemorySegment op, long cq) {
     try {
       return (long) CriticalLong.CALL.invokeExact(op, cq);
@@ -484,7 +486,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static long ibv_wc_read_completion_wallclock_ns$critical(MemorySegment op, long cq) {
     try {
       return (long) CriticalLong.CALL.invokeExact(op, cq);
@@ -502,7 +504,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static short ibv_wc_read_cvlan$critical(MemorySegment op, long cq) {
     try {
       return (short) CriticalShort.CALL.invokeExact(op, cq);
@@ -520,7 +522,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static int ibv_wc_read_flow_tag$critical(MemorySegment op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
@@ -538,7 +540,7 @@ public final class ExtendedCompletions {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wc_read_tm_info$critical(MemorySegment op, long cq, long tm_info) {
     try {
       CriticalReadTmInfo.CALL.invokeExact(op, cq, tm_info);

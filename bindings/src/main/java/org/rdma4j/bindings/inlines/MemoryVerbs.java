@@ -22,7 +22,7 @@ import org.rdma4j.bindings.generated.verbs_context;
 
 /**
  * The static inline functions of verbs.h for memory regions, memory windows and device memory, and
- * those exported functions of theirs that tell what went wrong in {@link Errno} alone.
+ * the exported functions for them that report the reason of a failure only in {@link Errno}.
  */
 public final class MemoryVerbs {
   private static final int EPERM = 1;
@@ -32,8 +32,8 @@ public final class MemoryVerbs {
   private MemoryVerbs() {}
 
   /**
-   * {@code ibv_reg_mr_iova}: the exported function where no optional access flag is set, else
-   * {@code ibv_reg_mr_iova2}. NULL and {@link Errno} on failure.
+   * {@code ibv_reg_mr_iova}: calls the exported function if no optional access flag is set, else
+   * {@code ibv_reg_mr_iova2}. Returns NULL and sets {@link Errno} on failure.
    */
   public static MemorySegment ibv_reg_mr_iova(
       MemorySegment pd, MemorySegment addr, long length, long iova, int access) {
@@ -51,13 +51,16 @@ public final class MemoryVerbs {
                 C_POINTER, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT));
   }
 
-  /** {@code ibv_reg_dmabuf_mr}, which is exported: NULL and {@link Errno} on failure. */
+  /**
+   * {@code ibv_reg_dmabuf_mr}, an exported function: returns NULL and sets {@link Errno} on
+   * failure.
+   */
   public static MemorySegment ibv_reg_dmabuf_mr(
       MemorySegment pd, long offset, long length, long iova, int fd, int access) {
     return dmabuf(rdma_h.ibv_reg_dmabuf_mr$address(), pd, offset, length, iova, fd, access);
   }
 
-  /** A function of the shape of {@code ibv_reg_dmabuf_mr}. */
+  /** Calls a function of the shape of {@code ibv_reg_dmabuf_mr}. */
   public static MemorySegment dmabuf(
       MemorySegment function,
       MemorySegment pd,
@@ -83,15 +86,15 @@ public final class MemoryVerbs {
   }
 
   /**
-   * {@code ibv_rereg_mr}, which is exported: 0, or a value of {@code enum ibv_rereg_mr_err_code}
-   * and {@link Errno}.
+   * {@code ibv_rereg_mr}, an exported function: returns 0, or sets {@link Errno} and returns a
+   * value of {@code enum ibv_rereg_mr_err_code}.
    */
   public static int ibv_rereg_mr(
       MemorySegment mr, int flags, MemorySegment pd, MemorySegment addr, long length, int access) {
     return rereg(rdma_h.ibv_rereg_mr$address(), mr, flags, pd, addr, length, access);
   }
 
-  /** A function of the shape of {@code ibv_rereg_mr}. */
+  /** Calls a function of the shape of {@code ibv_rereg_mr}. */
   public static int rereg(
       MemorySegment function,
       MemorySegment mr,
@@ -113,7 +116,7 @@ public final class MemoryVerbs {
         Errno.downcall(FunctionDescriptor.of(C_POINTER, ADDRESS, JAVA_INT));
   }
 
-  /** {@code void *function(void *, int)}: ibv_import_pd, ibv_import_mr and alloc_mw. */
+  /** Calls {@code void *function(void *, int)}, the shape of ibv_import_pd and ibv_alloc_mw. */
   public static MemorySegment pointer(MemorySegment function, MemorySegment first, int second) {
     try {
       return (MemorySegment)
@@ -123,22 +126,28 @@ public final class MemoryVerbs {
     }
   }
 
-  /** {@code ibv_import_pd}, which is exported: NULL and {@link Errno} on failure. */
+  /**
+   * {@code ibv_import_pd}, an exported function: returns NULL and sets {@link Errno} on failure.
+   */
   public static MemorySegment ibv_import_pd(MemorySegment context, int pd_handle) {
     return pointer(rdma_h.ibv_import_pd$address(), context, pd_handle);
   }
 
-  /** {@code ibv_import_mr}, which is exported: NULL and {@link Errno} on failure. */
+  /**
+   * {@code ibv_import_mr}, an exported function: returns NULL and sets {@link Errno} on failure.
+   */
   public static MemorySegment ibv_import_mr(MemorySegment pd, int mr_handle) {
     return pointer(rdma_h.ibv_import_mr$address(), pd, mr_handle);
   }
 
-  /** {@code ibv_import_dm}, which is exported: NULL and {@link Errno} on failure. */
+  /**
+   * {@code ibv_import_dm}, an exported function: returns NULL and sets {@link Errno} on failure.
+   */
   public static MemorySegment ibv_import_dm(MemorySegment context, int dm_handle) {
     return pointer(rdma_h.ibv_import_dm$address(), context, dm_handle);
   }
 
-  /** {@code ibv_advise_mr}: 0 or the errno value. */
+  /** {@code ibv_advise_mr}: returns 0 or the errno value. */
   public static int ibv_advise_mr(
       MemorySegment pd, int advice, int flags, MemorySegment sg_list, int num_sge) {
     MemorySegment extended =
@@ -149,7 +158,7 @@ public final class MemoryVerbs {
             verbs_context.advise_mr(extended), pd, advice, flags, sg_list, num_sge);
   }
 
-  /** {@code ibv_alloc_null_mr}: NULL and {@link Errno} on failure. */
+  /** {@code ibv_alloc_null_mr}: returns NULL and sets {@link Errno} on failure. */
   public static MemorySegment ibv_alloc_null_mr(MemorySegment pd) {
     MemorySegment extended =
         Verbs.verbs_get_ctx_op(ibv_pd.context(pd), verbs_context.alloc_null_mr$offset());
@@ -158,7 +167,7 @@ public final class MemoryVerbs {
         : Calls.pointer(verbs_context.alloc_null_mr(extended), pd);
   }
 
-  /** {@code ibv_alloc_dm}: NULL and {@link Errno} on failure. */
+  /** {@code ibv_alloc_dm}: returns NULL and sets {@link Errno} on failure. */
   public static MemorySegment ibv_alloc_dm(MemorySegment context, MemorySegment attr) {
     MemorySegment extended = Verbs.verbs_get_ctx_op(context, verbs_context.alloc_dm$offset());
     return extended.address() == 0
@@ -166,7 +175,7 @@ public final class MemoryVerbs {
         : Calls.pointer(verbs_context.alloc_dm(extended), context, attr);
   }
 
-  /** {@code ibv_free_dm}: 0 or the errno value. */
+  /** {@code ibv_free_dm}: returns 0 or the errno value. */
   public static int ibv_free_dm(MemorySegment dm) {
     MemorySegment extended =
         Verbs.verbs_get_ctx_op(ibv_dm.context(dm), verbs_context.free_dm$offset());
@@ -175,20 +184,20 @@ public final class MemoryVerbs {
         : verbs_context.free_dm.invoke(verbs_context.free_dm(extended), dm);
   }
 
-  /** {@code ibv_memcpy_to_dm}: 0 or the errno value. */
+  /** {@code ibv_memcpy_to_dm}: returns 0 or the errno value. */
   public static int ibv_memcpy_to_dm(
       MemorySegment dm, long dm_offset, MemorySegment host_addr, long length) {
     return ibv_dm.memcpy_to_dm.invoke(ibv_dm.memcpy_to_dm(dm), dm, dm_offset, host_addr, length);
   }
 
-  /** {@code ibv_memcpy_from_dm}: 0 or the errno value. */
+  /** {@code ibv_memcpy_from_dm}: returns 0 or the errno value. */
   public static int ibv_memcpy_from_dm(
       MemorySegment host_addr, MemorySegment dm, long dm_offset, long length) {
     return ibv_dm.memcpy_from_dm.invoke(
         ibv_dm.memcpy_from_dm(dm), host_addr, dm, dm_offset, length);
   }
 
-  /** {@code ibv_reg_dm_mr}: NULL and {@link Errno} on failure. */
+  /** {@code ibv_reg_dm_mr}: returns NULL and sets {@link Errno} on failure. */
   public static MemorySegment ibv_reg_dm_mr(
       MemorySegment pd, MemorySegment dm, long dm_offset, long length, int access) {
     MemorySegment extended =
@@ -198,19 +207,19 @@ public final class MemoryVerbs {
         : Calls.pointer(verbs_context.reg_dm_mr(extended), pd, dm, dm_offset, length, access);
   }
 
-  /** {@code ibv_alloc_mw}: NULL and {@link Errno} on failure. */
+  /** {@code ibv_alloc_mw}: returns NULL and sets {@link Errno} on failure. */
   public static MemorySegment ibv_alloc_mw(MemorySegment pd, int type) {
     MemorySegment op = ibv_context_ops.alloc_mw(ops(ibv_pd.context(pd)));
     return op.address() == 0 ? unsupported() : pointer(op, pd, type);
   }
 
-  /** {@code ibv_dealloc_mw}: 0 or the errno value. */
+  /** {@code ibv_dealloc_mw}: returns 0 or the errno value. */
   public static int ibv_dealloc_mw(MemorySegment mw) {
     return ibv_context_ops.dealloc_mw.invoke(
         ibv_context_ops.dealloc_mw(ops(ibv_mw.context(mw))), mw);
   }
 
-  /** {@code ibv_bind_mw}: 0 or the errno value. */
+  /** {@code ibv_bind_mw}: returns 0 or the errno value. */
   public static int ibv_bind_mw(MemorySegment qp, MemorySegment mw, MemorySegment mw_bind) {
     MemorySegment info = ibv_mw_bind.bind_info(mw_bind);
     MemorySegment mr = ibv_mw_bind_info.mr(info);
@@ -230,7 +239,7 @@ public final class MemoryVerbs {
         ibv_context_ops.bind_mw(ops(ibv_mw.context(mw))), qp, mw, mw_bind);
   }
 
-  /** {@code ibv_inc_rkey}: the key with its low byte, the tag, one greater. */
+  /** {@code ibv_inc_rkey}: returns the key with its tag, the lowest 8 bits, incremented by 1. */
   public static int ibv_inc_rkey(int rkey) {
     return (rkey & ~0xff) | ((rkey + 1) & 0xff);
   }

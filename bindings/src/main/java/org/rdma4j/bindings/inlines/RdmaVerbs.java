@@ -20,24 +20,24 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.generated.rdma_route;
 
 /**
- * The static inline functions of rdma_verbs.h, which post, poll and register by the identifier of a
- * connection, and the two of rdma_cma.h. Those that C returns -1 from leave the reason in {@link
- * Errno}. Each builds its request anew, as in C: {@link DataPath} is for those who count cycles.
+ * The static inline functions of rdma_verbs.h, which post, poll and register through the identifier
+ * of a connection, and the two of rdma_cma.h. A function that returns -1 leaves the reason in
+ * {@link Errno}. As in C, each post builds a new request: {@link DataPath} is faster.
  */
 public final class RdmaVerbs {
   private RdmaVerbs() {}
 
-  /** {@code rdma_get_local_addr}: the sockaddr in the identifier, with the room of the longest. */
+  /** {@code rdma_get_local_addr}: returns the {@code sockaddr_storage} in the identifier. */
   public static MemorySegment rdma_get_local_addr(MemorySegment id) {
     return rdma_addr.src_storage(rdma_route.addr(rdma_cm_id.route(id)));
   }
 
-  /** {@code rdma_get_peer_addr}: the sockaddr in the identifier, with the room of the longest. */
+  /** {@code rdma_get_peer_addr}: returns the {@code sockaddr_storage} in the identifier. */
   public static MemorySegment rdma_get_peer_addr(MemorySegment id) {
     return rdma_addr.dst_storage(rdma_route.addr(rdma_cm_id.route(id)));
   }
 
-  /** {@code rdma_seterrno}: 0, or -1 and errno where it is not 0. */
+  /** {@code rdma_seterrno}: returns 0 for 0, else -1 and sets {@link Errno} to the value. */
   public static int rdma_seterrno(int ret) {
     if (ret == 0) {
       return 0;
@@ -46,29 +46,32 @@ public final class RdmaVerbs {
     return -1;
   }
 
-  /** {@code rdma_reg_msgs}: NULL and {@link Errno} on failure. */
+  /** {@code rdma_reg_msgs}: returns NULL and sets {@link Errno} on failure. */
   public static MemorySegment rdma_reg_msgs(MemorySegment id, MemorySegment addr, long length) {
     return Verbs.ibv_reg_mr(rdma_cm_id.pd(id), addr, length, IBV_ACCESS_LOCAL_WRITE());
   }
 
-  /** {@code rdma_reg_read}: NULL and {@link Errno} on failure. */
+  /** {@code rdma_reg_read}: returns NULL and sets {@link Errno} on failure. */
   public static MemorySegment rdma_reg_read(MemorySegment id, MemorySegment addr, long length) {
     return Verbs.ibv_reg_mr(
         rdma_cm_id.pd(id), addr, length, IBV_ACCESS_LOCAL_WRITE() | IBV_ACCESS_REMOTE_READ());
   }
 
-  /** {@code rdma_reg_write}: NULL and {@link Errno} on failure. */
+  /** {@code rdma_reg_write}: returns NULL and sets {@link Errno} on failure. */
   public static MemorySegment rdma_reg_write(MemorySegment id, MemorySegment addr, long length) {
     return Verbs.ibv_reg_mr(
         rdma_cm_id.pd(id), addr, length, IBV_ACCESS_LOCAL_WRITE() | IBV_ACCESS_REMOTE_WRITE());
   }
 
-  /** {@code rdma_dereg_mr}: 0, or -1 and {@link Errno}. */
+  /** {@code rdma_dereg_mr}: returns 0, or sets {@link Errno} and returns -1. */
   public static int rdma_dereg_mr(MemorySegment mr) {
     return rdma_seterrno(rdma_h.ibv_dereg_mr(mr));
   }
 
-  /** {@code rdma_post_recvv}: 0, or -1 and {@link Errno}. To the shared queue where it has one. */
+  /**
+   * {@code rdma_post_recvv}: returns 0, or sets {@link Errno} and returns -1. Uses the shared
+   * receive queue, if any.
+   */
   public static int rdma_post_recvv(MemorySegment id, long context, MemorySegment sgl, int nsge) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment wr = arena.allocate(ibv_recv_wr.layout());
@@ -93,7 +96,7 @@ public final class RdmaVerbs {
     }
   }
 
-  /** {@code rdma_post_sendv}: 0, or -1 and {@link Errno}. */
+  /** {@code rdma_post_sendv}: returns 0, or sets {@link Errno} and returns -1. */
   public static int rdma_post_sendv(
       MemorySegment id, long context, MemorySegment sgl, int nsge, int flags) {
     try (Arena arena = Arena.ofConfined()) {
@@ -101,7 +104,7 @@ public final class RdmaVerbs {
     }
   }
 
-  /** {@code rdma_post_readv}: 0, or -1 and {@link Errno}. */
+  /** {@code rdma_post_readv}: returns 0, or sets {@link Errno} and returns -1. */
   public static int rdma_post_readv(
       MemorySegment id,
       long context,
@@ -113,7 +116,7 @@ public final class RdmaVerbs {
     return remote(rdma_h.IBV_WR_RDMA_READ(), id, context, sgl, nsge, flags, remote_addr, rkey);
   }
 
-  /** {@code rdma_post_writev}: 0, or -1 and {@link Errno}. */
+  /** {@code rdma_post_writev}: returns 0, or sets {@link Errno} and returns -1. */
   public static int rdma_post_writev(
       MemorySegment id,
       long context,
@@ -125,7 +128,7 @@ public final class RdmaVerbs {
     return remote(rdma_h.IBV_WR_RDMA_WRITE(), id, context, sgl, nsge, flags, remote_addr, rkey);
   }
 
-  /** {@code rdma_post_recv}: 0, or -1 and {@link Errno}. */
+  /** {@code rdma_post_recv}: returns 0, or sets {@link Errno} and returns -1. */
   public static int rdma_post_recv(
       MemorySegment id, long context, MemorySegment addr, long length, MemorySegment mr) {
     try (Arena arena = Arena.ofConfined()) {
@@ -133,7 +136,10 @@ public final class RdmaVerbs {
     }
   }
 
-  /** {@code rdma_post_send}: 0, or -1 and {@link Errno}. The region may be NULL. */
+  /**
+   * {@code rdma_post_send}: returns 0, or sets {@link Errno} and returns -1. The region may be
+   * NULL.
+   */
   public static int rdma_post_send(
       MemorySegment id,
       long context,
@@ -146,7 +152,7 @@ public final class RdmaVerbs {
     }
   }
 
-  /** {@code rdma_post_read}: 0, or -1 and {@link Errno}. */
+  /** {@code rdma_post_read}: returns 0, or sets {@link Errno} and returns -1. */
   public static int rdma_post_read(
       MemorySegment id,
       long context,
@@ -162,7 +168,10 @@ public final class RdmaVerbs {
     }
   }
 
-  /** {@code rdma_post_write}: 0, or -1 and {@link Errno}. The region may be NULL. */
+  /**
+   * {@code rdma_post_write}: returns 0, or sets {@link Errno} and returns -1. The region may be
+   * NULL.
+   */
   public static int rdma_post_write(
       MemorySegment id,
       long context,
@@ -178,7 +187,10 @@ public final class RdmaVerbs {
     }
   }
 
-  /** {@code rdma_post_ud_send}: 0, or -1 and {@link Errno}. The region may be NULL. */
+  /**
+   * {@code rdma_post_ud_send}: returns 0, or sets {@link Errno} and returns -1. The region may be
+   * NULL.
+   */
   public static int rdma_post_ud_send(
       MemorySegment id,
       long context,
@@ -199,12 +211,18 @@ public final class RdmaVerbs {
     }
   }
 
-  /** {@code rdma_get_send_comp}: 1, or -1 and {@link Errno}. Waits for a completion. */
+  /**
+   * {@code rdma_get_send_comp}: returns 1, or sets {@link Errno} and returns -1. Waits for a
+   * completion.
+   */
   public static int rdma_get_send_comp(MemorySegment id, MemorySegment wc) {
     return completion(rdma_cm_id.send_cq(id), rdma_cm_id.send_cq_channel(id), wc);
   }
 
-  /** {@code rdma_get_recv_comp}: 1, or -1 and {@link Errno}. Waits for a completion. */
+  /**
+   * {@code rdma_get_recv_comp}: returns 1, or sets {@link Errno} and returns -1. Waits for a
+   * completion.
+   */
   public static int rdma_get_recv_comp(MemorySegment id, MemorySegment wc) {
     return completion(rdma_cm_id.recv_cq(id), rdma_cm_id.recv_cq_channel(id), wc);
   }
@@ -228,14 +246,14 @@ public final class RdmaVerbs {
         if (polled != 0) {
           return polled < 0 ? rdma_seterrno(polled) : polled;
         }
-        int told =
+        int result =
             Calls.integer(
                 rdma_h.ibv_get_cq_event$address(),
                 channel,
                 ignored,
                 ignored.asSlice(ADDRESS.byteSize()));
-        if (told != 0) {
-          return told;
+        if (result != 0) {
+          return result;
         }
         rdma_h.ibv_ack_cq_events(cq, 1);
       }

@@ -9,7 +9,7 @@ import org.rdma4j.bindings.generated.ibv_wq;
 import org.rdma4j.bindings.generated.ibv_wq_init_attr;
 import org.rdma4j.bindings.generated.verbs_context;
 
-/** The static inline functions of verbs.h for work queues and the tables that point at them. */
+/** The static inline functions of verbs.h for work queues and their indirection tables. */
 public final class WorkQueues {
   private WorkQueues() {}
 
@@ -23,8 +23,9 @@ public final class WorkQueues {
   }
 
   /**
-   * {@code ibv_create_wq}: NULL and {@link Errno} on failure. The fields by which the library waits
-   * for acknowledgements are set here, since the provider's operation leaves them alone.
+   * {@code ibv_create_wq}: returns NULL and sets {@link Errno} on failure. This method initializes
+   * the fields by which the library waits for acknowledgements of events, because the operation of
+   * the provider does not.
    */
   public static MemorySegment ibv_create_wq(MemorySegment context, MemorySegment wq_init_attr) {
     MemorySegment wq =
@@ -44,25 +45,25 @@ public final class WorkQueues {
     return wq;
   }
 
-  /** {@code ibv_modify_wq}: 0 or the errno value. */
+  /** {@code ibv_modify_wq}: returns 0 or the errno value. */
   public static int ibv_modify_wq(MemorySegment wq, MemorySegment wq_attr) {
     return Verbs.call(
         Verbs.operation(ibv_wq.context(wq), verbs_context.modify_wq$offset()), wq, wq_attr);
   }
 
-  /** {@code ibv_destroy_wq}: 0 or the errno value. */
+  /** {@code ibv_destroy_wq}: returns 0 or the errno value. */
   public static int ibv_destroy_wq(MemorySegment wq) {
     return Verbs.call(Verbs.operation(ibv_wq.context(wq), verbs_context.destroy_wq$offset()), wq);
   }
 
-  /** {@code ibv_create_rwq_ind_table}: NULL and {@link Errno} on failure. */
+  /** {@code ibv_create_rwq_ind_table}: returns NULL and sets {@link Errno} on failure. */
   public static MemorySegment ibv_create_rwq_ind_table(
       MemorySegment context, MemorySegment init_attr) {
     return Verbs.create(
         Verbs.operation(context, verbs_context.create_rwq_ind_table$offset()), context, init_attr);
   }
 
-  /** {@code ibv_destroy_rwq_ind_table}: 0 or the errno value. */
+  /** {@code ibv_destroy_rwq_ind_table}: returns 0 or the errno value. */
   public static int ibv_destroy_rwq_ind_table(MemorySegment rwq_ind_table) {
     return Verbs.call(
         Verbs.operation(

@@ -12,22 +12,24 @@ import org.rdma4j.bindings.generated.rdma_h;
 
 /**
  * The static inline functions of verbs.h that build work requests in an extended queue pair, {@code
- * ibv_wr_*}: each calls a pointer in the {@code ibv_qp_ex}. It is read once and passed on, as a
- * segment, since one that is made at each call may be allocated where the compiler stops inlining.
- * Each function is linked twice, as in {@link DataPath}. A pointer is NULL where the queue pair was
- * created without that operation in its {@code send_ops_flags}, or the provider never has it.
+ * ibv_wr_*}. Each calls a function pointer in the {@code ibv_qp_ex}. The caller reads the pointer
+ * once and passes it to each call. It is a segment, because a segment that is created at each call
+ * may be allocated on the heap if the compiler stops inlining. Each function is linked twice, as in
+ * {@link DataPath}. A pointer is NULL if the queue pair was created without that operation in its
+ * {@code send_ops_flags}, or if the provider does not have it.
  *
- * <p>{@code wr_id} and {@code wr_flags} are plain fields, which a caller sets before each request.
+ * <p>{@code wr_id} and {@code wr_flags} are plain fields, which the caller sets before each
+ * request.
  */
 public final class WorkRequests {
   private WorkRequests() {}
 
-  /** Where {@code ibv_qp_ex.wr_id} lies, on this architecture. */
+  /** Returns the offset of {@code ibv_qp_ex.wr_id} on this architecture. */
   public static long wr_id$offset() {
     return ibv_qp_ex.wr_id$offset() + Verbs.MUTEX_GROWTH;
   }
 
-  /** Where {@code ibv_qp_ex.wr_flags} lies, on this architecture. */
+  /** Returns the offset of {@code ibv_qp_ex.wr_flags} on this architecture. */
   public static long wr_flags$offset() {
     return ibv_qp_ex.wr_flags$offset() + Verbs.MUTEX_GROWTH;
   }
@@ -144,107 +146,107 @@ public final class WorkRequests {
     static final MethodHandle CALL = DataPath.critical(FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
   }
 
-  /** {@code qp->wr_atomic_cmp_swp}. */
+  /** Returns {@code qp->wr_atomic_cmp_swp}. */
   public static MemorySegment ibv_wr_atomic_cmp_swp$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_atomic_cmp_swp$offset());
   }
 
-  /** {@code qp->wr_atomic_fetch_add}. */
+  /** Returns {@code qp->wr_atomic_fetch_add}. */
   public static MemorySegment ibv_wr_atomic_fetch_add$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_atomic_fetch_add$offset());
   }
 
-  /** {@code qp->wr_atomic_write}. */
+  /** Returns {@code qp->wr_atomic_write}. */
   public static MemorySegment ibv_wr_atomic_write$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_atomic_write$offset());
   }
 
-  /** {@code qp->wr_bind_mw}. */
+  /** Returns {@code qp->wr_bind_mw}. */
   public static MemorySegment ibv_wr_bind_mw$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_bind_mw$offset());
   }
 
-  /** {@code qp->wr_local_inv}. */
+  /** Returns {@code qp->wr_local_inv}. */
   public static MemorySegment ibv_wr_local_inv$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_local_inv$offset());
   }
 
-  /** {@code qp->wr_rdma_read}. */
+  /** Returns {@code qp->wr_rdma_read}. */
   public static MemorySegment ibv_wr_rdma_read$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_rdma_read$offset());
   }
 
-  /** {@code qp->wr_rdma_write}. */
+  /** Returns {@code qp->wr_rdma_write}. */
   public static MemorySegment ibv_wr_rdma_write$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_rdma_write$offset());
   }
 
-  /** {@code qp->wr_rdma_write_imm}. */
+  /** Returns {@code qp->wr_rdma_write_imm}. */
   public static MemorySegment ibv_wr_rdma_write_imm$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_rdma_write_imm$offset());
   }
 
-  /** {@code qp->wr_send}. */
+  /** Returns {@code qp->wr_send}. */
   public static MemorySegment ibv_wr_send$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_send$offset());
   }
 
-  /** {@code qp->wr_send_imm}. */
+  /** Returns {@code qp->wr_send_imm}. */
   public static MemorySegment ibv_wr_send_imm$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_send_imm$offset());
   }
 
-  /** {@code qp->wr_send_inv}. */
+  /** Returns {@code qp->wr_send_inv}. */
   public static MemorySegment ibv_wr_send_inv$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_send_inv$offset());
   }
 
-  /** {@code qp->wr_send_tso}. */
+  /** Returns {@code qp->wr_send_tso}. */
   public static MemorySegment ibv_wr_send_tso$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_send_tso$offset());
   }
 
-  /** {@code qp->wr_set_ud_addr}. */
+  /** Returns {@code qp->wr_set_ud_addr}. */
   public static MemorySegment ibv_wr_set_ud_addr$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_ud_addr$offset());
   }
 
-  /** {@code qp->wr_set_xrc_srqn}. */
+  /** Returns {@code qp->wr_set_xrc_srqn}. */
   public static MemorySegment ibv_wr_set_xrc_srqn$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_xrc_srqn$offset());
   }
 
-  /** {@code qp->wr_set_inline_data}. */
+  /** Returns {@code qp->wr_set_inline_data}. */
   public static MemorySegment ibv_wr_set_inline_data$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_inline_data$offset());
   }
 
-  /** {@code qp->wr_set_inline_data_list}. */
+  /** Returns {@code qp->wr_set_inline_data_list}. */
   public static MemorySegment ibv_wr_set_inline_data_list$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_inline_data_list$offset());
   }
 
-  /** {@code qp->wr_set_sge}. */
+  /** Returns {@code qp->wr_set_sge}. */
   public static MemorySegment ibv_wr_set_sge$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_sge$offset());
   }
 
-  /** {@code qp->wr_set_sge_list}. */
+  /** Returns {@code qp->wr_set_sge_list}. */
   public static MemorySegment ibv_wr_set_sge_list$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_sge_list$offset());
   }
 
-  /** {@code qp->wr_start}. */
+  /** Returns {@code qp->wr_start}. */
   public static MemorySegment ibv_wr_start$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_start$offset());
   }
 
-  /** {@code qp->wr_complete}. */
+  /** Returns {@code qp->wr_complete}. */
   public static MemorySegment ibv_wr_complete$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_complete$offset());
   }
 
-  /** {@code qp->wr_abort}. */
+  /** Returns {@code qp->wr_abort}. */
   public static MemorySegment ibv_wr_abort$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_abort$offset());
   }
@@ -259,7 +261,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_atomic_cmp_swp$critical(
       MemorySegment op, long qp, int rkey, long remote_addr, long compare, long swap) {
     try {
@@ -279,7 +281,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_atomic_fetch_add$critical(
       MemorySegment op, long qp, int rkey, long remote_addr, long add) {
     try {
@@ -299,7 +301,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_atomic_write$critical(
       MemorySegment op, long qp, int rkey, long remote_addr, long atomic_wr) {
     try {
@@ -318,7 +320,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_bind_mw$critical(
       MemorySegment op, long qp, long mw, int rkey, long bind_info) {
     try {
@@ -337,7 +339,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_local_inv$critical(MemorySegment op, long qp, int invalidate_rkey) {
     try {
       CriticalInt.CALL.invokeExact(op, qp, invalidate_rkey);
@@ -355,7 +357,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_rdma_read$critical(
       MemorySegment op, long qp, int rkey, long remote_addr) {
     try {
@@ -374,7 +376,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_rdma_write$critical(
       MemorySegment op, long qp, int rkey, long remote_addr) {
     try {
@@ -394,7 +396,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_rdma_write_imm$critical(
       MemorySegment op, long qp, int rkey, long remote_addr, int imm_data) {
     try {
@@ -413,7 +415,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_send$critical(MemorySegment op, long qp) {
     try {
       CriticalNothing.CALL.invokeExact(op, qp);
@@ -431,7 +433,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_send_imm$critical(MemorySegment op, long qp, int imm_data) {
     try {
       CriticalInt.CALL.invokeExact(op, qp, imm_data);
@@ -449,7 +451,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_send_inv$critical(MemorySegment op, long qp, int invalidate_rkey) {
     try {
       CriticalInt.CALL.invokeExact(op, qp, invalidate_rkey);
@@ -467,7 +469,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_send_tso$critical(
       MemorySegment op, long qp, long hdr, short hdr_sz, short mss) {
     try {
@@ -487,7 +489,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_set_ud_addr$critical(
       MemorySegment op, long qp, long ah, int remote_qpn, int remote_qkey) {
     try {
@@ -506,7 +508,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_set_xrc_srqn$critical(MemorySegment op, long qp, int remote_srqn) {
     try {
       CriticalInt.CALL.invokeExact(op, qp, remote_srqn);
@@ -524,7 +526,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_set_inline_data$critical(
       MemorySegment op, long qp, long addr, long length) {
     try {
@@ -544,7 +546,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_set_inline_data_list$critical(
       MemorySegment op, long qp, long num_buf, long buf_list) {
     try {
@@ -563,7 +565,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_set_sge$critical(
       MemorySegment op, long qp, int lkey, long addr, int length) {
     try {
@@ -582,7 +584,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_set_sge_list$critical(
       MemorySegment op, long qp, long num_sge, long sg_list) {
     try {
@@ -601,7 +603,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_start$critical(MemorySegment op, long qp) {
     try {
       CriticalNothing.CALL.invokeExact(op, qp);
@@ -610,7 +612,7 @@ public final class WorkRequests {
     }
   }
 
-  /** {@code ibv_wr_complete}: 0 or the errno value. */
+  /** {@code ibv_wr_complete}: returns 0 or the errno value. */
   public static int ibv_wr_complete(MemorySegment op, long qp) {
     try {
       return (int) PlainComplete.CALL.invokeExact(op, qp);
@@ -619,7 +621,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static int ibv_wr_complete$critical(MemorySegment op, long qp) {
     try {
       return (int) CriticalComplete.CALL.invokeExact(op, qp);
@@ -637,7 +639,7 @@ public final class WorkRequests {
     }
   }
 
-  /** The same by a critical call. */
+  /** The same function, as a critical call. */
   public static void ibv_wr_abort$critical(MemorySegment op, long qp) {
     try {
       CriticalNothing.CALL.invokeExact(op, qp);

@@ -1,9 +1,9 @@
 /**
- * What the headers of rdma-core define themselves and no library exports: the static inline
- * functions and the macros of {@code verbs.h}, under their C names. Also errno, which a C caller
- * has and a plain downcall loses.
+ * The static inline functions and macros of {@code verbs.h} and {@code rdma_verbs.h}, which no
+ * library exports, under their C names and with their C parameters. {@link
+ * org.rdma4j.bindings.inlines.Errno} provides errno, which a plain downcall loses.
  *
- * <p>As in C, nothing is checked here: a wrong pointer ends the process.
+ * <p>As in C, nothing is checked: a wrong pointer crashes the process.
  */
 @NullMarked
 package org.rdma4j.bindings.inlines;
