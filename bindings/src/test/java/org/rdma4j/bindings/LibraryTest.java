@@ -78,6 +78,8 @@ final class LibraryTest {
         Gcc.execute(
             List.of(
                 "env",
+                // With this variable, the JVM prints a line of its own.
+                "--unset=JAVA_TOOL_OPTIONS",
                 variable,
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
