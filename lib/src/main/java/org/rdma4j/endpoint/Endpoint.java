@@ -9,9 +9,6 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import org.rdma4j.platform.Deadline;
-import org.rdma4j.platform.NativeLibraries;
-import org.rdma4j.verbs.AccessFlag;
-import org.rdma4j.verbs.DeviceAttributes;
 import org.rdma4j.verbs.MemoryRegion;
 
 /**
@@ -99,35 +96,7 @@ public final class Endpoint implements AutoCloseable {
    */
   public static Endpoint connect(InetSocketAddress server, EndpointConfig config, Duration timeout)
       throws IOException {
-    Deadline deadline = Deadline.after(timeout);
-    if (server.isUnresolved()) {
-      throw new UnknownHostException(server.getHostString());
-    }
-    NativeLibraries.require();
-    try (Socket socket = new Socket()) {
-      connect(socket, server, deadline);
-      return over(socket, config, deadline, Handshake::asClient);
-    }
-  }
-
-  private static void connect(Socket socket, InetSocketAddress server, Deadline deadline)
-      throws IOException {
-    try {
-      socket.connect(server, deadline.millis());
-    } catch (ConnectException refused) {
-      ConnectException told =
-          new ConnectException(
-              "no endpoint listens on %s (%s): start that side first"
-                  .formatted(server, refused.getMessage()));
-      told.initCause(refused);
-      throw told;
-    } catch (SocketTimeoutException late) {
-      SocketTimeoutException told =
-          new SocketTimeoutException(
-              "%s does not answer within %s".formatted(server, deadline.timeout()));
-      told.initCause(late);
-      throw told;
-    }
+    return EndpointSetup.connect(server, config, timeout);
   }
 
   /**

@@ -8,6 +8,7 @@ import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import org.rdma4j.platform.Deadline;
+import org.rdma4j.platform.NativeLibraries;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
@@ -35,6 +36,7 @@ final class EndpointSetup {
     if (server.isUnresolved()) {
       throw new UnknownHostException(server.getHostString());
     }
+    NativeLibraries.require();
     try (Socket socket = new Socket()) {
       connect(socket, server, deadline);
       return establish(socket, config, deadline, Handshake::asClient);
