@@ -1,17 +1,17 @@
 /*
- * A stand-in for libibverbs and a device, under its soname: for measuring what a call costs, and for nothing else.
+ * A stand-in for libibverbs and a device, with libibverbs' soname. It exists only to measure what a call costs.
  *
- * It moves no byte and checks no state. A send is copied into a ring and, where it is signalled, its completion into
- * another, from which polls take it: what a provider does before it rings the doorbell. Fields go one by one, as
- * providers read them: a wide load of what has just been stored in parts would stall for longer than the call takes
- * (hence the compiler's flags in `build`, too). There is no lock, so that a
- * race of threads on one queue mixes messages up; it does not leave the rings, since every index is masked.
+ * It transfers no data and checks no state. A post copies the request into a ring and, if it is signaled, writes its
+ * completion into another, from which polls take it: this is what a provider does before it rings the doorbell. Fields
+ * are copied one by one, as providers read them, because a wide load of what has just been stored in parts would stall
+ * for longer than the whole call takes (`build` sets compiler flags for the same reason). There are no locks, so
+ * threads that race on one queue mix up its messages; they never write outside the rings, since every index is masked.
  *
- * Each object has pages of its own, which are taken away when it is destroyed: a later use faults. Only regions, which
- * may be made by the million, have none.
+ * Each object has its own pages, which are made inaccessible when it is destroyed, so a later use faults. Only regions
+ * do not, because there may be a million of them.
  *
- * standin0 is fast. standin1 dawdles in every post and poll and looks at its object until the end, so that a
- * destruction that does not wait is caught.
+ * standin0 is fast. standin1 is slow: it keeps reading its object during every post and poll, so that a destruction
+ * that does not wait for calls in progress crashes.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -26,7 +26,7 @@
 #undef ibv_query_port
 #undef ibv_reg_mr
 
-enum { DEVICES = 2, MOST_SGES = 4, MOST_INLINE = 64, MOST_REQUESTS = 1 << 14, MOST_ENTRIES = 1 << 16, LOOKS = 256 };
+enum { DEVICES = 2, MAX_SGES = 4, MAX_INLINE = 64, MAX_REQUESTS = 1 << 14, MAX_ENTRIES = 1 << 16, LINGER_READS = 256 };
 
 struct request {
 	uint64_t wr_id;
@@ -37,8 +37,8 @@ struct request {
 	uint64_t remote_addr;
 	uint32_t rkey;
 	union {
-		struct ibv_sge sges[MOST_SGES];
-		char bytes[MOST_INLINE];
+		struct ibv_sge sges[MAX_SGES];
+		char bytes[MAX_INLINE];
 	};
 };
 
@@ -84,7 +84,7 @@ static void *object(size_t bytes)
 	return pages == MAP_FAILED ? NULL : pages;
 }
 
-/* Keeps the addresses, so that no other object gets them. */
+/* Keeps the addresses reserved, so that no other object gets them. */
 static int destroy(void *object, size_t bytes)
 {
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
@@ -121,9 +121,9 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 	struct pair *pair = (struct pair *)qp;
 	struct queue *queue = (struct queue *)qp->send_cq;
 	for (; wr; wr = wr->next) {
-		if (queue->produced - queue->consumed > queue->mask || wr->num_sge > MOST_SGES) {
+		if (queue->produced - queue->consumed > queue->mask || wr->num_sge > MAX_SGES) {
 			*bad_wr = wr;
-			return wr->num_sge > MOST_SGES ? EINVAL : ENOMEM;
+			return wr->num_sge > MAX_SGES ? EINVAL : ENOMEM;
 		}
 		struct request *request = &pair->requests[pair->posted++ & pair->mask];
 		uint32_t length = 0;
@@ -137,7 +137,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 			request->rkey = wr->wr.rdma.rkey;
 		}
 		if (wr->send_flags & IBV_SEND_INLINE) {
-			for (int i = 0; i < wr->num_sge && length + wr->sg_list[i].length <= MOST_INLINE; i++) {
+			for (int i = 0; i < wr->num_sge && length + wr->sg_list[i].length <= MAX_INLINE; i++) {
 				memcpy(request->bytes + length, (const void *)wr->sg_list[i].addr, wr->sg_list[i].length);
 				length += wr->sg_list[i].length;
 			}
@@ -262,26 +262,26 @@ static unsigned int read_wc_flags(struct ibv_cq_ex *cq)
 	return ((struct queue *)cq)->current->wc_flags;
 }
 
-static void dawdle(const void *object)
+static void linger(const void *object)
 {
-	for (int i = 0; i < LOOKS; i++)
+	for (int i = 0; i < LINGER_READS; i++)
 		(void)*(const volatile char *)object;
 }
 
-static int dawdling_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+static int slow_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
-	dawdle(qp);
+	linger(qp);
 	int result = post_send(qp, wr, bad_wr);
-	dawdle(qp->send_cq);
-	dawdle(qp);
+	linger(qp->send_cq);
+	linger(qp);
 	return result;
 }
 
-static int dawdling_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
+static int slow_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
-	dawdle(cq);
+	linger(cq);
 	int result = poll_cq(cq, num_entries, wc);
-	dawdle(cq);
+	linger(cq);
 	return result;
 }
 
@@ -332,9 +332,9 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	context->abi_compat = __VERBS_ABI_IS_EXTENDED;
 	int fast = device == &devices[0];
 	context->device = device;
-	context->ops.post_send = fast ? post_send : dawdling_post_send;
+	context->ops.post_send = fast ? post_send : slow_post_send;
 	context->ops.post_recv = post_recv;
-	context->ops.poll_cq = fast ? poll_cq : dawdling_poll_cq;
+	context->ops.poll_cq = fast ? poll_cq : slow_poll_cq;
 	context->cmd_fd = -1;
 	context->async_fd = eventfd(0, EFD_CLOEXEC);
 	if (context->async_fd < 0) {
@@ -359,9 +359,9 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 	attr->phys_port_cnt = 1;
 	attr->max_mr_size = UINT64_MAX;
 	attr->max_qp = attr->max_cq = attr->max_mr = attr->max_pd = INT32_MAX;
-	attr->max_qp_wr = MOST_REQUESTS;
-	attr->max_cqe = MOST_ENTRIES;
-	attr->max_sge = MOST_SGES;
+	attr->max_qp_wr = MAX_REQUESTS;
+	attr->max_cqe = MAX_ENTRIES;
+	attr->max_sge = MAX_SGES;
 	attr->max_qp_rd_atom = attr->max_qp_init_rd_atom = 16;
 	return 0;
 }
@@ -474,7 +474,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
 	uint32_t depth = power_of_two(init->cap.max_send_wr);
 	size_t bytes = offsetof(struct pair, requests[depth]);
-	if (init->cap.max_inline_data > MOST_INLINE) {
+	if (init->cap.max_inline_data > MAX_INLINE) {
 		errno = EINVAL;
 		return NULL;
 	}

@@ -1,4 +1,4 @@
-/* Counts the instructions that a thread makes outside of the kernel. */
+/* Counts the instructions that a thread executes outside the kernel. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A counter of the calling thread, or the negative errno value. */
+/* Opens a counter for the calling thread; returns its file descriptor, or the negative errno value. */
 int open_counter(void)
 {
 	struct perf_event_attr attr;
@@ -20,7 +20,7 @@ int open_counter(void)
 	return counter < 0 ? -errno : (int)counter;
 }
 
-/* How many it has counted, or -1. */
+/* Returns the number of instructions counted so far, or -1. */
 int64_t count(int counter)
 {
 	int64_t instructions;

@@ -1,6 +1,6 @@
 /*
- * The loops of the benchmarks in C, through the inlines of verbs.h, on the queues of a Java program. Each returns the
- * nanoseconds that it took, or -1 where a call failed.
+ * The loops of the benchmarks in C, through the inline functions of verbs.h, on the queues of a Java program. Each
+ * returns the nanoseconds that it took, or -1 if a call failed.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -9,7 +9,7 @@
 
 enum { LONGEST_CHAIN = 64, BATCH = 16, SIGNAL_EACH = 64 };
 
-/* What is posted to where: the first of `count`. Java has the same in LoopInC. */
+/* A queue pair and the memory to send from. Loops get an array of `count`; LoopInC writes it. */
 struct work {
 	struct ibv_qp *qp;
 	struct ibv_cq *cq;
@@ -28,10 +28,10 @@ static int64_t now(void)
 	return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
-/* What was read must have been read. */
+/* Sums go here, so that the compiler cannot leave out the reads. */
 static volatile uint64_t sink;
 
-/* The request is built at an address that escapes, since Java's lies in memory too. */
+/* Builds the request in memory, not in registers (its address escapes), because Java does so too. */
 static inline void describe(struct ibv_send_wr *wr, struct ibv_sge *sge, const struct work *work, uint64_t id,
 			    enum ibv_wr_opcode opcode, unsigned int flags)
 {
@@ -54,7 +54,7 @@ static inline int read_completion(const struct ibv_wc *wc, uint64_t *sum)
 	return 0;
 }
 
-/* Polls until a completion is there, and reads it. */
+/* Polls until there is a completion, and reads it. */
 static inline int reap_one(struct ibv_cq *cq, uint64_t *sum)
 {
 	struct ibv_wc wc;
@@ -64,7 +64,7 @@ static inline int reap_one(struct ibv_cq *cq, uint64_t *sum)
 	return polled < 0 ? -1 : read_completion(&wc, sum);
 }
 
-/* Polls until so many completions were there, and reads them. */
+/* Polls until there were `count` completions, and reads them. */
 static inline int reap(struct ibv_cq *cq, int count, uint64_t *sum)
 {
 	struct ibv_wc wcs[BATCH];
@@ -80,7 +80,7 @@ static inline int reap(struct ibv_cq *cq, int count, uint64_t *sum)
 	return 0;
 }
 
-/* `chain` signalled sends in one call, and the polls until they are complete. */
+/* Posts `chain` signaled sends in one call, and polls until they are complete. */
 static inline __attribute__((always_inline)) int64_t chains(const struct work *work, int chain, int64_t rounds)
 {
 	struct ibv_send_wr wrs[LONGEST_CHAIN];
@@ -122,7 +122,7 @@ int64_t post_chain_64(const struct work *work, int64_t requests)
 	return chains(work, 64, requests / 64);
 }
 
-/* So many of the work's bytes go with the request. */
+/* Posts sends that carry `length` bytes inline. */
 static inline __attribute__((always_inline)) int64_t inline_send(const struct work *work, uint32_t length,
 								 int64_t rounds)
 {
@@ -182,7 +182,7 @@ int64_t rdma_write(const struct work *work, int64_t rounds)
 	return remote(work, IBV_WR_RDMA_WRITE, rounds);
 }
 
-/* Posts one by one, of which only some are signalled. */
+/* Posts sends one by one; only some are signaled. */
 int64_t selective_signaling(const struct work *work, int64_t posts)
 {
 	struct ibv_send_wr wr;
@@ -201,7 +201,7 @@ int64_t selective_signaling(const struct work *work, int64_t posts)
 	return took;
 }
 
-/* The same as post_and_poll by ibv_wr_*, by ibv_start_poll and its kin, or by both. */
+/* The same as post_and_poll, but posts by ibv_wr_*, polls by ibv_start_poll to ibv_end_poll, or both. */
 static inline __attribute__((always_inline)) int64_t extended(const struct work *work, int posts, int polls,
 							      int64_t rounds)
 {
@@ -269,7 +269,7 @@ int64_t empty_poll(const struct work *work, int64_t rounds)
 	return now() - begin;
 }
 
-/* The same as post_and_poll, on each work in turn, with the pieces of its region one after another. */
+/* The same as post_and_poll, on each work in turn, sending its region piece by piece. */
 int64_t growth(const struct work *works, int64_t rounds)
 {
 	struct ibv_send_wr wr;
@@ -293,7 +293,7 @@ int64_t growth(const struct work *works, int64_t rounds)
 	return took;
 }
 
-/* Registers all of the work's memory, and deregisters it. */
+/* Registers all of the work's memory and deregisters it. */
 int64_t register_memory(const struct work *work, int64_t rounds)
 {
 	int64_t begin = now();
@@ -305,7 +305,7 @@ int64_t register_memory(const struct work *work, int64_t rounds)
 	return now() - begin;
 }
 
-/* The same with new pages each time. */
+/* The same, with newly mapped pages each time. */
 int64_t allocate_and_register(const struct work *work, int64_t rounds)
 {
 	int64_t begin = now();
@@ -320,7 +320,7 @@ int64_t allocate_and_register(const struct work *work, int64_t rounds)
 	return now() - begin;
 }
 
-/* What each post and its poll took goes to `nanos`. */
+/* Writes the time of each post and its poll to `nanos`. */
 int64_t post_and_poll_times(const struct work *work, int64_t rounds, int64_t *nanos)
 {
 	struct ibv_send_wr wr;

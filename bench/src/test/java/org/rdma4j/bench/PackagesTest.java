@@ -1,0 +1,43 @@
+package org.rdma4j.bench;
+
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import org.junit.jupiter.api.Test;
+
+final class PackagesTest {
+  @Test
+  void packagesUseOnlyThoseBelowThem() {
+    layeredArchitecture()
+        .consideringOnlyDependenciesInLayers()
+        .layer("runs of JMH")
+        .definedBy("org.rdma4j.bench")
+        .layer("startup")
+        .definedBy("org.rdma4j.bench.startup")
+        .layer("measuring")
+        .definedBy("org.rdma4j.bench.measuring")
+        .layer("reporting")
+        .definedBy("org.rdma4j.bench.reporting")
+        .layer("loops")
+        .definedBy("org.rdma4j.bench.loops..")
+        .layer("standin")
+        .definedBy("org.rdma4j.bench.standin")
+        .layer("tests of the hot path")
+        .definedBy("org.rdma4j.bench.hotpath")
+        .whereLayer("tests of the hot path")
+        .mayOnlyAccessLayers("measuring", "loops", "standin")
+        .whereLayer("runs of JMH")
+        .mayOnlyAccessLayers("reporting", "loops")
+        .whereLayer("measuring")
+        .mayOnlyAccessLayers("reporting", "loops", "standin")
+        .whereLayer("reporting")
+        .mayOnlyAccessLayers("loops")
+        .whereLayer("loops")
+        .mayOnlyAccessLayers("standin")
+        .whereLayer("standin")
+        .mayNotAccessAnyLayer()
+        .whereLayer("startup")
+        .mayOnlyAccessLayers("standin")
+        .check(new ClassFileImporter().importPackages("org.rdma4j.bench"));
+  }
+}

@@ -1,0 +1,193 @@
+package org.rdma4j.bench.hotpath;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import org.rdma4j.bench.standin.Queues;
+import org.rdma4j.bench.standin.StandIn;
+import org.rdma4j.verbs.CallStyle;
+import org.rdma4j.verbs.CompletionOpcode;
+import org.rdma4j.verbs.CompletionStatus;
+import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.ReceiveRequests;
+import org.rdma4j.verbs.SendRequests;
+
+/**
+ * Prints the hot methods that allocate once they are compiled, with the bytes allocated by many
+ * calls.
+ */
+final class AllocateNothing {
+  private static final int CALLS = 100_000;
+  private static final int WARM_UPS = 10;
+  private static final int CHAIN = 8;
+
+  private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+  private final Queues queues;
+  private final MemoryRegion region;
+  private final SendRequests sends;
+  private final ReceiveRequests receives;
+  private final Completions completions;
+  private final SlabPool pool;
+  private final MemorySegment bytes = MemorySegment.ofArray(new byte[StandIn.MESSAGE]);
+
+  private AllocateNothing(StandIn standIn, Queues queues) {
+    this.queues = queues;
+    region = standIn.region();
+    sends = standIn.queuePair().sendRequests(CHAIN);
+    receives = standIn.queuePair().receiveRequests(1);
+    completions = standIn.completionQueue().completions(CHAIN);
+    pool = standIn.pool(CHAIN, StandIn.MESSAGE);
+  }
+
+  /** A call, which returns a value that shows that it did something. */
+  private interface Call {
+    long call(int i);
+  }
+
+  public static void main(String[] arguments) {
+    Queues queues = Queues.valueOf(arguments[1]);
+    try (StandIn standIn = StandIn.open(StandIn.FAST, CallStyle.valueOf(arguments[0]), queues)) {
+      new AllocateNothing(standIn, queues).measureAll();
+    }
+    System.out.println("measured");
+  }
+
+  private void measureAll() {
+    measure("send", i -> one(sends.add(i).send().from(region, 0, StandIn.MESSAGE)));
+    measure("chain", this::chain);
+    measure("receive", this::receive);
+    measure("acquire and release", this::acquireAndRelease);
+    if (queues.extendsPosts()) {
+      // Of ibv_wr_* the stand-in device supports sends only.
+      return;
+    }
+    long address = region.remoteAddress();
+    int key = region.remoteKey();
+    measure("inline", i -> one(sends.add(i).inline(bytes, 0, StandIn.MESSAGE)));
+    measure("solicited, fenced", i -> one(piece(sends.add(i).solicited().fenced())));
+    measure("send with immediate", i -> one(piece(sends.add(i).sendWithImmediate(i))));
+    measure("send with invalidate", i -> one(piece(sends.add(i).sendWithInvalidate(key))));
+    measure("write", i -> one(piece(sends.add(i).write(address, key))));
+    measure(
+        "write with immediate", i -> one(piece(sends.add(i).writeWithImmediate(address, key, i))));
+    measure("read", i -> one(piece(sends.add(i).read(address, key))));
+    measure(
+        "compare and swap",
+        i -> one(sends.add(i).compareAndSwap(address, key, i, 1).into(region, 0, Long.BYTES)));
+    measure(
+        "fetch and add",
+        i -> one(sends.add(i).fetchAndAdd(address, key, i).into(region, 0, Long.BYTES)));
+    measure("invalidate", i -> one(sends.add(i).invalidate(key)));
+  }
+
+  private void measure(String name, Call call) {
+    long used = 0;
+    for (int i = 0; i < WARM_UPS; i++) {
+      used += repeat(call);
+    }
+    long before = threads.getCurrentThreadAllocatedBytes();
+    used += repeat(call);
+    long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+    if (allocated != 0) {
+      System.out.println(name + ": " + allocated);
+    }
+    if (used == 0) {
+      throw new IllegalStateException(name + " did nothing");
+    }
+  }
+
+  private static long repeat(Call call) {
+    long sum = 0;
+    for (int i = 0; i < CALLS; i++) {
+      sum += call.call(i);
+    }
+    return sum;
+  }
+
+  private SendRequests piece(SendRequests request) {
+    return request.from(region, 0, StandIn.MESSAGE);
+  }
+
+  /** Posts the request and reads its completion. */
+  private long one(SendRequests request) {
+    request.signaled();
+    return post(1);
+  }
+
+  private long chain(int i) {
+    for (int j = 0; j < CHAIN; j++) {
+      piece(sends.add(i)).signaled();
+    }
+    return post(CHAIN);
+  }
+
+  private long post(int requests) {
+    sends.post();
+    int polled = completions.poll();
+    if (polled != requests) {
+      throw new IllegalStateException(
+          polled + " completions after a post of " + requests + " requests");
+    }
+    long sum = 1;
+    for (int i = 0; i < polled; i++) {
+      sum += read(i);
+    }
+    return sum;
+  }
+
+  private long receive(int i) {
+    receives.add(i).into(region, 0, StandIn.MESSAGE);
+    return receives.post();
+  }
+
+  private long acquireAndRelease(int i) {
+    long ticket = pool.acquire().ticket();
+    int inUse = pool.inUse();
+    if (i % 2 == 0) {
+      pool.release(ticket);
+    } else {
+      pool.slab(ticket).release();
+    }
+    return inUse;
+  }
+
+  private long read(int i) {
+    completions.requireSuccess(i);
+    long sum =
+        completions.workRequestId(i)
+            + completions.byteLength(i)
+            + completions.vendorError(i)
+            + completions.queuePairNumber(i)
+            + completions.sourceQueuePairNumber(i)
+            + completions.immediate(i)
+            + completions.invalidatedKey(i)
+            + completions.partitionKeyIndex(i)
+            + completions.sourceLid(i)
+            + completions.serviceLevel(i)
+            + completions.destinationLidPathBits(i)
+            + number(completions.status(i) == CompletionStatus.SUCCESS)
+            + number(completions.opcode(i) == CompletionOpcode.SEND)
+            + number(completions.hasImmediate(i))
+            + number(completions.hasInvalidatedKey(i))
+            + number(completions.hasGlobalRoutingHeader(i))
+            + number(completions.isChecksumOk(i))
+            + number(completions.isTagMatched(i))
+            + number(completions.isTaggedDataValid(i))
+            + number(completions.isTagSynchronizationWanted(i));
+    return queues.extendsPolls() ? sum + readExtended(i) : sum;
+  }
+
+  private long readExtended(int i) {
+    return completions.timestamp(i)
+        + completions.wallClock(i)
+        + completions.vlan(i)
+        + completions.flowTag(i)
+        + completions.tag(i)
+        + completions.tagPrivateData(i);
+  }
+
+  private static int number(boolean value) {
+    return value ? 1 : 0;
+  }
+}

@@ -1,0 +1,34 @@
+package org.rdma4j.bench.hotpath;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.rdma4j.bench.standin.ChildJvm;
+import org.rdma4j.verbs.CallStyle;
+
+final class CloseTest {
+  private static final int CLOSES = Integer.getInteger("org.rdma4j.bench.closes", 500);
+
+  /** The stand-in device unmaps an object when it is destroyed, so a call after that crashes. */
+  @ParameterizedTest
+  @EnumSource
+  void closingWhileOthersPostAndPollIsSafe(CallStyle style)
+      throws IOException, InterruptedException {
+    long seed = System.nanoTime();
+
+    String printed =
+        ChildJvm.run(
+            Duration.ofMinutes(1).plusMillis(20L * CLOSES),
+            List.of(),
+            CloseUnderLoad.class,
+            style.name(),
+            Integer.toString(CLOSES),
+            Long.toString(seed));
+
+    assertThat(printed.strip()).as("closes, seed %s", seed).isEqualTo(Integer.toString(CLOSES));
+  }
+}

@@ -1,0 +1,120 @@
+package org.rdma4j.bench.hotpath;
+
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.rdma4j.bench.standin.StandIn;
+import org.rdma4j.verbs.CallStyle;
+import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.PostException;
+import org.rdma4j.verbs.SendRequests;
+
+/**
+ * Repeatedly closes a queue pair, a completion queue or a device at a random moment while two
+ * threads post and poll; prints the number of closes.
+ */
+final class CloseUnderLoad {
+  private static final int USERS = 2;
+  private static final int LONGEST_USE_MICROS = 60;
+  private static final long STEPS_BEFORE_POST = 0x1_1000;
+
+  private final Random random;
+  private final CyclicBarrier begin = new CyclicBarrier(USERS + 1);
+
+  private CloseUnderLoad(long seed) {
+    this.random = new Random(seed);
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    CallStyle style = CallStyle.valueOf(arguments[0]);
+    int closes = Integer.parseInt(arguments[1]);
+    long seed = Long.parseLong(arguments[2]);
+    CloseUnderLoad load = new CloseUnderLoad(seed);
+    int closed = 0;
+    try (ExecutorService users = Executors.newFixedThreadPool(USERS)) {
+      while (closed < closes) {
+        // On the slow device, threads are inside a call at nearly every moment; on the fast one, a
+        // close can meet them anywhere.
+        load.round(users, closed % 4 == 0 ? StandIn.FAST : StandIn.SLOW, style);
+        closed++;
+      }
+    }
+    System.out.println(closed);
+  }
+
+  private void round(ExecutorService users, String device, CallStyle style) throws Exception {
+    try (StandIn standIn = StandIn.open(device, style)) {
+      List<Future<?>> uses =
+          List.of(users.submit(() -> use(standIn)), users.submit(() -> use(standIn)));
+      begin.await();
+      waitAWhile();
+      List<AutoCloseable> closeables =
+          List.of(standIn, standIn.completionQueue(), standIn.queuePair());
+      closeables.get(random.nextInt(closeables.size())).close();
+      for (Future<?> use : uses) {
+        use.get();
+      }
+    }
+  }
+
+  private void waitAWhile() {
+    long end =
+        System.nanoTime() + TimeUnit.MICROSECONDS.toNanos(random.nextInt(LONGEST_USE_MICROS));
+    while (System.nanoTime() < end) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** Posts and polls until the exception for use after close; throws any other exception. */
+  private Void use(StandIn standIn) throws Exception {
+    SendRequests requests = standIn.queuePair().sendRequests(1);
+    Completions completions = standIn.completionQueue().completions(4);
+    begin.await();
+    try {
+      while (true) {
+        postAndPoll(standIn, requests, completions);
+        postLate(standIn, requests);
+      }
+    } catch (IllegalStateException closed) {
+      if (!String.valueOf(closed.getMessage()).contains("closed")) {
+        throw closed;
+      }
+      return null;
+    }
+  }
+
+  private static void postAndPoll(StandIn standIn, SendRequests requests, Completions completions) {
+    try {
+      requests.add(0).from(standIn.region(), 0, StandIn.MESSAGE).signaled();
+      requests.post();
+    } catch (PostException full) {
+      requests.clear();
+    }
+    completions.poll();
+  }
+
+  /**
+   * Posts after a loop between adding the request and posting it. The compiler may reuse, for the
+   * post, the check of the owner from before the loop; but in the loop the thread may be stopped
+   * and the queue closed.
+   */
+  private static void postLate(StandIn standIn, SendRequests requests) {
+    try {
+      SendRequests request = requests.add(0).from(standIn.region(), 0, StandIn.MESSAGE);
+      long bits = standIn.region().byteSize();
+      for (long i = bits & 0xffff; i < STEPS_BEFORE_POST; i++) {
+        bits = bits * 31 + i;
+      }
+      if (bits != 0) {
+        request.signaled();
+      }
+      request.post();
+    } catch (PostException full) {
+      requests.clear();
+    }
+  }
+}

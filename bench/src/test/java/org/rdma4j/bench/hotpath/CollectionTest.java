@@ -1,0 +1,28 @@
+package org.rdma4j.bench.hotpath;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.bench.standin.ChildJvm;
+
+final class CollectionTest {
+  private static final long MAX_MILLIS = 200;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"-XX:+UseG1GC", "-XX:+UseZGC"})
+  void threadSpinningOnEmptyQueueDoesNotDelayTheCollector(String collector)
+      throws IOException, InterruptedException {
+    String printed =
+        ChildJvm.run(
+            Duration.ofMinutes(2), List.of(collector, "-Xmx256m"), CollectWhilePolling.class);
+
+    String[] millis = printed.strip().split(" ", -1);
+    assertThat(Long.parseLong(millis[0]))
+        .as("median of System.gc() in ms with %s, the longest took %s", collector, millis[1])
+        .isLessThan(MAX_MILLIS);
+  }
+}
