@@ -16,8 +16,8 @@
  *       calls, safepoints.
  * </ul>
  *
- * <p>{@link org.rdma4j.bench.startup} stands alone: programs that run on a real device and that
- * {@code dev/bench start} times from outside.
+ * <p>{@link org.rdma4j.bench.startup} stands alone: small programs, which {@code dev/bench start}
+ * times from outside.
  */
 @NullMarked
 package org.rdma4j.bench;
