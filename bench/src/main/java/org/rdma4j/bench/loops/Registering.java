@@ -39,7 +39,9 @@ public class Registering extends AgainstC {
   void use(StandIn standIn) {
     domain = standIn.domain();
     config =
-        (callerMemory ? RegionConfig.of(standIn.region().segment()) : RegionConfig.allocate(bytes))
+        (callerMemory
+                ? MemoryRegionConfig.of(standIn.region().segment())
+                : MemoryRegionConfig.allocate(bytes))
             .access(AccessFlag.LOCAL_WRITE);
   }
 

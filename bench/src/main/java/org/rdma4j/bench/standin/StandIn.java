@@ -189,7 +189,7 @@ public final class StandIn implements AutoCloseable {
    * @return the pool
    */
   public SlabPool pool(int slabs, long slabBytes) {
-    return domain.createSlabPool(slabs, slabBytes);
+    return SlabPool.register(domain, slabs, slabBytes);
   }
 
   /** Closes the device, and with it everything that depends on it. */
