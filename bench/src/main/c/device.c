@@ -1,17 +1,19 @@
 /*
- * A stand-in for libibverbs and a device, with libibverbs' soname. It exists only to measure what a call costs.
+ * A stand-in for libibverbs and a device, with the soname of libibverbs. Its only purpose is to measure what a call
+ * costs.
  *
- * It transfers no data and checks no state. A post copies the request into a ring and, if it is signaled, writes its
- * completion into another, from which polls take it: this is what a provider does before it rings the doorbell. Fields
- * are copied one by one, as providers read them, because a wide load of what has just been stored in parts would stall
- * for longer than the whole call takes (`build` sets compiler flags for the same reason). There are no locks, so
- * threads that race on one queue mix up its messages; they never write outside the rings, since every index is masked.
+ * It transfers no data and checks no state. A post copies a send into a ring and, if the send is signaled, its
+ * completion into another ring, from which polls take it: this is what a provider does before it rings the doorbell.
+ * Fields are copied one by one, because providers read them so: a wide load of what has just been stored in parts would
+ * stall for longer than the call takes (`build` sets compiler options for the same reason). There are no locks, so
+ * threads that race on one queue mix up messages; but they cannot write outside the rings, because every index is
+ * masked.
  *
- * Each object has its own pages, which are made inaccessible when it is destroyed, so a later use faults. Only regions
- * do not, because there may be a million of them.
+ * Each object has its own pages, which become inaccessible when it is destroyed: a later use of the object crashes.
+ * Only regions have no pages of their own, because there may be millions of them.
  *
- * standin0 is fast. standin1 is slow: it keeps reading its object during every post and poll, so that a destruction
- * that does not wait for calls in progress crashes.
+ * The device standin0 is fast. standin1 is slow in every post and poll and reads its objects until the end, so that a
+ * destruction that does not wait for the call crashes.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -26,7 +28,7 @@
 #undef ibv_query_port
 #undef ibv_reg_mr
 
-enum { DEVICES = 2, MAX_SGES = 4, MAX_INLINE = 64, MAX_REQUESTS = 1 << 14, MAX_ENTRIES = 1 << 16, LINGER_READS = 256 };
+enum { DEVICES = 2, MAX_SGES = 4, MAX_INLINE = 64, MAX_REQUESTS = 1 << 14, MAX_ENTRIES = 1 << 16, DELAY_READS = 256 };
 
 struct request {
 	uint64_t wr_id;
@@ -262,26 +264,26 @@ static unsigned int read_wc_flags(struct ibv_cq_ex *cq)
 	return ((struct queue *)cq)->current->wc_flags;
 }
 
-static void linger(const void *object)
+static void delay(const void *object)
 {
-	for (int i = 0; i < LINGER_READS; i++)
+	for (int i = 0; i < DELAY_READS; i++)
 		(void)*(const volatile char *)object;
 }
 
 static int slow_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
-	linger(qp);
+	delay(qp);
 	int result = post_send(qp, wr, bad_wr);
-	linger(qp->send_cq);
-	linger(qp);
+	delay(qp->send_cq);
+	delay(qp);
 	return result;
 }
 
 static int slow_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
-	linger(cq);
+	delay(cq);
 	int result = poll_cq(cq, num_entries, wc);
-	linger(cq);
+	delay(cq);
 	return result;
 }
 

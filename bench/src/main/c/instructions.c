@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Opens a counter for the calling thread; returns its file descriptor, or the negative errno value. */
+/* Returns a counter of the calling thread, or the negative errno value. */
 int open_counter(void)
 {
 	struct perf_event_attr attr;

@@ -1,6 +1,6 @@
 /*
- * What bindings over JNI call: a function to post, one to poll, and, if they do not write into native memory directly,
- * one for each access to a field.
+ * What bindings based on JNI do: one call to post and one to poll, and, if they keep no memory of their own, one call
+ * for each field.
  */
 #include <infiniband/verbs.h>
 #include <jni.h>

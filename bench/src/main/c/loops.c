@@ -1,6 +1,6 @@
 /*
- * The loops of the benchmarks in C, through the inline functions of verbs.h, on the queues of a Java program. Each
- * returns the nanoseconds that it took, or -1 if a call failed.
+ * The loops of the benchmarks in C, with the inline functions of verbs.h, on the queues of a Java program. Each returns
+ * the nanoseconds that it took, or -1 if a call failed.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -9,7 +9,7 @@
 
 enum { LONGEST_CHAIN = 64, BATCH = 16, SIGNAL_EACH = 64 };
 
-/* A queue pair and the memory to send from. Loops get an array of `count`; LoopInC writes it. */
+/* A queue pair and what to post to it: the first element of an array of `count`. LoopInC writes it in Java. */
 struct work {
 	struct ibv_qp *qp;
 	struct ibv_cq *cq;
@@ -28,10 +28,10 @@ static int64_t now(void)
 	return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
-/* Sums go here, so that the compiler cannot leave out the reads. */
+/* The loops store a sum of what they read here, so that the compiler does not remove the reads. */
 static volatile uint64_t sink;
 
-/* Builds the request in memory, not in registers (its address escapes), because Java does so too. */
+/* The request's address escapes, so that it is built in memory and not in registers, as in Java. */
 static inline void describe(struct ibv_send_wr *wr, struct ibv_sge *sge, const struct work *work, uint64_t id,
 			    enum ibv_wr_opcode opcode, unsigned int flags)
 {
@@ -80,7 +80,7 @@ static inline int reap(struct ibv_cq *cq, int count, uint64_t *sum)
 	return 0;
 }
 
-/* Posts `chain` signaled sends in one call, and polls until they are complete. */
+/* Posts `chain` signaled sends in one call, and polls until all are complete. */
 static inline __attribute__((always_inline)) int64_t chains(const struct work *work, int chain, int64_t rounds)
 {
 	struct ibv_send_wr wrs[LONGEST_CHAIN];
@@ -122,7 +122,7 @@ int64_t post_chain_64(const struct work *work, int64_t requests)
 	return chains(work, 64, requests / 64);
 }
 
-/* Posts sends that carry `length` bytes inline. */
+/* Sends the first `length` bytes of the work's memory inline. */
 static inline __attribute__((always_inline)) int64_t inline_send(const struct work *work, uint32_t length,
 								 int64_t rounds)
 {
@@ -182,7 +182,7 @@ int64_t rdma_write(const struct work *work, int64_t rounds)
 	return remote(work, IBV_WR_RDMA_WRITE, rounds);
 }
 
-/* Posts sends one by one; only some are signaled. */
+/* Posts sends one by one and signals only each 64th. */
 int64_t selective_signaling(const struct work *work, int64_t posts)
 {
 	struct ibv_send_wr wr;
@@ -201,7 +201,7 @@ int64_t selective_signaling(const struct work *work, int64_t posts)
 	return took;
 }
 
-/* The same as post_and_poll, but posts by ibv_wr_*, polls by ibv_start_poll to ibv_end_poll, or both. */
+/* The same as post_and_poll, but posts with ibv_wr_*, polls with ibv_start_poll and ibv_end_poll, or both. */
 static inline __attribute__((always_inline)) int64_t extended(const struct work *work, int posts, int polls,
 							      int64_t rounds)
 {
@@ -269,7 +269,7 @@ int64_t empty_poll(const struct work *work, int64_t rounds)
 	return now() - begin;
 }
 
-/* The same as post_and_poll, on each work in turn, sending its region piece by piece. */
+/* The same as post_and_poll, but with each work in turn, and with one piece of its memory after another. */
 int64_t growth(const struct work *works, int64_t rounds)
 {
 	struct ibv_send_wr wr;
@@ -293,7 +293,7 @@ int64_t growth(const struct work *works, int64_t rounds)
 	return took;
 }
 
-/* Registers all of the work's memory and deregisters it. */
+/* Registers all memory of the work, and deregisters it. */
 int64_t register_memory(const struct work *work, int64_t rounds)
 {
 	int64_t begin = now();
@@ -305,7 +305,7 @@ int64_t register_memory(const struct work *work, int64_t rounds)
 	return now() - begin;
 }
 
-/* The same, with newly mapped pages each time. */
+/* The same, but with new pages each time. */
 int64_t allocate_and_register(const struct work *work, int64_t rounds)
 {
 	int64_t begin = now();
@@ -320,7 +320,7 @@ int64_t allocate_and_register(const struct work *work, int64_t rounds)
 	return now() - begin;
 }
 
-/* Writes the time of each post and its poll to `nanos`. */
+/* The same as post_and_poll, but stores the time of each post and its poll in `nanos`. */
 int64_t post_and_poll_times(const struct work *work, int64_t rounds, int64_t *nanos)
 {
 	struct ibv_send_wr wr;
