@@ -7,26 +7,49 @@ import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.util.List;
 import java.util.Map.Entry;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.RdmaException;
+import org.rdma4j.samples.cm.Cmtime;
+import org.rdma4j.samples.cm.Mckey;
+import org.rdma4j.samples.cm.RdmaClientProgram;
+import org.rdma4j.samples.cm.RdmaServerProgram;
+import org.rdma4j.samples.cm.Rping;
+import org.rdma4j.samples.cm.Ucmatose;
+import org.rdma4j.samples.cm.Udaddy;
+import org.rdma4j.samples.command.Failure;
+import org.rdma4j.samples.command.Version;
+import org.rdma4j.samples.devices.AsyncWatch;
+import org.rdma4j.samples.devices.DevInfo;
+import org.rdma4j.samples.devices.Devices;
+import org.rdma4j.samples.messages.ConnectionPingPong;
+import org.rdma4j.samples.messages.EndpointPingPong;
+import org.rdma4j.samples.messages.RcExample;
+import org.rdma4j.samples.messages.ReadWriteDemo;
+import org.rdma4j.samples.messages.Srq;
+import org.rdma4j.samples.pingpong.RcPingPong;
+import org.rdma4j.samples.pingpong.SrqPingPong;
+import org.rdma4j.samples.pingpong.UcPingPong;
+import org.rdma4j.samples.pingpong.UdPingPong;
+import org.rdma4j.samples.rcopy.Rcopy;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
-/** The command line: picks the subcommand, and tells failures in a line. */
+/** Starts the program that the first argument names, and reports its failure in one line. */
 @Command(
-    name = "rdma4j-samples",
-    description = "Shows RDMA devices, and plays over them with rdma-core's programs or itself.",
+    name = Main.INVOCATION,
+    description =
+        "Programs that list RDMA devices, and exchange data over them with a copy of themselves or"
+            + " with the program of the same name in rdma-core.",
     mixinStandardHelpOptions = true,
-    versionProvider = Main.Version.class,
+    versionProvider = Version.class,
     exitCodeListHeading = "%nExit status:%n",
-    exitCodeList = {"0:it went well", "1:it failed", "2:wrong usage"})
+    exitCodeList = {"0:success", "1:failure", "2:wrong usage"})
 public final class Main implements Runnable {
+  static final String INVOCATION = "java -jar rdma4j-samples.jar";
+
   private static final List<Entry<String, Class<?>>> SUBCOMMANDS =
       List.of(
           entry("devices", Devices.class),
@@ -41,8 +64,8 @@ public final class Main implements Runnable {
           entry("rc-example", RcExample.class),
           entry("asyncwatch", AsyncWatch.class),
           entry("rping", Rping.class),
-          entry("rdma-client", RdmaClient.class),
-          entry("rdma-server", RdmaServer.class),
+          entry("rdma-client", RdmaClientProgram.class),
+          entry("rdma-server", RdmaServerProgram.class),
           entry("ucmatose", Ucmatose.class),
           entry("udaddy", Udaddy.class),
           entry("mckey", Mckey.class),
@@ -57,9 +80,9 @@ public final class Main implements Runnable {
   private Main() {}
 
   /**
-   * Runs a subcommand and ends the process.
+   * Runs a program and ends the process with its exit status.
    *
-   * @param args the command line
+   * @param args the name of the program and its arguments
    */
   public static void main(String[] args) {
     Charset charset = Charset.defaultCharset();
@@ -70,19 +93,26 @@ public final class Main implements Runnable {
             args));
   }
 
-  /** Runs a subcommand and returns the exit status. */
-  static int run(PrintWriter out, PrintWriter err, String... args) {
+  /**
+   * Runs a program.
+   *
+   * @param out its standard output
+   * @param err its standard error
+   * @param args the name of the program and its arguments
+   * @return its exit status
+   */
+  public static int run(PrintWriter out, PrintWriter err, String... args) {
     return commandLine(args.length == 0 ? "" : args[0])
         .setOut(out)
         .setErr(err)
-        // As getopt has it: the last one counts.
+        // The last one counts, as with getopt.
         .setOverwrittenOptionsAllowed(true)
-        .setExecutionExceptionHandler(Main::failed)
-        .setParameterExceptionHandler(Main::misused)
+        .setExecutionExceptionHandler(Main::reportFailure)
+        .setParameterExceptionHandler(Main::reportMisuse)
         .execute(args);
   }
 
-  /** To read the options of all subcommands would take longer than most of them run. */
+  /** Adds only one program: reading the options of all takes longer than most of them run. */
   private static CommandLine commandLine(String first) {
     boolean named = SUBCOMMANDS.stream().anyMatch(each -> each.getKey().equals(first));
     CommandLine main = new CommandLine(new Main());
@@ -96,47 +126,33 @@ public final class Main implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "which subcommand?");
+    throw new ParameterException(spec.commandLine(), "name a program to run");
   }
 
-  private static int failed(Exception failure, CommandLine command, @Nullable ParseResult parsed) {
+  private static int reportFailure(
+      Exception failure, CommandLine command, @Nullable ParseResult parsed) {
     PrintWriter err = command.getErr();
-    err.println(command.getCommandSpec().qualifiedName() + ": " + message(failure));
+    err.println(name(command) + ": " + Failure.describe(failure));
     if (parsed != null && parsed.expandedArgs().contains("--debug")) {
       failure.printStackTrace(err);
     }
     return CommandLine.ExitCode.SOFTWARE;
   }
 
-  static String message(Exception failure) {
-    boolean told =
-        failure instanceof Failure
-            || failure instanceof RdmaException
-            || failure instanceof IllegalArgumentException;
-    return told ? oneLine(failure.getMessage()) : oneLine(failure + "; --debug shows where");
-  }
-
-  private static String oneLine(@Nullable String message) {
-    return Objects.requireNonNullElse(message, "").strip().replaceAll("\\R\\s*", " ");
-  }
-
-  private static int misused(ParameterException misuse, String[] args) {
+  private static int reportMisuse(ParameterException misuse, String[] args) {
     CommandLine command = misuse.getCommandLine();
-    String name = command.getCommandSpec().qualifiedName();
     command
         .getErr()
-        .println(name + ": " + oneLine(misuse.getMessage()) + " (see " + name + " --help)");
+        .println(
+            "%s: %s (see %s --help)"
+                .formatted(
+                    name(command),
+                    Failure.oneLine(misuse.getMessage()),
+                    command.getCommandSpec().qualifiedName()));
     return CommandLine.ExitCode.USAGE;
   }
 
-  /** The version that the jar's manifest names. */
-  static final class Version implements IVersionProvider {
-    @Override
-    public String[] getVersion() {
-      String version = Main.class.getPackage().getImplementationVersion();
-      return new String[] {
-        "rdma4j-samples " + Objects.requireNonNullElse(version, "(not from its jar)")
-      };
-    }
+  private static String name(CommandLine command) {
+    return command.getParent() == null ? "rdma4j-samples" : command.getCommandName();
   }
 }

@@ -7,6 +7,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.samples.testing.ChildProcess;
+import org.rdma4j.samples.testing.Outcome;
+import org.rdma4j.samples.testing.SamplesJvm;
 
 class MainTest {
   @ParameterizedTest
@@ -38,20 +41,20 @@ class MainTest {
     Outcome outcome = Outcome.of(args.split(" "));
 
     assertThat(outcome.status()).isZero();
-    String program = "rdma4j-samples " + args.replace("--help", "");
+    String program = "java -jar rdma4j-samples.jar " + args.replace("--help", "");
     assertThat(outcome.out()).first().asString().startsWith("Usage: " + program);
     assertThat(outcome.err()).isEmpty();
   }
 
   @Test
-  void helpListsTheSubcommandsOfWhichARunTakesOne() {
+  void helpListsTheProgramsOfWhichARunLoadsOne() {
     String help = String.join("\n", Outcome.of("--help").out());
     assertThat(help).containsPattern("(?m)^  devices ").containsPattern("(?m)^  rc-pingpong ");
     assertThat(help).containsPattern("(?m)^  rping ").containsPattern("(?m)^  rcopy ");
   }
 
   @Test
-  void helpOfPingPongTellsTheOptionsOfC() {
+  void helpOfRcPingPongListsTheOptionsOfC() {
     assertThat(String.join("\n", Outcome.of("rc-pingpong", "--help").out()))
         .contains(
             "-p, --port",
@@ -76,7 +79,7 @@ class MainTest {
     "srq-pingpong, '4096', '-p, --port;-d, --ib-dev;-i, --ib-port;-s, --size;-m, --mtu;-q,"
         + " --num-qp;-r, --rx-depth;-n, --iters;-l, --sl;-e, --events;-g, --gid-idx;-c, --chk'",
   })
-  void helpOfTheFamilyTellsTheOptionsOfC(String program, String size, String options) {
+  void helpOfThePingPongsListsTheOptionsOfC(String program, String size, String options) {
     String help = String.join("\n", Outcome.of(program, "--help").out());
     assertThat(help).contains(options.split(";"));
     assertThat(help.replaceAll("\\s+", " "))
@@ -84,7 +87,7 @@ class MainTest {
   }
 
   @Test
-  void helpNeedsNoLibrariesOfRdma() throws Exception {
+  void helpLoadsNoBindings() throws Exception {
     List<String> command = SamplesJvm.command("--help");
     command.add(1, "-Xlog:class+load");
     try (ChildProcess help = ChildProcess.start(command)) {
@@ -104,9 +107,9 @@ class MainTest {
 
   @ParameterizedTest
   @CsvSource({
-    "'', which subcommand?",
+    "'', name a program to run",
     "ping, Unmatched argument",
-    "devinfo -i 0, ports count from 1",
+    "devinfo -i 0, '-i is 0, must be at least 1'",
     "rc-pingpong -s 0, '-s is 0, must be from 1'",
     "rc-pingpong -s many, '''many'' is not an int'",
     "rc-pingpong -n 0, '-n is 0, must be from 1'",
@@ -120,7 +123,7 @@ class MainTest {
     "rc-pingpong --warmup -1, '--warmup is -1, must be from 0'",
     "rc-pingpong --rounds 0, '--rounds is 0, must be from 1'",
     "rc-pingpong --timeout 0, '--timeout is 0, must be from 1'",
-    "rc-pingpong --latency, client",
+    "rc-pingpong --latency, '--latency requires a server name'",
     "rc-pingpong here there, Unmatched argument",
     "rc-pingpong --what, Unknown option",
     "uc-pingpong -m 1000, 'MTU is 1000 bytes, must be 256, 512, 1024, 2048 or 4096'",
@@ -128,7 +131,7 @@ class MainTest {
     "ud-pingpong -s 0, '-s is 0, must be from 1'",
     "srq-pingpong -q 0, '-q is 0, must be from 1 to 255'",
     "srq-pingpong -q 256, '-q is 256, must be from 1 to 255'",
-    "srq-pingpong -q 16 -r 15, '-r 15 is too few for -q 16'",
+    "srq-pingpong -q 16 -r 15, '-r is 15, must be at least 16 (-q)'",
     "asyncwatch -n -1, '-n is -1, must be from 0'",
     "endpoint-pingpong -p 0, '-p is 0, must be from 1 to 65535'",
     "endpoint-pingpong -s 0, '-s is 0, must be from 1'",
@@ -136,7 +139,7 @@ class MainTest {
     "rc-example -i 0, '-i is 0, must be from 1 to 255'",
     "rping, '(-s | -c)'",
     "rping -s -c, '-s, -c are mutually exclusive'",
-    "rping -c, '-a is missing: the server''s name or address'",
+    "rping -c, '-a is missing: give the server''s name or address'",
     "rping -s -S 22, '-S is 22, must be from 23 to 65535'",
     "rping -s -S 65536, '-S is 65536, must be from 23 to 65535'",
     "rping -s -C -1, '-C is -1, must be from 0'",
@@ -148,7 +151,7 @@ class MainTest {
     "udaddy -c 0, '-c is 0, must be from 1 to 65536'",
     "udaddy -p 0x106, 'must be udp (0x111) or ipoib (0x2)'",
     "mckey, '(-m=ADDRESS | -M=GID)'",
-    "mckey -M ff0e::1, '-M takes a -b'",
+    "mckey -M ff0e::1, '-M requires -b'",
     "mckey -m 239.1.2.3 -p tcp, 'must be udp (0x111) or ipoib (0x2)'",
     "cmtime -c 0, '-c is 0, must be from 1 to 65536'",
     "cmtime -r 8, '-r is 8, must be from 0 to 7'",
@@ -157,13 +160,13 @@ class MainTest {
     "rping -c -a here --warmup -1, '--warmup is -1, must be from 0'",
     "srq -l 0, '-l is 0, must be from 1'",
     "srq -c 0, '-c is 0, must be from 1'",
-    "srq, '-a is missing: the server''s name or address'",
+    "srq, '-a is missing: give the server''s name or address'",
     "rping -s -p 0, '-p is 0, must be from 1 to 65535'",
     "rcopy -p 0, '-p is 0, must be from 1 to 65535'",
     "rcopy -n -1, '-n is -1, must be from 0'",
-    "rcopy file, 'which server?'",
+    "rcopy file, 'the server is missing: give its name or address after the file'",
   })
-  void wrongUsageIsToldInALine(String args, String message) {
+  void wrongUsageIsReportedInOneLine(String args, String message) {
     Outcome outcome = Outcome.of(args.isEmpty() ? new String[0] : args.split(" "));
 
     assertThat(outcome.status()).isEqualTo(2);
@@ -171,21 +174,36 @@ class MainTest {
     assertThat(outcome.err())
         .singleElement()
         .asString()
-        .startsWith("rdma4j-samples")
+        .startsWith(isProgram(args) ? args.split(" ")[0] + ": " : "rdma4j-samples: ")
         .contains(message)
-        .contains("--help");
+        .endsWith(
+            "(see java -jar rdma4j-samples.jar %s--help)"
+                .formatted(isProgram(args) ? args.split(" ")[0] + " " : ""));
+  }
+
+  private static boolean isProgram(String args) {
+    return !args.isEmpty() && !args.equals("ping");
   }
 
   @Test
-  void unknownDeviceIsToldInALine() {
+  void helpOfMckeyDoesNotCountConnections() {
+    String help = String.join(" ", Outcome.of("mckey", "--help").out()).replaceAll("\\s+", " ");
+
+    assertThat(help)
+        .contains("-c=COUNT the number of queue pairs of this program that join the group")
+        .doesNotContain("connection");
+  }
+
+  @Test
+  void unknownDeviceIsReportedInOneLine() {
     Outcome outcome = Outcome.of("rc-pingpong", "-d", "nosuchdevice0", "-g", "0", "localhost");
 
     assertThat(outcome.status()).isEqualTo(1);
-    assertThat(outcome.err()).singleElement().asString().startsWith("rdma4j-samples rc-pingpong: ");
+    assertThat(outcome.err()).singleElement().asString().startsWith("rc-pingpong: ");
   }
 
   @Test
-  void debugShowsWhere() {
+  void debugPrintsTheStackTrace() {
     Outcome outcome = Outcome.of("rc-pingpong", "-d", "nosuchdevice0", "--debug", "localhost");
 
     assertThat(outcome.status()).isEqualTo(1);

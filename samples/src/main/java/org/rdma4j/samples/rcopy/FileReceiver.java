@@ -1,0 +1,125 @@
+package org.rdma4j.samples.rcopy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.UUID;
+import java.util.concurrent.TimeoutException;
+import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.samples.command.Failure;
+
+/** Receives one file, and gives it its name if its checksum is right. */
+final class FileReceiver {
+  private final Rcopy program;
+  private final RdmaConnection connection;
+
+  FileReceiver(Rcopy program, RdmaConnection connection) {
+    this.program = program;
+    this.connection = connection;
+  }
+
+  static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  void receive(Path directory) throws InterruptedException, TimeoutException, IOException {
+    Path partial = directory.resolve(".rcopy-" + UUID.randomUUID());
+    try {
+      FileOffer offer;
+      try (MessageBuffer message = next()) {
+        offer = FileOffer.read(message.byteBuffer());
+      }
+      FileProgress progress = program.progress(offer.length());
+      String sum;
+      try {
+        sum = write(partial, progress);
+      } finally {
+        progress.end();
+      }
+      Files.move(partial, directory.resolve(offer.name()), StandardCopyOption.ATOMIC_MOVE);
+      answer("");
+      program.printResult(offer.name(), progress, sum);
+    } catch (IOException | RuntimeException failed) {
+      refuse(Failure.describe(failed));
+      throw failed;
+    } finally {
+      Files.deleteIfExists(partial);
+    }
+  }
+
+  private String write(Path partial, FileProgress progress)
+      throws InterruptedException, TimeoutException, IOException {
+    MessageDigest digest = sha256();
+    try (FileChannel file =
+        FileChannel.open(partial, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+      answer("");
+      while (progress.left() > 0) {
+        try (MessageBuffer message = next()) {
+          writePart(file, message.byteBuffer(), progress, digest);
+        }
+      }
+      file.force(true);
+    }
+    byte[] sum = digest.digest();
+    try (MessageBuffer message = next()) {
+      if (!ByteBuffer.wrap(sum).equals(message.byteBuffer())) {
+        throw new Failure(
+            "the SHA-256 of the received bytes differs from that of the sent bytes;"
+                + " copy the file again");
+      }
+    }
+    return HexFormat.of().formatHex(sum);
+  }
+
+  private static void writePart(
+      FileChannel file, ByteBuffer bytes, FileProgress progress, MessageDigest digest)
+      throws IOException {
+    int part = bytes.remaining();
+    if (part < 1 || part > progress.left()) {
+      throw new Failure(
+          "the client sent %d bytes, must be from 1 to %d, the number of missing bytes"
+              .formatted(part, progress.left()));
+    }
+    digest.update(bytes.duplicate());
+    while (bytes.hasRemaining()) {
+      file.write(bytes);
+    }
+    progress.add(part);
+  }
+
+  private MessageBuffer next() throws InterruptedException, TimeoutException {
+    return connection
+        .receive(timeout())
+        .orElseThrow(() -> new Failure("the client disconnected before the end of the copy"));
+  }
+
+  private void answer(String problem) throws InterruptedException, TimeoutException {
+    connection.send(StandardCharsets.UTF_8.encode(problem), timeout());
+  }
+
+  private void refuse(String problem) throws InterruptedException {
+    try {
+      answer(problem);
+    } catch (RuntimeException | TimeoutException lost) {
+      System.getLogger("org.rdma4j").log(System.Logger.Level.DEBUG, "cannot tell the client", lost);
+    }
+  }
+
+  private Duration timeout() {
+    return program.common.timeout();
+  }
+}

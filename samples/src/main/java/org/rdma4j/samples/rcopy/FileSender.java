@@ -1,0 +1,103 @@
+package org.rdma4j.samples.rcopy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+import org.rdma4j.RdmaException;
+import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.samples.command.Failure;
+
+/** Sends one file, which it reads directly into registered memory. */
+final class FileSender {
+  private final Rcopy program;
+  private final RdmaConnection connection;
+
+  FileSender(Rcopy program, RdmaConnection connection) {
+    this.program = program;
+    this.connection = connection;
+  }
+
+  void send(Path source, String name) throws InterruptedException, TimeoutException, IOException {
+    try (FileChannel file = FileChannel.open(source)) {
+      FileProgress progress = program.progress(file.size());
+      MessageDigest digest = FileReceiver.sha256();
+      try {
+        connection.send(new FileOffer(name, file.size()).write(), timeout());
+        requireSuccess();
+        while (progress.left() > 0) {
+          sendPart(file, progress, digest);
+        }
+        byte[] sum = digest.digest();
+        connection.send(ByteBuffer.wrap(sum), timeout());
+        requireSuccess();
+        progress.end();
+        program.printResult(name, progress, HexFormat.of().formatHex(sum));
+      } catch (RdmaException broken) {
+        progress.end();
+        throw withAnswer(broken);
+      }
+    }
+  }
+
+  /** Returns what the server said before it closed the connection, if it said anything. */
+  private RuntimeException withAnswer(RdmaException broken) throws InterruptedException {
+    try {
+      String problem = awaitAnswer(Duration.ofSeconds(1)).orElse("");
+      if (!problem.isEmpty()) {
+        return new Failure("the server says: " + problem, broken);
+      }
+    } catch (TimeoutException | RdmaException silent) {
+      broken.addSuppressed(silent);
+    }
+    return broken;
+  }
+
+  private void sendPart(FileChannel file, FileProgress progress, MessageDigest digest)
+      throws InterruptedException, TimeoutException, IOException {
+    try (MessageBuffer buffer = connection.buffer(timeout())) {
+      ByteBuffer bytes = buffer.byteBuffer();
+      int max = Math.min(bytes.remaining(), connection.maxMessageBytes());
+      bytes.limit((int) Math.min(max, progress.left()));
+      if (file.read(bytes) < 1) {
+        throw new Failure(
+            "the file became shorter by %d bytes while it was being read"
+                .formatted(progress.left()));
+      }
+      bytes.flip();
+      digest.update(bytes.duplicate());
+      int part = bytes.remaining();
+      connection.send(buffer, timeout());
+      progress.add(part);
+    }
+  }
+
+  private void requireSuccess() throws InterruptedException, TimeoutException {
+    String problem =
+        awaitAnswer(timeout())
+            .orElseThrow(() -> new Failure("the server disconnected before the end of the copy"));
+    if (!problem.isEmpty()) {
+      throw new Failure("the server says: " + problem);
+    }
+  }
+
+  /** Returns what is wrong, empty text for success, or nothing if the server disconnected. */
+  private Optional<String> awaitAnswer(Duration timeout)
+      throws InterruptedException, TimeoutException {
+    try (MessageBuffer message = connection.receive(timeout).orElse(null)) {
+      return Optional.ofNullable(message)
+          .map(answer -> StandardCharsets.UTF_8.decode(answer.byteBuffer()).toString());
+    }
+  }
+
+  private Duration timeout() {
+    return program.common.timeout();
+  }
+}

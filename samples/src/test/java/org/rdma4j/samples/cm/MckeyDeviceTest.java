@@ -1,0 +1,91 @@
+package org.rdma4j.samples.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.rdma4j.samples.testing.ChildProcess;
+import org.rdma4j.samples.testing.Outcome;
+import org.rdma4j.samples.testing.TestDevice;
+
+/** Runs mckey against the program in C. */
+@Tag("device")
+@Timeout(200)
+class MckeyDeviceTest {
+  private static final long TIMEOUT_SECONDS = 90;
+  private static final String HOST = TestDevice.host();
+
+  @Test
+  void itReceivesWhatOneInCSends() throws Exception {
+    String game = "mckey -m 239.1.2.3 -C 10 -S 100 -b " + HOST;
+    CompletableFuture<Outcome> receiver = Outcome.begin(game.split(" "));
+    ChildProcess.awaitMember("239.1.2.3");
+    try (ChildProcess sender = ChildProcess.start(List.of((game + " -s").split(" ")))) {
+      assertThat(sender.await().status()).isZero();
+    }
+    assertThatItPlayed(
+        receiver.get(TIMEOUT_SECONDS, TimeUnit.SECONDS),
+        "mckey: starting server",
+        "mckey: joining",
+        "mckey: joined dgid: ::ffff:239.1.2.3 mlid 0x0 sl 0",
+        "receiving data transfers");
+  }
+
+  @Test
+  void oneInCReceivesWhatItSends() throws Exception {
+    String game = "mckey -m 239.1.2.4 -c 2 -C 3 -S 4096 -b " + HOST;
+    try (ChildProcess receiver = ChildProcess.start(List.of(game.split(" ")))) {
+      ChildProcess.awaitMember("239.1.2.4");
+      assertThatItPlayed(
+          Outcome.of((game + " -s -o").split(" ")),
+          "mckey: starting client",
+          "mckey: joining",
+          "mckey: joined dgid: ::ffff:239.1.2.4 mlid 0x0 sl 0",
+          "mckey: joined dgid: ::ffff:239.1.2.4 mlid 0x0 sl 0",
+          "initiating data transfers");
+      assertThat(receiver.await().status()).isZero();
+    }
+  }
+
+  private static void assertThatItPlayed(Outcome outcome, String... lines) {
+    List<String> expected = new ArrayList<>(List.of(lines));
+    Collections.addAll(expected, "data transfers complete", "test complete", "return status 0");
+    assertThat(outcome.err()).isEmpty();
+    assertThat(outcome.out()).isEqualTo(expected);
+    assertThat(outcome.status()).isZero();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "-m 239.1.2.5, ENETUNREACH",
+    "-m 239.1.2.5 -b no.such.host.invalid, no host is named",
+    "-m 239.1.2.5 -b 192.0.2.77, 'EADDRNOTAVAIL'",
+    "-m 239.1.2.5 -b HOST -p 2, EINVAL",
+    "-m 239.1.2.5 -b HOST -S 4097, message_size 4097 is larger than active mtu 4096",
+    "-m 239.1.2.5 -b HOST -l, EOPNOTSUPP",
+    "-m HOST -b HOST, rdma_join_multicast_ex failed",
+    "-M ff0e::ffff:ef01:203 -b HOST, rdma_join_multicast_ex",
+    "-M group -b HOST, '\"group\" is not a GID'",
+  })
+  void whatCannotBeJoinedIsReportedInOneLine(String options, String message) {
+    Outcome outcome = Outcome.of(("mckey " + options.replace("HOST", HOST)).split(" "));
+
+    outcome.assertFailed(message);
+    assertThat(outcome.out()).endsWith("test complete", "return status 1");
+  }
+
+  @Test
+  void nobodySendingIsReportedInOneLine() {
+    Outcome outcome = Outcome.of(("mckey --timeout 1 -m 239.1.2.6 -b " + HOST).split(" "));
+
+    outcome.assertFailed("the receive did not complete within 1 s");
+  }
+}

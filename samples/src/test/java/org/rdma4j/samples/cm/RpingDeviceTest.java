@@ -1,0 +1,182 @@
+package org.rdma4j.samples.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.rdma4j.samples.testing.ChildProcess;
+import org.rdma4j.samples.testing.CmRun;
+import org.rdma4j.samples.testing.Outcome;
+import org.rdma4j.samples.testing.SamplesJvm;
+import org.rdma4j.samples.testing.TestDevice;
+
+/** Runs rping against the program in C, and against itself. */
+@Tag("device")
+@Timeout(200)
+class RpingDeviceTest {
+  private static final long TIMEOUT_SECONDS = 90;
+  private static final String HOST = TestDevice.host();
+
+  static Stream<String> games() {
+    return Stream.of("-C 3 -S 64", "-C 70 -S 23", "-C 2 -S 65535", "-C 3 -S 1000 -q");
+  }
+
+  @ParameterizedTest
+  @MethodSource("games")
+  void clientPlaysWithServerInC(String game) throws Exception {
+    int port = TestDevice.freePort();
+    CmRun played = CmRun.withServerInC(port, server(port, game), client(port, game));
+
+    assertThatRpingSucceeded(played.client(), "ping data: ", game, "client");
+    assertThatRpingInCSucceeded(played.server(), "server ping data: ", game);
+  }
+
+  @ParameterizedTest
+  @MethodSource("games")
+  void serverPlaysWithClientInC(String game) throws Exception {
+    int port = TestDevice.freePort();
+    CmRun played = CmRun.withClientInC(port, server(port, game), client(port, game));
+
+    assertThatRpingSucceeded(played.server(), "server ping data: ", game, "server");
+    assertThatRpingInCSucceeded(played.client(), "ping data: ", game);
+  }
+
+  @Test
+  void itPlaysWithItself() throws Exception {
+    int port = TestDevice.freePort();
+    String game = "-C 5 -S 100";
+    CmRun played =
+        CmRun.inJava(port, server(port, game) + " -a " + HOST, client(port, game) + " -I " + HOST);
+
+    assertThatRpingSucceeded(played.client(), "ping data: ", game, "client");
+    assertThatRpingSucceeded(played.server(), "server ping data: ", game, "server");
+  }
+
+  @Test
+  @Tag("slow")
+  void oneServerServesSeveralClientsAtOnce() throws Exception {
+    int port = TestDevice.freePort();
+    List<String> command = SamplesJvm.command("rping", "-s", "-P", "-p", String.valueOf(port));
+    try (ChildProcess server = ChildProcess.start(command)) {
+      ChildProcess.awaitListeningCm(port);
+      List<ChildProcess> clients = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        clients.add(ChildProcess.start(List.of(client(port, "-C 20 -S 64").split(" "))));
+      }
+      for (ChildProcess client : clients) {
+        try (client) {
+          assertThatRpingInCSucceeded(client.await(), "ping data: ", "-C 20 -S 64");
+        }
+      }
+      // A client that is killed does not affect the server.
+      try (ChildProcess lost = ChildProcess.start(List.of(client(port, "-C 0 -S 64").split(" ")))) {
+        lost.awaitOutput("ping data: rdma-ping-2");
+        lost.kill();
+      }
+      assertThat(Outcome.of(client(port, "-C 2 -S 64").split(" ")).status()).isZero();
+      server.kill();
+    }
+  }
+
+  @Test
+  void ourClientPlaysWithPersistentServerInC() throws Exception {
+    int port = TestDevice.freePort();
+    try (ChildProcess server = ChildProcess.start(List.of(("rping -s -P -p " + port).split(" ")))) {
+      ChildProcess.awaitListeningCm(port);
+      for (int i = 0; i < 2; i++) {
+        assertThatRpingSucceeded(
+            Outcome.of(client(port, "-C 2 -S 64").split(" ")),
+            "ping data: ",
+            "-C 2 -S 64",
+            "client");
+      }
+      server.kill();
+    }
+  }
+
+  @Test
+  void stepsArePrintedOnRequest() throws Exception {
+    int port = TestDevice.freePort();
+    CmRun played =
+        CmRun.inJava(port, "rping -s -d -p " + port, "rping -c -C 1 -p " + port + " -a " + HOST);
+
+    assertThat(played.server().out())
+        .contains("ESTABLISHED", "server received sink adv", "server posted go ahead");
+    assertThat(played.client().out()).isEmpty();
+  }
+
+  @Test
+  void clientWithMoreTextThanTheServerHasRoomForIsReportedInOneLine() throws Exception {
+    int port = TestDevice.freePort();
+    CompletableFuture<Outcome> server =
+        Outcome.begin(("rping -s -S 64 --timeout 20 -p " + port).split(" "));
+    ChildProcess.awaitListeningCm(port);
+    Outcome client = Outcome.of(client(port, "-C 1 -S 100 --timeout 20").split(" "));
+
+    server
+        .get(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+        .assertFailed(
+            "the client sends 100 bytes, but this side has space for 64; give both sides the same"
+                + " -S");
+    client.assertFailed("disconnected during ping 0");
+  }
+
+  @Test
+  void absentPeersAreReportedInOneLine() throws Exception {
+    int port = TestDevice.freePort();
+    Outcome.of(client(port, "-C 1 -S 64").split(" ")).assertFailed("Nobody listens at that port");
+    Outcome.of(("rping -s --timeout 1 -p " + port).split(" "))
+        .assertFailed("no client connected within 1 s");
+    Outcome.of("rping", "-c", "-a", "no.such.host.invalid").assertFailed("no host is named");
+  }
+
+  private static void assertThatRpingSucceeded(
+      Outcome outcome, String prefix, String game, String side) {
+    assertThat(outcome.out()).isEqualTo(pings(prefix, game));
+    assertThat(outcome.err()).containsExactly(side + " DISCONNECT EVENT...");
+    assertThat(outcome.status()).isZero();
+  }
+
+  /** Removes lines of standard error, which can appear in the middle of long lines. */
+  private static void assertThatRpingInCSucceeded(Outcome outcome, String prefix, String game) {
+    String printed =
+        String.join("\n", outcome.out())
+            .replaceAll("(client|server) DISCONNECT EVENT\\.\\.\\.\n?", "")
+            .replaceAll("wait for RDMA_READ_ADV state 10\n?", "");
+    assertThat(printed.strip()).isEqualTo(String.join("\n", pings(prefix, game)));
+    assertThat(outcome.status()).isZero();
+  }
+
+  private static List<String> pings(String prefix, String game) {
+    List<String> words = List.of(game.split(" "));
+    int count = Integer.parseInt(words.get(1));
+    int bytes = Integer.parseInt(words.get(3));
+    List<String> lines = new ArrayList<>();
+    for (int ping = 0; ping < count; ping++) {
+      StringBuilder line = new StringBuilder("rdma-ping-" + ping + ": ");
+      char letter = (char) ('A' + ping % 58);
+      while (line.length() < bytes - 1) {
+        line.append(letter);
+        letter = letter == 'z' ? 'A' : (char) (letter + 1);
+      }
+      lines.add(prefix + line);
+    }
+    return lines;
+  }
+
+  private static String server(int port, String game) {
+    return "rping -s -v -p %d %s".formatted(port, game);
+  }
+
+  private static String client(int port, String game) {
+    return "rping -c -v -V -a %s -p %d %s".formatted(HOST, port, game);
+  }
+}

@@ -1,0 +1,174 @@
+package org.rdma4j.samples.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.MessageQueues;
+import org.rdma4j.cm.PortSpace;
+import org.rdma4j.cm.SynchronousCmId;
+import org.rdma4j.samples.testing.ChildProcess;
+import org.rdma4j.samples.testing.CmRun;
+import org.rdma4j.samples.testing.Outcome;
+import org.rdma4j.samples.testing.TestDevice;
+
+/** Runs ucmatose against the program in C, and against itself. */
+@Tag("device")
+@Timeout(200)
+class UcmatoseDeviceTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final String HOST = TestDevice.host();
+  private static final String MIGRATION = "migrating to new event channel";
+
+  static Stream<String> games() {
+    return Stream.of(
+        "-C 10 -S 100",
+        "-c 3 -C 5 -S 5000",
+        "-f ip -t 0x10 -a 14 -C 2",
+        "-P ib -C 1",
+        "-m -C 1 -b " + HOST);
+  }
+
+  @ParameterizedTest
+  @MethodSource("games")
+  void clientPlaysWithServerInC(String game) throws Exception {
+    int port = TestDevice.freePort();
+    assertThatBothPlayed(game, CmRun.withServerInC(port, server(port, game), client(port, game)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("games")
+  void serverPlaysWithClientInC(String game) throws Exception {
+    int port = TestDevice.freePort();
+    assertThatBothPlayed(game, CmRun.withClientInC(port, server(port, game), client(port, game)));
+  }
+
+  private static void assertThatBothPlayed(String options, CmRun game) {
+    assertThat(game.client().err()).isEmpty();
+    assertThat(game.client().out())
+        .isEqualTo(
+            lines(
+                options,
+                "cmatose: starting client",
+                "cmatose: connecting",
+                "receiving data transfers",
+                "sending replies",
+                "data transfers complete",
+                MIGRATION,
+                "test complete",
+                "return status 0"));
+    assertThat(game.client().status()).isZero();
+    assertThat(game.server().err()).isEmpty();
+    assertThat(game.server().out())
+        .isEqualTo(
+            lines(
+                options,
+                "cmatose: starting server",
+                "initiating data transfers",
+                "completing sends",
+                "receiving data transfers",
+                "data transfers complete",
+                MIGRATION,
+                "cmatose: disconnecting",
+                "disconnected",
+                "test complete",
+                "return status 0"));
+    assertThat(game.server().status()).isZero();
+  }
+
+  private static List<String> lines(String options, String... lines) {
+    return Stream.of(lines)
+        .filter(line -> options.contains("-m") || !line.equals(MIGRATION))
+        .toList();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"-S 0", "-C 0 -c 2"})
+  void connectionsWithoutMessagesAreMadeAndEnded(String game) throws Exception {
+    int port = TestDevice.freePort();
+    CmRun played = CmRun.withClientInC(port, server(port, game), client(port, game));
+
+    assertThat(played.server().out())
+        .containsExactly(
+            "cmatose: starting server",
+            "cmatose: disconnecting",
+            "disconnected",
+            "test complete",
+            "return status 0");
+    assertThat(played.server().status()).isZero();
+    assertThat(played.client().status()).isZero();
+  }
+
+  @Test
+  void clientTooManyIsSentAwayAndOneThatLeavesEndsTheGame() throws Exception {
+    int port = TestDevice.freePort();
+    CompletableFuture<Outcome> served =
+        Outcome.begin(server(port, "-C 1 --timeout 1000").split(" "));
+    ChildProcess.awaitListeningCm(port);
+    try (SynchronousCmId first = SynchronousCmId.open(PortSpace.TCP)) {
+      first.resolveAddress(new InetSocketAddress(HOST, port), TIMEOUT);
+      first.resolveRoute(TIMEOUT);
+      try (MessageQueues queues = MessageQueues.create(first.id(), 1, 1)) {
+        queues.postReceive(0, queues.registerMessages(100).slice(0, 100));
+        first.connect(ConnectionParameters.DEFAULT, TIMEOUT);
+        assertThat(queues.awaitReceive(TIMEOUT)).isPresent();
+
+        assertThatItWasRejected(Outcome.of(client(port, "-C 1").split(" ")));
+      }
+    }
+    Outcome server = served.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+    server.assertFailed("a peer disconnected early");
+    assertThat(server.out())
+        .containsSubsequence("receiving data transfers", "cmatose: failing connection request");
+  }
+
+  @Test
+  void clientIsSentAwayWhereTheDeviceHasNoRoomForSoManyMessages() throws Exception {
+    int port = TestDevice.freePort();
+    CmRun game = CmRun.inJava(port, server(port, "-C 65536"), client(port, "-C 1"));
+
+    assertThatItWasRejected(game.client());
+    game.server().assertFailed("65536");
+    assertThat(game.server().out()).contains("cmatose: failing connection request");
+  }
+
+  private static void assertThatItWasRejected(Outcome client) {
+    client.assertFailed("The program that listens there rejected it");
+    assertThat(client.out()).contains("cmatose: event: RDMA_CM_EVENT_REJECTED, error: 28");
+  }
+
+  @Test
+  void absentPeersAreReportedInOneLine() throws Exception {
+    int port = TestDevice.freePort();
+    Outcome client = Outcome.of(client(port, "-C 1").split(" "));
+    client.assertFailed("Nobody listens at that port");
+    assertThat(client.out()).contains("cmatose: event: RDMA_CM_EVENT_REJECTED, error: 8");
+
+    Outcome unreached =
+        Outcome.of(client(port, "-f gid").replace(HOST, "::ffff:" + HOST).split(" "));
+    unreached.assertFailed("ENODEV");
+
+    Outcome server = Outcome.of(server(port, "--timeout 1").split(" "));
+    server.assertFailed("no client connected within 1 s");
+    assertThat(server.out()).endsWith("test complete", "return status 1");
+  }
+
+  private static String server(int port, String game) {
+    return "ucmatose -p %d %s".formatted(port, game);
+  }
+
+  private static String client(int port, String game) {
+    return "ucmatose -s %s -p %d %s".formatted(HOST, port, game);
+  }
+}

@@ -1,0 +1,121 @@
+package org.rdma4j.samples.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.samples.testing.CmRun;
+import org.rdma4j.samples.testing.Outcome;
+import org.rdma4j.samples.testing.TestDevice;
+
+/** Runs udaddy against the program in C, and against itself. */
+@Tag("device")
+@Timeout(200)
+class UdaddyDeviceTest {
+  /** The port of the program in C, which has no option for it. */
+  private static final int PORT = 7174;
+
+  private static final String HOST = TestDevice.host();
+
+  static Stream<String> games() {
+    return Stream.of("-C 10 -S 100", "-c 3 -C 5 -S 4096", "-f ip -t 0x10 -b " + HOST + " -C 1");
+  }
+
+  @ParameterizedTest
+  @MethodSource("games")
+  void clientPlaysWithServerInC(String game) throws Exception {
+    assertThatBothPlayed(CmRun.withServerInC(PORT, server(game), client(game)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("games")
+  void serverPlaysWithClientInC(String game) throws Exception {
+    assertThatBothPlayed(CmRun.withClientInC(PORT, server(game), client(game)));
+  }
+
+  private static void assertThatBothPlayed(CmRun game) {
+    assertThat(game.client().err()).isEmpty();
+    assertThat(game.client().out())
+        .containsExactly(
+            "udaddy: starting client",
+            "udaddy: connecting",
+            "initiating data transfers",
+            "receiving data transfers",
+            "data transfers complete",
+            "test complete",
+            "return status 0");
+    assertThat(game.client().status()).isZero();
+    assertThat(game.server().err()).isEmpty();
+    assertThat(game.server().out())
+        .containsExactly(
+            "udaddy: starting server",
+            "receiving data transfers",
+            "sending replies",
+            "data transfers complete",
+            "test complete",
+            "return status 0");
+    assertThat(game.server().status()).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"-S 0", "-C 0 -c 2"})
+  void connectionsWithoutMessagesAreMadeAlone(String game) throws Exception {
+    CmRun played = CmRun.withServerInC(PORT, server(game), client(game));
+
+    assertThat(played.client().out())
+        .containsExactly(
+            "udaddy: starting client", "udaddy: connecting", "test complete", "return status 0");
+    assertThat(played.client().status()).isZero();
+    assertThat(played.server().status()).isZero();
+  }
+
+  @Test
+  void clientTooManyIsSentAway() throws Exception {
+    CmRun game = CmRun.inJava(PORT, server("--timeout 3"), client("-c 2"));
+
+    game.client().assertFailed("The program that listens there rejected it");
+    assertThat(game.client().out()).contains("udaddy: event: RDMA_CM_EVENT_UNREACHABLE, error: 2");
+    game.server().assertFailed("the receive did not complete within 3 s");
+    assertThat(game.server().out())
+        .containsSubsequence("receiving data transfers", "udaddy: failing connection request");
+  }
+
+  @Test
+  void absentPeersAreReportedInOneLine() {
+    Outcome client = run(client(""));
+    client.assertFailed("No program listens on that port");
+    assertThat(client.out())
+        .containsExactly(
+            "udaddy: starting client",
+            "udaddy: connecting",
+            "udaddy: event: RDMA_CM_EVENT_UNREACHABLE, error: 1",
+            "test complete",
+            "return status 1");
+
+    run(server("--timeout 1")).assertFailed("no client connected within 1 s");
+  }
+
+  @Test
+  void whatTheDeviceCannotDoIsReportedInOneLine() {
+    run(client("-S 4097")).assertFailed("message_size 4097 is larger than active mtu 4096");
+    run(client("-P ipoib")).assertFailed("EINVAL");
+    run("udaddy -f ip -s no.such.host").assertFailed("rdma_getaddrinfo(no.such.host, 7174)");
+  }
+
+  private static Outcome run(String command) {
+    return Outcome.of(command.split(" "));
+  }
+
+  private static String server(String game) {
+    return "udaddy " + game;
+  }
+
+  private static String client(String game) {
+    return "udaddy -s %s %s".formatted(HOST, game);
+  }
+}

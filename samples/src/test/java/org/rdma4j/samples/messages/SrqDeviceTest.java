@@ -1,0 +1,81 @@
+package org.rdma4j.samples.messages;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.MessageQueues;
+import org.rdma4j.cm.PortSpace;
+import org.rdma4j.cm.SynchronousCmId;
+import org.rdma4j.samples.command.CommonOptions;
+import org.rdma4j.samples.testing.ChildProcess;
+import org.rdma4j.samples.testing.CmRun;
+import org.rdma4j.samples.testing.Outcome;
+import org.rdma4j.samples.testing.TestDevice;
+
+/** Runs srq against itself. */
+@Tag("device")
+@Timeout(200)
+class SrqDeviceTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final String HOST = TestDevice.host();
+
+  @ParameterizedTest
+  @CsvSource({"100, 100000", "300, 1"})
+  void bothConnectionsCarryAllMessages(int count, int length) throws Exception {
+    int port = TestDevice.freePort();
+    String game = "-c %d -l %d".formatted(count, length);
+    CmRun played = CmRun.inJava(port, server(port, game), client(port, game));
+
+    for (Outcome side : new Outcome[] {played.server(), played.client()}) {
+      assertThat(side.err()).isEmpty();
+      assertThat(side.out())
+          .containsExactly(
+              "connection 0: %d messages sent, %1$d received".formatted(count),
+              "connection 1: %d messages sent, %1$d received".formatted(count));
+      assertThat(side.status()).isZero();
+    }
+  }
+
+  @Test
+  void messagesOfAnotherLengthAreNoticed() throws Exception {
+    int port = TestDevice.freePort();
+    CmRun played = CmRun.inJava(port, server(port, "-c 1 -l 11"), client(port, "-c 1 -l 10"));
+
+    played.server().assertFailed("give both sides the same -l");
+    assertThat(played.client().status()).isEqualTo(1);
+  }
+
+  @Test
+  void clientThatLeavesEndsTheGame() throws Exception {
+    int port = TestDevice.freePort();
+    CompletableFuture<Outcome> served = Outcome.begin(server(port, "-c 1").split(" "));
+    ChildProcess.awaitListeningCm(port);
+    for (int i = 0; i < SrqSide.CONNECTIONS; i++) {
+      try (SynchronousCmId id = SynchronousCmId.open(PortSpace.TCP)) {
+        id.resolveAddress(CommonOptions.address(HOST, port), TIMEOUT);
+        id.resolveRoute(TIMEOUT);
+        try (MessageQueues queues = MessageQueues.create(id.id(), 1, 1)) {
+          assertThat(queues.queuePair()).isNotNull();
+          id.connect(ConnectionParameters.DEFAULT, TIMEOUT);
+        }
+      }
+    }
+    served.get(60, TimeUnit.SECONDS).assertFailed("the peer disconnected early");
+  }
+
+  private static String server(int port, String game) {
+    return "srq -s -a %s -p %d %s".formatted(HOST, port, game);
+  }
+
+  private static String client(int port, String game) {
+    return "srq -a %s -p %d %s".formatted(HOST, port, game);
+  }
+}

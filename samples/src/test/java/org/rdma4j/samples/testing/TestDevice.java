@@ -1,0 +1,53 @@
+package org.rdma4j.samples.testing;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.util.List;
+import org.rdma4j.verbs.GidEntry;
+import org.rdma4j.verbs.GidType;
+import org.rdma4j.verbs.RdmaDevice;
+
+/** The first RDMA device of this machine and one of its GIDs, as command lines name them. */
+public final class TestDevice {
+  private static final String MAPPED_IPV4 = "::ffff:";
+
+  /** The name of the device. */
+  public static final String NAME = RdmaDevice.list().get(0).name();
+
+  /** The index of the GID. */
+  public static final String GID = gid();
+
+  private TestDevice() {}
+
+  private static String gid() {
+    try (RdmaDevice opened = RdmaDevice.open(NAME)) {
+      List<GidEntry> gids = opened.gids().stream().filter(entry -> entry.port() == 1).toList();
+      return gids.stream()
+          .filter(entry -> entry.type() == GidType.ROCE_V2)
+          .filter(entry -> entry.gid().toString().startsWith(MAPPED_IPV4))
+          .findFirst()
+          .or(() -> gids.stream().findFirst())
+          .map(entry -> String.valueOf(entry.index()))
+          .orElseThrow();
+    }
+  }
+
+  /** Returns the IPv4 address of the device, which its GID table contains. */
+  public static String host() {
+    try (RdmaDevice opened = RdmaDevice.open(NAME)) {
+      return opened.gids().stream()
+          .map(entry -> entry.gid().toString())
+          .filter(gid -> gid.startsWith(MAPPED_IPV4))
+          .findFirst()
+          .orElseThrow()
+          .substring(MAPPED_IPV4.length());
+    }
+  }
+
+  /** Returns a TCP port that nobody uses. */
+  public static int freePort() throws IOException {
+    try (ServerSocket free = new ServerSocket(0)) {
+      return free.getLocalPort();
+    }
+  }
+}
