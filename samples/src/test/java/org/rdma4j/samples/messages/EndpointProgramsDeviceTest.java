@@ -3,8 +3,10 @@ package org.rdma4j.samples.messages;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -13,10 +15,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.endpoint.Endpoint;
+import org.rdma4j.endpoint.EndpointConfig;
 import org.rdma4j.samples.testing.ChildProcess;
 import org.rdma4j.samples.testing.Outcome;
 import org.rdma4j.samples.testing.SamplesJvm;
 import org.rdma4j.samples.testing.TestDevice;
+import org.rdma4j.verbs.AccessFlag;
 
 /** Runs the programs that do not exist in C, each against itself. */
 @Tag("device")
@@ -49,6 +54,41 @@ class EndpointProgramsDeviceTest {
         .assertFailed("message 0 has 32 bytes instead of 64");
     assertThat(client.status()).isEqualTo(1);
     assertThat(client.err()).hasSize(1);
+  }
+
+  @Test
+  void serverEndsAfterItsClientExited() throws Exception {
+    String port = String.valueOf(TestDevice.freePort());
+    CompletableFuture<Outcome> server = Outcome.begin(words("endpoint-pingpong -p", port, "-n 9"));
+    ChildProcess.awaitListening(Integer.parseInt(port));
+    assertThat(Outcome.of(words("endpoint-pingpong localhost -p", port, "-n 3")).status()).isZero();
+
+    server
+        .get(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+        .assertFailed("the peer exited before the receive of message 3 completed");
+  }
+
+  @Test
+  void serverWaitsForAClientThatIsSilentForAWhile() throws Exception {
+    int port = TestDevice.freePort();
+    CompletableFuture<Outcome> server =
+        Outcome.begin(words("endpoint-pingpong -p", "" + port, "-n 1 -s 4"));
+    ChildProcess.awaitListening(port);
+    Duration timeout = Duration.ofSeconds(TIMEOUT_SECONDS);
+    try (Endpoint client =
+        Endpoint.connect(
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
+            EndpointConfig.DEFAULT.remoteAccess(AccessFlag.REMOTE_WRITE),
+            timeout)) {
+      client.postReceive(1, 4, 4);
+      // Longer than the server waits before it checks whether the client is there.
+      Thread.sleep(3000);
+      assertThat(server).isNotDone();
+      client.postSend(2, 0, 4);
+      client.await(2, timeout);
+      assertThat(client.await(1, timeout).bytes()).isEqualTo(4);
+      assertThat(server.get(TIMEOUT_SECONDS, TimeUnit.SECONDS).status()).isZero();
+    }
   }
 
   @ParameterizedTest
