@@ -10,7 +10,6 @@ import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.AddressHandle;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
-import org.rdma4j.verbs.GlobalRoutingHeader;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
@@ -19,6 +18,7 @@ import org.rdma4j.verbs.QueuePairFlag;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SendRequests;
+import org.rdma4j.verbs.address.GlobalRoutingHeader;
 
 /**
  * The datagrams of one identifier of udaddy or mckey. Each carries the number of its sender's queue

@@ -15,10 +15,10 @@ import org.rdma4j.cm.JoinFlag;
 import org.rdma4j.samples.command.CommonOptions;
 import org.rdma4j.samples.command.GidText;
 import org.rdma4j.samples.command.Version;
-import org.rdma4j.verbs.AddressVector;
-import org.rdma4j.verbs.Gid;
-import org.rdma4j.verbs.GlobalRoute;
 import org.rdma4j.verbs.QueuePairFlag;
+import org.rdma4j.verbs.address.AddressVector;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.GlobalRoute;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -130,7 +130,7 @@ public final class Mckey implements Callable<Integer> {
     if (nodes.messages() > 0) {
       transfer(NodeOptions.watch(channel, event -> handle(event, address)));
     }
-    datagrams.keySet().forEach(id -> id.leaveMulticast(address));
+    datagrams.keySet().forEach(id -> id.multicast().leave(address));
   }
 
   private SocketAddress address() {
@@ -185,7 +185,7 @@ public final class Mckey implements Callable<Integer> {
     if (!sender) {
       created.postReceives();
     }
-    id.joinMulticast(address, sendOnly ? JoinFlag.SEND_ONLY_FULL_MEMBER : JoinFlag.FULL_MEMBER);
+    id.multicast().join(address, sendOnly ? JoinFlag.SEND_ONLY_FULL_MEMBER : JoinFlag.FULL_MEMBER);
   }
 
   private void say(AddressVector vector) {

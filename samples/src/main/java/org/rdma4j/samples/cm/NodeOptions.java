@@ -119,7 +119,8 @@ final class NodeOptions {
   private static String advice(int status) {
     return switch (status) {
       case CmEvent.Unreachable.SIDR_UNSUPPORTED -> "No program listens on that port";
-      case CmEvent.Unreachable.SIDR_REJECT -> "The program that listens there rejected it";
+      case CmEvent.Unreachable.SIDR_REJECT ->
+          "The program that listens there rejected the connection";
       default -> "The status is " + status + " of the InfiniBand connection manager";
     };
   }

@@ -1,7 +1,7 @@
 package org.rdma4j.samples.cm;
 
 import org.rdma4j.cm.AddressHints;
-import org.rdma4j.cm.MessageQueues;
+import org.rdma4j.cm.SimpleMessages;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.samples.command.CommonOptions;
 import org.rdma4j.verbs.MemoryRegion;
@@ -11,13 +11,13 @@ final class OneMessage implements AutoCloseable {
   private static final int BYTES = 16;
 
   private final CommonOptions options;
-  private final MessageQueues queues;
+  private final SimpleMessages queues;
   private final MemoryRegion outgoing;
 
   /** Posts the receive, so that the peer may send once it is connected. */
   OneMessage(CommonOptions options, SynchronousCmId id) {
     this.options = options;
-    queues = MessageQueues.create(id.id(), 1, 1);
+    queues = SimpleMessages.create(id.id(), 1, 1);
     try {
       outgoing = queues.registerMessages(BYTES);
       queues.postReceive(0, queues.registerMessages(BYTES).slice(0, BYTES));

@@ -117,9 +117,9 @@ final class RpingSide implements AutoCloseable {
 
   void connect() throws InterruptedException {
     if (options.ownQueuePair) {
-      id.request(ownParameters(), options.common.timeout());
+      id.connectExternal(ownParameters(), options.common.timeout());
       bringUp();
-      id.id().establish();
+      id.id().externalQueuePair().establish();
     } else {
       id.connect(ownParameters(), options.common.timeout());
     }
@@ -136,7 +136,7 @@ final class RpingSide implements AutoCloseable {
     for (QueuePairState state :
         List.of(
             QueuePairState.INIT, QueuePairState.READY_TO_RECEIVE, QueuePairState.READY_TO_SEND)) {
-      queuePair.modify(id.id().initQueuePairAttributes(state));
+      queuePair.modify(id.id().externalQueuePair().changeTo(state));
     }
   }
 

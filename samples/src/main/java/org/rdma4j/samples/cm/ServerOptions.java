@@ -111,7 +111,7 @@ final class ServerOptions {
   /** Starts to resolve the route, once the address is resolved. */
   void resolveRoute(CmId id) {
     if (typeOfService != null) {
-      id.typeOfService(typeOfService);
+      id.options().typeOfService(typeOfService);
     }
     id.resolveRoute(nodes.common.timeout());
   }

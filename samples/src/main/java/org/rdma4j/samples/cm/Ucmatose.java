@@ -9,8 +9,8 @@ import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.ConnectionParameters;
 import org.rdma4j.cm.EventChannel;
-import org.rdma4j.cm.MessageQueues;
 import org.rdma4j.cm.PortSpace;
+import org.rdma4j.cm.SimpleMessages;
 import org.rdma4j.samples.command.CommonOptions;
 import org.rdma4j.samples.command.Failure;
 import org.rdma4j.samples.command.Version;
@@ -64,7 +64,7 @@ public final class Ucmatose implements Callable<Integer> {
   }
 
   /** The queues and the memory of a connection. */
-  private record Node(MessageQueues queues, MemoryRegion message) {}
+  private record Node(SimpleMessages queues, MemoryRegion message) {}
 
   private final NodeOptions options = server.nodes;
   private final Map<CmId, Node> nodes = new LinkedHashMap<>();
@@ -198,14 +198,14 @@ public final class Ucmatose implements Callable<Integer> {
 
   private void setAckTimeout(CmId id) {
     if (ackTimeout != null) {
-      id.ackTimeout(ackTimeout);
+      id.options().ackTimeout(ackTimeout);
     }
   }
 
   /** Posts all receives before the peer can send, since it does not retry. */
   private void prepare(CmId id) {
     int depth = Math.max(1, options.messages());
-    MessageQueues queues = MessageQueues.create(id, depth, depth);
+    SimpleMessages queues = SimpleMessages.create(id, depth, depth);
     try {
       MemoryRegion message = queues.registerMessages(Math.max(1, options.size));
       for (int i = 0; i < options.messages(); i++) {

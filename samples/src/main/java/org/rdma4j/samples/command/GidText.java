@@ -5,8 +5,8 @@ import java.net.UnknownHostException;
 import java.util.HexFormat;
 import java.util.Locale;
 import java.util.stream.Collectors;
-import org.rdma4j.verbs.Gid;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.address.Gid;
 
 /** Formats GIDs as C programs print them, and parses them. */
 public final class GidText {

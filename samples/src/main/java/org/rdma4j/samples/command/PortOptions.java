@@ -1,11 +1,11 @@
 package org.rdma4j.samples.command;
 
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.verbs.LinkLayer;
 import org.rdma4j.verbs.PathConfig;
-import org.rdma4j.verbs.PortAttributes;
-import org.rdma4j.verbs.PortState;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.attribute.LinkLayer;
+import org.rdma4j.verbs.attribute.PortAttributes;
+import org.rdma4j.verbs.attribute.PortState;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;

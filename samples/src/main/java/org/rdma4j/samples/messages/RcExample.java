@@ -98,7 +98,7 @@ public final class RcExample implements Runnable {
             new RcExampleExchange.Side(
                 memory.remoteAddress(),
                 memory.remoteKey(),
-                queuePair.address(port.number(), port.gidIndex(), 0)));
+                queuePair.address(port.number(), port.gidIndex())));
     queuePair.initialize(port.number(), 0, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
     SendRequests sends = queuePair.sendRequests(1);
     if (!peer.isServer()) {

@@ -3,8 +3,8 @@ package org.rdma4j.samples.messages;
 import java.nio.ByteBuffer;
 import org.rdma4j.samples.command.Failure;
 import org.rdma4j.samples.command.TcpPeer;
-import org.rdma4j.verbs.Gid;
-import org.rdma4j.verbs.QueuePairAddress;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.QueuePairAddress;
 
 /**
  * What the two sides of the example exchange over TCP: a message of 34 bytes in network byte order,

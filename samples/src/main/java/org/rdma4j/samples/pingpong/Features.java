@@ -7,11 +7,11 @@ import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionField;
 import org.rdma4j.verbs.CompletionQueueConfig;
 import org.rdma4j.verbs.DeviceOperation;
-import org.rdma4j.verbs.ExtendedDeviceAttributes;
-import org.rdma4j.verbs.OnDemandPagingOperation;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.SendOperation;
+import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
+import org.rdma4j.verbs.attribute.OnDemandPagingOperation;
 
 /**
  * Optional features that not every device supports.

@@ -1,8 +1,8 @@
 package org.rdma4j.samples.pingpong;
 
 import org.rdma4j.samples.command.Failure;
-import org.rdma4j.verbs.Mtu;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.attribute.Mtu;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.memory.PageMemory;
+import org.rdma4j.platform.PageMemory;
 import org.rdma4j.samples.command.Failure;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionChannel;

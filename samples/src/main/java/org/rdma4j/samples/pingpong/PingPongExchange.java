@@ -13,8 +13,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.rdma4j.samples.command.Failure;
 import org.rdma4j.samples.command.TcpPeer;
-import org.rdma4j.verbs.Gid;
-import org.rdma4j.verbs.QueuePairAddress;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.QueuePairAddress;
 
 /**
  * The exchange of addresses over TCP, in the format of rdma-core's ping-pong programs: in each

@@ -2,9 +2,7 @@ package org.rdma4j.samples.pingpong;
 
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.AddressHandle;
-import org.rdma4j.verbs.AddressVector;
 import org.rdma4j.verbs.CompletionQueue;
-import org.rdma4j.verbs.GlobalRoute;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.ProtectionDomain;
@@ -12,7 +10,9 @@ import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.SharedReceiveQueue;
-import org.rdma4j.verbs.StaticRate;
+import org.rdma4j.verbs.address.AddressVector;
+import org.rdma4j.verbs.address.GlobalRoute;
+import org.rdma4j.verbs.address.StaticRate;
 
 /** A queue pair that sends one message at a time. */
 final class PingPongQueuePair {
@@ -74,7 +74,7 @@ final class PingPongQueuePair {
 
   void connect(PathConfig path) {
     if (settings.kind() == PingPongKind.UD) {
-      queuePair.startDatagrams(path.port(), 0, QUEUE_KEY, path.localSequenceNumber());
+      queuePair.startDatagrams(path.port(), 0, QUEUE_KEY);
       remote = queuePair.domain().createAddressHandle(vector(path));
       remoteNumber = path.remote().queuePairNumber();
     } else {

@@ -8,20 +8,19 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.ThreadLocalRandom;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.samples.command.Failure;
 import org.rdma4j.samples.command.GidText;
 import org.rdma4j.samples.command.Progress;
 import org.rdma4j.samples.command.TcpPeer;
-import org.rdma4j.verbs.Gid;
-import org.rdma4j.verbs.LinkLayer;
-import org.rdma4j.verbs.Mtu;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.QueuePair;
-import org.rdma4j.verbs.QueuePairAddress;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.QueuePairAddress;
+import org.rdma4j.verbs.attribute.LinkLayer;
+import org.rdma4j.verbs.attribute.Mtu;
 
 /** One run of a ping-pong program: the exchange of addresses, the ping-pong, the report. */
 final class PingPongRun {
@@ -114,11 +113,7 @@ final class PingPongRun {
   private List<QueuePairAddress> addresses(PingPong pingPong) {
     List<QueuePairAddress> addresses = new ArrayList<>();
     for (QueuePair queuePair : pingPong.queuePairs()) {
-      addresses.add(
-          queuePair.address(
-              options.port.number(),
-              options.port.gidIndex(),
-              ThreadLocalRandom.current().nextInt(1 << 24)));
+      addresses.add(queuePair.address(options.port.number(), options.port.gidIndex()));
     }
     return addresses;
   }
@@ -161,13 +156,12 @@ final class PingPongRun {
             "the peer has %d queue pairs, this side has %d; give both the same -q"
                 .formatted(i, local.size()));
       }
-      paths.add(path(device, local.get(i), remote.get(i), mtu));
+      paths.add(path(device, remote.get(i), mtu));
     }
     return paths;
   }
 
-  private PathConfig path(
-      RdmaDevice device, QueuePairAddress local, QueuePairAddress remote, Mtu mtu) {
+  private PathConfig path(RdmaDevice device, QueuePairAddress remote, Mtu mtu) {
     // C checks only this half to find out whether there is a GID.
     boolean remoteHasGid = remote.gid().interfaceId() != 0;
     if (remoteHasGid && !options.port.hasGid()) {
@@ -180,7 +174,6 @@ final class PingPongRun {
           "the peer sent no GID, but Ethernet (RoCE) needs one; start the peer with -g");
     }
     return PathConfig.to(remote)
-        .localSequenceNumber(local.sequenceNumber())
         .port(options.port.number())
         .gidIndex(remoteHasGid ? options.port.gidIndex() : PathConfig.NO_GID)
         .mtu(mtu)

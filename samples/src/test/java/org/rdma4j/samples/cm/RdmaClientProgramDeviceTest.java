@@ -54,7 +54,7 @@ class RdmaClientProgramDeviceTest {
   void absentPeersAreReportedInOneLine() throws Exception {
     int port = TestDevice.freePort();
     Outcome client = Outcome.of("rdma-client", "-s", HOST, "-p", String.valueOf(port));
-    assertThat(client.err()).singleElement().asString().contains("Nobody listens at that port");
+    assertThat(client.err()).singleElement().asString().contains("No program listens on that port");
     assertThat(client.out()).containsExactly("rdma_client: start", "rdma_client: end -1");
     assertThat(client.status()).isEqualTo(1);
 

@@ -132,7 +132,8 @@ class RpingDeviceTest {
   @Test
   void absentPeersAreReportedInOneLine() throws Exception {
     int port = TestDevice.freePort();
-    Outcome.of(client(port, "-C 1 -S 64").split(" ")).assertFailed("Nobody listens at that port");
+    Outcome.of(client(port, "-C 1 -S 64").split(" "))
+        .assertFailed("No program listens on that port");
     Outcome.of(("rping -s --timeout 1 -p " + port).split(" "))
         .assertFailed("no client connected within 1 s");
     Outcome.of("rping", "-c", "-a", "no.such.host.invalid").assertFailed("no host is named");

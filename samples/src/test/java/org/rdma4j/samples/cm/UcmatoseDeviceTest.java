@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.cm.ConnectionParameters;
-import org.rdma4j.cm.MessageQueues;
 import org.rdma4j.cm.PortSpace;
+import org.rdma4j.cm.SimpleMessages;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.samples.testing.ChildProcess;
 import org.rdma4j.samples.testing.CmRun;
@@ -119,7 +119,7 @@ class UcmatoseDeviceTest {
     try (SynchronousCmId first = SynchronousCmId.open(PortSpace.TCP)) {
       first.resolveAddress(new InetSocketAddress(HOST, port), TIMEOUT);
       first.resolveRoute(TIMEOUT);
-      try (MessageQueues queues = MessageQueues.create(first.id(), 1, 1)) {
+      try (SimpleMessages queues = SimpleMessages.create(first.id(), 1, 1)) {
         queues.postReceive(0, queues.registerMessages(100).slice(0, 100));
         first.connect(ConnectionParameters.DEFAULT, TIMEOUT);
         assertThat(queues.awaitReceive(TIMEOUT)).isPresent();
@@ -144,7 +144,7 @@ class UcmatoseDeviceTest {
   }
 
   private static void assertThatItWasRejected(Outcome client) {
-    client.assertFailed("The program that listens there rejected it");
+    client.assertFailed("The program that listens there rejected the connection");
     assertThat(client.out()).contains("cmatose: event: RDMA_CM_EVENT_REJECTED, error: 28");
   }
 
@@ -152,7 +152,7 @@ class UcmatoseDeviceTest {
   void absentPeersAreReportedInOneLine() throws Exception {
     int port = TestDevice.freePort();
     Outcome client = Outcome.of(client(port, "-C 1").split(" "));
-    client.assertFailed("Nobody listens at that port");
+    client.assertFailed("No program listens on that port");
     assertThat(client.out()).contains("cmatose: event: RDMA_CM_EVENT_REJECTED, error: 8");
 
     Outcome unreached =

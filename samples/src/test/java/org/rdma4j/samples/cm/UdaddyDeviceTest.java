@@ -78,7 +78,7 @@ class UdaddyDeviceTest {
   void clientTooManyIsSentAway() throws Exception {
     CmRun game = CmRun.inJava(PORT, server("--timeout 3"), client("-c 2"));
 
-    game.client().assertFailed("The program that listens there rejected it");
+    game.client().assertFailed("The program that listens there rejected the connection");
     assertThat(game.client().out()).contains("udaddy: event: RDMA_CM_EVENT_UNREACHABLE, error: 2");
     game.server().assertFailed("the receive did not complete within 3 s");
     assertThat(game.server().out())

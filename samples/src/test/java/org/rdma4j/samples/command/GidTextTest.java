@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.rdma4j.verbs.Gid;
+import org.rdma4j.verbs.address.Gid;
 
 class GidTextTest {
   /** The right column is the result of inet_ntop of glibc for the left one. */

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Timeout;
 import org.rdma4j.samples.testing.ChildProcess;
 import org.rdma4j.samples.testing.Outcome;
 import org.rdma4j.samples.testing.TestDevice;
-import org.rdma4j.verbs.GidEntry;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.address.GidEntry;
 
 /** Watches a change of the GID table together with ibv_asyncwatch. */
 @Tag("device")

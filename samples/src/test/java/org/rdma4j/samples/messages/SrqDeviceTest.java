@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.rdma4j.cm.ConnectionParameters;
-import org.rdma4j.cm.MessageQueues;
 import org.rdma4j.cm.PortSpace;
+import org.rdma4j.cm.SimpleMessages;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.samples.command.CommonOptions;
 import org.rdma4j.samples.testing.ChildProcess;
@@ -62,7 +62,7 @@ class SrqDeviceTest {
       try (SynchronousCmId id = SynchronousCmId.open(PortSpace.TCP)) {
         id.resolveAddress(CommonOptions.address(HOST, port), TIMEOUT);
         id.resolveRoute(TIMEOUT);
-        try (MessageQueues queues = MessageQueues.create(id.id(), 1, 1)) {
+        try (SimpleMessages queues = SimpleMessages.create(id.id(), 1, 1)) {
           assertThat(queues.queuePair()).isNotNull();
           id.connect(ConnectionParameters.DEFAULT, TIMEOUT);
         }

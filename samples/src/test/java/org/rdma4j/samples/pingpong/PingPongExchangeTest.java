@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.samples.command.Failure;
 import org.rdma4j.samples.command.TcpPeer;
-import org.rdma4j.verbs.Gid;
-import org.rdma4j.verbs.QueuePairAddress;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.QueuePairAddress;
 
 @Timeout(30)
 class PingPongExchangeTest {

@@ -170,7 +170,7 @@ class RcopyDeviceTest {
     copyTo("[" + HOST).assertFailed("is not SERVER or SERVER:NAME");
     copyTo(HOST + ":..").assertFailed("\"..\" is not a plain file name");
     copyTo("no.such.host.invalid").assertFailed("no host is named");
-    copyTo(HOST).assertFailed("Nobody listens at that port");
+    copyTo(HOST).assertFailed("No program listens on that port");
     Outcome.of("rcopy", "-n", "1", "--timeout", "1", "-p", String.valueOf(port))
         .assertFailed("no client connected within 1 s");
   }

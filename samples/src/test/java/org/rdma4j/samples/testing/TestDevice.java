@@ -3,9 +3,9 @@ package org.rdma4j.samples.testing;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.util.List;
-import org.rdma4j.verbs.GidEntry;
-import org.rdma4j.verbs.GidType;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.address.GidEntry;
+import org.rdma4j.verbs.address.GidType;
 
 /** The first RDMA device of this machine and one of its GIDs, as command lines name them. */
 public final class TestDevice {
