@@ -17,22 +17,22 @@ final class InliningTest {
   private static final List<String> POLLING =
       List.of(
           "verbs.Completions::poll",
-          "verbs.HotCall::poll",
-          "verbs.HotCall::own",
+          "datapath.HotCall::poll",
+          "datapath.HotCall::own",
           "bindings.inlines.DataPath::ibv_poll_cq$critical");
   private static final List<String> POSTING =
       List.of(
           "verbs.SendRequests::add",
-          "verbs.RequestChain::add",
+          "datapath.RequestChain::add",
           "verbs.SendRequests::from",
-          "verbs.RequestChain::addPiece",
+          "datapath.RequestChain::addPiece",
           "verbs.MemoryRegion::addressOf",
           "verbs.SendRequests::signaled",
           "verbs.SendRequests::post",
-          "verbs.RequestChain::post",
-          "verbs.HotCall::post",
-          "verbs.HotCall::own",
-          "verbs.HotCall::check",
+          "datapath.RequestChain::post",
+          "datapath.HotCall::post",
+          "datapath.HotCall::own",
+          "datapath.HotCall::check",
           "bindings.inlines.DataPath::ibv_post$critical",
           "verbs.Completions::requireSuccess",
           "verbs.Completions::workRequestId",
