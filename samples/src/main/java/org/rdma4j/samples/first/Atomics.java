@@ -4,11 +4,8 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
-import org.rdma4j.verbs.AtomicCapability;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
-import org.rdma4j.verbs.GidEntry;
-import org.rdma4j.verbs.GidType;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.ProtectionDomain;
@@ -16,6 +13,9 @@ import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.SendRequests;
+import org.rdma4j.verbs.address.GidEntry;
+import org.rdma4j.verbs.address.GidType;
+import org.rdma4j.verbs.attribute.AtomicCapability;
 
 /**
  * Changes a number in the memory of a peer. Each request reads and writes the number in one step,
@@ -54,9 +54,9 @@ public final class Atomics {
 
       // The remote queue pair must allow atomics, as the remote memory does.
       int gid = gidIndex(device);
-      localQueuePair.connect(PathConfig.to(remoteQueuePair.address(PORT, gid, 0)).gidIndex(gid));
+      localQueuePair.connect(PathConfig.to(remoteQueuePair.address(PORT, gid)).gidIndex(gid));
       remoteQueuePair.connect(
-          PathConfig.to(localQueuePair.address(PORT, gid, 0))
+          PathConfig.to(localQueuePair.address(PORT, gid))
               .gidIndex(gid)
               .access(AccessFlag.REMOTE_ATOMIC));
 

@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.ConnectionParameters;
-import org.rdma4j.cm.MessageQueues;
 import org.rdma4j.cm.PortSpace;
+import org.rdma4j.cm.SimpleMessages;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemorySlice;
@@ -61,7 +61,7 @@ public final class CmEcho {
           // A queue pair with a protection domain and completion queues, for one send and one
           // receive at a time. C: rdma_create_qp. For more, peer.id().createQueuePair makes one
           // that is used as in RcPingPong.
-          MessageQueues queues = MessageQueues.create(peer.id(), 1, 1)) {
+          SimpleMessages queues = SimpleMessages.create(peer.id(), 1, 1)) {
         MemoryRegion memory = queues.registerMessages(BUFFER_BYTES); // C: rdma_reg_msgs
 
         // The receive is posted before the client can send: before accepting. C: rdma_post_recv.
@@ -84,7 +84,7 @@ public final class CmEcho {
       id.resolveAddress(new InetSocketAddress(host, PORT), TIMEOUT);
       id.resolveRoute(TIMEOUT);
       System.out.println("using the device " + id.id().device().info().name());
-      try (MessageQueues queues = MessageQueues.create(id.id(), 1, 1)) {
+      try (SimpleMessages queues = SimpleMessages.create(id.id(), 1, 1)) {
         MemoryRegion outgoing = queues.registerMessages(BUFFER_BYTES);
         MemoryRegion incoming = queues.registerMessages(BUFFER_BYTES);
         queues.postReceive(1, incoming.slice(0, BUFFER_BYTES));
@@ -107,7 +107,7 @@ public final class CmEcho {
   }
 
   /** Sends a message, and waits until its memory may change again. */
-  private static void send(MessageQueues queues, MemorySlice message) throws InterruptedException {
+  private static void send(SimpleMessages queues, MemorySlice message) throws InterruptedException {
     queues.postSend(2, message); // C: rdma_post_send
     if (queues.awaitSend(TIMEOUT).isEmpty()) { // C: rdma_get_send_comp
       throw new IllegalStateException("the send did not complete in time");

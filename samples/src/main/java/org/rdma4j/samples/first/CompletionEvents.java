@@ -5,8 +5,6 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
-import org.rdma4j.verbs.GidEntry;
-import org.rdma4j.verbs.GidType;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
@@ -14,6 +12,8 @@ import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SendRequests;
+import org.rdma4j.verbs.address.GidEntry;
+import org.rdma4j.verbs.address.GidType;
 
 /**
  * Sleeps until a message arrives. Polling a completion queue, as the other programs do, is fastest,
@@ -43,8 +43,8 @@ public final class CompletionEvents {
             domain.createQueuePair(QueuePairConfig.reliable(queue).receiveDepth(MESSAGES))) {
 
       int gid = gidIndex(device);
-      sender.connect(PathConfig.to(receiver.address(PORT, gid, 0)).gidIndex(gid));
-      receiver.connect(PathConfig.to(sender.address(PORT, gid, 0)).gidIndex(gid));
+      sender.connect(PathConfig.to(receiver.address(PORT, gid)).gidIndex(gid));
+      receiver.connect(PathConfig.to(sender.address(PORT, gid)).gidIndex(gid));
 
       // The messages have no bytes, so the receives need no memory. One call posts them all.
       ReceiveRequests receives = receiver.receiveRequests(MESSAGES);

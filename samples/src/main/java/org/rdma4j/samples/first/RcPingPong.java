@@ -10,18 +10,18 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
-import org.rdma4j.verbs.Gid;
-import org.rdma4j.verbs.GidEntry;
-import org.rdma4j.verbs.GidType;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
-import org.rdma4j.verbs.QueuePairAddress;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SendRequests;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.GidEntry;
+import org.rdma4j.verbs.address.GidType;
+import org.rdma4j.verbs.address.QueuePairAddress;
 
 /**
  * Two processes send a message back and forth over a reliable connection (RC), and measure how long
@@ -62,19 +62,21 @@ public final class RcPingPong {
         QueuePair queuePair =
             domain.createQueuePair(QueuePairConfig.reliable(sendQueue, receiveQueue))) {
 
-      // Exchange the addresses: port (LID on InfiniBand, GID on Ethernet) and queue pair number.
+      // Exchange the addresses: port (LID on InfiniBand, GID on Ethernet), queue pair number, and
+      // the number of the first packet.
       int gid = gidIndex(device);
-      QueuePairAddress local = queuePair.address(PORT, gid, 0);
+      QueuePairAddress local = queuePair.address(PORT, gid);
       peer.setSoTimeout((int) TIMEOUT.toMillis());
       DataOutputStream out = new DataOutputStream(peer.getOutputStream());
       out.writeInt(local.lid());
       out.writeInt(local.queuePairNumber());
+      out.writeInt(local.sequenceNumber());
       out.writeLong(local.gid().subnetPrefix());
       out.writeLong(local.gid().interfaceId());
       DataInputStream in = new DataInputStream(peer.getInputStream());
       QueuePairAddress remote =
           new QueuePairAddress(
-              in.readInt(), in.readInt(), 0, new Gid(in.readLong(), in.readLong()));
+              in.readInt(), in.readInt(), in.readInt(), new Gid(in.readLong(), in.readLong()));
       System.out.println("local:  " + local + "\nremote: " + remote);
 
       // Connect to the peer's queue pair. C: ibv_modify_qp, to the states INIT, RTR (ready to

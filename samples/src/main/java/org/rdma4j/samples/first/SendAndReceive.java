@@ -5,14 +5,14 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
-import org.rdma4j.verbs.GidEntry;
-import org.rdma4j.verbs.GidType;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.address.GidEntry;
+import org.rdma4j.verbs.address.GidType;
 
 /**
  * Sends one message from a queue pair to another. Both are in this process, to keep it simple.
@@ -55,8 +55,8 @@ public final class SendAndReceive {
       // Each queue pair gets the address of the other one: the GID of its port, and its number.
       // C: ibv_modify_qp, to the states INIT, RTR (ready to receive) and RTS (ready to send).
       int gid = gidIndex(device);
-      sender.connect(PathConfig.to(receiver.address(PORT, gid, 0)).gidIndex(gid));
-      receiver.connect(PathConfig.to(sender.address(PORT, gid, 0)).gidIndex(gid));
+      sender.connect(PathConfig.to(receiver.address(PORT, gid)).gidIndex(gid));
+      receiver.connect(PathConfig.to(sender.address(PORT, gid)).gidIndex(gid));
 
       // A receive says where to write the next message. Post it first: a message that finds no
       // receive has to wait. C: ibv_post_recv.

@@ -5,8 +5,6 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
-import org.rdma4j.verbs.GidEntry;
-import org.rdma4j.verbs.GidType;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.ProtectionDomain;
@@ -14,6 +12,8 @@ import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.SendRequests;
+import org.rdma4j.verbs.address.GidEntry;
+import org.rdma4j.verbs.address.GidType;
 
 /**
  * Writes to the memory of a peer, and reads from it. The peer's program takes no part in that: it
@@ -48,9 +48,9 @@ public final class WriteAndRead {
 
       // The remote queue pair must allow it, too. So the owner can choose which peers may do what.
       int gid = gidIndex(device);
-      localQueuePair.connect(PathConfig.to(remoteQueuePair.address(PORT, gid, 0)).gidIndex(gid));
+      localQueuePair.connect(PathConfig.to(remoteQueuePair.address(PORT, gid)).gidIndex(gid));
       remoteQueuePair.connect(
-          PathConfig.to(localQueuePair.address(PORT, gid, 0))
+          PathConfig.to(localQueuePair.address(PORT, gid))
               .gidIndex(gid)
               .access(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ));
 
