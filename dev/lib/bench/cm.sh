@@ -47,6 +47,7 @@ run() {
   # a long time.
   java_connecting=("$(dev/lib/jdk)/bin/java" -XX:-TieredCompilation -XX:CompileThreshold=800 -jar "$jar")
   unset JAVA_TOOL_OPTIONS
+  trap report_failure EXIT
   compare 'rping -C 2000 -S 64, us per ping (target: 1.15 or less)' C Java c_rping java_rping
   compare 'cmtime -c 100, us to set up a connection (target: 1.18 or less)' C Java c_cmtime java_cmtime
   compare '64-byte round trip, us (target: 1.15 or less)' 'rc-pingpong -e' connection \
@@ -62,13 +63,20 @@ address() {
   printf '%d.%d.%d.%d\n' "0x${value:24:2}" "0x${value:26:2}" "0x${value:28:2}" "0x${value:30:2}"
 }
 
+# Some of the programs fail without a message, and the messages of others are not shown.
+report_failure() {
+  (($? == 0)) || echo "dev/bench: $measured failed: run its programs alone to see why" >&2
+}
+
 # compare TITLE LEFT RIGHT LEFT_FUNCTION RIGHT_FUNCTION
 compare() {
   local i left right ratios=()
   echo "== $1"
   printf '%6s %14s %14s %8s\n' pair "$2" "$3" ratio
   for ((i = 1; i <= pairs; i++)); do
+    measured="$2 ($1)"
     left=$($4)
+    measured="$3 ($1)"
     right=$($5)
     ratios+=("$(ratio "$right" "$left")")
     printf '%6d %14s %14s %8s\n' "$i" "$left" "$right" "${ratios[-1]}"
