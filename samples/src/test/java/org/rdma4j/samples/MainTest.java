@@ -171,18 +171,16 @@ class MainTest {
 
     assertThat(outcome.status()).isEqualTo(2);
     assertThat(outcome.out()).isEmpty();
+    List<String> words = List.of(args.split(" "));
+    boolean named = !args.isEmpty() && !args.equals("ping");
     assertThat(outcome.err())
         .singleElement()
         .asString()
-        .startsWith(isProgram(args) ? args.split(" ")[0] + ": " : "rdma4j-samples: ")
+        .startsWith((named ? words.get(0) : "rdma4j-samples") + ": ")
         .contains(message)
         .endsWith(
             "(see java -jar rdma4j-samples.jar %s--help)"
-                .formatted(isProgram(args) ? args.split(" ")[0] + " " : ""));
-  }
-
-  private static boolean isProgram(String args) {
-    return !args.isEmpty() && !args.equals("ping");
+                .formatted(named ? words.get(0) + " " : ""));
   }
 
   @Test

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -65,7 +66,7 @@ final class ReadmeCommands {
     }
 
     Server server() {
-      return SERVERS.get(first.get(0));
+      return Objects.requireNonNull(SERVERS.get(first.get(0)));
     }
 
     /** Returns whether the server runs until it is killed. */
@@ -84,7 +85,7 @@ final class ReadmeCommands {
   static List<Run> ofReadme() throws IOException {
     Path directory = Path.of("").toAbsolutePath();
     while (!Files.isDirectory(directory.resolve("samples"))) {
-      directory = directory.getParent();
+      directory = Objects.requireNonNull(directory.getParent());
     }
     return runs(Files.readAllLines(directory.resolve("README.md")));
   }

@@ -16,7 +16,7 @@ enum DatagramSpace {
     this.number = number;
   }
 
-  /** Returns the port space. It loads the library, so it must not be needed to print the help. */
+  /** Returns the port space. Not a field: {@link PortSpace} would be loaded to print the help. */
   PortSpace space() {
     return this == UDP ? PortSpace.UDP : PortSpace.IPOIB;
   }

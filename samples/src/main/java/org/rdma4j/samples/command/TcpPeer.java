@@ -154,7 +154,7 @@ public final class TcpPeer implements AutoCloseable {
   private Failure broken(IOException failure) {
     return failure instanceof SocketTimeoutException
         ? new Failure(
-            ("the peer connected but did not send its whole message in time; check that it is %s")
+            "the peer connected but did not send its whole message in time; check that it is %s"
                 .formatted(program),
             failure)
         : new Failure(

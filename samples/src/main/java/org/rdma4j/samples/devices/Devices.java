@@ -1,6 +1,7 @@
 package org.rdma4j.samples.devices;
 
 import java.io.PrintWriter;
+import java.util.List;
 import org.rdma4j.samples.command.DebugOption;
 import org.rdma4j.samples.command.Version;
 import org.rdma4j.verbs.DeviceInfo;
@@ -24,10 +25,11 @@ public final class Devices implements Runnable {
 
   @Override
   public void run() {
+    List<DeviceInfo> devices = RdmaDevice.list();
     PrintWriter out = spec.commandLine().getOut();
     out.printf("    %-16s\t   node GUID%n", "device");
     out.printf("    %-16s\t----------------%n", "------");
-    for (DeviceInfo device : RdmaDevice.list()) {
+    for (DeviceInfo device : devices) {
       out.printf("    %-16s\t%016x%n", device.name(), device.guid().value());
     }
   }
