@@ -20,7 +20,7 @@
  *
  * <h2>Running them</h2>
  *
- * After {@code mvn package -DskipTests}, from the top folder of the project:
+ * After {@code mvn package -DskipTests}, from the top folder of the project, with Java 22 or later:
  *
  * <pre>
  * java --enable-native-access=ALL-UNNAMED -cp samples/target/rdma4j-samples.jar \

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 /** One of the first programs, in a JVM of its own. */
 final class FirstProgram implements AutoCloseable {
   /** A JVM that starts in an emulated guest of a busy machine takes its time. */
-  private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(150);
+  private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(300);
 
   private final Process process;
   private final Path out;

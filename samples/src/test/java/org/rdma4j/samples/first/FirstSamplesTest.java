@@ -99,6 +99,16 @@ class FirstSamplesTest {
     assertThat(ended.status()).isEqualTo(1);
   }
 
+  @Test
+  void anUnknownDeviceIsReportedInOneLine() throws Exception {
+    FirstProgram.Ended ended = FirstProgram.run("SendAndReceive", "nosuchdevice0");
+    assertThat(ended.err())
+        .singleElement()
+        .asString()
+        .startsWith("SendAndReceive: no RDMA device is named \"nosuchdevice0\"");
+    assertThat(ended.status()).isEqualTo(1);
+  }
+
   /** Arguments by which a program finds no device, or no server, although there is a device. */
   private static String[] unusable(String program) {
     return switch (program) {
