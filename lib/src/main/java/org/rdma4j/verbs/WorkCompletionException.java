@@ -2,7 +2,10 @@ package org.rdma4j.verbs;
 
 import org.rdma4j.RdmaException;
 
-/** A work request ended in failure: a completion whose status is not SUCCESS. */
+/**
+ * Thrown for a work request that failed: its completion has a status other than SUCCESS. The
+ * message contains the status and {@linkplain CompletionStatus#advice what to do about it}.
+ */
 public final class WorkCompletionException extends RdmaException {
   private static final long serialVersionUID = 1L;
 
@@ -23,7 +26,7 @@ public final class WorkCompletionException extends RdmaException {
     super(
         "work request %d of queue pair %d".formatted(workRequestId, queuePairNumber),
         0,
-        status + " (vendor error 0x" + Integer.toHexString(vendorError) + ")");
+        "%s (vendor error 0x%x). %s".formatted(status, vendorError, status.advice()));
     this.status = status;
     this.vendorError = vendorError;
     this.workRequestId = workRequestId;
@@ -31,16 +34,16 @@ public final class WorkCompletionException extends RdmaException {
   }
 
   /**
-   * How it ended.
+   * Returns how the request ended.
    *
-   * @return the status, which is not SUCCESS
+   * @return a status other than SUCCESS
    */
   public CompletionStatus status() {
     return status;
   }
 
   /**
-   * The provider's own code of what happened.
+   * Returns the provider's own code for the failure.
    *
    * @return {@code vendor_err} of {@code struct ibv_wc}
    */
@@ -49,7 +52,7 @@ public final class WorkCompletionException extends RdmaException {
   }
 
   /**
-   * The request.
+   * Returns the id of the request.
    *
    * @return the id that it was posted with
    */
@@ -58,9 +61,9 @@ public final class WorkCompletionException extends RdmaException {
   }
 
   /**
-   * The queue pair it was posted to.
+   * Returns the number of the queue pair that the request was posted to.
    *
-   * @return its number
+   * @return the number, 0 to 0xffffff
    */
   public int queuePairNumber() {
     return queuePairNumber;

@@ -279,7 +279,10 @@ final class FailuresTest {
       assertThat(failed.workRequestId()).isEqualTo(77);
       assertThat(failed.queuePairNumber()).isEqualTo(loopback.b.queuePair.number());
       assertThat(failed.vendorError()).isEqualTo(loopback.b.completions.vendorError(0));
-      assertThat(failed).hasMessageContaining("77").hasMessageContaining("FLUSHED");
+      assertThat(failed)
+          .hasMessageContaining("77")
+          .hasMessageContaining("FLUSHED")
+          .hasMessageEndingWith(CompletionStatus.FLUSHED.advice());
     }
   }
 
