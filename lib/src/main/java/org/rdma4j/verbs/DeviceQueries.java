@@ -171,7 +171,6 @@ final class DeviceQueries {
   }
 
   EthernetDestination resolveEthernet(AddressVector vector, GlobalRoute route) {
-    Range.checkIndex("GID index", route.gidIndex(), port(vector.port()).gidTableLength());
     return lifetime.whileOpen(
         () -> {
           try (Arena arena = Arena.ofConfined()) {

@@ -248,7 +248,7 @@ public final class QueuePair implements AutoCloseable {
    */
   public QueuePairAddress address(int port, int gidIndex) {
     RdmaDevice device = domain.device();
-    Gid gid = gidIndex == PathConfig.NO_GID ? Gid.ZERO : device.gid(port, gidIndex);
+    Gid gid = gidIndex == PathConfig.NO_GID ? Gid.ZERO : device.requireGid(port, gidIndex);
     return new QueuePairAddress(device.port(port).lid(), number(), sequenceNumber, gid);
   }
 

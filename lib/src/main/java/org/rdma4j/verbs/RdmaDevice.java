@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_context;
@@ -387,7 +388,7 @@ public final class RdmaDevice implements AutoCloseable {
     if (route == null) {
       throw new IllegalArgumentException(vector + " has no global route, must have one");
     }
-    checkPort(vector.port());
+    requireGid(vector.port(), route.gidIndex());
     return queries.resolveEthernet(vector, route);
   }
 
@@ -644,6 +645,31 @@ public final class RdmaDevice implements AutoCloseable {
   /** The context, for those whose life lies within this one's. */
   MemorySegment context() {
     return context;
+  }
+
+  /**
+   * Returns the GID at an index of a port's table.
+   *
+   * @throws IllegalArgumentException if the port does not exist or the entry is empty; the message
+   *     lists the GIDs in use
+   */
+  Gid requireGid(int port, int index) {
+    Gid gid = gid(port, index);
+    if (gid.isZero()) {
+      throw new IllegalArgumentException(
+          "port %d of %s has no GID at index %d; RdmaDevice.gids() lists those in use: %s"
+              .formatted(port, info.name(), index, gidsInUse(port)));
+    }
+    return gid;
+  }
+
+  private String gidsInUse(int port) {
+    String gids =
+        gids().stream()
+            .filter(entry -> entry.port() == port)
+            .map(entry -> "%d (%s, %s)".formatted(entry.index(), entry.gid(), entry.type()))
+            .collect(Collectors.joining(", "));
+    return gids.isEmpty() ? "none" : gids;
   }
 
   void checkPort(int port) {

@@ -36,6 +36,9 @@ final class StateSteps {
   void readyToReceive(PathConfig path) {
     requireConnection("startDatagrams");
     device().checkPort(path.port());
+    if (path.gidIndex() != PathConfig.NO_GID) {
+      device().requireGid(path.port(), path.gidIndex());
+    }
     if (isReliable()) {
       Range.check("remoteReads", path.remoteReads(), 0, device().limits().maxResponderReads());
     }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.OptionalInt;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -23,6 +24,7 @@ import org.rdma4j.verbs.address.EthernetDestination;
 import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.address.GidType;
+import org.rdma4j.verbs.address.QueuePairAddress;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 import org.rdma4j.verbs.attribute.LinkLayer;
 import org.rdma4j.verbs.attribute.NodeType;
@@ -34,6 +36,9 @@ import org.rdma4j.verbs.attribute.TransportType;
 @Tag("device")
 @Timeout(120)
 final class DevicesTest {
+  /** The last index that a path can have; the table of soft-RoCE has 1024 entries. */
+  private static final int EMPTY_GID = 255;
+
   private RdmaDevice device;
 
   @BeforeEach
@@ -206,6 +211,33 @@ final class DevicesTest {
   void anEmptyGidEntryIsZero() {
     int last = device.port(1).gidTableLength() - 1;
     assertThat(device.gid(1, last).isZero()).isTrue();
+  }
+
+  @Test
+  void anEmptyGidIndexIsRefusedWithThoseInUse() {
+    GidEntry used = device.gids().getFirst();
+    String inUse = "%d (%s, ".formatted(used.index(), used.gid());
+    try (ProtectionDomain domain = device.allocateProtectionDomain();
+        CompletionQueue queue = device.createCompletionQueue(100);
+        QueuePair queuePair = domain.createQueuePair(QueuePairConfig.reliable(queue))) {
+      QueuePairAddress address = queuePair.address(1, Loopback.gidIndex(device));
+      List<ThrowingCallable> calls =
+          List.of(
+              () -> queuePair.address(1, EMPTY_GID),
+              () -> queuePair.connect(PathConfig.to(address).gidIndex(EMPTY_GID)),
+              () -> device.resolveEthernet(AddressVector.to(address.gid(), 1, EMPTY_GID)));
+      for (ThrowingCallable call : calls) {
+        assertThatThrownBy(call)
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("no GID at index " + EMPTY_GID)
+            .hasMessageContaining(inUse);
+      }
+      assertThatThrownBy(
+              () -> domain.createAddressHandle(AddressVector.to(address.gid(), 1, EMPTY_GID)))
+          .isInstanceOf(RdmaException.class)
+          .hasMessageContaining("gidIndex=" + EMPTY_GID)
+          .hasMessageContaining("RdmaDevice.gids()");
+    }
   }
 
   @Test
