@@ -114,16 +114,28 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
+   * Checks whether this process can use RDMA on this machine, and if not, why. It loads the native
+   * libraries, opens each device for a moment and looks for an active port, and opens an event
+   * channel of the connection manager. It takes some milliseconds for each device and throws no
+   * exception.
+   *
+   * @return what was found, with the names of the devices that can be used
+   */
+  public static RdmaAvailability availability() {
+    return AvailabilityCheck.of(new AvailabilityCheck.ThisMachine());
+  }
+
+  /**
    * Opens a device, {@code ibv_open_device}, and queries its attributes. Posts and polls are called
    * {@linkplain CallStyle#CRITICAL critically} where it is an adapter whose provider does not enter
    * the kernel for them.
    *
    * @param name its name, as in {@link #list}
    * @return the open device
-   * @throws IllegalArgumentException where there is none of that name; the message names those
-   *     there are
-   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
-   * @throws RdmaException where it cannot be opened: EACCES where the user may not
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws RdmaException if the device cannot be opened: ENODEV if there is no device of that name
+   *     (the message names the devices that there are), ENOENT or EACCES if this user may not open
+   *     its file in {@code /dev/infiniband}
    */
   public static RdmaDevice open(String name) {
     return open(name, null);
@@ -135,9 +147,8 @@ public final class RdmaDevice implements AutoCloseable {
    * @param name its name, as in {@link #list}
    * @param callStyle how posts and polls are called; null where the device decides
    * @return the open device
-   * @throws IllegalArgumentException where there is none of that name
-   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
-   * @throws RdmaException where it cannot be opened
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws RdmaException if the device cannot be opened, as for {@link #open(String)}
    */
   public static RdmaDevice open(String name, @Nullable CallStyle callStyle) {
     return DeviceList.find(name, (device, info) -> open(device, info, callStyle));
