@@ -4,6 +4,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.DeviceInfo;
 import org.rdma4j.verbs.PathConfig;
@@ -25,8 +26,9 @@ record LocalPort(RdmaDevice device, int port, int gidIndex) {
   /**
    * Opens the configured device, or by default the first one that has an active port.
    *
-   * @throws IllegalArgumentException if the configured device, port or GID does not exist
-   * @throws RdmaException if no port is active, or a device cannot be opened
+   * @throws IllegalArgumentException if there is no such port or GID
+   * @throws RdmaException if there is no such device, no port is active, or a device cannot be
+   *     opened
    */
   static LocalPort open(EndpointConfig config) {
     List<String> names =
@@ -48,22 +50,19 @@ record LocalPort(RdmaDevice device, int port, int gidIndex) {
       }
       device.close();
     }
-    throw noActivePort(config, names);
-  }
-
-  private static RdmaException noActivePort(EndpointConfig config, List<String> devices) {
-    String call = "looking for an active port";
-    if (devices.isEmpty()) {
-      return new RdmaException(call, 0, "This machine has no RDMA device; rdma link lists them");
+    if (names.isEmpty()) {
+      throw new RdmaException(
+          "looking for an active port",
+          ErrorNumber.ENODEV.value(),
+          RdmaDevice.availability().explanation());
     }
-    String names = String.join(", ", devices);
-    return new RdmaException(
-        call,
+    throw new RdmaException(
+        "looking for an active port",
         0,
-        (config.port().isPresent()
-                ? "Port " + config.port().getAsInt() + " of " + names + " is not active"
-                : "No port of " + names + " is active")
-            + "; check its cable and its network interface (rdma link shows the state)");
+        "%s of %s is not active: connect it (rdma link shows its state)"
+            .formatted(
+                config.port().isPresent() ? "Port " + config.port().getAsInt() : "Any port",
+                String.join(", ", names)));
   }
 
   private static OptionalInt activePort(RdmaDevice device, OptionalInt configured) {

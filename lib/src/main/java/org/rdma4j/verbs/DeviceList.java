@@ -45,17 +45,15 @@ final class DeviceList {
         });
   }
 
-  private static IllegalArgumentException noSuchDevice(String name, List<MemorySegment> devices) {
-    return new IllegalArgumentException(
-        "no RDMA device is named \""
-            + name
-            + "\"; "
-            + (devices.isEmpty()
-                ? "this machine has none (rdma link shows them)"
-                : "there are "
-                    + devices.stream()
-                        .map(device -> info(device).name())
-                        .collect(Collectors.joining(", "))));
+  private static RdmaException noSuchDevice(String name, List<MemorySegment> devices) {
+    String names =
+        devices.stream().map(device -> info(device).name()).collect(Collectors.joining(", "));
+    return new RdmaException(
+        "ibv_open_device(" + name + ")",
+        ErrorNumber.ENODEV.value(),
+        names.isEmpty()
+            ? DeviceFiles.ofThisMachine().whyNoneIsListed()
+            : "On this machine there are " + names);
   }
 
   private interface Use<T> {

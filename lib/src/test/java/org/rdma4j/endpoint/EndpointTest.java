@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionStatus;
@@ -416,8 +417,9 @@ final class EndpointTest {
   @Test
   void whatTheMachineDoesNotHaveIsReported() {
     assertThatThrownBy(() -> connectWith(CONFIG.device("nosuchdevice0")))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("nosuchdevice0");
+        .isInstanceOf(RdmaException.class)
+        .hasMessageContaining("nosuchdevice0")
+        .hasMessageContaining("ENODEV");
     assertThatThrownBy(() -> connectWith(CONFIG.port(99)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("99");
