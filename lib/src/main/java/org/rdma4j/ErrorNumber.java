@@ -1,8 +1,9 @@
 package org.rdma4j;
 
-/**
- * The errno values of Linux that verbs calls report. They are the same on x86-64 and on AArch64.
- */
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** The errno values of Linux that RDMA calls report. They are the same on x86-64 and on AArch64. */
 public enum ErrorNumber {
   /** Operation not permitted. */
   EPERM(1, "operation not permitted"),
@@ -84,78 +85,15 @@ public enum ErrorNumber {
     return value;
   }
 
-  /**
-   * Returns the name of an errno value.
-   *
-   * @param errno the value
-   * @return the name, such as {@code ENOMEM}; the number if this enum does not have it
-   */
-  static String name(int errno) {
-    for (ErrorNumber number : values()) {
-      if (number.value == errno) {
-        return number.name();
-      }
-    }
-    return Integer.toString(errno);
+  /** Returns the constant for an errno value; empty if this enum does not contain it. */
+  static Optional<ErrorNumber> of(int errno) {
+    return Stream.of(values()).filter(number -> number.value == errno).findFirst();
   }
 
-  /** Describes an errno value, such as {@code ENOMEM (12), cannot allocate memory}. */
+  /** Returns a description, such as {@code ENOMEM (12), cannot allocate memory}. */
   static String describe(int errno) {
-    for (ErrorNumber number : values()) {
-      if (number.value == errno) {
-        return number.name() + " (" + errno + "), " + number.meaning;
-      }
-    }
-    return "errno " + errno;
-  }
-
-  /** Says what a person can do about an errno value from a call; empty if nothing is known. */
-  static String advice(String call, int errno) {
-    if (errno == EOPNOTSUPP.value || errno == ENOSYS.value) {
-      return "This device's provider does not support the call";
-    }
-    if (call.startsWith("rdma_create_event_channel")) {
-      return adviceOnChannels(errno);
-    }
-    if ((call.startsWith("rdma_resolve_addr") || call.startsWith("rdma_bind_addr"))
-        && (errno == ENODEV.value || errno == EADDRNOTAVAIL.value)) {
-      return "No RDMA device has that address, or leads there: 'rdma link' shows the network"
-          + " interface of each, 'ip address' their addresses";
-    }
-    if (errno == ENODEV.value || errno == EIO.value) {
-      return "The device is gone, or its driver was unloaded: close it and open it again";
-    }
-    if (errno == EMFILE.value) {
-      return "Raise the limit of open files (ulimit -n), or look for objects that are not closed";
-    }
-    if (call.startsWith("ibv_reg_mr") && errno == ENOMEM.value) {
-      return "Registered memory is locked: raise the memlock limit (ulimit -l, or LimitMEMLOCK= of"
-          + " the service), or register less";
-    }
-    if (call.startsWith("ibv_open_device") && (errno == EACCES.value || errno == EPERM.value)) {
-      return "The user may not open /dev/infiniband/uverbs*: add it to the group that owns them";
-    }
-    if (call.startsWith("ibv_post") && errno == ENOMEM.value) {
-      return "The queue is full: poll completions before posting more, or create it deeper";
-    }
-    if (call.startsWith("ibv_modify_qp") && errno == EINVAL.value) {
-      return "The queue pair's state does not allow this step, or an attribute of the path is"
-          + " invalid: on RoCE a path needs a GID index of this port";
-    }
-    if (call.startsWith("ibv_create") && errno == EINVAL.value) {
-      return "A capacity is beyond what the device grants";
-    }
-    return "";
-  }
-
-  private static String adviceOnChannels(int errno) {
-    if (errno == EACCES.value || errno == EPERM.value) {
-      return "The user may not open /dev/infiniband/rdma_cm, or the kernel's module rdma_ucm is too"
-          + " old or not loaded";
-    }
-    return errno == EMFILE.value
-        ? "Raise the limit of open files (ulimit -n), or look for channels that are not closed"
-        : "The connection manager needs an RDMA device ('rdma link' shows them) and the kernel's"
-            + " module rdma_ucm";
+    return of(errno)
+        .map(number -> number.name() + " (" + errno + "), " + number.meaning)
+        .orElse("errno " + errno);
   }
 }

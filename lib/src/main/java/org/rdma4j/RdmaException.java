@@ -24,7 +24,7 @@ public class RdmaException extends RuntimeException {
    * @param errno the errno value
    */
   public RdmaException(String call, int errno) {
-    this(call, errno, ErrorNumber.advice(call, errno));
+    this(call, errno, Advice.on(call, errno));
   }
 
   /**
@@ -68,6 +68,6 @@ public class RdmaException extends RuntimeException {
    * @return such as {@code ENOMEM}; the number in decimal where it has no name here
    */
   public final String errnoName() {
-    return ErrorNumber.name(errno);
+    return ErrorNumber.of(errno).map(ErrorNumber::name).orElseGet(() -> Integer.toString(errno));
   }
 }

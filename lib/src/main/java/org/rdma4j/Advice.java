@@ -1,0 +1,134 @@
+package org.rdma4j;
+
+/** What a user can do about a failed call, by the C function and the errno value. */
+final class Advice {
+  private static final String NOT_SUPPORTED =
+      "The device's provider or its kernel driver does not support the call";
+  private static final String REMOVED =
+      "The device was removed or its driver was unloaded: close it and open it again";
+  private static final String REMOVED_BEFORE_OPEN =
+      "The device was removed: RdmaDevice.list() returns the devices that are there now";
+  private static final String NO_DEVICE =
+      "This process sees no RDMA device. 'rdma link' shows the devices of this machine, and"
+          + " RdmaDevice.availability() says what is missing";
+  private static final String NO_DEVICE_AT_ADDRESS =
+      "No RDMA device that this process can open has this address or leads to it. Use an address of"
+          + " a device's network interface: 'rdma link' shows the interfaces, 'ip address' their"
+          + " addresses. 127.0.0.1 and ::1 belong to no device";
+  private static final String NOT_A_LOCAL_ADDRESS =
+      "No network interface of this machine has this address: 'ip address' shows their addresses";
+  private static final String NO_ROUTE =
+      "This machine has no route to the address: 'ip route' shows its routes";
+  private static final String NO_HOST = "No host answers at the address";
+  private static final String TOO_MANY_FILES =
+      "Raise the limit of open files (ulimit -n), or close objects that are no longer used";
+  private static final String MEMLOCK =
+      "Registered memory is locked: raise the memlock limit (ulimit -l, or LimitMEMLOCK= of the"
+          + " service), or register less";
+  private static final String QUEUE_FULL =
+      "The queue is full: poll completions before posting more, or create a longer queue";
+  private static final String DEVICE_FILE =
+      "The device's file /dev/infiniband/uverbs* cannot be opened. Allow this user to read and"
+          + " write"
+          + " it (ls -l /dev/infiniband shows its group and mode), load the kernel module"
+          + " ib_uverbs,"
+          + " or pass /dev/infiniband into the container";
+  private static final String CONNECTION_MANAGER_FILE =
+      "The file /dev/infiniband/rdma_cm cannot be opened. Load the kernel module rdma_ucm (modprobe"
+          + " rdma_ucm), allow this user to read and write the file, or pass /dev/infiniband into"
+          + " the container";
+  private static final String EMPTY_GID =
+      "The port's GID table has no GID at this index: RdmaDevice.gids() lists the GIDs in use";
+  private static final String STATE_OR_PATH =
+      "The queue pair's state does not allow this step, or an attribute of the path is invalid: on"
+          + " RoCE a path needs a GID index of this port";
+  private static final String ADDRESS_VECTOR =
+      "The address vector is invalid: on RoCE it needs a global route with a GID index of this"
+          + " port";
+  private static final String CAPACITY =
+      "A capacity is larger than the device supports: RdmaDevice.attributes() returns the limits";
+
+  private Advice() {}
+
+  /** Returns what to do; empty if nothing is known. */
+  static String on(String call, int errno) {
+    return ErrorNumber.of(errno).map(number -> on(call, number)).orElse("");
+  }
+
+  private static String on(String call, ErrorNumber number) {
+    return switch (number) {
+      case EOPNOTSUPP, ENOSYS -> NOT_SUPPORTED;
+      case EMFILE -> TOO_MANY_FILES;
+      default -> {
+        if (call.startsWith("rdma_create_event_channel")) {
+          yield number == ErrorNumber.ENODEV ? NO_DEVICE : CONNECTION_MANAGER_FILE;
+        }
+        if (call.startsWith("ibv_open_device")) {
+          yield onOpening(number);
+        }
+        yield call.startsWith("rdma_") ? onConnecting(call, number) : onDevice(call, number);
+      }
+    };
+  }
+
+  private static String onOpening(ErrorNumber number) {
+    return switch (number) {
+      // libibverbs reports ENOENT also if the file exists and may not be opened.
+      case ENOENT, EACCES, EPERM -> DEVICE_FILE;
+      case ENODEV, ENXIO, EIO -> REMOVED_BEFORE_OPEN;
+      default -> "";
+    };
+  }
+
+  private static String onConnecting(String call, ErrorNumber number) {
+    if (call.startsWith("rdma_create_id") || call.startsWith("rdma_getaddrinfo")) {
+      return number == ErrorNumber.ENODEV ? NO_DEVICE : "";
+    }
+    // Resolving a loopback address succeeds. Only resolving the route shows that it has no device.
+    boolean takesAddress =
+        call.startsWith("rdma_bind_addr")
+            || call.startsWith("rdma_resolve_addr")
+            || call.startsWith("rdma_resolve_route");
+    return switch (number) {
+      case ENODEV -> takesAddress ? NO_DEVICE_AT_ADDRESS : REMOVED;
+      case EADDRNOTAVAIL -> takesAddress ? NOT_A_LOCAL_ADDRESS : "";
+      case ENETUNREACH -> takesAddress ? NO_ROUTE : "";
+      case EHOSTUNREACH -> takesAddress ? NO_HOST : "";
+      case EIO -> REMOVED;
+      default -> "";
+    };
+  }
+
+  private static String onDevice(String call, ErrorNumber number) {
+    return switch (number) {
+      case ENODEV, EIO -> REMOVED;
+      case ENOMEM -> onMemory(call);
+      case ENODATA ->
+          call.startsWith("ibv_modify_qp") || call.startsWith("ibv_create_ah") ? EMPTY_GID : "";
+      case EINVAL -> onInvalid(call);
+      default -> "";
+    };
+  }
+
+  private static String onMemory(String call) {
+    if (call.startsWith("ibv_reg_mr") || call.startsWith("ibv_rereg_mr")) {
+      return MEMLOCK;
+    }
+    return call.startsWith("ibv_post") || call.startsWith("ibv_bind_mw") ? QUEUE_FULL : "";
+  }
+
+  private static String onInvalid(String call) {
+    if (call.startsWith("ibv_modify_qp")) {
+      return STATE_OR_PATH;
+    }
+    if (call.startsWith("ibv_create_ah")) {
+      return ADDRESS_VECTOR;
+    }
+    boolean hasCapacity =
+        call.startsWith("ibv_create_cq")
+            || call.startsWith("ibv_create_qp")
+            || call.startsWith("ibv_create_srq")
+            || call.startsWith("ibv_create_wq");
+    return hasCapacity ? CAPACITY : "";
+  }
+}
