@@ -1,11 +1,11 @@
 package org.rdma4j;
 
-/** An enum constant that stands for a constant of C's headers, and knows its value there. */
+/** An enum constant that stands for a constant of the C headers. */
 public interface NativeConstant {
   /**
-   * Returns the value that C's headers give the constant.
+   * Returns the value of the C constant.
    *
-   * @return the value of the C constant that the documentation of this one names
+   * @return the value of the C constant that the documentation of this constant names
    */
   int value();
 }

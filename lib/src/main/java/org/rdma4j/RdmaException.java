@@ -1,11 +1,11 @@
 package org.rdma4j;
 
 /**
- * A call into the RDMA libraries failed. The message names the C function, the errno by number and
- * name, and what to do about it where that is known.
+ * Thrown if a call into the RDMA libraries fails. The message contains the C function, the name and
+ * the number of the errno, and what to do about it, if that is known.
  *
- * <p>Misuse is not reported by this class: a bad argument throws {@link IllegalArgumentException}
- * before C sees it, use of a closed object {@link IllegalStateException}.
+ * <p>Misuse is not reported by this class. A bad argument throws {@link IllegalArgumentException}
+ * before C sees it, and the use of a closed object throws {@link IllegalStateException}.
  */
 public class RdmaException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -17,9 +17,9 @@ public class RdmaException extends RuntimeException {
   private final int errno;
 
   /**
-   * A call that failed with an errno.
+   * Creates the exception for a call that failed with an errno. The advice follows from both.
    *
-   * @param call the C function, with what tells this call from others, such as {@code
+   * @param call the C function and what distinguishes this call from others, such as {@code
    *     ibv_open_device(rxe0)}
    * @param errno the errno value
    */
@@ -28,11 +28,12 @@ public class RdmaException extends RuntimeException {
   }
 
   /**
-   * A call that failed with an errno, and what to do about it.
+   * Creates the exception for a call that failed, with the caller's own advice.
    *
-   * @param call the C function, with what tells this call from others
-   * @param errno the errno value, or 0 where the function gives none
-   * @param advice a sentence or more on what to do; empty where nothing is known
+   * @param call the C function and what distinguishes this call from others
+   * @param errno the errno value; 0 if the function does not return one
+   * @param advice what to do, in one or more sentences without a final period; empty if nothing is
+   *     known
    */
   public RdmaException(String call, int errno, String advice) {
     super(
@@ -45,27 +46,28 @@ public class RdmaException extends RuntimeException {
   }
 
   /**
-   * The C function that failed.
+   * Returns the call that failed.
    *
-   * @return its name, with what tells this call from others in parentheses
+   * @return the C function, followed in parentheses by what distinguishes this call from others
    */
   public final String call() {
     return call;
   }
 
   /**
-   * The errno value, as in {@code errno.h}.
+   * Returns the errno value, as in {@code errno.h}.
    *
-   * @return the value, or 0 where the function gave none
+   * @return the value; 0 if the function did not return one
    */
   public final int errno() {
     return errno;
   }
 
   /**
-   * The name of the errno value.
+   * Returns the name of the errno value.
    *
-   * @return such as {@code ENOMEM}; the number in decimal where it has no name here
+   * @return the name, such as {@code ENOMEM}; the number in decimal if {@link ErrorNumber} does not
+   *     contain it
    */
   public final String errnoName() {
     return ErrorNumber.of(errno).map(ErrorNumber::name).orElseGet(() -> Integer.toString(errno));

@@ -4,9 +4,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The device cannot do what was asked of it: its provider, its driver or this kernel does not have
- * the call, or not in that form (EOPNOTSUPP, ENOSYS). Asking again does not help; another device
- * may do it.
+ * Thrown if the device does not support a call (EOPNOTSUPP, ENOSYS): its provider, its driver or
+ * this kernel does not implement the call, or not with these arguments. Repeating the call does not
+ * help; another device may support it.
  */
 public final class UnsupportedByDeviceException extends RdmaException {
   private static final long serialVersionUID = 1L;
@@ -15,25 +15,26 @@ public final class UnsupportedByDeviceException extends RdmaException {
   private final @Nullable String device;
 
   /**
-   * A call that the device does not support.
+   * Creates the exception for a call that the device does not support.
    *
-   * @param call the C function, with what tells this call from others
+   * @param call the C function and what distinguishes this call from others
    * @param errno EOPNOTSUPP or ENOSYS
-   * @param device the device's name; null where the call was not made on one
+   * @param device the name of the device; null if the call was not made on a device
    */
   public UnsupportedByDeviceException(String call, int errno, @Nullable String device) {
     super(
         call,
         errno,
-        (device == null ? "This device's provider" : "The provider of device " + device)
-            + ", or this kernel's driver of it, does not support the call");
+        "The provider of "
+            + (device == null ? "this device" : "device " + device)
+            + ", or its kernel driver, does not support the call");
     this.device = device;
   }
 
   /**
-   * The device that does not support the call.
+   * Returns the device that does not support the call.
    *
-   * @return its name, as in the list of devices; empty where the failed call does not know it
+   * @return the name of the device; empty if the call was not made on a device
    */
   public Optional<String> device() {
     return Optional.ofNullable(device);

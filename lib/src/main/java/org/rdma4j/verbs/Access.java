@@ -5,7 +5,7 @@ import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.verbs.internal.QueuePairOrigin;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
-/** Grants the packages above this one what they need of it and users are not to have. */
+/** Gives the packages above this one access to what is not public. */
 final class Access implements VerbsAccess {
   @Override
   public RdmaDevice borrow(MemorySegment context, Runnable release) {

@@ -4,41 +4,41 @@ import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
 /**
- * What a memory region may be used for: {@code enum ibv_access_flags}. The local CPU and sends may
- * always read it.
+ * What the device and peers may do with a memory region: {@code enum ibv_access_flags}. The local
+ * CPU and sends may always read it.
  */
 public enum AccessFlag implements NativeConstant {
   /**
-   * Receives and the results of reads and atomics may be written to it: {@code
+   * The device may write received messages and the results of reads and atomics to it: {@code
    * IBV_ACCESS_LOCAL_WRITE}.
    */
   LOCAL_WRITE(rdma_h.IBV_ACCESS_LOCAL_WRITE()),
-  /** A peer may write it; wants LOCAL_WRITE: {@code IBV_ACCESS_REMOTE_WRITE}. */
+  /** A peer may write to it; requires LOCAL_WRITE: {@code IBV_ACCESS_REMOTE_WRITE}. */
   REMOTE_WRITE(rdma_h.IBV_ACCESS_REMOTE_WRITE()),
   /** A peer may read it: {@code IBV_ACCESS_REMOTE_READ}. */
   REMOTE_READ(rdma_h.IBV_ACCESS_REMOTE_READ()),
-  /** A peer may use atomics on it; wants LOCAL_WRITE: {@code IBV_ACCESS_REMOTE_ATOMIC}. */
+  /** A peer may use atomics on it; requires LOCAL_WRITE: {@code IBV_ACCESS_REMOTE_ATOMIC}. */
   REMOTE_ATOMIC(rdma_h.IBV_ACCESS_REMOTE_ATOMIC()),
   /** Memory windows may be bound to it: {@code IBV_ACCESS_MW_BIND}. */
   MEMORY_WINDOW_BIND(rdma_h.IBV_ACCESS_MW_BIND()),
   /**
-   * Requests name its bytes by their offset, the first one by 0, instead of by their address:
-   * {@code IBV_ACCESS_ZERO_BASED}.
+   * Requests address its bytes by their offset in the region, from 0, instead of by their address
+   * in this process: {@code IBV_ACCESS_ZERO_BASED}.
    */
   ZERO_BASED(rdma_h.IBV_ACCESS_ZERO_BASED()),
   /**
-   * Its pages are not pinned, the device faults them in when it needs them: {@code
-   * IBV_ACCESS_ON_DEMAND}. Few devices can; the others refuse the registration.
+   * Its pages are not pinned; the device faults them in when it needs them: {@code
+   * IBV_ACCESS_ON_DEMAND}. Few devices support this; the others refuse the registration.
    */
   ON_DEMAND(rdma_h.IBV_ACCESS_ON_DEMAND()),
   /**
-   * It consists of huge pages and is registered {@link #ON_DEMAND}, so that the device may fault in
-   * huge pages: {@code IBV_ACCESS_HUGETLB}.
+   * It consists of huge pages and is registered {@link #ON_DEMAND}, and the device may fault in
+   * whole huge pages: {@code IBV_ACCESS_HUGETLB}.
    */
   HUGE_PAGES(rdma_h.IBV_ACCESS_HUGETLB()),
   /**
-   * The device may write it out of order; ignored where it cannot: {@code
-   * IBV_ACCESS_RELAXED_ORDERING}.
+   * The device may write to it out of order; devices that do not support this ignore the flag:
+   * {@code IBV_ACCESS_RELAXED_ORDERING}.
    */
   RELAXED_ORDERING(rdma_h.IBV_ACCESS_RELAXED_ORDERING());
 

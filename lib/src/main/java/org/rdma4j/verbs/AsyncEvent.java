@@ -4,13 +4,15 @@ import java.util.Optional;
 
 /**
  * An asynchronous event of a device, {@code struct ibv_async_event}: a failure or a change that no
- * completion tells. It has been acknowledged when it is handed out, and holds nothing back.
+ * completion reports. It is acknowledged before {@link RdmaDevice#awaitAsyncEvent} returns it, so
+ * it does not delay the destruction of any object.
  *
- * <p>The object is there where it was created by this library, is still open and still reachable.
+ * <p>An event contains the object that it concerns if this library created the object and the
+ * object is still open and reachable.
  */
 public sealed interface AsyncEvent {
   /**
-   * What it tells.
+   * Returns the type of the event.
    *
    * @return the type
    */
@@ -19,9 +21,9 @@ public sealed interface AsyncEvent {
   /**
    * An event of a queue pair.
    *
-   * @param type what it tells
+   * @param type the type of the event
    * @param number the number of the queue pair, 0 to 0xffffff
-   * @param queuePair the queue pair, as described for {@link AsyncEvent}
+   * @param queuePair the queue pair; may be empty, see {@link AsyncEvent}
    */
   record OfQueuePair(AsyncEventType type, int number, Optional<QueuePair> queuePair)
       implements AsyncEvent {}
@@ -29,8 +31,8 @@ public sealed interface AsyncEvent {
   /**
    * An event of a completion queue.
    *
-   * @param type what it tells
-   * @param completionQueue the queue, as described for {@link AsyncEvent}
+   * @param type the type of the event
+   * @param completionQueue the queue; may be empty, see {@link AsyncEvent}
    */
   record OfCompletionQueue(AsyncEventType type, Optional<CompletionQueue> completionQueue)
       implements AsyncEvent {}
@@ -38,8 +40,8 @@ public sealed interface AsyncEvent {
   /**
    * An event of a shared receive queue.
    *
-   * @param type what it tells
-   * @param sharedReceiveQueue the queue, as described for {@link AsyncEvent}
+   * @param type the type of the event
+   * @param sharedReceiveQueue the queue; may be empty, see {@link AsyncEvent}
    */
   record OfSharedReceiveQueue(AsyncEventType type, Optional<SharedReceiveQueue> sharedReceiveQueue)
       implements AsyncEvent {}
@@ -47,23 +49,23 @@ public sealed interface AsyncEvent {
   /**
    * An event of a work queue.
    *
-   * @param type what it tells
-   * @param workQueue the queue, as described for {@link AsyncEvent}
+   * @param type the type of the event
+   * @param workQueue the queue; may be empty, see {@link AsyncEvent}
    */
   record OfWorkQueue(AsyncEventType type, Optional<WorkQueue> workQueue) implements AsyncEvent {}
 
   /**
    * An event of a port.
    *
-   * @param type what it tells
+   * @param type the type of the event
    * @param port the port, from 1
    */
   record OfPort(AsyncEventType type, int port) implements AsyncEvent {}
 
   /**
-   * An event of the whole device, or one of a type that is not known.
+   * An event of the whole device, or an event of an unknown type.
    *
-   * @param type what it tells
+   * @param type the type of the event
    */
   record OfDevice(AsyncEventType type) implements AsyncEvent {}
 }

@@ -3,26 +3,29 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** What an asynchronous event tells: {@code enum ibv_event_type}. */
+/** What an asynchronous event reports: {@code enum ibv_event_type}. */
 public enum AsyncEventType implements NativeConstant {
-  /** A completion queue is in error: it overran: {@code IBV_EVENT_CQ_ERR}. */
+  /** A completion queue failed, usually because it overran: {@code IBV_EVENT_CQ_ERR}. */
   COMPLETION_QUEUE_ERROR(rdma_h.IBV_EVENT_CQ_ERR()),
-  /** A queue pair failed and went to ERROR: {@code IBV_EVENT_QP_FATAL}. */
+  /** A queue pair failed and went to the state ERROR: {@code IBV_EVENT_QP_FATAL}. */
   QUEUE_PAIR_FATAL(rdma_h.IBV_EVENT_QP_FATAL()),
-  /** A queue pair got an invalid request and went to ERROR: {@code IBV_EVENT_QP_REQ_ERR}. */
+  /**
+   * A queue pair received an invalid request and went to the state ERROR: {@code
+   * IBV_EVENT_QP_REQ_ERR}.
+   */
   QUEUE_PAIR_REQUEST_ERROR(rdma_h.IBV_EVENT_QP_REQ_ERR()),
   /**
-   * A queue pair got a request that may not access the memory, and went to ERROR: {@code
-   * IBV_EVENT_QP_ACCESS_ERR}.
+   * A queue pair received a request that may not access the memory, and went to the state ERROR:
+   * {@code IBV_EVENT_QP_ACCESS_ERR}.
    */
   QUEUE_PAIR_ACCESS_ERROR(rdma_h.IBV_EVENT_QP_ACCESS_ERR()),
   /**
-   * A queue pair that is ready to receive, not yet to send, received its first packet: {@code
+   * A queue pair in the state READY_TO_RECEIVE received its first packet: {@code
    * IBV_EVENT_COMM_EST}.
    */
   COMMUNICATION_ESTABLISHED(rdma_h.IBV_EVENT_COMM_EST()),
   /**
-   * The send queue of a queue pair that is being drained has finished what it had begun: {@code
+   * A send queue that is being drained has finished the requests that it had begun: {@code
    * IBV_EVENT_SQ_DRAINED}.
    */
   SEND_QUEUE_DRAINED(rdma_h.IBV_EVENT_SQ_DRAINED()),
@@ -30,7 +33,7 @@ public enum AsyncEventType implements NativeConstant {
   PATH_MIGRATED(rdma_h.IBV_EVENT_PATH_MIG()),
   /** A connection failed to move to its alternate path: {@code IBV_EVENT_PATH_MIG_ERR}. */
   PATH_MIGRATION_ERROR(rdma_h.IBV_EVENT_PATH_MIG_ERR()),
-  /** The device failed, or was removed: close it: {@code IBV_EVENT_DEVICE_FATAL}. */
+  /** The device failed or was removed, and has to be closed: {@code IBV_EVENT_DEVICE_FATAL}. */
   DEVICE_FATAL(rdma_h.IBV_EVENT_DEVICE_FATAL()),
   /** The link of a port became active: {@code IBV_EVENT_PORT_ACTIVE}. */
   PORT_ACTIVE(rdma_h.IBV_EVENT_PORT_ACTIVE()),
@@ -50,12 +53,12 @@ public enum AsyncEventType implements NativeConstant {
    */
   SHARED_RECEIVE_QUEUE_LIMIT_REACHED(rdma_h.IBV_EVENT_SRQ_LIMIT_REACHED()),
   /**
-   * A queue pair in ERROR has taken its last request from its shared receive queue: {@code
-   * IBV_EVENT_QP_LAST_WQE_REACHED}.
+   * A queue pair in the state ERROR has taken its last request from its shared receive queue:
+   * {@code IBV_EVENT_QP_LAST_WQE_REACHED}.
    */
   LAST_REQUEST_REACHED(rdma_h.IBV_EVENT_QP_LAST_WQE_REACHED()),
   /**
-   * The subnet manager wants the clients of a port to register again: {@code
+   * The subnet manager requests the clients of a port to register again: {@code
    * IBV_EVENT_CLIENT_REREGISTER}.
    */
   CLIENT_REREGISTER(rdma_h.IBV_EVENT_CLIENT_REREGISTER()),
@@ -63,7 +66,7 @@ public enum AsyncEventType implements NativeConstant {
   GID_CHANGE(rdma_h.IBV_EVENT_GID_CHANGE()),
   /** A work queue failed: {@code IBV_EVENT_WQ_FATAL}. */
   WORK_QUEUE_FATAL(rdma_h.IBV_EVENT_WQ_FATAL()),
-  /** An event that this version does not know, of a newer kernel. */
+  /** An event of a newer kernel that this version does not know. */
   UNKNOWN(-1);
 
   private final int value;

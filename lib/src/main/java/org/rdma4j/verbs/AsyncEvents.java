@@ -26,9 +26,9 @@ final class AsyncEvents {
   }
 
   /**
-   * The next event, or null where none has come. It is acknowledged here, after the last look at
-   * its object: the destruction of the object waits for that, and so the object is whole until
-   * then.
+   * Returns the next event; null if there is none. The event is acknowledged only after its object
+   * has been looked up: the destruction of the object waits for the acknowledgement, so the object
+   * exists until then.
    */
   @Nullable AsyncEvent next() {
     try (Arena arena = Arena.ofConfined()) {

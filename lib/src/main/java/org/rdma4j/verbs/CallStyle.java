@@ -7,28 +7,31 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How posts and polls are called. {@link RdmaDevice#open(String)} chooses by the device; this is
- * for those who know better. The system property {@code org.rdma4j.calls}, {@code plain} or {@code
- * critical}, overrides both.
+ * How posts and polls call C. {@link RdmaDevice#open(String)} chooses the style that suits the
+ * device, {@link RdmaDevice#open(String, CallStyle)} lets the caller choose. The system property
+ * {@code org.rdma4j.calls}, with the value {@code plain} or {@code critical}, overrides both.
  */
 public enum CallStyle {
   /**
-   * With the change of the thread's state that the JVM makes around native code: some 20 ns more,
-   * and right for a provider that enters the kernel to post, as those of software devices do.
+   * The JVM changes the state of the thread around the call, which costs about 20 ns. This is right
+   * for a provider that enters the kernel to post, as the providers of software devices do.
    */
   PLAIN,
   /**
-   * Without it: a garbage collector waits until the call returns. Right for a provider whose posts
-   * and polls touch only memory and the device's registers, as those of adapters do.
+   * The JVM does not change the state of the thread, so a garbage collector waits until the call
+   * returns. This is right for a provider whose posts and polls access only memory and the
+   * registers of the device, as the providers of adapters do.
    */
   CRITICAL;
 
-  /** Drivers of adapters whose user-space provider enters the kernel to post all the same. */
+  /** Drivers of adapters whose provider enters the kernel to post. */
   private static final Set<String> DRIVERS_THAT_POST_THROUGH_THE_KERNEL = Set.of("hfi1", "ib_qib");
 
   /**
-   * Returns the style for a device: that of the system property, else the one that the caller
-   * chose, else the one that suits the device's driver.
+   * Returns the style for a device: the one of the system property, else the caller's choice, else
+   * the one that suits the device's driver.
+   *
+   * @throws IllegalArgumentException if the system property has another value
    */
   static CallStyle resolve(@Nullable CallStyle callStyle, DeviceInfo info) {
     String property = System.getProperty("org.rdma4j.calls");

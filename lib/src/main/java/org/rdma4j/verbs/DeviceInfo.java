@@ -7,13 +7,13 @@ import org.rdma4j.verbs.attribute.TransportType;
 /**
  * What is known of a device without opening it: an entry of {@code ibv_get_device_list}.
  *
- * @param name the kernel's name of it, such as {@code mlx5_0} or {@code rxe0}
- * @param guid its node GUID, {@code ibv_get_device_guid}
- * @param nodeType what kind of node it is
- * @param transport what it speaks
- * @param systemPath its directory in sysfs
- * @param index the kernel's index of it, {@code ibv_get_device_index}, which no other device gets
- *     while this machine runs; -1 where the kernel does not tell
+ * @param name the kernel's name for the device, such as {@code mlx5_0} or {@code rxe0}
+ * @param guid the node GUID: {@code ibv_get_device_guid}
+ * @param nodeType the kind of node
+ * @param transport the transport that the device speaks
+ * @param systemPath the directory of the device in sysfs
+ * @param index the kernel's index of the device, {@code ibv_get_device_index}. No other device gets
+ *     it until the machine is restarted. -1 if the kernel does not provide it
  */
 public record DeviceInfo(
     String name,

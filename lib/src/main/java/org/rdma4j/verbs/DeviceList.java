@@ -22,7 +22,10 @@ import org.rdma4j.verbs.attribute.Guid;
 import org.rdma4j.verbs.attribute.NodeType;
 import org.rdma4j.verbs.attribute.TransportType;
 
-/** The devices of this machine, {@code ibv_get_device_list}, while the native list exists. */
+/**
+ * The devices of this machine: {@code ibv_get_device_list}. Devices are used only while the native
+ * list exists.
+ */
 final class DeviceList {
   private DeviceList() {}
 
@@ -31,7 +34,7 @@ final class DeviceList {
     return with(devices -> devices.stream().map(DeviceList::info).toList());
   }
 
-  /** Finds the device of that name and returns what the function makes of it. */
+  /** Calls the function with the device of that name and returns its result. */
   static <T> T find(String name, BiFunction<MemorySegment, DeviceInfo, T> use) {
     return with(
         devices -> {
@@ -66,7 +69,7 @@ final class DeviceList {
       MemorySegment count = arena.allocate(JAVA_INT);
       MemorySegment list = Calls.pointer(rdma_h.ibv_get_device_list$address(), count);
       if (list.address() == 0) {
-        // What libibverbs reports if the kernel has no RDMA subsystem.
+        // libibverbs reports ENOSYS if the kernel has no RDMA subsystem.
         if (Errno.errno() == ErrorNumber.ENOSYS.value()) {
           return use.with(List.of());
         }

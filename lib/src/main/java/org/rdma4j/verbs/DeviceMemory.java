@@ -13,9 +13,10 @@ import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.platform.Range;
 
 /**
- * Memory on the device itself, {@code struct ibv_dm}: requests reach it without a transfer over the
- * bus. {@link ProtectionDomain#register(DeviceMemory, long, long, AccessFlag...)} makes a region of
- * it; the CPU reaches it by copying.
+ * Memory on the device itself, {@code struct ibv_dm}. Requests access it without a transfer over
+ * the bus. {@link ProtectionDomain#register(DeviceMemory, long, long, AccessFlag...)} registers a
+ * part of it as a memory region; {@link #write} and {@link #read} copy between it and memory of
+ * this process.
  *
  * <p>All methods may be called from any thread.
  */
@@ -88,9 +89,9 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /**
-   * The length.
+   * Returns the length of the memory.
    *
-   * @return the length in bytes, as it was asked for
+   * @return the length in bytes that was requested
    */
   public long byteSize() {
     return byteSize;
@@ -99,12 +100,12 @@ public final class DeviceMemory implements AutoCloseable {
   /**
    * Copies bytes to the device: {@code ibv_memcpy_to_dm}.
    *
-   * @param offset where the first byte goes
-   * @param source the bytes, on or off the heap; some devices want lengths and offsets that are
+   * @param offset the offset in the device memory of the first byte
+   * @param source the bytes, on or off the heap; some devices require lengths and offsets that are
    *     multiples of 4
-   * @throws IndexOutOfBoundsException where they leave the memory
-   * @throws IllegalStateException where this is closed, or the source's arena
-   * @throws RdmaException where it fails
+   * @throws IndexOutOfBoundsException if the bytes do not fit into the memory at this offset
+   * @throws IllegalStateException if the memory or the arena of the source is closed
+   * @throws RdmaException if the device refuses it
    */
   public void write(long offset, MemorySegment source) {
     checkPart(offset, source.byteSize());
@@ -127,12 +128,12 @@ public final class DeviceMemory implements AutoCloseable {
   /**
    * Copies bytes from the device: {@code ibv_memcpy_from_dm}.
    *
-   * @param offset where the first byte comes from
-   * @param target where the bytes go, on or off the heap
-   * @throws IndexOutOfBoundsException where they leave the memory
-   * @throws IllegalArgumentException where the target is read-only
-   * @throws IllegalStateException where this is closed, or the target's arena
-   * @throws RdmaException where it fails
+   * @param offset the offset in the device memory of the first byte
+   * @param target the memory to copy to, on or off the heap; its length is the number of bytes
+   * @throws IndexOutOfBoundsException if the bytes are not within the memory
+   * @throws IllegalArgumentException if the target is read-only
+   * @throws IllegalStateException if the memory or the arena of the target is closed
+   * @throws RdmaException if the device refuses it
    */
   public void read(long offset, MemorySegment target) {
     checkPart(offset, target.byteSize());
@@ -157,18 +158,18 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /**
-   * The kernel's handle of the memory, {@code handle} of {@code struct ibv_dm}, by which {@link
-   * RdmaDevice#importDeviceMemory} finds it.
+   * Returns the kernel's handle of the memory, {@code handle} of {@code struct ibv_dm}, for {@link
+   * RdmaDevice#importDeviceMemory}.
    *
-   * @return the handle, which means something together with the device's file only
-   * @throws IllegalStateException where this is closed
+   * @return the handle, which is valid only together with the file descriptor of the device
+   * @throws IllegalStateException if the memory is closed
    */
   public int kernelHandle() {
     return lifetime.whileOpen(() -> ibv_dm.handle(memory));
   }
 
   /**
-   * The device that this is on.
+   * Returns the device that the memory is on.
    *
    * @return the device
    */
@@ -177,20 +178,21 @@ public final class DeviceMemory implements AutoCloseable {
   }
 
   /**
-   * The way out to the bindings: {@code struct ibv_dm *}. It is valid until this is closed; with
-   * it, the promise that nothing crashes ends.
+   * Returns the native {@code struct ibv_dm *}, for use with the bindings. It is valid until this
+   * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException where this is closed
+   * @throws IllegalStateException if the memory is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> memory);
   }
 
   /**
-   * Closes the regions of it, then frees it: {@code ibv_free_dm}. Does nothing where it is closed.
+   * Closes the memory regions of this memory, then frees it: {@code ibv_free_dm}. Does nothing if
+   * it is already closed.
    *
-   * @throws RdmaException where the memory cannot be freed
+   * @throws RdmaException if the memory cannot be freed
    */
   @Override
   public void close() {
@@ -204,7 +206,7 @@ public final class DeviceMemory implements AutoCloseable {
               + offset
               + " and length "
               + length
-              + " leave the "
+              + " are not within the "
               + byteSize
               + " bytes of device memory");
     }

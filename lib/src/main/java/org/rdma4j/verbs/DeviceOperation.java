@@ -11,17 +11,19 @@ import org.rdma4j.verbs.attribute.DeviceCapability;
 import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
 
 /**
- * What not every device can do, to be asked for by {@link RdmaDevice#supports}.
+ * An operation that not every device supports. {@link RdmaDevice#supports} says whether a device
+ * supports it.
  *
- * <p>Not here is what only the call itself tells: {@code ibv_create_cq_ex}, {@code
- * ibv_reg_dmabuf_mr}, {@code ibv_import_device}, {@code ibv_set_ece}.
+ * <p>Some calls are not listed here, because only the call itself shows whether the device supports
+ * it: {@code ibv_create_cq_ex}, {@code ibv_reg_dmabuf_mr}, {@code ibv_import_device}, {@code
+ * ibv_set_ece}.
  */
 public enum DeviceOperation {
-  /** Advice about what will be accessed: {@code ibv_advise_mr}. */
+  /** Giving advice about the memory that will be accessed: {@code ibv_advise_mr}. */
   ADVISE_MEMORY_REGION(Table.VERBS_CONTEXT, verbs_context.advise_mr$offset()),
-  /** Changing a memory region: {@code ibv_rereg_mr}. */
+  /** Changing the registration of a memory region: {@code ibv_rereg_mr}. */
   REREGISTER_MEMORY_REGION(Table.CONTEXT_OPS, ibv_context_ops._compat_rereg_mr$offset()),
-  /** A memory region that discards what is written: {@code ibv_alloc_null_mr}. */
+  /** A memory region that discards everything written to it: {@code ibv_alloc_null_mr}. */
   ALLOCATE_NULL_MEMORY_REGION(Table.VERBS_CONTEXT, verbs_context.alloc_null_mr$offset()),
   /** Memory on the device: {@code ibv_alloc_dm}. */
   ALLOCATE_DEVICE_MEMORY(Table.VERBS_CONTEXT, verbs_context.alloc_dm$offset()),
@@ -29,11 +31,11 @@ public enum DeviceOperation {
   ALLOCATE_MEMORY_WINDOW(Table.CONTEXT_OPS, ibv_context_ops.alloc_mw$offset()),
   /** Binding a memory window of type 1: {@code ibv_bind_mw}. */
   BIND_MEMORY_WINDOW(Table.CONTEXT_OPS, ibv_context_ops.bind_mw$offset()),
-  /** Memory regions that are not locked: {@code IBV_ACCESS_ON_DEMAND}. */
+  /** Memory regions whose pages are not pinned: {@code IBV_ACCESS_ON_DEMAND}. */
   PAGE_ON_DEMAND(Table.NONE, 0),
   /** Resizing a completion queue: {@code ibv_resize_cq}. */
   RESIZE_COMPLETION_QUEUE(Table.CONTEXT_OPS, ibv_context_ops._compat_resize_cq$offset()),
-  /** Holding back the events of a completion queue: {@code ibv_modify_cq}. */
+  /** Moderating the events of a completion queue: {@code ibv_modify_cq}. */
   MODERATE_COMPLETION_QUEUE(Table.VERBS_CONTEXT, verbs_context.modify_cq$offset()),
   /** Shared receive queues: {@code ibv_create_srq}. */
   CREATE_SHARED_RECEIVE_QUEUE(Table.CONTEXT_OPS, ibv_context_ops._compat_create_srq$offset()),
@@ -43,9 +45,9 @@ public enum DeviceOperation {
   MATCH_TAGS(Table.VERBS_CONTEXT, verbs_context.post_srq_ops$offset()),
   /** Queue pairs with extended attributes: {@code ibv_create_qp_ex}. */
   CREATE_EXTENDED_QUEUE_PAIR(Table.VERBS_CONTEXT, verbs_context.create_qp_ex$offset()),
-  /** Sharing a queue pair of XRC: {@code ibv_open_qp}. */
+  /** Opening an XRC queue pair that another context created: {@code ibv_open_qp}. */
   OPEN_QUEUE_PAIR(Table.VERBS_CONTEXT, verbs_context.open_qp$offset()),
-  /** Limiting a queue pair's rate: {@code ibv_modify_qp_rate_limit}. */
+  /** Limiting the rate of a queue pair: {@code ibv_modify_qp_rate_limit}. */
   LIMIT_RATE(Table.VERBS_CONTEXT, verbs_context.modify_qp_rate_limit$offset()),
   /** XRC domains: {@code ibv_open_xrcd}. */
   OPEN_XRC_DOMAIN(Table.VERBS_CONTEXT, verbs_context.open_xrcd$offset()),
@@ -57,18 +59,18 @@ public enum DeviceOperation {
   ALLOCATE_PARENT_DOMAIN(Table.VERBS_CONTEXT, verbs_context.alloc_parent_domain$offset()),
   /** Work queues: {@code ibv_create_wq}. */
   CREATE_WORK_QUEUE(Table.VERBS_CONTEXT, verbs_context.create_wq$offset()),
-  /** Tables of work queues: {@code ibv_create_rwq_ind_table}. */
+  /** Indirection tables of work queues: {@code ibv_create_rwq_ind_table}. */
   CREATE_INDIRECTION_TABLE(Table.VERBS_CONTEXT, verbs_context.create_rwq_ind_table$offset()),
   /** Steering packets: {@code ibv_create_flow}. */
   CREATE_FLOW(Table.VERBS_CONTEXT, verbs_context.ibv_create_flow$offset()),
-  /** Steered packets of IPsec: {@code ibv_create_flow_action_esp}. */
+  /** Encrypting and decrypting steered IPsec packets: {@code ibv_create_flow_action_esp}. */
   CREATE_ESP_FLOW_ACTION(Table.VERBS_CONTEXT, verbs_context.create_flow_action_esp$offset()),
   /** Counters: {@code ibv_create_counters}. */
   CREATE_COUNTERS(Table.VERBS_CONTEXT, verbs_context.create_counters$offset()),
-  /** Reading the device's clock: {@code ibv_query_rt_values_ex}. */
+  /** Reading the clock of the device: {@code ibv_query_rt_values_ex}. */
   READ_CLOCK(Table.VERBS_CONTEXT, verbs_context.query_rt_values$offset());
 
-  /** Where the operation's pointer is. */
+  /** The struct that contains the pointer to the provider's function. */
   private enum Table {
     NONE,
     CONTEXT_OPS,
@@ -130,8 +132,10 @@ public enum DeviceOperation {
   }
 
   /**
-   * What a provider lacks is not NULL: libibverbs puts functions of its own there that refuse. They
-   * are static, so that an address in that library which is no exported symbol is one of them.
+   * Returns whether the function belongs to the provider. If a provider lacks an operation, the
+   * pointer is not NULL: libibverbs puts in a function of its own that refuses the call. Those
+   * functions are static. So an address in libibverbs that is not an exported symbol is one of
+   * them.
    */
   private boolean isOfProvider(MemorySegment pointers) {
     long function = pointers.get(rdma_h.C_POINTER, offset).address();

@@ -37,7 +37,7 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
 import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
 import org.rdma4j.verbs.attribute.PortAttributes;
 
-/** What can be asked of an open device: its attributes, its clock, and the tables of its ports. */
+/** The queries of an open device: its attributes, its clock, and the tables of its ports. */
 final class DeviceQueries {
   private static final int LAST_VLAN = 0xfff;
 
@@ -92,7 +92,11 @@ final class DeviceQueries {
         PortAttributes::read);
   }
 
-  /** Returns the entries of the GID tables that are not empty, at most as many as that. */
+  /**
+   * Returns the entries of the GID tables that are not empty.
+   *
+   * @param capacity the number of entries of all tables together
+   */
   List<GidEntry> gids(long capacity) {
     return lifetime.whileOpen(
         () -> {
@@ -138,7 +142,7 @@ final class DeviceQueries {
         ibv_gid_entry.layout().byteSize(),
         result -> {
           int errno = Verbs.ibv_query_gid_ex(context, port, index, result, 0);
-          // Nothing is written then, and no entry is at port 0.
+          // Then nothing is written, and port 0 marks the empty entry.
           return errno == ErrorNumber.ENODATA.value() ? 0 : errno;
         },
         result ->
@@ -191,7 +195,7 @@ final class DeviceQueries {
   }
 
   private interface Query {
-    /** Writes the result; returns 0 or the errno value. */
+    /** Writes the result and returns 0, or returns the errno value. */
     int into(MemorySegment result);
   }
 
@@ -210,7 +214,7 @@ final class DeviceQueries {
         });
   }
 
-  /** For functions that return -1 and set errno. */
+  /** Returns the errno value of a function that returned -1 and set errno, or 0. */
   private static int errno(int result) {
     return result == 0 ? 0 : Errno.errno();
   }

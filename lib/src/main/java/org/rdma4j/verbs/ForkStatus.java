@@ -3,17 +3,17 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** Whether a child of fork() may share registered pages: {@code enum ibv_fork_status}. */
+/** Whether the process may call fork() while memory is registered: {@code enum ibv_fork_status}. */
 public enum ForkStatus implements NativeConstant {
   /**
-   * A child shares registered pages, so that a write after the fork moves them away from the
-   * device: {@code IBV_FORK_DISABLED}.
+   * A child shares the registered pages. If the parent then writes to one, it gets a copy, and the
+   * device keeps using the old page: {@code IBV_FORK_DISABLED}.
    */
   DISABLED(rdma_h.IBV_FORK_DISABLED()),
-  /** Registered pages are kept out of children: {@code IBV_FORK_ENABLED}. */
+  /** Children do not get the registered pages: {@code IBV_FORK_ENABLED}. */
   ENABLED(rdma_h.IBV_FORK_ENABLED()),
   /**
-   * This kernel copies registered pages for children, so that nothing is needed: {@code
+   * This kernel copies registered pages for children, so no initialization is needed: {@code
    * IBV_FORK_UNNEEDED}.
    */
   UNNEEDED(rdma_h.IBV_FORK_UNNEEDED());

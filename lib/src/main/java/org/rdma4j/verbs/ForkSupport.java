@@ -6,18 +6,18 @@ import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.platform.NativeLibraries;
 
 /**
- * Fork support of libibverbs, which can only be initialized before the process opens its first
+ * The fork support of libibverbs. It can be initialized only before the process opens its first
  * device.
  */
 final class ForkSupport {
-  /** Guards what libibverbs does not: an open while fork support is being initialized. */
+  /** Keeps a thread from opening a device during the initialization: libibverbs does not. */
   private static final Object LOCK = new Object();
 
   private static boolean devicesWereOpened;
 
   private ForkSupport() {}
 
-  /** Called before a device is opened: from now on it is too late to initialize. */
+  /** Forbids the initialization from now on. Called before a device is opened. */
   static void forbidInitialization() {
     synchronized (LOCK) {
       devicesWereOpened = true;
@@ -32,7 +32,8 @@ final class ForkSupport {
       }
       if (devicesWereOpened) {
         throw new IllegalStateException(
-            "fork support must be initialized before the first device is opened");
+            "fork support must be initialized before the first device is opened, call"
+                + " initializeFork first");
       }
       NativeFailures.check(null, "ibv_fork_init", rdma_h.ibv_fork_init());
       return status();

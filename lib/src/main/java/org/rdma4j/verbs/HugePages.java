@@ -1,15 +1,18 @@
 package org.rdma4j.verbs;
 
 /**
- * The sizes of huge pages. A device finds the pages of a registered region through a table of its
- * own: a region of huge pages has few, which its cache holds, and is registered faster.
+ * The sizes of huge pages. A device has a table of the pages of each memory region, and caches a
+ * part of it. A region of huge pages has few entries, which fit into that cache, and is registered
+ * faster.
  *
- * <p>The system hands out only those that its administrator has set aside.
+ * <p>The system provides only the huge pages that its administrator has reserved.
  */
 public enum HugePages {
-  /** Pages of 2 MiB, those of {@code vm.nr_hugepages} on most machines: {@code MAP_HUGE_2MB}. */
+  /**
+   * Pages of 2 MiB, reserved with {@code vm.nr_hugepages} on most machines: {@code MAP_HUGE_2MB}.
+   */
   OF_2_MIB(2L << 20),
-  /** Pages of 1 GiB, best set aside at boot: {@code MAP_HUGE_1GB}. */
+  /** Pages of 1 GiB, best reserved at boot: {@code MAP_HUGE_1GB}. */
   OF_1_GIB(1L << 30);
 
   private final long pageSize;
@@ -19,9 +22,9 @@ public enum HugePages {
   }
 
   /**
-   * The size of a page.
+   * Returns the size of a page.
    *
-   * @return its size in bytes
+   * @return the size in bytes
    */
   public long pageSize() {
     return pageSize;

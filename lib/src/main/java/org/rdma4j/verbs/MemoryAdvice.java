@@ -3,14 +3,16 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** What a device is told about memory registered on demand: {@code enum ibv_advise_mr_advice}. */
+/**
+ * Advice to a device about memory that is registered on demand: {@code enum ibv_advise_mr_advice}.
+ */
 public enum MemoryAdvice implements NativeConstant {
   /** Fault the pages in for reading: {@code IBV_ADVISE_MR_ADVICE_PREFETCH}. */
   PREFETCH(rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH()),
   /** Fault the pages in for writing: {@code IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE}. */
   PREFETCH_WRITE(rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE()),
   /**
-   * Take over the pages that are in memory, and fault none in: {@code
+   * Use the pages that are already in memory, and fault none in: {@code
    * IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT}.
    */
   PREFETCH_NO_FAULT(rdma_h.IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT());

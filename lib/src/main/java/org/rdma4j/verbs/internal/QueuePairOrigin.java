@@ -8,13 +8,15 @@ import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.verbs.QueuePairState;
 
 /**
- * Who makes a native queue pair, and destroys it.
+ * How a native queue pair is created and destroyed.
  *
  * @param call the C function, for messages
- * @param create makes it of a {@code struct ibv_qp_init_attr_ex}; NULL and errno where it cannot
- * @param destroy destroys it
- * @param state the state that it is in once it was made
- * @param dependsOn what it depends on beside its domain and its queues, open during the creation
+ * @param create creates the queue pair from a {@code struct ibv_qp_init_attr_ex}; returns NULL and
+ *     sets errno if it fails
+ * @param destroy destroys the queue pair
+ * @param state the state of the queue pair after its creation
+ * @param dependsOn what the queue pair depends on, besides its domain and its queues; all of it
+ *     must be open during the creation
  */
 public record QueuePairOrigin(
     String call,

@@ -12,34 +12,34 @@ import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.QueuePairState;
 import org.rdma4j.verbs.RdmaDevice;
 
-/** What of the verbs is not public: they grant it to the connection manager. */
+/** Access to what is not public in the verbs, for the packages above them. */
 public interface VerbsAccess {
-  /** The one that the verbs granted. */
+  /** Returns the access that the verbs granted. */
   static VerbsAccess get() {
     return Granted.get();
   }
 
-  /** Called by the verbs, once. */
+  /** Grants the access. Called once, by the verbs. */
   static void grant(VerbsAccess access) {
     Granted.access = access;
   }
 
   /**
-   * The device of a context that librdmacm opened and keeps.
+   * Returns a device for a context that librdmacm opened and keeps open.
    *
-   * @param release called once the device is closed, instead of {@code ibv_close_device}; also
-   *     where this fails
+   * @param release called when the device is closed, instead of {@code ibv_close_device}; also
+   *     called if this method fails
    */
   RdmaDevice borrow(MemorySegment context, Runnable release);
 
-  /** Creates a queue pair in another way than that of verbs. */
+  /** Creates a queue pair in another way than with {@code ibv_create_qp}. */
   QueuePair createQueuePair(
       ProtectionDomain domain, QueuePairConfig config, QueuePairOrigin origin);
 
-  /** Takes note of the state that librdmacm brought a queue pair to. */
+  /** Records the state to which librdmacm has moved a queue pair. */
   void noteState(QueuePair queuePair, QueuePairState state);
 
-  /** What a {@code struct ibv_qp_attr} and its mask describe. */
+  /** Returns the change that a {@code struct ibv_qp_attr} and its mask describe. */
   QueuePairChange change(MemorySegment attributes, int mask);
 
   /** Returns the lifetime of a device, for objects of other packages that depend on it. */
@@ -48,7 +48,7 @@ public interface VerbsAccess {
   /** Returns the lifetime of a queue pair, for objects of other packages that depend on it. */
   Lifetime lifetime(QueuePair queuePair);
 
-  /** Holds what was granted, which the initialisation of the device's class does. */
+  /** Holds the access, which the static initializer of the device's class grants. */
   final class Granted {
     private static volatile @Nullable VerbsAccess access;
 

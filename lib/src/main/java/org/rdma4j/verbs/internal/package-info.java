@@ -1,6 +1,8 @@
 /**
- * What the packages above the verbs need of them, and users are not to have: the connection manager
- * makes queue pairs in its own way, and flows depend on the lifetimes of queue pairs and devices.
+ * What the packages above the verbs need from them, but users do not get: the connection manager
+ * creates queue pairs in its own way, and flows depend on the lifetimes of queue pairs and devices.
+ *
+ * <p>This package is not exported.
  */
 @NullMarked
 package org.rdma4j.verbs.internal;
