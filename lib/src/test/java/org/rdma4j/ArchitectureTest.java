@@ -50,7 +50,7 @@ final class ArchitectureTest {
         "verbs.address",
         "verbs.attribute",
         "verbs.internal");
-    allow("memory", "", "platform", "verbs");
+    allow("memory", "", "lifetime", "platform", "verbs", "verbs.internal");
     allow(
         "flow",
         "",

@@ -50,6 +50,7 @@ final class FreeSlabs {
   private final AtomicLongArray tops;
 
   private final int stacks;
+  private final SlabWaiters waiters = new SlabWaiters();
 
   FreeSlabs(int count) {
     stacks = Math.min(STACKS, Integer.highestOneBit(count));
@@ -124,7 +125,13 @@ final class FreeSlabs {
       return false;
     }
     push(stack(), index);
+    waiters.released();
     return true;
+  }
+
+  /** Returns the threads that wait until a slab is free. */
+  SlabWaiters waiters() {
+    return waiters;
   }
 
   private void push(int stack, int index) {

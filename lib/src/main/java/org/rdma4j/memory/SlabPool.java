@@ -2,12 +2,17 @@ package org.rdma4j.memory;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
+import java.time.Duration;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
+import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.Range;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
  * Slabs of one size out of one memory region, to be acquired and released without an allocation, a
@@ -52,6 +57,10 @@ public final class SlabPool implements AutoCloseable {
     for (int i = 0; i < slabs; i++) {
       this.slabs[i] = new Slab(this, i, region.slice(i * stride, slabBytes));
     }
+    // However the region is closed: by itself, or because its domain or its device is closed.
+    SlabWaiters waiters = free.waiters();
+    Lifetime parent = VerbsAccess.get().lifetime(region);
+    parent.whileOpen(() -> new Lifetime(toString(), waiters::wakeAll, () -> {}, parent));
   }
 
   /**
@@ -110,6 +119,36 @@ public final class SlabPool implements AutoCloseable {
           "all " + slabs.length + " slabs are in use: release some, or make the pool larger");
     }
     return slab;
+  }
+
+  /**
+   * Takes a slab that is free, and waits for a release if all are in use. Waiting threads get slabs
+   * in about the order in which they came, but {@link #acquire()} and {@link #tryAcquire} in other
+   * threads do not stand in line. A waiting virtual thread does not occupy its carrier.
+   *
+   * @param timeout the longest time to wait; zero to not wait at all
+   * @return the slab, with what the use before left in it
+   * @throws IllegalArgumentException if the timeout is negative
+   * @throws IllegalStateException if the pool is closed, also while this waits
+   * @throws InterruptedException if the thread is interrupted, before the call or while this waits
+   * @throws TimeoutException if all slabs were in use until the timeout
+   */
+  public Slab acquire(Duration timeout) throws InterruptedException, TimeoutException {
+    Deadline deadline = Deadline.after(timeout);
+    checkOpen();
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+    SlabWaiters waiters = free.waiters();
+    int index = waiters.anyWaiting() ? FreeSlabs.NONE : free.tryAcquire();
+    if (index == FreeSlabs.NONE) {
+      index = waiters.acquire(free, deadline, this::checkOpen);
+    }
+    if (index == FreeSlabs.NONE) {
+      throw new TimeoutException(
+          "all " + slabs.length + " slabs were in use for " + timeout + ": make the pool larger");
+    }
+    return slabs[index];
   }
 
   /**

@@ -37,4 +37,9 @@ final class Access implements VerbsAccess {
   public Lifetime lifetime(QueuePair queuePair) {
     return queuePair.lifetime();
   }
+
+  @Override
+  public Lifetime lifetime(MemoryRegion region) {
+    return region.lifetime();
+  }
 }

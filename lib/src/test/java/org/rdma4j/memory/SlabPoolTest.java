@@ -10,17 +10,21 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.platform.PageMemory;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.Loopback;
@@ -264,6 +268,93 @@ final class SlabPoolTest {
       task.get(100, TimeUnit.SECONDS);
     }
     assertThat(pool.inUse()).isZero();
+  }
+
+  @Test
+  void aWaitEndsWithAReleaseOfAnyKind() throws Exception {
+    List<MemorySegment> held = new ArrayList<>();
+    for (int i = 0; i < SLABS; i++) {
+      held.add(pool.allocator().allocate(8));
+    }
+    long ticket = pool.slabOf(held.get(0)).ticket();
+    for (Runnable release :
+        new Runnable[] {
+          () -> pool.release(ticket),
+          () -> pool.slabOf(held.get(1)).release(),
+          () -> pool.release(held.get(2))
+        }) {
+      FutureTask<Slab> waiting = waitForASlab();
+      release.run();
+      assertThat(waiting.get(100, TimeUnit.SECONDS).ticket()).isNotEqualTo(ticket);
+      assertThat(pool.inUse()).isEqualTo(SLABS);
+    }
+  }
+
+  /** Starts a virtual thread, and returns when it waits. */
+  private FutureTask<Slab> waitForASlab() throws InterruptedException {
+    FutureTask<Slab> task = new FutureTask<>(() -> pool.acquire(Duration.ofSeconds(100)));
+    Thread thread = Thread.ofVirtual().start(task);
+    while (thread.getState() != Thread.State.TIMED_WAITING) {
+      assertThat(task).isNotDone();
+      Thread.sleep(1);
+    }
+    return task;
+  }
+
+  @Test
+  void aFreeSlabIsAcquiredWithoutAWait() throws Exception {
+    Slab slab = pool.acquire(Duration.ZERO);
+    assertThat(pool.inUse()).isEqualTo(1);
+    slab.release();
+    assertThat(pool.acquire(Duration.ofSeconds(Long.MAX_VALUE))).isSameAs(slab);
+  }
+
+  @Test
+  void aWaitForASlabTimesOut() {
+    for (int i = 0; i < SLABS; i++) {
+      pool.acquire();
+    }
+    for (Duration timeout : List.of(Duration.ZERO, Duration.ofMillis(20))) {
+      assertThatThrownBy(() -> pool.acquire(timeout))
+          .isInstanceOf(TimeoutException.class)
+          .hasMessageContaining("all 8 slabs were in use for " + timeout);
+    }
+    assertThatThrownBy(() -> pool.acquire(Duration.ofMillis(-1)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("timeout is PT-0.001S");
+    assertThat(pool.inUse()).isEqualTo(SLABS);
+  }
+
+  @Test
+  void anInterruptedThreadAcquiresNoSlab() {
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(() -> pool.acquire(Duration.ofSeconds(100)))
+        .isInstanceOf(InterruptedException.class);
+    assertThat(pool.inUse()).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"pool", "region", "domain", "device"})
+  void aCloseOfThePoolOrOfWhatItDependsOnEndsAllWaits(String closed) throws Exception {
+    for (int i = 0; i < SLABS; i++) {
+      pool.acquire();
+    }
+    List<FutureTask<Slab>> waiting = List.of(waitForASlab(), waitForASlab());
+    switch (closed) {
+      case "pool" -> pool.close();
+      case "region" -> pool.region().close();
+      case "domain" -> loopback.domain.close();
+      default -> loopback.device.close();
+    }
+    for (FutureTask<Slab> each : waiting) {
+      assertThatThrownBy(() -> each.get(100, TimeUnit.SECONDS))
+          .cause()
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("closed");
+    }
+    assertThatThrownBy(() -> pool.acquire(Duration.ofSeconds(100)))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("closed");
   }
 
   @Test

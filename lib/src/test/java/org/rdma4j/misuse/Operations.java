@@ -316,6 +316,10 @@ final class Operations {
     add(30, "SlabPool.acquire", d -> d.add(d.objects.slabs, d.any(d.objects.slabPools).acquire()));
     add(
         10,
+        "SlabPool.acquire with a timeout",
+        d -> d.add(d.objects.slabs, d.any(d.objects.slabPools).acquire(d.patience())));
+    add(
+        10,
         "SlabPool.allocator",
         d ->
             d.add(

@@ -51,8 +51,7 @@ final class ValuesTest {
   @Test
   void aGidReadsAsAnAddress() {
     assertThat(Gid.ofHex("00000000000000000000ffffc0000201")).hasToString("::ffff:192.0.2.1");
-    assertThat(Gid.ofHex("fe80000000000000020255fffe000001"))
-        .hasToString("fe80:0:0:0:202:55ff:fe00:1");
+    assertThat(Gid.ofHex("fe80000000000000020255fffe000001")).hasToString("fe80::202:55ff:fe00:1");
     assertThat(Gid.ZERO.isZero()).isTrue();
     assertThat(new Gid(0, 1).isZero()).isFalse();
   }

@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairChange;
@@ -48,7 +49,10 @@ public interface VerbsAccess {
   /** Returns the lifetime of a queue pair, for objects of other packages that depend on it. */
   Lifetime lifetime(QueuePair queuePair);
 
-  /** Holds the access, which the static initializer of the device's class grants. */
+  /** Returns the lifetime of a region, for objects of other packages that depend on it. */
+  Lifetime lifetime(MemoryRegion region);
+
+  /** Holds what was granted, which the initialisation of the device's class does. */
   final class Granted {
     private static volatile @Nullable VerbsAccess access;
 

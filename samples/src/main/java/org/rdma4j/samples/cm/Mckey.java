@@ -193,7 +193,7 @@ public final class Mckey implements Callable<Integer> {
     nodes.say(
         "joined dgid: %s mlid 0x%x sl %d"
             .formatted(
-                GidText.address(route == null ? Gid.ZERO : route.destination()),
+                route == null ? Gid.ZERO : route.destination(),
                 vector.lid(),
                 vector.serviceLevel()));
   }

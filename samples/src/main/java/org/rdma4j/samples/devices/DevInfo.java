@@ -207,7 +207,7 @@ public final class DevInfo implements Runnable {
     line(
         3,
         "GID[%3d]".formatted(entry.index()),
-        (version2 ? GidText.address(entry.gid()) : GidText.groups(entry.gid()))
+        (version2 ? entry.gid().toString() : GidText.groups(entry.gid()))
             + (linkLayer != LinkLayer.ETHERNET ? "" : version2 ? ", RoCE v2" : ", RoCE v1"));
   }
 

@@ -1,5 +1,6 @@
 package org.rdma4j.samples.first;
 
+import java.net.Inet4Address;
 import java.time.Duration;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.CompletionChannel;
@@ -128,7 +129,7 @@ public final class CompletionEvents {
   private static int gidIndex(RdmaDevice device) {
     return device.gids().stream()
         .filter(entry -> entry.port() == PORT && entry.type() == GidType.ROCE_V2)
-        .filter(entry -> entry.gid().toString().startsWith("::ffff:"))
+        .filter(entry -> entry.gid().toInetAddress() instanceof Inet4Address)
         .mapToInt(GidEntry::index)
         .findFirst()
         .orElse(0);

@@ -3,6 +3,7 @@ package org.rdma4j.samples.first;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.net.Inet4Address;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
@@ -18,7 +19,6 @@ import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SendRequests;
-import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.address.GidType;
 import org.rdma4j.verbs.address.QueuePairAddress;
@@ -68,15 +68,9 @@ public final class RcPingPong {
       QueuePairAddress local = queuePair.address(PORT, gid);
       peer.setSoTimeout((int) TIMEOUT.toMillis());
       DataOutputStream out = new DataOutputStream(peer.getOutputStream());
-      out.writeInt(local.lid());
-      out.writeInt(local.queuePairNumber());
-      out.writeInt(local.sequenceNumber());
-      out.writeLong(local.gid().subnetPrefix());
-      out.writeLong(local.gid().interfaceId());
+      out.writeUTF(local.toString());
       DataInputStream in = new DataInputStream(peer.getInputStream());
-      QueuePairAddress remote =
-          new QueuePairAddress(
-              in.readInt(), in.readInt(), in.readInt(), new Gid(in.readLong(), in.readLong()));
+      QueuePairAddress remote = QueuePairAddress.of(in.readUTF());
       System.out.println("local:  " + local + "\nremote: " + remote);
 
       // Connect to the peer's queue pair. C: ibv_modify_qp, to the states INIT, RTR (ready to
@@ -158,7 +152,7 @@ public final class RcPingPong {
   private static int gidIndex(RdmaDevice device) {
     return device.gids().stream()
         .filter(entry -> entry.port() == PORT && entry.type() == GidType.ROCE_V2)
-        .filter(entry -> entry.gid().toString().startsWith("::ffff:")) // an IPv4 address
+        .filter(entry -> entry.gid().toInetAddress() instanceof Inet4Address)
         .mapToInt(GidEntry::index)
         .findFirst()
         .orElse(0);

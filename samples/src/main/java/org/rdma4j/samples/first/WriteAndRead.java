@@ -1,5 +1,6 @@
 package org.rdma4j.samples.first;
 
+import java.net.Inet4Address;
 import java.time.Duration;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
@@ -110,7 +111,7 @@ public final class WriteAndRead {
   private static int gidIndex(RdmaDevice device) {
     return device.gids().stream()
         .filter(entry -> entry.port() == PORT && entry.type() == GidType.ROCE_V2)
-        .filter(entry -> entry.gid().toString().startsWith("::ffff:"))
+        .filter(entry -> entry.gid().toInetAddress() instanceof Inet4Address)
         .mapToInt(GidEntry::index)
         .findFirst()
         .orElse(0);

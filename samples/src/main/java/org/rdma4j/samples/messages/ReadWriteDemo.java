@@ -14,7 +14,6 @@ import org.rdma4j.endpoint.Endpoint;
 import org.rdma4j.endpoint.EndpointAddress;
 import org.rdma4j.endpoint.EndpointConfig;
 import org.rdma4j.samples.command.Failure;
-import org.rdma4j.samples.command.GidText;
 import org.rdma4j.samples.command.Version;
 import org.rdma4j.verbs.AccessFlag;
 import picocli.CommandLine.Command;
@@ -143,7 +142,7 @@ public final class ReadWriteDemo implements Runnable {
     return "QPN 0x%06x, GID %s, address 0x%016x, rkey 0x%08x, %d bytes"
         .formatted(
             address.queuePair().queuePairNumber(),
-            GidText.address(address.queuePair().gid()),
+            address.queuePair().gid(),
             address.bufferAddress(),
             address.bufferKey(),
             address.bufferBytes());

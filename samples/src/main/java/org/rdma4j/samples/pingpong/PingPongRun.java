@@ -72,7 +72,7 @@ final class PingPongRun {
       checkDevice(device);
       PingPong pingPong = new PingPong(device, settings());
       List<QueuePairAddress> local = addresses(pingPong);
-      local.forEach(address -> out.println("  local address:  " + text(address)));
+      local.forEach(address -> out.println("  local address:  " + address));
       connect(device, listening, pingPong, local, mtu);
       exchangeMessages(pingPong);
     } catch (IOException failed) {
@@ -142,9 +142,7 @@ final class PingPongRun {
   }
 
   private void print(List<QueuePairAddress> remote) {
-    remote
-        .subList(0, queuePairs)
-        .forEach(address -> out.println("  remote address: " + text(address)));
+    remote.subList(0, queuePairs).forEach(address -> out.println("  remote address: " + address));
   }
 
   private List<PathConfig> paths(
@@ -264,15 +262,5 @@ final class PingPongRun {
           times.getValueAtPercentile(99) / 1e3,
           times.getMaxValue() / 1e3);
     }
-  }
-
-  private static String text(QueuePairAddress address) {
-    return String.format(
-        Locale.ROOT,
-        "LID 0x%04x, QPN 0x%06x, PSN 0x%06x, GID %s",
-        address.lid(),
-        address.queuePairNumber(),
-        address.sequenceNumber(),
-        GidText.address(address.gid()));
   }
 }
