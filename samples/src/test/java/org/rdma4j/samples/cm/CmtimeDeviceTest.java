@@ -47,7 +47,7 @@ class CmtimeDeviceTest {
   }
 
   @Test
-  void theyPlayWithEachOther() throws Exception {
+  void clientWorksWithServer() throws Exception {
     int port = TestDevice.freePort();
     try (ChildProcess server =
         server(port, SamplesJvm.command("cmtime", "-b", HOST, "-p", String.valueOf(port)))) {
@@ -97,7 +97,7 @@ class CmtimeDeviceTest {
   }
 
   @Test
-  void absentServerIsToldForEachConnection() throws Exception {
+  void absentServerIsReportedForEachConnection() throws Exception {
     Outcome client = Outcome.of(client(TestDevice.freePort(), "-c 3").split(" "));
 
     client.assertFailed("3 of 3 connections failed");
@@ -111,7 +111,7 @@ class CmtimeDeviceTest {
   }
 
   @Test
-  void refusalToBindIsToldForEachConnection() throws Exception {
+  void failureToBindIsReportedForEachConnection() throws Exception {
     Outcome client = Outcome.of(client(TestDevice.freePort(), "-c 2 -b 203.0.113.9").split(" "));
 
     client.assertFailed("2 of 2 connections failed");

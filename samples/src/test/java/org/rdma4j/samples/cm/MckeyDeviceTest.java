@@ -25,13 +25,13 @@ class MckeyDeviceTest {
 
   @Test
   void itReceivesWhatOneInCSends() throws Exception {
-    String game = "mckey -m 239.1.2.3 -C 10 -S 100 -b " + HOST;
-    CompletableFuture<Outcome> receiver = Outcome.begin(game.split(" "));
+    String command = "mckey -m 239.1.2.3 -C 10 -S 100 -b " + HOST;
+    CompletableFuture<Outcome> receiver = Outcome.begin(command.split(" "));
     ChildProcess.awaitMember("239.1.2.3");
-    try (ChildProcess sender = ChildProcess.start(List.of((game + " -s").split(" ")))) {
+    try (ChildProcess sender = ChildProcess.start(List.of((command + " -s").split(" ")))) {
       assertThat(sender.await().status()).isZero();
     }
-    assertThatItPlayed(
+    assertThatItSucceeded(
         receiver.get(TIMEOUT_SECONDS, TimeUnit.SECONDS),
         "mckey: starting server",
         "mckey: joining",
@@ -41,11 +41,11 @@ class MckeyDeviceTest {
 
   @Test
   void oneInCReceivesWhatItSends() throws Exception {
-    String game = "mckey -m 239.1.2.4 -c 2 -C 3 -S 4096 -b " + HOST;
-    try (ChildProcess receiver = ChildProcess.start(List.of(game.split(" ")))) {
+    String command = "mckey -m 239.1.2.4 -c 2 -C 3 -S 4096 -b " + HOST;
+    try (ChildProcess receiver = ChildProcess.start(List.of(command.split(" ")))) {
       ChildProcess.awaitMember("239.1.2.4");
-      assertThatItPlayed(
-          Outcome.of((game + " -s -o").split(" ")),
+      assertThatItSucceeded(
+          Outcome.of((command + " -s -o").split(" ")),
           "mckey: starting client",
           "mckey: joining",
           "mckey: joined dgid: ::ffff:239.1.2.4 mlid 0x0 sl 0",
@@ -55,7 +55,7 @@ class MckeyDeviceTest {
     }
   }
 
-  private static void assertThatItPlayed(Outcome outcome, String... lines) {
+  private static void assertThatItSucceeded(Outcome outcome, String... lines) {
     List<String> expected = new ArrayList<>(List.of(lines));
     Collections.addAll(expected, "data transfers complete", "test complete", "return status 0");
     assertThat(outcome.err()).isEmpty();
@@ -75,7 +75,7 @@ class MckeyDeviceTest {
     "-M ff0e::ffff:ef01:203 -b HOST, rdma_join_multicast_ex",
     "-M group -b HOST, '\"group\" is not a GID'",
   })
-  void whatCannotBeJoinedIsReportedInOneLine(String options, String message) {
+  void failureToJoinIsReportedInOneLine(String options, String message) {
     Outcome outcome = Outcome.of(("mckey " + options.replace("HOST", HOST)).split(" "));
 
     outcome.assertFailed(message);
@@ -83,7 +83,7 @@ class MckeyDeviceTest {
   }
 
   @Test
-  void nobodySendingIsReportedInOneLine() {
+  void missingSenderIsReportedInOneLine() {
     Outcome outcome = Outcome.of(("mckey --timeout 1 -m 239.1.2.6 -b " + HOST).split(" "));
 
     outcome.assertFailed("the receive did not complete within 1 s");

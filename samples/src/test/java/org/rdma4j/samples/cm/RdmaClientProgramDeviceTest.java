@@ -16,38 +16,38 @@ class RdmaClientProgramDeviceTest {
   private static final String HOST = TestDevice.host();
 
   @Test
-  void clientPlaysWithServerInC() throws Exception {
+  void clientWorksWithServerInC() throws Exception {
     int port = TestDevice.freePort();
-    assertThatBothPlayed(
+    assertThatBothSucceeded(
         CmRun.withServerInC(
             port, "rdma_server -p " + port, "rdma-client -s " + HOST + " -p " + port));
   }
 
   @Test
-  void serverPlaysWithClientInC() throws Exception {
+  void serverWorksWithClientInC() throws Exception {
     int port = TestDevice.freePort();
-    assertThatBothPlayed(
+    assertThatBothSucceeded(
         CmRun.withClientInC(
             port, "rdma-server -p " + port, "rdma_client -s " + HOST + " -p " + port));
   }
 
   @Test
-  void theyPlayWithEachOther() throws Exception {
+  void clientWorksWithServer() throws Exception {
     int port = TestDevice.freePort();
-    assertThatBothPlayed(
+    assertThatBothSucceeded(
         CmRun.inJava(
             port,
             "rdma-server -s " + HOST + " -p " + port,
             "rdma-client -s " + HOST + " -p " + port));
   }
 
-  private static void assertThatBothPlayed(CmRun game) {
-    assertThat(game.client().err()).isEmpty();
-    assertThat(game.client().out()).containsExactly("rdma_client: start", "rdma_client: end 0");
-    assertThat(game.client().status()).isZero();
-    assertThat(game.server().err()).isEmpty();
-    assertThat(game.server().out()).containsExactly("rdma_server: start", "rdma_server: end 0");
-    assertThat(game.server().status()).isZero();
+  private static void assertThatBothSucceeded(CmRun run) {
+    assertThat(run.client().err()).isEmpty();
+    assertThat(run.client().out()).containsExactly("rdma_client: start", "rdma_client: end 0");
+    assertThat(run.client().status()).isZero();
+    assertThat(run.server().err()).isEmpty();
+    assertThat(run.server().out()).containsExactly("rdma_server: start", "rdma_server: end 0");
+    assertThat(run.server().status()).isZero();
   }
 
   @Test

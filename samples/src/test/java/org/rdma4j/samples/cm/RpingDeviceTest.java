@@ -25,39 +25,40 @@ class RpingDeviceTest {
   private static final long TIMEOUT_SECONDS = 90;
   private static final String HOST = TestDevice.host();
 
-  static Stream<String> games() {
+  static Stream<String> options() {
     return Stream.of("-C 3 -S 64", "-C 70 -S 23", "-C 2 -S 65535", "-C 3 -S 1000 -q");
   }
 
   @ParameterizedTest
-  @MethodSource("games")
-  void clientPlaysWithServerInC(String game) throws Exception {
+  @MethodSource("options")
+  void clientWorksWithServerInC(String options) throws Exception {
     int port = TestDevice.freePort();
-    CmRun played = CmRun.withServerInC(port, server(port, game), client(port, game));
+    CmRun run = CmRun.withServerInC(port, server(port, options), client(port, options));
 
-    assertThatRpingSucceeded(played.client(), "ping data: ", game, "client");
-    assertThatRpingInCSucceeded(played.server(), "server ping data: ", game);
+    assertThatRpingSucceeded(run.client(), "ping data: ", options, "client");
+    assertThatRpingInCSucceeded(run.server(), "server ping data: ", options);
   }
 
   @ParameterizedTest
-  @MethodSource("games")
-  void serverPlaysWithClientInC(String game) throws Exception {
+  @MethodSource("options")
+  void serverWorksWithClientInC(String options) throws Exception {
     int port = TestDevice.freePort();
-    CmRun played = CmRun.withClientInC(port, server(port, game), client(port, game));
+    CmRun run = CmRun.withClientInC(port, server(port, options), client(port, options));
 
-    assertThatRpingSucceeded(played.server(), "server ping data: ", game, "server");
-    assertThatRpingInCSucceeded(played.client(), "ping data: ", game);
+    assertThatRpingSucceeded(run.server(), "server ping data: ", options, "server");
+    assertThatRpingInCSucceeded(run.client(), "ping data: ", options);
   }
 
   @Test
-  void itPlaysWithItself() throws Exception {
+  void itWorksWithItself() throws Exception {
     int port = TestDevice.freePort();
-    String game = "-C 5 -S 100";
-    CmRun played =
-        CmRun.inJava(port, server(port, game) + " -a " + HOST, client(port, game) + " -I " + HOST);
+    String options = "-C 5 -S 100";
+    CmRun run =
+        CmRun.inJava(
+            port, server(port, options) + " -a " + HOST, client(port, options) + " -I " + HOST);
 
-    assertThatRpingSucceeded(played.client(), "ping data: ", game, "client");
-    assertThatRpingSucceeded(played.server(), "server ping data: ", game, "server");
+    assertThatRpingSucceeded(run.client(), "ping data: ", options, "client");
+    assertThatRpingSucceeded(run.server(), "server ping data: ", options, "server");
   }
 
   @Test
@@ -87,7 +88,7 @@ class RpingDeviceTest {
   }
 
   @Test
-  void ourClientPlaysWithPersistentServerInC() throws Exception {
+  void clientWorksWithPersistentServerInC() throws Exception {
     int port = TestDevice.freePort();
     try (ChildProcess server = ChildProcess.start(List.of(("rping -s -P -p " + port).split(" ")))) {
       ChildProcess.awaitListeningCm(port);
@@ -105,16 +106,16 @@ class RpingDeviceTest {
   @Test
   void stepsArePrintedOnRequest() throws Exception {
     int port = TestDevice.freePort();
-    CmRun played =
+    CmRun run =
         CmRun.inJava(port, "rping -s -d -p " + port, "rping -c -C 1 -p " + port + " -a " + HOST);
 
-    assertThat(played.server().out())
+    assertThat(run.server().out())
         .contains("ESTABLISHED", "server received sink adv", "server posted go ahead");
-    assertThat(played.client().out()).isEmpty();
+    assertThat(run.client().out()).isEmpty();
   }
 
   @Test
-  void clientWithMoreTextThanTheServerHasRoomForIsReportedInOneLine() throws Exception {
+  void clientWithTooMuchTextIsReportedInOneLine() throws Exception {
     int port = TestDevice.freePort();
     CompletableFuture<Outcome> server =
         Outcome.begin(("rping -s -S 64 --timeout 20 -p " + port).split(" "));
@@ -140,24 +141,24 @@ class RpingDeviceTest {
   }
 
   private static void assertThatRpingSucceeded(
-      Outcome outcome, String prefix, String game, String side) {
-    assertThat(outcome.out()).isEqualTo(pings(prefix, game));
+      Outcome outcome, String prefix, String options, String side) {
+    assertThat(outcome.out()).isEqualTo(pings(prefix, options));
     assertThat(outcome.err()).containsExactly(side + " DISCONNECT EVENT...");
     assertThat(outcome.status()).isZero();
   }
 
   /** Removes lines of standard error, which can appear in the middle of long lines. */
-  private static void assertThatRpingInCSucceeded(Outcome outcome, String prefix, String game) {
+  private static void assertThatRpingInCSucceeded(Outcome outcome, String prefix, String options) {
     String printed =
         String.join("\n", outcome.out())
             .replaceAll("(client|server) DISCONNECT EVENT\\.\\.\\.\n?", "")
             .replaceAll("wait for RDMA_READ_ADV state 10\n?", "");
-    assertThat(printed.strip()).isEqualTo(String.join("\n", pings(prefix, game)));
+    assertThat(printed.strip()).isEqualTo(String.join("\n", pings(prefix, options)));
     assertThat(outcome.status()).isZero();
   }
 
-  private static List<String> pings(String prefix, String game) {
-    List<String> words = List.of(game.split(" "));
+  private static List<String> pings(String prefix, String options) {
+    List<String> words = List.of(options.split(" "));
     int count = Integer.parseInt(words.get(1));
     int bytes = Integer.parseInt(words.get(3));
     List<String> lines = new ArrayList<>();
@@ -173,11 +174,11 @@ class RpingDeviceTest {
     return lines;
   }
 
-  private static String server(int port, String game) {
-    return "rping -s -v -p %d %s".formatted(port, game);
+  private static String server(int port, String options) {
+    return "rping -s -v -p %d %s".formatted(port, options);
   }
 
-  private static String client(int port, String game) {
-    return "rping -c -v -V -a %s -p %d %s".formatted(HOST, port, game);
+  private static String client(int port, String options) {
+    return "rping -c -v -V -a %s -p %d %s".formatted(HOST, port, options);
   }
 }

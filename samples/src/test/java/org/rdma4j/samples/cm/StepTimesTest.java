@@ -25,7 +25,7 @@ class StepTimesTest {
   }
 
   @Test
-  void stepThatNoConnectionFinishedHasTheBoundsOfC() {
+  void unfinishedStepHasTheBoundsOfC() {
     times.beginAll(Step.DISCONNECT, 0);
     times.begin(Step.DISCONNECT, 0, 0);
     times.endAll(Step.DISCONNECT, 40_000);
@@ -35,7 +35,7 @@ class StepTimesTest {
   }
 
   @Test
-  void stepsStandInTheirOrderAndThoseThatNobodyTookDoNot() {
+  void onlyTakenStepsAreListedInTheirOrder() {
     for (Step step : new Step[] {Step.DESTROY, Step.CREATE_ID}) {
       times.beginAll(step, 0);
       times.endAll(step, 0);

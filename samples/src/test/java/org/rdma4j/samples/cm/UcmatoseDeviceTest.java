@@ -31,7 +31,7 @@ class UcmatoseDeviceTest {
   private static final String HOST = TestDevice.host();
   private static final String MIGRATION = "migrating to new event channel";
 
-  static Stream<String> games() {
+  static Stream<String> options() {
     return Stream.of(
         "-C 10 -S 100",
         "-c 3 -C 5 -S 5000",
@@ -41,22 +41,24 @@ class UcmatoseDeviceTest {
   }
 
   @ParameterizedTest
-  @MethodSource("games")
-  void clientPlaysWithServerInC(String game) throws Exception {
+  @MethodSource("options")
+  void clientWorksWithServerInC(String options) throws Exception {
     int port = TestDevice.freePort();
-    assertThatBothPlayed(game, CmRun.withServerInC(port, server(port, game), client(port, game)));
+    assertThatBothSucceeded(
+        options, CmRun.withServerInC(port, server(port, options), client(port, options)));
   }
 
   @ParameterizedTest
-  @MethodSource("games")
-  void serverPlaysWithClientInC(String game) throws Exception {
+  @MethodSource("options")
+  void serverWorksWithClientInC(String options) throws Exception {
     int port = TestDevice.freePort();
-    assertThatBothPlayed(game, CmRun.withClientInC(port, server(port, game), client(port, game)));
+    assertThatBothSucceeded(
+        options, CmRun.withClientInC(port, server(port, options), client(port, options)));
   }
 
-  private static void assertThatBothPlayed(String options, CmRun game) {
-    assertThat(game.client().err()).isEmpty();
-    assertThat(game.client().out())
+  private static void assertThatBothSucceeded(String options, CmRun run) {
+    assertThat(run.client().err()).isEmpty();
+    assertThat(run.client().out())
         .isEqualTo(
             lines(
                 options,
@@ -68,9 +70,9 @@ class UcmatoseDeviceTest {
                 MIGRATION,
                 "test complete",
                 "return status 0"));
-    assertThat(game.client().status()).isZero();
-    assertThat(game.server().err()).isEmpty();
-    assertThat(game.server().out())
+    assertThat(run.client().status()).isZero();
+    assertThat(run.server().err()).isEmpty();
+    assertThat(run.server().out())
         .isEqualTo(
             lines(
                 options,
@@ -84,7 +86,7 @@ class UcmatoseDeviceTest {
                 "disconnected",
                 "test complete",
                 "return status 0"));
-    assertThat(game.server().status()).isZero();
+    assertThat(run.server().status()).isZero();
   }
 
   private static List<String> lines(String options, String... lines) {
@@ -95,23 +97,23 @@ class UcmatoseDeviceTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"-S 0", "-C 0 -c 2"})
-  void connectionsWithoutMessagesAreMadeAndEnded(String game) throws Exception {
+  void connectionsWithoutMessagesAreMadeAndEnded(String options) throws Exception {
     int port = TestDevice.freePort();
-    CmRun played = CmRun.withClientInC(port, server(port, game), client(port, game));
+    CmRun run = CmRun.withClientInC(port, server(port, options), client(port, options));
 
-    assertThat(played.server().out())
+    assertThat(run.server().out())
         .containsExactly(
             "cmatose: starting server",
             "cmatose: disconnecting",
             "disconnected",
             "test complete",
             "return status 0");
-    assertThat(played.server().status()).isZero();
-    assertThat(played.client().status()).isZero();
+    assertThat(run.server().status()).isZero();
+    assertThat(run.client().status()).isZero();
   }
 
   @Test
-  void clientTooManyIsSentAwayAndOneThatLeavesEndsTheGame() throws Exception {
+  void extraClientIsRejectedAndOneThatDisconnectsEndsTheServer() throws Exception {
     int port = TestDevice.freePort();
     CompletableFuture<Outcome> served =
         Outcome.begin(server(port, "-C 1 --timeout 1000").split(" "));
@@ -134,13 +136,13 @@ class UcmatoseDeviceTest {
   }
 
   @Test
-  void clientIsSentAwayWhereTheDeviceHasNoRoomForSoManyMessages() throws Exception {
+  void clientIsRejectedIfTheDeviceCannotHoldSoManyMessages() throws Exception {
     int port = TestDevice.freePort();
-    CmRun game = CmRun.inJava(port, server(port, "-C 65536"), client(port, "-C 1"));
+    CmRun run = CmRun.inJava(port, server(port, "-C 65536"), client(port, "-C 1"));
 
-    assertThatItWasRejected(game.client());
-    game.server().assertFailed("65536");
-    assertThat(game.server().out()).contains("cmatose: failing connection request");
+    assertThatItWasRejected(run.client());
+    run.server().assertFailed("65536");
+    assertThat(run.server().out()).contains("cmatose: failing connection request");
   }
 
   private static void assertThatItWasRejected(Outcome client) {
@@ -164,11 +166,11 @@ class UcmatoseDeviceTest {
     assertThat(server.out()).endsWith("test complete", "return status 1");
   }
 
-  private static String server(int port, String game) {
-    return "ucmatose -p %d %s".formatted(port, game);
+  private static String server(int port, String options) {
+    return "ucmatose -p %d %s".formatted(port, options);
   }
 
-  private static String client(int port, String game) {
-    return "ucmatose -s %s -p %d %s".formatted(HOST, port, game);
+  private static String client(int port, String options) {
+    return "ucmatose -s %s -p %d %s".formatted(HOST, port, options);
   }
 }

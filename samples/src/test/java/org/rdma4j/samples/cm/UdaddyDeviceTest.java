@@ -22,25 +22,25 @@ class UdaddyDeviceTest {
 
   private static final String HOST = TestDevice.host();
 
-  static Stream<String> games() {
+  static Stream<String> options() {
     return Stream.of("-C 10 -S 100", "-c 3 -C 5 -S 4096", "-f ip -t 0x10 -b " + HOST + " -C 1");
   }
 
   @ParameterizedTest
-  @MethodSource("games")
-  void clientPlaysWithServerInC(String game) throws Exception {
-    assertThatBothPlayed(CmRun.withServerInC(PORT, server(game), client(game)));
+  @MethodSource("options")
+  void clientWorksWithServerInC(String options) throws Exception {
+    assertThatBothSucceeded(CmRun.withServerInC(PORT, server(options), client(options)));
   }
 
   @ParameterizedTest
-  @MethodSource("games")
-  void serverPlaysWithClientInC(String game) throws Exception {
-    assertThatBothPlayed(CmRun.withClientInC(PORT, server(game), client(game)));
+  @MethodSource("options")
+  void serverWorksWithClientInC(String options) throws Exception {
+    assertThatBothSucceeded(CmRun.withClientInC(PORT, server(options), client(options)));
   }
 
-  private static void assertThatBothPlayed(CmRun game) {
-    assertThat(game.client().err()).isEmpty();
-    assertThat(game.client().out())
+  private static void assertThatBothSucceeded(CmRun run) {
+    assertThat(run.client().err()).isEmpty();
+    assertThat(run.client().out())
         .containsExactly(
             "udaddy: starting client",
             "udaddy: connecting",
@@ -49,9 +49,9 @@ class UdaddyDeviceTest {
             "data transfers complete",
             "test complete",
             "return status 0");
-    assertThat(game.client().status()).isZero();
-    assertThat(game.server().err()).isEmpty();
-    assertThat(game.server().out())
+    assertThat(run.client().status()).isZero();
+    assertThat(run.server().err()).isEmpty();
+    assertThat(run.server().out())
         .containsExactly(
             "udaddy: starting server",
             "receiving data transfers",
@@ -59,29 +59,29 @@ class UdaddyDeviceTest {
             "data transfers complete",
             "test complete",
             "return status 0");
-    assertThat(game.server().status()).isZero();
+    assertThat(run.server().status()).isZero();
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"-S 0", "-C 0 -c 2"})
-  void connectionsWithoutMessagesAreMadeAlone(String game) throws Exception {
-    CmRun played = CmRun.withServerInC(PORT, server(game), client(game));
+  void connectionsAreMadeWithoutMessages(String options) throws Exception {
+    CmRun run = CmRun.withServerInC(PORT, server(options), client(options));
 
-    assertThat(played.client().out())
+    assertThat(run.client().out())
         .containsExactly(
             "udaddy: starting client", "udaddy: connecting", "test complete", "return status 0");
-    assertThat(played.client().status()).isZero();
-    assertThat(played.server().status()).isZero();
+    assertThat(run.client().status()).isZero();
+    assertThat(run.server().status()).isZero();
   }
 
   @Test
-  void clientTooManyIsSentAway() throws Exception {
-    CmRun game = CmRun.inJava(PORT, server("--timeout 3"), client("-c 2"));
+  void extraClientIsRejected() throws Exception {
+    CmRun run = CmRun.inJava(PORT, server("--timeout 3"), client("-c 2"));
 
-    game.client().assertFailed("The program that listens there rejected the connection");
-    assertThat(game.client().out()).contains("udaddy: event: RDMA_CM_EVENT_UNREACHABLE, error: 2");
-    game.server().assertFailed("the receive did not complete within 3 s");
-    assertThat(game.server().out())
+    run.client().assertFailed("The program that listens there rejected it");
+    assertThat(run.client().out()).contains("udaddy: event: RDMA_CM_EVENT_UNREACHABLE, error: 2");
+    run.server().assertFailed("the receive did not complete within 3 s");
+    assertThat(run.server().out())
         .containsSubsequence("receiving data transfers", "udaddy: failing connection request");
   }
 
@@ -101,7 +101,7 @@ class UdaddyDeviceTest {
   }
 
   @Test
-  void whatTheDeviceCannotDoIsReportedInOneLine() {
+  void unsupportedOptionIsReportedInOneLine() {
     run(client("-S 4097")).assertFailed("message_size 4097 is larger than active mtu 4096");
     run(client("-P ipoib")).assertFailed("EINVAL");
     run("udaddy -f ip -s no.such.host").assertFailed("rdma_getaddrinfo(no.such.host, 7174)");
@@ -111,11 +111,11 @@ class UdaddyDeviceTest {
     return Outcome.of(command.split(" "));
   }
 
-  private static String server(String game) {
-    return "udaddy " + game;
+  private static String server(String options) {
+    return "udaddy " + options;
   }
 
-  private static String client(String game) {
-    return "udaddy -s %s %s".formatted(HOST, game);
+  private static String client(String options) {
+    return "udaddy -s %s %s".formatted(HOST, options);
   }
 }

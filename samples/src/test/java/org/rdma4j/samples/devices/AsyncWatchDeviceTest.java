@@ -28,7 +28,7 @@ class AsyncWatchDeviceTest {
   private static final String ADDRESS = "203.0.113.77/32";
 
   @Test
-  void whatItPrintsIsWhatCPrints() throws Exception {
+  void itPrintsTheSameAsC() throws Exception {
     String networkInterface = networkInterface();
     try (ChildProcess inC = ChildProcess.start(List.of("ibv_asyncwatch", "-d", TestDevice.NAME))) {
       inC.awaitOutput("async event FD");

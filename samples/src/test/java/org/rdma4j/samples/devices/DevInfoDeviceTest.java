@@ -18,33 +18,34 @@ import org.rdma4j.samples.testing.Outcome;
 @Timeout(60)
 class DevInfoDeviceTest {
   @Test
-  void devicesIsThatOfC() throws Exception {
+  void devicesPrintsTheSameAsC() throws Exception {
     assertThat(Outcome.of("devices")).isEqualTo(c("ibv_devices"));
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", "-l", "-i 1", "--list"})
-  void devinfoIsThatOfC(String options) throws Exception {
+  void devinfoPrintsTheSameAsC(String options) throws Exception {
     List<String> args = options.isEmpty() ? List.of() : List.of(options.split(" "));
-    List<String> ours = new ArrayList<>(List.of("devinfo"));
-    ours.addAll(args);
-    List<String> theirs = new ArrayList<>(List.of("ibv_devinfo"));
-    theirs.addAll(args);
+    List<String> command = new ArrayList<>(List.of("devinfo"));
+    command.addAll(args);
+    List<String> commandInC = new ArrayList<>(List.of("ibv_devinfo"));
+    commandInC.addAll(args);
 
-    assertThat(Outcome.of(ours.toArray(new String[0]))).isEqualTo(c(theirs.toArray(new String[0])));
+    assertThat(Outcome.of(command.toArray(new String[0])))
+        .isEqualTo(c(commandInC.toArray(new String[0])));
   }
 
   /** The program in C also prints the attributes of ibv_query_device_ex. */
   @Test
-  void verboseIsThatOfCUpToTheExtendedAttributes() throws Exception {
-    List<String> ours = Outcome.of("devinfo", "-v").out();
-    List<String> theirs = c("ibv_devinfo", "-v").out();
+  void verbosePrintsTheSameAsCExceptExtendedAttributes() throws Exception {
+    List<String> lines = Outcome.of("devinfo", "-v").out();
+    List<String> linesInC = c("ibv_devinfo", "-v").out();
 
-    assertThat(theirs).containsSubsequence(ours);
-    assertThat(ours).anyMatch(line -> line.contains("local_ca_ack_delay"));
-    assertThat(ours).anyMatch(line -> line.contains("num_comp_vectors"));
-    assertThat(ours.stream().filter(line -> line.contains("GID[")).toList())
-        .isEqualTo(theirs.stream().filter(line -> line.contains("GID[")).toList());
+    assertThat(linesInC).containsSubsequence(lines);
+    assertThat(lines).anyMatch(line -> line.contains("local_ca_ack_delay"));
+    assertThat(lines).anyMatch(line -> line.contains("num_comp_vectors"));
+    assertThat(lines.stream().filter(line -> line.contains("GID[")).toList())
+        .isEqualTo(linesInC.stream().filter(line -> line.contains("GID[")).toList());
   }
 
   private static Outcome c(String... command) throws Exception {

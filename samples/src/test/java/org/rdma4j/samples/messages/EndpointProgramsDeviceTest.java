@@ -31,11 +31,11 @@ class EndpointProgramsDeviceTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"-n 50", "-n 20 -s 65536", "-n 1 -s 1"})
-  void endpointsNeedNoFlagToPlay(String game) throws Exception {
+  void endpointsNeedNoOptions(String options) throws Exception {
     String port = String.valueOf(TestDevice.freePort());
-    CompletableFuture<Outcome> server = Outcome.begin(words("endpoint-pingpong -p", port, game));
+    CompletableFuture<Outcome> server = Outcome.begin(words("endpoint-pingpong -p", port, options));
     ChildProcess.awaitListening(Integer.parseInt(port));
-    Outcome client = Outcome.of(words("endpoint-pingpong localhost -p", port, game));
+    Outcome client = Outcome.of(words("endpoint-pingpong localhost -p", port, options));
     for (Outcome outcome : List.of(client, server.get(TIMEOUT_SECONDS, TimeUnit.SECONDS))) {
       assertThat(outcome.err()).isEmpty();
       assertThat(outcome.out()).singleElement().asString().endsWith(" usec/iter");
@@ -93,7 +93,7 @@ class EndpointProgramsDeviceTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"endpoint-pingpong", "read-write-demo"})
-  void whoeverIsNoEndpointIsReportedInOneLine(String program) throws Exception {
+  void strangerIsReportedInOneLine(String program) throws Exception {
     int port = TestDevice.freePort();
     CompletableFuture<Outcome> server = Outcome.begin(words(program + " -p", "" + port, ""));
     ChildProcess.awaitListening(port);
@@ -147,8 +147,8 @@ class EndpointProgramsDeviceTest {
               SamplesJvm.command(
                   "read-write-demo", "--timeout", "300", "-p", String.valueOf(port), "localhost"),
               typedByClient)) {
-        Outcome played = SamplesJvm.withoutNoise(client.await());
-        assertThat(played.out().subList(3, played.out().size()))
+        Outcome outcome = SamplesJvm.withoutNoise(client.await());
+        assertThat(outcome.out().subList(3, outcome.out().size()))
             .containsExactly(
                 "filled with \"from the client\"",
                 "wrote 64 bytes",
@@ -159,12 +159,12 @@ class EndpointProgramsDeviceTest {
                     + "  server memoryserver memoryserver",
                 "\"0\" is not a number of bytes from 1 to 1048576",
                 "sent 1 bytes");
-        assertThat(played.status()).isZero();
+        assertThat(outcome.status()).isZero();
       }
-      Outcome played = SamplesJvm.withoutNoise(server.await());
-      assertThat(played.out().get(0)).startsWith("local:  QPN 0x").contains("rkey 0x");
-      assertThat(played.out().get(2)).startsWith("1 read  2 write");
-      assertThat(played.out().subList(3, played.out().size()))
+      Outcome outcome = SamplesJvm.withoutNoise(server.await());
+      assertThat(outcome.out().get(0)).startsWith("local:  QPN 0x").contains("rkey 0x");
+      assertThat(outcome.out().get(2)).startsWith("1 read  2 write");
+      assertThat(outcome.out().subList(3, outcome.out().size()))
           .containsExactly(
               "received 1 bytes",
               "66726f6d2074686520636c69656e7466726f6d2074686520636c69656e746672"
@@ -172,8 +172,8 @@ class EndpointProgramsDeviceTest {
               "filled with \"server memory\"",
               "sent 1 bytes",
               "received 1 bytes",
-              played.out().get(2));
-      assertThat(played.status()).isZero();
+              outcome.out().get(2));
+      assertThat(outcome.status()).isZero();
     }
   }
 
@@ -200,7 +200,7 @@ class EndpointProgramsDeviceTest {
   }
 
   @Test
-  void theExampleTellsWhatIsWrongInALine() throws Exception {
+  void failuresOfTheExampleAreReportedInOneLine() throws Exception {
     Outcome.of("rc-example", "-d", TestDevice.NAME)
         .assertFailed("needs a GID; give -g one of these indices: ");
     int port = TestDevice.freePort();

@@ -31,10 +31,10 @@ class SrqDeviceTest {
   @CsvSource({"100, 100000", "300, 1"})
   void bothConnectionsCarryAllMessages(int count, int length) throws Exception {
     int port = TestDevice.freePort();
-    String game = "-c %d -l %d".formatted(count, length);
-    CmRun played = CmRun.inJava(port, server(port, game), client(port, game));
+    String options = "-c %d -l %d".formatted(count, length);
+    CmRun run = CmRun.inJava(port, server(port, options), client(port, options));
 
-    for (Outcome side : new Outcome[] {played.server(), played.client()}) {
+    for (Outcome side : new Outcome[] {run.server(), run.client()}) {
       assertThat(side.err()).isEmpty();
       assertThat(side.out())
           .containsExactly(
@@ -47,14 +47,14 @@ class SrqDeviceTest {
   @Test
   void messagesOfAnotherLengthAreNoticed() throws Exception {
     int port = TestDevice.freePort();
-    CmRun played = CmRun.inJava(port, server(port, "-c 1 -l 11"), client(port, "-c 1 -l 10"));
+    CmRun run = CmRun.inJava(port, server(port, "-c 1 -l 11"), client(port, "-c 1 -l 10"));
 
-    played.server().assertFailed("give both sides the same -l");
-    assertThat(played.client().status()).isEqualTo(1);
+    run.server().assertFailed("give both sides the same -l");
+    assertThat(run.client().status()).isEqualTo(1);
   }
 
   @Test
-  void clientThatLeavesEndsTheGame() throws Exception {
+  void clientThatDisconnectsEndsTheServer() throws Exception {
     int port = TestDevice.freePort();
     CompletableFuture<Outcome> served = Outcome.begin(server(port, "-c 1").split(" "));
     ChildProcess.awaitListeningCm(port);
@@ -71,11 +71,11 @@ class SrqDeviceTest {
     served.get(60, TimeUnit.SECONDS).assertFailed("the peer disconnected early");
   }
 
-  private static String server(int port, String game) {
-    return "srq -s -a %s -p %d %s".formatted(HOST, port, game);
+  private static String server(int port, String options) {
+    return "srq -s -a %s -p %d %s".formatted(HOST, port, options);
   }
 
-  private static String client(int port, String game) {
-    return "srq -a %s -p %d %s".formatted(HOST, port, game);
+  private static String client(int port, String options) {
+    return "srq -a %s -p %d %s".formatted(HOST, port, options);
   }
 }

@@ -88,23 +88,23 @@ class ConnectionPairTest {
   }
 
   @Test
-  void messagesOfAllLengthsComeBackAsTheyWereSent() throws Exception {
+  void messagesOfAllLengthsComeBackUnchanged() throws Exception {
     echo(ECHOES);
   }
 
   @Test
-  void nothingIsLostWhereTheLinkLosesTwoPercent() throws Exception {
+  void nothingIsLostIfTheLinkLosesTwoPercent() throws Exception {
     // If the last packet of a burst is lost, soft-RoCE waits 2 s for its acknowledgement.
     echo(FEW / 2, Link.losing(2));
   }
 
   @Test
-  void messagesComeBackOverALinkThatTakesTwentyMilliseconds() throws Exception {
+  void messagesComeBackOverALinkWithADelayOfTwentyMilliseconds() throws Exception {
     echo(FEW, Link.delaying(Duration.ofMillis(20)));
   }
 
   @Test
-  void aConnectionOutlivesThreeSecondsInWhichNothingArrives() throws Exception {
+  void connectionSurvivesThreeSecondsWithoutPackets() throws Exception {
     try (RdmaConnection connection = connect(server)) {
       FutureTask<Boolean> echoes = new Echoes(connection, SEED, 400).begin();
       Link.losing(100).during(() -> Thread.sleep(DOWN));
@@ -113,7 +113,7 @@ class ConnectionPairTest {
   }
 
   @Test
-  void aConnectionBreaksWhereNothingArrivesAnyMore() throws Exception {
+  void connectionBreaksWhenNothingArrivesAnyMore() throws Exception {
     try (RdmaConnection connection = connect(server)) {
       FutureTask<Boolean> echoes = new Echoes(connection, SEED, ENDLESS).begin();
       Link.losing(100).during(() -> assertThatItBreaks(echoes));
@@ -122,7 +122,7 @@ class ConnectionPairTest {
   }
 
   @Test
-  void aConnectionBreaksThatSendsWhileItsLinkIsDown() throws Exception {
+  void connectionThatSendsWhileItsLinkIsDownBreaks() throws Exception {
     try (RdmaConnection connection = connect(server)) {
       Link.down()
           .during(
@@ -138,7 +138,7 @@ class ConnectionPairTest {
   }
 
   @Test
-  void callsEndInTimeWhereTheLinkIsDownBetweenMessages() throws Exception {
+  void callsEndInTimeIfTheLinkIsDownBetweenMessages() throws Exception {
     try (RdmaConnection connection = connect(server)) {
       // Fewer than the 8 that the peer has receives for, so that one can be sent while the link is
       // down.
@@ -160,7 +160,7 @@ class ConnectionPairTest {
   }
 
   @Test
-  void aConnectionThatWaitsOutlivesThatItsLinkIsDown() throws Exception {
+  void idleConnectionSurvivesThatItsLinkIsDown() throws Exception {
     try (RdmaConnection connection = connect(server)) {
       Link.down().during(() -> Thread.sleep(DOWN));
       new Echoes(connection, SEED, FEW).run();
@@ -168,7 +168,7 @@ class ConnectionPairTest {
   }
 
   @Test
-  void aPeerThatIsKilledBreaksTheConnectionAndLetsTheNextOneWork() throws Exception {
+  void killedPeerBreaksTheConnectionButNotTheNextOne() throws Exception {
     try (PeerProcess victim = startServer();
         RdmaConnection connection = connect(awaitServer(victim))) {
       FutureTask<Boolean> echoes = new Echoes(connection, SEED, ENDLESS).begin();

@@ -11,25 +11,29 @@ import org.rdma4j.samples.testing.TestDevice;
 final class PingPongCommands {
   private PingPongCommands() {}
 
-  static String[] server(int port, String game) {
-    int end = game.indexOf(' ');
+  static String[] server(int port, String options) {
+    int end = options.indexOf(' ');
     return "%s-pingpong -d %s -g %s -p %d %s"
         .formatted(
-            game.substring(0, end), TestDevice.NAME, TestDevice.GID, port, game.substring(end + 1))
+            options.substring(0, end),
+            TestDevice.NAME,
+            TestDevice.GID,
+            port,
+            options.substring(end + 1))
         .split(" ");
   }
 
-  static String[] client(int port, String game) {
-    return server(port, game + " localhost");
+  static String[] client(int port, String options) {
+    return server(port, options + " localhost");
   }
 
-  static List<String> serverInC(int port, String game) {
-    List<String> command = new ArrayList<>(List.of(server(port, game)));
+  static List<String> serverInC(int port, String options) {
+    List<String> command = new ArrayList<>(List.of(server(port, options)));
     command.set(0, "ibv_" + command.get(0).replace('-', '_'));
     return command;
   }
 
-  static List<String> clientInC(int port, String game) {
-    return serverInC(port, game + " localhost");
+  static List<String> clientInC(int port, String options) {
+    return serverInC(port, options + " localhost");
   }
 }

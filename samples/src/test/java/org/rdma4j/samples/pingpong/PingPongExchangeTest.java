@@ -31,7 +31,7 @@ class PingPongExchangeTest {
   private static final Duration SHORT = Duration.ofMillis(200);
 
   @Test
-  void messageIsThatOfC() {
+  void messageHasTheFormatOfC() {
     byte[] message = PingPongExchange.format(ADDRESS);
 
     assertThat(message).hasSize(PingPongExchange.MESSAGE_BYTES).isEqualTo(ascii(TEXT));
@@ -100,27 +100,27 @@ class PingPongExchangeTest {
   }
 
   @Test
-  void serverTellsThatTheClientClosed() throws Exception {
+  void serverReportsThatTheClientClosed() throws Exception {
     assertThatServerFails("0012:00", true, LONG, "closed the TCP connection after 7 of 52 bytes");
   }
 
   @Test
-  void serverTellsThatTheClientSentNoise() throws Exception {
+  void serverReportsThatTheClientSentNoise() throws Exception {
     assertThatServerFails("x".repeat(52), true, LONG, "the peer sent \"xxxx");
   }
 
   @Test
-  void serverTellsThatTheClientIsSilent() throws Exception {
+  void serverReportsThatTheClientIsSilent() throws Exception {
     assertThatServerFails("0012", false, SHORT, "did not send its whole message");
   }
 
   @Test
-  void serverTellsThatTheClientDoesNotEndTheExchange() throws Exception {
+  void serverReportsThatTheClientDidNotEndTheExchange() throws Exception {
     assertThatServerFails(TEXT + "what?", true, LONG, "did not end the exchange");
   }
 
   @Test
-  void serverTellsThatNobodyCame() throws Exception {
+  void serverReportsThatNoClientCame() throws Exception {
     try (ServerSocket listening = TcpPeer.listen(0)) {
       assertThatExceptionOfType(Failure.class)
           .isThrownBy(() -> exchange(SHORT).asServer(listening, List.of(OTHER), address -> {}))
@@ -143,7 +143,7 @@ class PingPongExchangeTest {
   }
 
   @Test
-  void serverTellsThatThePortIsInUse() throws Exception {
+  void serverReportsThatThePortIsInUse() throws Exception {
     try (ServerSocket taken = new ServerSocket(0)) {
       assertThatExceptionOfType(Failure.class)
           .isThrownBy(() -> TcpPeer.listen(taken.getLocalPort()))
@@ -153,12 +153,12 @@ class PingPongExchangeTest {
   }
 
   @Test
-  void clientTellsThatTheServerClosed() throws Exception {
+  void clientReportsThatTheServerClosed() throws Exception {
     assertThatClientFails(TEXT.substring(0, 20), "after 20 of 52 bytes");
   }
 
   @Test
-  void clientTellsThatTheServerSentNoise() throws Exception {
+  void clientReportsThatTheServerSentNoise() throws Exception {
     assertThatClientFails("\1".repeat(52), "the peer sent \"....");
   }
 
@@ -184,7 +184,7 @@ class PingPongExchangeTest {
   }
 
   @Test
-  void clientTellsThatThereIsNoServer() throws Exception {
+  void clientReportsThatThereIsNoServer() throws Exception {
     int port;
     try (ServerSocket closed = new ServerSocket(0)) {
       port = closed.getLocalPort();
@@ -195,7 +195,7 @@ class PingPongExchangeTest {
   }
 
   @Test
-  void clientTellsThatThereIsNoSuchHost() {
+  void clientReportsThatThereIsNoSuchHost() {
     assertThatExceptionOfType(Failure.class)
         .isThrownBy(() -> exchange(LONG).asClient("no.such.host.invalid", 1, List.of(ADDRESS)))
         .withMessageContaining("no host is named");

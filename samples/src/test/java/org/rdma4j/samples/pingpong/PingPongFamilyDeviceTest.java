@@ -24,7 +24,7 @@ class PingPongFamilyDeviceTest {
   private static final long TIMEOUT_SECONDS = 90;
 
   /** The kind of queue pair, and the options of both sides. */
-  static Stream<String> games() {
+  static Stream<String> options() {
     return Stream.of(
         "uc -s 1 -n 50 -c",
         "uc -s 4096 -n 50 -c -e",
@@ -37,40 +37,40 @@ class PingPongFamilyDeviceTest {
   }
 
   @ParameterizedTest
-  @MethodSource("games")
-  void clientPlaysWithServerInC(String game) throws Exception {
+  @MethodSource("options")
+  void clientWorksWithServerInC(String options) throws Exception {
     int port = TestDevice.freePort();
-    try (ChildProcess server = ChildProcess.start(PingPongCommands.serverInC(port, game))) {
+    try (ChildProcess server = ChildProcess.start(PingPongCommands.serverInC(port, options))) {
       ChildProcess.awaitListening(port);
-      assertThatItPlayed(Outcome.of(PingPongCommands.client(port, game)), game);
-      assertThatItPlayed(server.await(), game);
+      assertThatItSucceeded(Outcome.of(PingPongCommands.client(port, options)), options);
+      assertThatItSucceeded(server.await(), options);
     }
   }
 
   @ParameterizedTest
-  @MethodSource("games")
-  void serverPlaysWithClientInC(String game) throws Exception {
+  @MethodSource("options")
+  void serverWorksWithClientInC(String options) throws Exception {
     int port = TestDevice.freePort();
-    CompletableFuture<Outcome> server = Outcome.begin(PingPongCommands.server(port, game));
+    CompletableFuture<Outcome> server = Outcome.begin(PingPongCommands.server(port, options));
     ChildProcess.awaitListening(port);
-    List<String> command = PingPongCommands.clientInC(port, game);
+    List<String> command = PingPongCommands.clientInC(port, options);
     try (ChildProcess client = ChildProcess.start(command)) {
-      assertThatItPlayed(client.await(), game);
-      assertThatItPlayed(server.get(TIMEOUT_SECONDS, TimeUnit.SECONDS), game);
+      assertThatItSucceeded(client.await(), options);
+      assertThatItSucceeded(server.get(TIMEOUT_SECONDS, TimeUnit.SECONDS), options);
     }
   }
 
   @ParameterizedTest
-  @MethodSource("games")
-  void playsWithItself(String game) throws Exception {
+  @MethodSource("options")
+  void worksWithItself(String options) throws Exception {
     int port = TestDevice.freePort();
     CompletableFuture<Outcome> server =
-        Outcome.begin(PingPongCommands.server(port, game + " --warmup 3"));
+        Outcome.begin(PingPongCommands.server(port, options + " --warmup 3"));
     ChildProcess.awaitListening(port);
-    Outcome client = Outcome.of(PingPongCommands.client(port, game + " --warmup 3 --latency"));
-    assertThatItPlayed(client, game);
+    Outcome client = Outcome.of(PingPongCommands.client(port, options + " --warmup 3 --latency"));
+    assertThatItSucceeded(client, options);
     assertThat(client.out()).last().asString().startsWith("latency_us ");
-    assertThatItPlayed(server.get(TIMEOUT_SECONDS, TimeUnit.SECONDS), game);
+    assertThatItSucceeded(server.get(TIMEOUT_SECONDS, TimeUnit.SECONDS), options);
   }
 
   @Test
@@ -105,13 +105,13 @@ class PingPongFamilyDeviceTest {
     "uc -m 4096 -s 64 -i 9, '-i is 9, must be from 1 to 1, the number of ports'",
     "srq -g 255 -s 64, has no GID at that index",
   })
-  void whatTheDeviceLacksIsReportedInOneLine(String game, String message) throws Exception {
-    Outcome.of(PingPongCommands.client(TestDevice.freePort(), game)).assertFailed(message);
+  void unsupportedOptionIsReportedInOneLine(String options, String message) throws Exception {
+    Outcome.of(PingPongCommands.client(TestDevice.freePort(), options)).assertFailed(message);
   }
 
   /** With -c a server in C that finds wrong data prints "invalid data", but exits with status 0. */
-  private static void assertThatItPlayed(Outcome outcome, String game) {
-    List<String> words = List.of(game.split(" "));
+  private static void assertThatItSucceeded(Outcome outcome, String options) {
+    List<String> words = List.of(options.split(" "));
     int queuePairs = words.get(0).equals("srq") ? queuePairs(words) : 1;
     assertThat(outcome.err()).isEmpty();
     assertThat(outcome.out())

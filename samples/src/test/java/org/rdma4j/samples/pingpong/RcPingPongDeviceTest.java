@@ -30,7 +30,7 @@ class RcPingPongDeviceTest {
   private static final long TIMEOUT_SECONDS = 90;
   private static final String THREE_ROUNDS = "rc -s 64 -n 20 -e --rounds 3";
 
-  static Stream<String> games() {
+  static Stream<String> options() {
     return Stream.of(
         "rc -s 1 -n 50 -c",
         "rc -s 64 -n 50 -c -e",
@@ -44,58 +44,60 @@ class RcPingPongDeviceTest {
   }
 
   @ParameterizedTest
-  @MethodSource("games")
-  void clientPlaysWithServerInC(String game) throws Exception {
+  @MethodSource("options")
+  void clientWorksWithServerInC(String options) throws Exception {
     int port = TestDevice.freePort();
-    try (ChildProcess server = ChildProcess.start(PingPongCommands.serverInC(port, game))) {
+    try (ChildProcess server = ChildProcess.start(PingPongCommands.serverInC(port, options))) {
       ChildProcess.awaitListening(port);
-      assertThatClientPlayed(Outcome.of(PingPongCommands.client(port, game + " --latency")), game);
-      assertThatPeerPlayed(server.await());
+      assertThatClientSucceeded(
+          Outcome.of(PingPongCommands.client(port, options + " --latency")), options);
+      assertThatPeerSucceeded(server.await());
     }
   }
 
   @ParameterizedTest
-  @MethodSource("games")
-  void serverPlaysWithClientInC(String game) throws Exception {
+  @MethodSource("options")
+  void serverWorksWithClientInC(String options) throws Exception {
     int port = TestDevice.freePort();
-    CompletableFuture<Outcome> server = Outcome.begin(PingPongCommands.server(port, game));
+    CompletableFuture<Outcome> server = Outcome.begin(PingPongCommands.server(port, options));
     ChildProcess.awaitListening(port);
-    List<String> command = PingPongCommands.clientInC(port, game);
+    List<String> command = PingPongCommands.clientInC(port, options);
     try (ChildProcess client = ChildProcess.start(command)) {
-      assertThatPeerPlayed(client.await());
-      assertThatPeerPlayed(server.get(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+      assertThatPeerSucceeded(client.await());
+      assertThatPeerSucceeded(server.get(TIMEOUT_SECONDS, TimeUnit.SECONDS));
     }
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"rc -s 64 -n 50 -c", "rc -s 1048576 -n 5 -c -e"})
-  void playsWithItself(String game) throws Exception {
+  void worksWithItself(String options) throws Exception {
     int port = TestDevice.freePort();
     CompletableFuture<Outcome> server =
-        Outcome.begin(PingPongCommands.server(port, game + " --warmup 3"));
+        Outcome.begin(PingPongCommands.server(port, options + " --warmup 3"));
     ChildProcess.awaitListening(port);
-    assertThatClientPlayed(
-        Outcome.of(PingPongCommands.client(port, game + " --warmup 3 --latency")), game);
-    assertThatPeerPlayed(server.get(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+    assertThatClientSucceeded(
+        Outcome.of(PingPongCommands.client(port, options + " --warmup 3 --latency")), options);
+    assertThatPeerSucceeded(server.get(TIMEOUT_SECONDS, TimeUnit.SECONDS));
   }
 
   @Test
   @Tag("slow")
-  void playsAsAProcessOfItsOwn() throws Exception {
+  void worksInAnotherProcess() throws Exception {
     int port = TestDevice.freePort();
-    String game = "rc -s 64 -n 20 -c -e";
-    List<String> command = SamplesJvm.command(PingPongCommands.client(port, game + " --latency"));
-    try (ChildProcess server = ChildProcess.start(PingPongCommands.serverInC(port, game))) {
+    String options = "rc -s 64 -n 20 -c -e";
+    List<String> command =
+        SamplesJvm.command(PingPongCommands.client(port, options + " --latency"));
+    try (ChildProcess server = ChildProcess.start(PingPongCommands.serverInC(port, options))) {
       ChildProcess.awaitListening(port);
       try (ChildProcess client = ChildProcess.start(command)) {
-        assertThatClientPlayed(SamplesJvm.withoutNoise(client.await()), game);
+        assertThatClientSucceeded(SamplesJvm.withoutNoise(client.await()), options);
       }
-      assertThatPeerPlayed(server.await());
+      assertThatPeerSucceeded(server.await());
     }
   }
 
   @Test
-  void aClientWaitsForALineBeforeEachFurtherRound() throws Exception {
+  void clientWaitsForALineBeforeEachRoundExceptTheFirst() throws Exception {
     int port = TestDevice.freePort();
     CompletableFuture<Outcome> server = Outcome.begin(PingPongCommands.server(port, THREE_ROUNDS));
     ChildProcess.awaitListening(port);
@@ -105,18 +107,18 @@ class RcPingPongDeviceTest {
       Thread.sleep(2000);
       assertThat(client.isAlive()).isTrue();
       client.type("\n\n");
-      assertThatThreeRoundsWerePlayed(client.await());
+      assertThatThreeRoundsWereReported(client.await());
     }
     assertThat(server.get(TIMEOUT_SECONDS, TimeUnit.SECONDS).status()).isZero();
   }
 
   @Test
-  void aClientWithoutLinesToReadPlaysAllRounds() throws Exception {
+  void clientWithoutInputRunsAllRounds() throws Exception {
     int port = TestDevice.freePort();
     CompletableFuture<Outcome> server = Outcome.begin(PingPongCommands.server(port, THREE_ROUNDS));
     ChildProcess.awaitListening(port);
     try (ChildProcess client = ChildProcess.start(threeRoundsOfAClient(port))) {
-      assertThatThreeRoundsWerePlayed(client.await());
+      assertThatThreeRoundsWereReported(client.await());
     }
     assertThat(server.get(TIMEOUT_SECONDS, TimeUnit.SECONDS).status()).isZero();
   }
@@ -125,15 +127,15 @@ class RcPingPongDeviceTest {
     return SamplesJvm.command(PingPongCommands.client(port, THREE_ROUNDS + " --latency"));
   }
 
-  private static void assertThatThreeRoundsWerePlayed(Outcome client) {
+  private static void assertThatThreeRoundsWereReported(Outcome client) {
     assertThat(client.status()).isZero();
     assertThat(client.out()).filteredOn(line -> line.startsWith("20 iters in ")).hasSize(3);
     assertThat(client.out()).last().asString().contains("iterations=60 ");
   }
 
   /** Asserts that it printed the lines of C, and the one that --latency adds. */
-  private static void assertThatClientPlayed(Outcome client, String game) {
-    List<String> words = List.of(game.split(" "));
+  private static void assertThatClientSucceeded(Outcome client, String options) {
+    List<String> words = List.of(options.split(" "));
     String size = words.get(2);
     String iterations = words.get(4);
     assertThat(client.err()).isEmpty();
@@ -158,14 +160,14 @@ class RcPingPongDeviceTest {
       "LID 0x\\p{XDigit}{4}, QPN 0x\\p{XDigit}{6}, PSN 0x\\p{XDigit}{6}, GID [0-9a-f:.]+";
 
   /** With -c a server in C that finds wrong data prints "invalid data", but exits with status 0. */
-  private static void assertThatPeerPlayed(Outcome peer) {
+  private static void assertThatPeerSucceeded(Outcome peer) {
     assertThat(String.join("\n", peer.out())).contains("usec/iter").doesNotContain("invalid");
     assertThat(peer.err()).isEmpty();
     assertThat(peer.status()).isZero();
   }
 
   @Test
-  void peerWithoutCheckIsToldToHaveIt() throws Exception {
+  void peerWithoutCheckIsReported() throws Exception {
     int port = TestDevice.freePort();
     try (ChildProcess server =
         ChildProcess.start(PingPongCommands.serverInC(port, "rc -s 4096 -n 1000000"))) {
@@ -261,13 +263,13 @@ class RcPingPongDeviceTest {
     "-o, does not support on-demand paging",
     "-t, does not support completion timestamps",
   })
-  void whatTheDeviceLacksIsReportedInOneLine(String option, String message) throws Exception {
+  void unsupportedOptionIsReportedInOneLine(String option, String message) throws Exception {
     Outcome.of(PingPongCommands.client(TestDevice.freePort(), "rc -s 64 -n 10 " + option))
         .assertFailed(message);
   }
 
   @Test
-  void unknownDeviceIsToldWithThoseThereAre() {
+  void unknownDeviceIsReportedWithTheExistingOnes() {
     Outcome.of("rc-pingpong", "-d", "nosuchdevice0")
         .assertFailed("this machine has " + TestDevice.NAME);
     Outcome.of("devinfo", "-d", "nosuchdevice0")

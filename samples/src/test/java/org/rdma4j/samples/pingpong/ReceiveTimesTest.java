@@ -18,14 +18,14 @@ class ReceiveTimesTest {
   }
 
   @Test
-  void clockThatBeganAnewIsFollowed() {
+  void wrapOfTheClockIsHandled() {
     times.add(0xfe);
     times.add(0x03);
     assertThat(times.longest()).isEqualTo(5);
   }
 
   @Test
-  void singleReceiveTellsNothing() {
+  void singleReceiveHasNoTimes() {
     assertThat(times.areKnown()).isFalse();
     times.add(7);
     assertThat(times.areKnown()).isFalse();

@@ -21,13 +21,13 @@ class CopyTargetTest {
     "[fe80::1], fe80::1, file",
     "[fe80::1%eth0]:other, fe80::1%eth0, other",
   })
-  void serverAndNameAreToldApart(String words, String host, String name) {
+  void serverAndNameAreSeparated(String words, String host, String name) {
     assertThat(CopyTarget.parse(words, SOURCE)).isEqualTo(new CopyTarget(host, name));
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", ":other", "[fe80::1", "[fe80::1]other", "[]:other"})
-  void whatNamesNoServerIsRefused(String words) {
+  void textWithoutServerIsRefused(String words) {
     assertThatThrownBy(() -> CopyTarget.parse(words, SOURCE))
         .isInstanceOf(Failure.class)
         .hasMessageContaining("\"" + words + "\" is not SERVER or SERVER:NAME");

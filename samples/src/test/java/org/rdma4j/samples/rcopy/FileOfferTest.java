@@ -11,7 +11,7 @@ import org.rdma4j.samples.command.Failure;
 
 class FileOfferTest {
   @Test
-  void whatIsWrittenIsRead() {
+  void writtenOfferCanBeRead() {
     FileOffer offer = new FileOffer("Übung", 1L << 40);
 
     assertThat(FileOffer.read(offer.write())).isEqualTo(offer);
@@ -26,7 +26,7 @@ class FileOfferTest {
   }
 
   @Test
-  void nameAsLongAsFilesCanHaveIsTakenAndALongerOneRefused() {
+  void longestNameIsAcceptedAndALongerOneRefused() {
     assertThat(new FileOffer("n".repeat(255), 0).name()).hasSize(255);
     assertThatThrownBy(() -> new FileOffer("ü".repeat(128), 0)).hasMessageContaining("255 bytes");
   }

@@ -56,7 +56,7 @@ class RcopyDeviceTest {
   }
 
   @Test
-  void emptyFileArrivesUnderTheNameAskedFor() throws Exception {
+  void emptyFileArrivesWithTheRequestedName() throws Exception {
     Files.createFile(file);
 
     assertThatItIsCopied(HOST + ":other", "other");
@@ -96,7 +96,7 @@ class RcopyDeviceTest {
   }
 
   @Test
-  void clientIsToldWhyTheServerRefuses() throws Exception {
+  void clientReportsWhyTheServerRefused() throws Exception {
     Files.createFile(file);
     Files.createFile(Files.createDirectory(directory.resolve("file")).resolve("content"));
     CompletableFuture<Outcome> server = serve();
@@ -107,12 +107,12 @@ class RcopyDeviceTest {
   }
 
   @Test
-  void clientTellsWhatTheServerSaidBeforeItClosed() throws Exception {
+  void clientReportsWhatTheServerSaidBeforeItClosed() throws Exception {
     copyToOneThatCloses("", "no room").assertFailed("the server says: no room");
   }
 
   @Test
-  void clientTellsOfTheBrokenConnectionWhereTheServerSaidNothing() throws Exception {
+  void clientReportsTheBrokenConnectionIfTheServerSaidNothing() throws Exception {
     copyToOneThatCloses("").assertFailed("ECONNRESET");
   }
 
@@ -133,7 +133,7 @@ class RcopyDeviceTest {
   }
 
   @Test
-  void nothingIsLeftWhereTheClientGoesAway() throws Exception {
+  void nothingIsLeftIfTheClientDisconnects() throws Exception {
     CompletableFuture<Outcome> server = serve();
     try (RdmaConnection client = connect()) {
       client.send(offer("half", 2000), TIMEOUT);
@@ -146,7 +146,7 @@ class RcopyDeviceTest {
   }
 
   @Test
-  void nothingIsLeftWhereTheSumIsAnother() throws Exception {
+  void nothingIsLeftIfTheChecksumIsWrong() throws Exception {
     CompletableFuture<Outcome> server = serve();
     try (RdmaConnection client = connect()) {
       client.send(offer("garbled", 1000), TIMEOUT);
@@ -164,7 +164,7 @@ class RcopyDeviceTest {
   }
 
   @Test
-  void whatCannotBeginIsReportedInOneLine() throws Exception {
+  void failureToStartIsReportedInOneLine() throws Exception {
     copyTo(HOST).assertFailed("is not a file");
     Files.createFile(file);
     copyTo("[" + HOST).assertFailed("is not SERVER or SERVER:NAME");

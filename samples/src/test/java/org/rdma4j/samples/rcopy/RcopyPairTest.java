@@ -32,7 +32,7 @@ class RcopyPairTest {
   @TempDir Path scratch;
 
   @Test
-  void aFileArrivesWithTheSameBytes() throws Exception {
+  void fileArrivesWithTheSameBytes() throws Exception {
     Path file = scratch.resolve("file");
     try (PeerProcess server =
         PeerProcess.start(
