@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import org.rdma4j.bench.standin.Queues;
 import org.rdma4j.bench.standin.StandIn;
+import org.rdma4j.memory.SlabPool;
 import org.rdma4j.verbs.CallStyle;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionStatus;

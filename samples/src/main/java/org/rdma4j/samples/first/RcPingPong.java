@@ -1,8 +1,8 @@
 package org.rdma4j.samples.first;
 
 import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.Inet4Address;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -67,10 +67,10 @@ public final class RcPingPong {
       int gid = gidIndex(device);
       QueuePairAddress local = queuePair.address(PORT, gid);
       peer.setSoTimeout((int) TIMEOUT.toMillis());
-      DataOutputStream out = new DataOutputStream(peer.getOutputStream());
-      out.writeUTF(local.toString());
+      OutputStream out = peer.getOutputStream();
+      out.write(local.toBytes());
       DataInputStream in = new DataInputStream(peer.getInputStream());
-      QueuePairAddress remote = QueuePairAddress.of(in.readUTF());
+      QueuePairAddress remote = QueuePairAddress.of(in.readNBytes(QueuePairAddress.BYTES));
       System.out.println("local:  " + local + "\nremote: " + remote);
 
       // Connect to the peer's queue pair. C: ibv_modify_qp, to the states INIT, RTR (ready to
@@ -81,7 +81,7 @@ public final class RcPingPong {
       // message that finds no receive has to wait. C: ibv_post_recv.
       ReceiveRequests receives = queuePair.receiveRequests(1);
       receives.add(0).into(incoming, 0, BYTES).post();
-      out.writeByte(1); // Tell the peer that it may send,
+      out.write(1); // Tell the peer that it may send,
       in.readByte(); // and wait until it says the same.
 
       SendRequests sends = queuePair.sendRequests(1);
@@ -109,7 +109,7 @@ public final class RcPingPong {
       }
       double micros = (System.nanoTime() - start) / 1e3 / ROUND_TRIPS;
       System.out.printf("%d round trips of %d bytes, %.1f us each%n", ROUND_TRIPS, BYTES, micros);
-      out.writeByte(1); // Wait for the peer again: if this side closed first,
+      out.write(1); // Wait for the peer again: if this side closed first,
       in.readByte(); // the peer's last send could fail.
     } catch (RdmaException | IllegalArgumentException failure) {
       System.err.println("RcPingPong: " + failure.getMessage()); // what failed, why, and what to do

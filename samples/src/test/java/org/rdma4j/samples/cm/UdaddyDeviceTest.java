@@ -78,7 +78,7 @@ class UdaddyDeviceTest {
   void extraClientIsRejected() throws Exception {
     CmRun run = CmRun.inJava(PORT, server("--timeout 3"), client("-c 2"));
 
-    run.client().assertFailed("The program that listens there rejected it");
+    run.client().assertFailed("The program that listens there rejected the connection");
     assertThat(run.client().out()).contains("udaddy: event: RDMA_CM_EVENT_UNREACHABLE, error: 2");
     run.server().assertFailed("the receive did not complete within 3 s");
     assertThat(run.server().out())
