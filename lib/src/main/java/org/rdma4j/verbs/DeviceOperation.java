@@ -1,6 +1,5 @@
 package org.rdma4j.verbs;
 
-
 import java.lang.foreign.MemorySegment;
 import org.rdma4j.bindings.generated.ibv_context;
 import org.rdma4j.bindings.generated.ibv_context_ops;
