@@ -24,12 +24,12 @@
  * }
  *
  * <p>What it gives you: whole messages in order, flow control, sending without a copy, timeouts on
- * every call, waits that are cheap in virtual threads, a close that loses nothing, and reads and
- * writes of memory that the peer has named. What it costs you: each connection has its own queues
- * and buffers, of {@code (receives + 4 + sends) * messageBytes} bytes (see {@link
- * org.rdma4j.connection.ConnectionConfig}), and each message takes a lock, a credit and a receive
- * on the way, which a queue pair of {@link org.rdma4j.verbs} does not need. To use a queue pair
- * with the connection manager directly, see {@link org.rdma4j.cm}.
+ * every call, waits that are cheap in virtual threads, a close that waits until everything has
+ * arrived, and reads and writes of memory that the peer has named. What it costs you: each
+ * connection has its own queues and buffers, of {@code (receives + 4 + sends) * messageBytes} bytes
+ * (see {@link org.rdma4j.connection.ConnectionConfig}), and each message takes a lock, a credit and
+ * a receive on the way, which a queue pair of {@link org.rdma4j.verbs} does not need. To use a
+ * queue pair with the connection manager directly, see {@link org.rdma4j.cm}.
  *
  * <h2>Wire protocol</h2>
  *

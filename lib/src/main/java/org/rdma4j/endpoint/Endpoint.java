@@ -78,7 +78,8 @@ public final class Endpoint implements AutoCloseable {
 
   /**
    * Connects to a listener. What the two sides tell each other over TCP is neither encrypted nor
-   * signed: whoever can change it gets access to the buffer, as far as its remote access permits.
+   * signed: an attacker who can change it gets access to the buffer, as far as its remote access
+   * permits.
    *
    * @param server the TCP address that the other side listens on
    * @param config what the endpoint is made with

@@ -26,6 +26,10 @@ import org.rdma4j.Resources;
 final class ConnectionCyclesTest {
   private static final int CYCLES = Integer.getInteger("org.rdma4j.connection.cycles", 1000);
   private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  /** Longer than all cycles take: the held connection waits that long for a message. */
+  private static final Duration HELD = Duration.ofHours(2);
+
   private static final Pattern RESIDENT = Pattern.compile("VmRSS:\\s+(\\d+) kB");
 
   /** The fifths of all cycles that come first, so that the compilers are done before the rest. */
@@ -44,7 +48,7 @@ final class ConnectionCyclesTest {
     try (RdmaServer listener = RdmaServer.bind(RdmaConnectionTest.local(), CONFIG);
         ExecutorService servers = Executors.newVirtualThreadPerTaskExecutor()) {
       cycle(listener, servers, CYCLES / 5 * WARM_UP_FIFTHS);
-      Future<Boolean> held = servers.submit(() -> echo(listener));
+      Future<Boolean> held = servers.submit(() -> echo(listener, HELD));
       try (RdmaConnection stays =
           RdmaConnection.connect(listener.localAddress(), CONFIG, PATIENCE)) {
         Resources before = Resources.now();
@@ -65,7 +69,7 @@ final class ConnectionCyclesTest {
       throws Exception {
     ByteBuffer message = ByteBuffer.allocate(Integer.BYTES);
     for (int i = 0; i < times; i++) {
-      Future<Boolean> server = servers.submit(() -> echo(listener));
+      Future<Boolean> server = servers.submit(() -> echo(listener, PATIENCE));
       try (RdmaConnection client =
           RdmaConnection.connect(listener.localAddress(), CONFIG, PATIENCE)) {
         client.send(message.clear().putInt(i).flip(), PATIENCE);
@@ -77,12 +81,12 @@ final class ConnectionCyclesTest {
     }
   }
 
-  /** Returns whether a message arrived. */
-  private static boolean echo(RdmaServer listener) throws Exception {
+  /** Sends each message back, and returns whether one arrived. */
+  private static boolean echo(RdmaServer listener, Duration patience) throws Exception {
     try (RdmaConnection connection = listener.accept(PATIENCE).orElseThrow()) {
       boolean any = false;
       while (true) {
-        var message = connection.receive(PATIENCE);
+        var message = connection.receive(patience);
         if (message.isEmpty()) {
           return any;
         }
