@@ -92,7 +92,7 @@ public final class Lifetime {
   /**
    * Makes a call during which the native object is not destroyed.
    *
-   * @throws IllegalStateException where it is closed
+   * @throws IllegalStateException if it is closed
    */
   public <T extends @Nullable Object> T whileOpen(Supplier<T> call) {
     enter();
@@ -106,7 +106,7 @@ public final class Lifetime {
   /**
    * Makes a call during which none of several native objects is destroyed.
    *
-   * @throws IllegalStateException where one is closed
+   * @throws IllegalStateException if one is closed
    */
   public static <T extends @Nullable Object> T whileAllOpen(
       List<Lifetime> lifetimes, Supplier<T> call) {
@@ -161,7 +161,7 @@ public final class Lifetime {
     }
   }
 
-  /** Closes it, those that depend on it first. Does nothing where it is closed. */
+  /** Closes it, those that depend on it first. Does nothing if it is already closed. */
   public void close() {
     if (!beginClosing()) {
       return;

@@ -24,8 +24,8 @@ public final class Waits {
    *
    * @param next reads the next event without blocking; null where there is none, or none of
    *     interest
-   * @throws IllegalArgumentException where the timeout is negative
-   * @throws IllegalStateException where the object is closed, also while waiting
+   * @throws IllegalArgumentException if the timeout is negative
+   * @throws IllegalStateException if the object is closed, also while waiting
    */
   public <T> Optional<T> await(
       Duration timeout, int descriptor, Lifetime lifetime, Supplier<@Nullable T> next)

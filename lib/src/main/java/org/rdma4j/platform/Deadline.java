@@ -21,7 +21,7 @@ public final class Deadline {
   /**
    * That far from now.
    *
-   * @throws IllegalArgumentException where the timeout is negative
+   * @throws IllegalArgumentException if the timeout is negative
    */
   public static Deadline after(Duration timeout) {
     if (timeout.isNegative()) {
@@ -56,9 +56,9 @@ public final class Deadline {
   }
 
   /**
-   * How long it still is, as sockets take it, to which 0 is for ever.
+   * How long it still is, as sockets take it, to which 0 is forever.
    *
-   * @throws SocketTimeoutException where it is over
+   * @throws SocketTimeoutException if it is over
    */
   public int millis() throws SocketTimeoutException {
     long nanos = nanos();

@@ -113,7 +113,7 @@ public final class AddressHandle implements AutoCloseable {
   }
 
   /**
-   * The protection domain that this belongs to.
+   * Returns the protection domain that this belongs to.
    *
    * @return the domain
    */
@@ -122,11 +122,11 @@ public final class AddressHandle implements AutoCloseable {
   }
 
   /**
-   * The way out to the bindings: {@code struct ibv_ah *}. It is valid until this is closed; with
-   * it, the promise that nothing crashes ends.
+   * Returns the native {@code struct ibv_ah *}, for use with the bindings. It is valid until this
+   * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException where the address handle is closed
+   * @throws IllegalStateException if the address handle is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> handle);
@@ -134,9 +134,9 @@ public final class AddressHandle implements AutoCloseable {
 
   /**
    * Destroys it, {@code ibv_destroy_ah}, once no thread is inside a post that uses it. Does nothing
-   * where it is closed.
+   * if it is already closed.
    *
-   * @throws RdmaException where the destruction fails
+   * @throws RdmaException if the destruction fails
    */
   @Override
   public void close() {

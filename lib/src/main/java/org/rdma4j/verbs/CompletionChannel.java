@@ -83,11 +83,11 @@ public final class CompletionChannel implements AutoCloseable {
    *
    * @param timeout how long to wait at most; zero looks and does not wait
    * @return the queue that has completions; empty where none had within that time
-   * @throws InterruptedException where the thread is interrupted before or while it waits, which it
+   * @throws InterruptedException if the thread is interrupted before or while it waits, which it
    *     notices within 50 ms
-   * @throws IllegalArgumentException where the timeout is negative
-   * @throws IllegalStateException where the channel is closed, also while waiting
-   * @throws RdmaException where the event cannot be read
+   * @throws IllegalArgumentException if the timeout is negative
+   * @throws IllegalStateException if the channel is closed, also while waiting
+   * @throws RdmaException if the event cannot be read
    */
   public Optional<CompletionQueue> awaitEvent(Duration timeout) throws InterruptedException {
     return waits.await(timeout, descriptor, lifetime, this::nextQueue);
@@ -112,7 +112,7 @@ public final class CompletionChannel implements AutoCloseable {
 
   /**
    * At once: the destruction of a queue waits for its events, and one that nobody acknowledges
-   * would make it wait for ever.
+   * would make it wait forever.
    */
   private @Nullable CompletionQueue acknowledge(MemorySegment event) {
     WeakReference<CompletionQueue> known = queues.get(event.address());
@@ -129,14 +129,14 @@ public final class CompletionChannel implements AutoCloseable {
    * non-blocking and belongs to this channel: to be neither read nor closed.
    *
    * @return the descriptor
-   * @throws IllegalStateException where the channel is closed
+   * @throws IllegalStateException if the channel is closed
    */
   public int fileDescriptor() {
     return lifetime.whileOpen(() -> descriptor);
   }
 
   /**
-   * The device that this belongs to.
+   * Returns the device that this belongs to.
    *
    * @return the device
    */
@@ -146,16 +146,16 @@ public final class CompletionChannel implements AutoCloseable {
 
   /**
    * Ends the waits, closes the completion queues of this channel and their queue pairs, then the
-   * channel: {@code ibv_destroy_comp_channel}. Does nothing where it is closed.
+   * channel: {@code ibv_destroy_comp_channel}. Does nothing if it is already closed.
    *
-   * @throws RdmaException where a destruction failed; the rest was done all the same
+   * @throws RdmaException if a destruction failed; the rest was done all the same
    */
   @Override
   public void close() {
     lifetime.close();
   }
 
-  /** The pointer, for those whose life lies within this one's. */
+  /** Returns the pointer without a check, for callers that keep this open. */
   MemorySegment handle() {
     return channel;
   }

@@ -144,8 +144,8 @@ public final class CompletionQueue implements AutoCloseable {
    *
    * @param max the most completions to poll at once, from 1 to {@link #capacity}
    * @return the room, empty
-   * @throws IllegalArgumentException where the number is out of range
-   * @throws IllegalStateException where the queue is closed
+   * @throws IllegalArgumentException if the number is out of range
+   * @throws IllegalStateException if the queue is closed
    */
   public Completions completions(int max) {
     Range.check("max", max, 1, capacity());
@@ -158,8 +158,8 @@ public final class CompletionQueue implements AutoCloseable {
    * waiting.
    *
    * @param solicitedOnly whether only a completion of a solicited message, or of a failure, counts
-   * @throws IllegalStateException where the queue is closed, or was created without a channel
-   * @throws RdmaException where the call fails
+   * @throws IllegalStateException if the queue is closed, or was created without a channel
+   * @throws RdmaException if the call fails
    */
   public void requestNotification(boolean solicitedOnly) {
     if (channel == null) {
@@ -205,7 +205,7 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   /**
-   * The device that this belongs to.
+   * Returns the device that this belongs to.
    *
    * @return the device
    */
@@ -214,11 +214,11 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   /**
-   * The way out to the bindings: {@code struct ibv_cq *}. It is valid until this is closed; with
-   * it, the promise that nothing crashes ends.
+   * Returns the native {@code struct ibv_cq *}, for use with the bindings. It is valid until this
+   * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException where the queue is closed
+   * @throws IllegalStateException if the queue is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> queue);
@@ -226,9 +226,9 @@ public final class CompletionQueue implements AutoCloseable {
 
   /**
    * Closes the queue pairs that use this queue, then the queue: {@code ibv_destroy_cq}. Completions
-   * that were polled can still be read. Does nothing where it is closed.
+   * that were polled can still be read. Does nothing if it is already closed.
    *
-   * @throws RdmaException where a destruction failed; the rest was done all the same
+   * @throws RdmaException if a destruction failed; the rest was done all the same
    */
   @Override
   public void close() {
@@ -240,7 +240,7 @@ public final class CompletionQueue implements AutoCloseable {
     return extended;
   }
 
-  /** The pointer, for those whose life lies within this one's. */
+  /** Returns the pointer without a check, for callers that keep this open. */
   MemorySegment queue() {
     return queue;
   }
@@ -261,10 +261,10 @@ public final class CompletionQueue implements AutoCloseable {
    * Changes how many completions it holds: {@code ibv_resize_cq}. What is in it stays.
    *
    * @param entries how many at least, from 1 to {@link DeviceAttributes#maxCompletionQueueEntries}
-   * @throws IllegalArgumentException where the number is out of range, or less than is promised to
+   * @throws IllegalArgumentException if the number is out of range, or less than is promised to
    *     queue pairs
-   * @throws IllegalStateException where it is closed
-   * @throws RdmaException where the device refuses it
+   * @throws IllegalStateException if it is closed
+   * @throws RdmaException if the device refuses it
    */
   public void resize(int entries) {
     Range.check("entries", entries, 1, device.limits().maxCompletionQueueEntries());
@@ -288,9 +288,9 @@ public final class CompletionQueue implements AutoCloseable {
    *
    * @param count after how many completions to raise one, 0 to 65535
    * @param period after how many microseconds to raise one at the latest, 0 to 65535
-   * @throws IllegalArgumentException where a number is out of range
-   * @throws IllegalStateException where it is closed
-   * @throws RdmaException where the device refuses it
+   * @throws IllegalArgumentException if a number is out of range
+   * @throws IllegalStateException if it is closed
+   * @throws RdmaException if the device refuses it
    */
   public void moderate(int count, int period) {
     Range.check("count", count, 0, 0xffff);

@@ -39,7 +39,7 @@ public record CompletionQueueConfig(
   }
 
   /**
-   * A copy with another {@link #channel()}.
+   * Returns a copy with another {@link #channel()}.
    *
    * @param channel where its events arrive; null for none
    * @return the copy
@@ -49,7 +49,7 @@ public record CompletionQueueConfig(
   }
 
   /**
-   * A copy with another {@link #vector()}.
+   * Returns a copy with another {@link #vector()}.
    *
    * @param vector which of the device's completion vectors raises its events
    * @return the copy

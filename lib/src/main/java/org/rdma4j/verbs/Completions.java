@@ -79,8 +79,8 @@ public final class Completions extends HotCall {
    * not wait.
    *
    * @return how many there were, 0 to the most this has room for
-   * @throws IllegalStateException where the queue is closed, or the thread is the wrong one
-   * @throws RdmaException where the poll fails, as on a queue that overran
+   * @throws IllegalStateException if the queue is closed, or another thread owns this batch
+   * @throws RdmaException if the poll fails, as on a queue that overran
    */
   public int poll() {
     int polled = poll(max, entries);
@@ -102,12 +102,12 @@ public final class Completions extends HotCall {
    *
    * @param timeout how long to wait at most
    * @return how many there were; 0 where none came within that time
-   * @throws InterruptedException where the thread is interrupted while it waits, which it notices
+   * @throws InterruptedException if the thread is interrupted while it waits, which it notices
    *     within 50 ms
-   * @throws IllegalArgumentException where the timeout is negative
-   * @throws IllegalStateException where the queue or its channel is closed, also while waiting, the
-   *     queue has no channel, or the thread is the wrong one
-   * @throws RdmaException where the poll fails, as on a queue that overran
+   * @throws IllegalArgumentException if the timeout is negative
+   * @throws IllegalStateException if the queue or its channel is closed, also while waiting, the
+   *     queue has no channel, or another thread owns this batch
+   * @throws RdmaException if the poll fails, as on a queue that overran
    */
   public int await(Duration timeout) throws InterruptedException {
     Deadline deadline = Deadline.after(timeout);
@@ -152,7 +152,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return the id that it was posted with
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public long workRequestId(int index) {
     return RawMemory.getLong(entry(index) + CompletionLayout.WR_ID);
@@ -163,7 +163,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return whether its status is SUCCESS
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean isSuccess(int index) {
     return RawMemory.getInt(entry(index) + CompletionLayout.STATUS) == CompletionLayout.SUCCESS;
@@ -175,7 +175,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return the status
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public CompletionStatus status(int index) {
     return Codes.status(RawMemory.getInt(entry(index) + CompletionLayout.STATUS));
@@ -186,7 +186,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return the opcode; DRIVER1 where the library knows one that this does not
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public CompletionOpcode opcode(int index) {
     return Codes.opcode(RawMemory.getInt(entry(index) + CompletionLayout.OPCODE));
@@ -197,7 +197,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code vendor_err}
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public int vendorError(int index) {
     return RawMemory.getInt(entry(index) + CompletionLayout.VENDOR_ERR);
@@ -208,7 +208,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return the length in bytes, 0 to 4 GiB - 1
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public long byteLength(int index) {
     return Integer.toUnsignedLong(RawMemory.getInt(entry(index) + CompletionLayout.BYTE_LEN));
@@ -219,7 +219,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return whether {@code IBV_WC_WITH_IMM} is set
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean hasImmediate(int index) {
     return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS) & CompletionLayout.WITH_IMM)
@@ -231,7 +231,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return the number that the sender gave, {@code ntohl(imm_data)} in C
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public int immediate(int index) {
     return NetworkOrder.of(RawMemory.getInt(entry(index) + CompletionLayout.IMM_DATA));
@@ -242,7 +242,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return its number
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public int queuePairNumber(int index) {
     return RawMemory.getInt(entry(index) + CompletionLayout.QP_NUM);
@@ -253,7 +253,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return its number, {@code src_qp}
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public int sourceQueuePairNumber(int index) {
     return RawMemory.getInt(entry(index) + CompletionLayout.SRC_QP);
@@ -264,7 +264,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return whether {@code IBV_WC_GRH} is set
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean hasGlobalRoutingHeader(int index) {
     return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS) & CompletionLayout.GRH) != 0;
@@ -275,7 +275,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return whether {@code IBV_WC_WITH_INV} is set
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean hasInvalidatedKey(int index) {
     return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS) & CompletionLayout.WITH_INV)
@@ -287,7 +287,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return the remote key, {@code invalidated_rkey}
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public int invalidatedKey(int index) {
     return RawMemory.getInt(entry(index) + CompletionLayout.IMM_DATA);
@@ -298,7 +298,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return whether {@code IBV_WC_IP_CSUM_OK} is set
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean isChecksumOk(int index) {
     return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS) & CompletionLayout.CSUM_OK)
@@ -310,7 +310,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code pkey_index}, 0 to 65535
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public int partitionKeyIndex(int index) {
     return Short.toUnsignedInt(RawMemory.getShort(entry(index) + CompletionLayout.PKEY_INDEX));
@@ -321,7 +321,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code slid}, 0 to 65535
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public int sourceLid(int index) {
     return Short.toUnsignedInt(RawMemory.getShort(entry(index) + CompletionLayout.SLID));
@@ -332,7 +332,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code sl}, 0 to 15
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public int serviceLevel(int index) {
     return RawMemory.getByte(entry(index) + CompletionLayout.SL);
@@ -343,7 +343,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code dlid_path_bits}, 0 to 127
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public int destinationLidPathBits(int index) {
     return RawMemory.getByte(entry(index) + CompletionLayout.DLID_PATH_BITS);
@@ -354,8 +354,8 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code ibv_wc_read_completion_ts}, in ticks of the device's clock
-   * @throws IndexOutOfBoundsException where there is no such completion
-   * @throws IllegalStateException where the queue is not an extended one
+   * @throws IndexOutOfBoundsException if there is no such completion
+   * @throws IllegalStateException if the queue is not an extended one
    */
   public long timestamp(int index) {
     return rows.get(ValueLayout.JAVA_LONG, row(index) + ExtendedPolling.TIMESTAMP);
@@ -366,8 +366,8 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code ibv_wc_read_completion_wallclock_ns}, in nanoseconds since 1970
-   * @throws IndexOutOfBoundsException where there is no such completion
-   * @throws IllegalStateException where the queue is not an extended one
+   * @throws IndexOutOfBoundsException if there is no such completion
+   * @throws IllegalStateException if the queue is not an extended one
    */
   public long wallClock(int index) {
     return rows.get(ValueLayout.JAVA_LONG, row(index) + ExtendedPolling.WALL_CLOCK);
@@ -378,8 +378,8 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code ibv_wc_read_cvlan}, 0 to 65535
-   * @throws IndexOutOfBoundsException where there is no such completion
-   * @throws IllegalStateException where the queue is not an extended one
+   * @throws IndexOutOfBoundsException if there is no such completion
+   * @throws IllegalStateException if the queue is not an extended one
    */
   public int vlan(int index) {
     return rows.get(ValueLayout.JAVA_INT, row(index) + ExtendedPolling.VLAN);
@@ -390,8 +390,8 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code ibv_wc_read_flow_tag}
-   * @throws IndexOutOfBoundsException where there is no such completion
-   * @throws IllegalStateException where the queue is not an extended one
+   * @throws IndexOutOfBoundsException if there is no such completion
+   * @throws IllegalStateException if the queue is not an extended one
    */
   public int flowTag(int index) {
     return rows.get(ValueLayout.JAVA_INT, row(index) + ExtendedPolling.FLOW_TAG);
@@ -403,8 +403,8 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code tag} of {@code ibv_wc_read_tm_info}
-   * @throws IndexOutOfBoundsException where there is no such completion
-   * @throws IllegalStateException where the queue is not an extended one
+   * @throws IndexOutOfBoundsException if there is no such completion
+   * @throws IllegalStateException if the queue is not an extended one
    */
   public long tag(int index) {
     return rows.get(ValueLayout.JAVA_LONG, row(index) + ExtendedPolling.TAG);
@@ -415,8 +415,8 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code priv} of {@code ibv_wc_read_tm_info}
-   * @throws IndexOutOfBoundsException where there is no such completion
-   * @throws IllegalStateException where the queue is not an extended one
+   * @throws IndexOutOfBoundsException if there is no such completion
+   * @throws IllegalStateException if the queue is not an extended one
    */
   public int tagPrivateData(int index) {
     return rows.get(ValueLayout.JAVA_INT, row(index) + ExtendedPolling.TAG_PRIVATE);
@@ -427,7 +427,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return whether {@code IBV_WC_TM_MATCH} is set
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean isTagMatched(int index) {
     return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS) & CompletionLayout.TM_MATCH)
@@ -439,7 +439,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return whether {@code IBV_WC_TM_DATA_VALID} is set
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean isTaggedDataValid(int index) {
     return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS)
@@ -453,7 +453,7 @@ public final class Completions extends HotCall {
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return whether {@code IBV_WC_TM_SYNC_REQ} is set
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean isTagSynchronizationWanted(int index) {
     return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS)
@@ -487,8 +487,8 @@ public final class Completions extends HotCall {
    * Throws where the request did not succeed.
    *
    * @param index which completion, from 0 to {@link #size} - 1
-   * @throws WorkCompletionException where its status is not SUCCESS
-   * @throws IndexOutOfBoundsException where there is no such completion
+   * @throws WorkCompletionException if its status is not SUCCESS
+   * @throws IndexOutOfBoundsException if there is no such completion
    */
   public void requireSuccess(int index) {
     if (!isSuccess(index)) {
@@ -500,7 +500,7 @@ public final class Completions extends HotCall {
   /**
    * Gives polling up, so that the next thread that polls owns it.
    *
-   * @throws IllegalStateException where the queue is closed, or the thread is the wrong one
+   * @throws IllegalStateException if the queue is closed, or another thread owns this batch
    */
   public void release() {
     releaseOwnership();

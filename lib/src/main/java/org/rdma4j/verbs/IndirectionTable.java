@@ -80,7 +80,7 @@ public final class IndirectionTable implements AutoCloseable {
   }
 
   /**
-   * The device that this belongs to.
+   * Returns the device that this belongs to.
    *
    * @return the device
    */
@@ -93,7 +93,7 @@ public final class IndirectionTable implements AutoCloseable {
    * closed; with it, the promise that nothing crashes ends.
    *
    * @return the pointer
-   * @throws IllegalStateException where the table is closed
+   * @throws IllegalStateException if the table is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> table);
@@ -101,16 +101,16 @@ public final class IndirectionTable implements AutoCloseable {
 
   /**
    * Closes the queue pairs that use it, then destroys it: {@code ibv_destroy_rwq_ind_table}. Does
-   * nothing where it is closed.
+   * nothing if it is already closed.
    *
-   * @throws RdmaException where a destruction failed; the rest was done all the same
+   * @throws RdmaException if a destruction failed; the rest was done all the same
    */
   @Override
   public void close() {
     lifetime.close();
   }
 
-  /** The pointer, for those whose life lies within this one's. */
+  /** Returns the pointer without a check, for callers that keep this open. */
   MemorySegment pointer() {
     return table;
   }

@@ -33,11 +33,11 @@ import org.rdma4j.verbs.attribute.Mtu;
  * @param minimumRnrTimer how long the peer waits when it met no posted receive: a code from 0 to
  *     31, of which 0 is 655.36 ms, 1 is 0.01 ms, 12 is 0.64 ms and 31 is 491.52 ms; default 12
  * @param timeout how long to wait for an acknowledgement: 4.096 microseconds x 2^n, 0 to 31, of
- *     which 0 is for ever; default 14
+ *     which 0 is forever; default 14
  * @param retries how often to send again when none came, 0 to 7, of which 7 has no end on soft-RoCE
  *     (Linux 6.1); default 7, as that of the programs of rdma-core
  * @param rnrRetry how often to send again when the peer had no receive posted, 0 to 7, of which 7
- *     is for ever; default 7
+ *     is forever; default 7
  */
 public record PathConfig(
     QueuePairAddress remote,
@@ -62,7 +62,7 @@ public record PathConfig(
   /**
    * Copies the access flags.
    *
-   * @throws IllegalArgumentException where a number is out of its range
+   * @throws IllegalArgumentException if a number is out of its range
    */
   public PathConfig {
     access = Set.copyOf(access);
@@ -92,7 +92,7 @@ public record PathConfig(
   }
 
   /**
-   * A copy with another {@link #port()}.
+   * Returns a copy with another {@link #port()}.
    *
    * @param port the local port, from 1
    * @return the copy
@@ -102,30 +102,30 @@ public record PathConfig(
   }
 
   /**
-   * A copy with another {@link #gidIndex()}.
+   * Returns a copy with another {@link #gidIndex()}.
    *
    * @param gidIndex the index of the local GID that packets come from; {@link #NO_GID} where they
    *     carry none, on InfiniBand within a subnet
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if it is out of range
    */
   public PathConfig gidIndex(int gidIndex) {
     return with(draft -> draft.gidIndex = gidIndex);
   }
 
   /**
-   * A copy with another {@link #partitionKeyIndex()}.
+   * Returns a copy with another {@link #partitionKeyIndex()}.
    *
    * @param partitionKeyIndex the index of the partition key
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if it is out of range
    */
   public PathConfig partitionKeyIndex(int partitionKeyIndex) {
     return with(draft -> draft.partitionKeyIndex = partitionKeyIndex);
   }
 
   /**
-   * A copy with another {@link #mtu()}.
+   * Returns a copy with another {@link #mtu()}.
    *
    * @param mtu the largest payload of a packet
    * @return the copy
@@ -135,51 +135,51 @@ public record PathConfig(
   }
 
   /**
-   * A copy with another {@link #serviceLevel()}.
+   * Returns a copy with another {@link #serviceLevel()}.
    *
    * @param serviceLevel the service level, 0 to 15
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if it is out of range
    */
   public PathConfig serviceLevel(int serviceLevel) {
     return with(draft -> draft.serviceLevel = serviceLevel);
   }
 
   /**
-   * A copy with another {@link #trafficClass()}.
+   * Returns a copy with another {@link #trafficClass()}.
    *
    * @param trafficClass the traffic class of the GRH, 0 to 255
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if it is out of range
    */
   public PathConfig trafficClass(int trafficClass) {
     return with(draft -> draft.trafficClass = trafficClass);
   }
 
   /**
-   * A copy with another {@link #flowLabel()}.
+   * Returns a copy with another {@link #flowLabel()}.
    *
    * @param flowLabel the flow label of the GRH, 0 to 0xfffff
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if it is out of range
    */
   public PathConfig flowLabel(int flowLabel) {
     return with(draft -> draft.flowLabel = flowLabel);
   }
 
   /**
-   * A copy with another {@link #hopLimit()}.
+   * Returns a copy with another {@link #hopLimit()}.
    *
    * @param hopLimit how many routers a packet may pass, 0 to 255
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if it is out of range
    */
   public PathConfig hopLimit(int hopLimit) {
     return with(draft -> draft.hopLimit = hopLimit);
   }
 
   /**
-   * A copy with another {@link #access()}.
+   * Returns a copy with another {@link #access()}.
    *
    * @param access what the peer may do with memory of this side
    * @return the copy
@@ -189,71 +189,71 @@ public record PathConfig(
   }
 
   /**
-   * A copy with another {@link #remoteReads()}.
+   * Returns a copy with another {@link #remoteReads()}.
    *
    * @param remoteReads the most reads and atomics of the peer that are answered at once, 0 to
    *     {@link DeviceAttributes#maxResponderReads}
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if it is out of range
    */
   public PathConfig remoteReads(int remoteReads) {
     return with(draft -> draft.remoteReads = remoteReads);
   }
 
   /**
-   * A copy with another {@link #reads()}.
+   * Returns a copy with another {@link #reads()}.
    *
    * @param reads the most reads and atomics that are outstanding at the peer, 0 to {@link
    *     DeviceAttributes#maxInitiatorReads}
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if it is out of range
    */
   public PathConfig reads(int reads) {
     return with(draft -> draft.reads = reads);
   }
 
   /**
-   * A copy with another {@link #minimumRnrTimer()}.
+   * Returns a copy with another {@link #minimumRnrTimer()}.
    *
    * @param minimumRnrTimer how long the peer waits when it met no posted receive: a code from 0 to
    *     31, of which 0 is 655.36 ms, 1 is 0.01 ms, 12 is 0.64 ms and 31 is 491.52 ms
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if it is out of range
    */
   public PathConfig minimumRnrTimer(int minimumRnrTimer) {
     return with(draft -> draft.minimumRnrTimer = minimumRnrTimer);
   }
 
   /**
-   * A copy with another {@link #timeout()}.
+   * Returns a copy with another {@link #timeout()}.
    *
    * @param timeout how long to wait for an acknowledgement: 4.096 microseconds x 2^n, 0 to 31, of
-   *     which 0 is for ever
+   *     which 0 is forever
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if it is out of range
    */
   public PathConfig timeout(int timeout) {
     return with(draft -> draft.timeout = timeout);
   }
 
   /**
-   * A copy with another {@link #retries()}.
+   * Returns a copy with another {@link #retries()}.
    *
    * @param retries how often to send again when none came, 0 to 7
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if it is out of range
    */
   public PathConfig retries(int retries) {
     return with(draft -> draft.retries = retries);
   }
 
   /**
-   * A copy with another {@link #rnrRetry()}.
+   * Returns a copy with another {@link #rnrRetry()}.
    *
    * @param rnrRetry how often to send again when the peer had no receive posted, 0 to 7, of which 7
-   *     is for ever
+   *     is forever
    * @return the copy
-   * @throws IllegalArgumentException where it is out of its range
+   * @throws IllegalArgumentException if it is out of range
    */
   public PathConfig rnrRetry(int rnrRetry) {
     return with(draft -> draft.rnrRetry = rnrRetry);

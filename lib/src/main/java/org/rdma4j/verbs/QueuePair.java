@@ -32,11 +32,31 @@ import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
 import org.rdma4j.verbs.internal.QueuePairOrigin;
 
 /**
- * A queue pair, {@code struct ibv_qp}: one end of a reliable connection.
+ * A queue pair, {@code struct ibv_qp}: a send queue and a receive queue, to which work requests are
+ * posted, and one end of the communication with other queue pairs. Most queue pairs are one end of
+ * a reliable connection; {@link QueuePairType} lists the other types.
  *
- * <p>All methods may be called from any thread. Requests are posted through {@link SendRequests}
- * and {@link ReceiveRequests}, of which each posting thread makes its own; several threads may post
- * to one queue pair at once.
+ * <p>A new queue pair is in state RESET. {@link #connect} connects it to its peer, whose address
+ * the program has to get by other means, for example over a socket:
+ *
+ * <pre>{@code
+ * QueuePair queuePair = domain.createQueuePair(
+ *     QueuePairConfig.reliable(completionQueue).sendDepth(16).receiveDepth(16));
+ * QueuePairAddress local = queuePair.address(1, gidIndex);
+ * QueuePairAddress remote = exchange(local);
+ * queuePair.connect(PathConfig.to(remote).gidIndex(gidIndex));
+ *
+ * SendRequests requests = queuePair.sendRequests(16);
+ * requests.add(1).send().from(region, 0, 64).signaled();
+ * requests.post();
+ * }</pre>
+ *
+ * <p>The outcome of a request is a work completion on the completion queue that the queue pair was
+ * created with.
+ *
+ * <p>All methods may be called from any thread. Each thread that posts requests creates a batch of
+ * its own, {@link SendRequests} or {@link ReceiveRequests}; several threads may post to one queue
+ * pair at the same time.
  */
 public final class QueuePair implements AutoCloseable {
   private static final Set<QueuePairState> STATES_THAT_TAKE_SENDS =
@@ -56,7 +76,7 @@ public final class QueuePair implements AutoCloseable {
   private final @Nullable ExtendedQueuePair extended;
   private final MulticastGroups groups;
 
-  /** Those of type 2, which belong to the queue pair that binds them. */
+  /** The memory windows of type 2 that this queue pair has bound: they belong to it. */
   private final BoundWindows windows = new BoundWindows();
 
   private final StateSteps steps = new StateSteps(this);
@@ -65,8 +85,9 @@ public final class QueuePair implements AutoCloseable {
   private final Lifetime lifetime;
 
   /*
-   * Looked at by every post: a provider that finds the state wrong only after it has queued a request
-   * would process it later. Plain fields, since what they guard is the order of one's own calls.
+   * Checked by every post, because some providers detect a wrong state only after they have queued
+   * the request, and process it later. The fields need not be volatile: they protect a program from
+   * its own calls in the wrong order.
    */
   private boolean takesReceives;
   private boolean takesSends;
@@ -105,7 +126,8 @@ public final class QueuePair implements AutoCloseable {
             "queue pair " + ibv_qp.qp_num(queuePair) + " of " + device.name(),
             () -> {
               calls.revoke();
-              // While one of type 2 is bound by it, soft-RoCE takes 50 s to destroy a queue pair.
+              // Soft-RoCE takes 50 s to destroy a queue pair that still has a window of type 2
+              // bound.
               bound.closeBound();
               attached.detachAll();
               origin.destroy().accept(queuePair);
@@ -119,7 +141,7 @@ public final class QueuePair implements AutoCloseable {
     Leaks.watch(this, lifetime);
   }
 
-  /** Creates a queue pair in the way of its origin. */
+  /** Creates a queue pair with the functions of the given origin. */
   static QueuePair create(ProtectionDomain domain, QueuePairConfig config, QueuePairOrigin origin) {
     config.check(domain);
     return Lifetime.whileAllOpen(
@@ -151,7 +173,7 @@ public final class QueuePair implements AutoCloseable {
     }
   }
 
-  /** Opens the receiving queue pair of that number in an XRC domain. */
+  /** Opens the receiving queue pair with the given number in an XRC domain. */
   static QueuePair open(ProtectionDomain domain, XrcDomain xrcDomain, int number) {
     Range.check("number", number, 0, 0xff_ffff);
     QueuePairConfig config = QueuePairConfig.xrcReceive(xrcDomain);
@@ -185,7 +207,7 @@ public final class QueuePair implements AutoCloseable {
     }
   }
 
-  /** The way of {@code ibv_create_qp_ex}. */
+  /** Returns the origin of queue pairs that {@code ibv_create_qp_ex} creates. */
   static QueuePairOrigin byVerbs(ProtectionDomain domain) {
     DeviceInfo device = domain.device().info();
     return new QueuePairOrigin(
@@ -198,26 +220,28 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
-   * The number by which peers address it, and which completions carry.
+   * Returns the number of this queue pair: peers address it by this number, and completions carry
+   * it.
    *
    * @return the number, 0 to 0xffffff
-   * @throws IllegalStateException where the queue pair is closed
+   * @throws IllegalStateException if the queue pair is closed
    */
   public int number() {
     return lifetime.whileOpen(() -> ibv_qp.qp_num(queuePair));
   }
 
   /**
-   * What it is.
+   * Returns the type of this queue pair.
    *
-   * @return the type that it was created with
+   * @return the type
    */
   public QueuePairType type() {
     return type;
   }
 
   /**
-   * What it was granted, at least what was asked for.
+   * Returns the capacities that the device granted: at least those that the configuration asked
+   * for.
    *
    * @return the capacities
    */
@@ -227,7 +251,7 @@ public final class QueuePair implements AutoCloseable {
 
   /**
    * Returns the packet sequence number of the first packet that this queue pair sends. {@link
-   * #address} tells it to the peer, and {@link #readyToSend} sets it.
+   * #address} includes it, so that the peer learns it, and {@link #readyToSend} sets it.
    *
    * @return the number that the configuration gave, else one chosen at random when the queue pair
    *     was created; 0 to 0xffffff
@@ -237,7 +261,7 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
-   * Returns what the peer has to know to connect to this queue pair.
+   * Returns what the peer must know to connect to this queue pair.
    *
    * @param port the local port, from 1
    * @param gidIndex the index of the local GID; {@link PathConfig#NO_GID} if packets carry none
@@ -255,9 +279,9 @@ public final class QueuePair implements AutoCloseable {
   /**
    * Queries the queue pair: {@code ibv_query_qp}.
    *
-   * @return its attributes as of now
-   * @throws IllegalStateException where the queue pair is closed
-   * @throws RdmaException where the query fails
+   * @return its current attributes
+   * @throws IllegalStateException if the queue pair is closed
+   * @throws RdmaException if the query fails
    */
   public QueuePairAttributes query() {
     return lifetime.whileOpen(
@@ -274,7 +298,7 @@ public final class QueuePair implements AutoCloseable {
         });
   }
 
-  /** What there is for any type, as ibv_query_qp takes it. */
+  /** The attributes of every type of queue pair: ibv_query_qp accepts them for any type. */
   private static final int EVERY_ATTRIBUTE =
       rdma_h.IBV_QP_STATE()
           | rdma_h.IBV_QP_QKEY()
@@ -298,41 +322,44 @@ public final class QueuePair implements AutoCloseable {
           | rdma_h.IBV_QP_DEST_QPN();
 
   /**
-   * From RESET to INIT, where receives can be posted: {@code ibv_modify_qp}.
+   * Moves the queue pair from RESET to INIT: {@code ibv_modify_qp}. From then on receives can be
+   * posted.
    *
    * @param port the local port, from 1
    * @param partitionKeyIndex the index of the partition key, 0 in most networks
    * @param access what the peer may do with memory of this side
-   * @throws IllegalArgumentException where there is no such port
-   * @throws IllegalStateException where the queue pair is closed, or is for datagrams
-   * @throws RdmaException where the state does not allow it
+   * @throws IllegalArgumentException if the device does not have the port
+   * @throws IllegalStateException if the queue pair is closed, or is for datagrams
+   * @throws RdmaException if the state does not allow it
    */
   public void initialize(int port, int partitionKeyIndex, AccessFlag... access) {
     steps.initialize(port, partitionKeyIndex, List.of(access));
   }
 
   /**
-   * From RESET to INIT, where receives can be posted, for datagrams: {@code ibv_modify_qp}.
+   * Moves a queue pair for datagrams from RESET to INIT: {@code ibv_modify_qp}. From then on
+   * receives can be posted.
    *
    * @param port the local port, from 1
    * @param partitionKeyIndex the index of the partition key, 0 in most networks
-   * @param queueKey what datagrams to this queue pair must carry
-   * @throws IllegalArgumentException where there is no such port
-   * @throws IllegalStateException where the queue pair is closed, or is not for datagrams
-   * @throws RdmaException where the state does not allow it
+   * @param queueKey the key that datagrams to this queue pair must carry
+   * @throws IllegalArgumentException if the device does not have the port
+   * @throws IllegalStateException if the queue pair is closed, or is not for datagrams
+   * @throws RdmaException if the state does not allow it
    */
   public void initializeDatagrams(int port, int partitionKeyIndex, int queueKey) {
     steps.initializeDatagrams(port, partitionKeyIndex, queueKey);
   }
 
   /**
-   * From INIT to READY_TO_RECEIVE, where messages of the peer are received: {@code ibv_modify_qp}.
+   * Moves the queue pair from INIT to READY_TO_RECEIVE: {@code ibv_modify_qp}. From then on it
+   * receives messages from the peer.
    *
    * @param path how to reach the peer
-   * @throws IllegalArgumentException where the path names a port, or a number of reads, that the
+   * @throws IllegalArgumentException if the path names a port, or a number of reads, that the
    *     device does not have
-   * @throws IllegalStateException where the queue pair is closed, or is for datagrams
-   * @throws RdmaException where the state does not allow it, or the path is invalid: on RoCE it
+   * @throws IllegalStateException if the queue pair is closed, or is for datagrams
+   * @throws RdmaException if the state does not allow it, or the path is invalid; on RoCE a path
    *     needs a GID index
    */
   public void readyToReceive(PathConfig path) {
@@ -340,107 +367,113 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
-   * From READY_TO_RECEIVE to READY_TO_SEND, where sends are processed too: {@code ibv_modify_qp}.
+   * Moves the queue pair from READY_TO_RECEIVE to READY_TO_SEND: {@code ibv_modify_qp}. From then
+   * on it processes sends too.
    *
    * @param path how to reach the peer, the same as for {@link #readyToReceive}
-   * @throws IllegalArgumentException where the path names a number of reads that the device does
-   *     not have
-   * @throws IllegalStateException where the queue pair is closed, or is for datagrams
-   * @throws RdmaException where the state does not allow it
+   * @throws IllegalArgumentException if the path names a number of reads that the device does not
+   *     have
+   * @throws IllegalStateException if the queue pair is closed, or is for datagrams
+   * @throws RdmaException if the state does not allow it
    */
   public void readyToSend(PathConfig path) {
     steps.readyToSend(path);
   }
 
   /**
-   * Connects to the peer: {@link #initialize}, where it is still in RESET, {@link #readyToReceive}
-   * and {@link #readyToSend}. The peer does the same; neither waits for the other.
+   * Connects to the peer: calls {@link #initialize} if the queue pair is still in RESET, then
+   * {@link #readyToReceive} and {@link #readyToSend}. The peer must do the same; neither side waits
+   * for the other.
    *
    * @param path how to reach the peer
-   * @throws IllegalArgumentException where the path names what the device does not have
-   * @throws IllegalStateException where the queue pair is closed, or is for datagrams
-   * @throws RdmaException where the state does not allow it, or the path is invalid
+   * @throws IllegalArgumentException if the path names something that the device does not have,
+   *     such as a port
+   * @throws IllegalStateException if the queue pair is closed, or is for datagrams
+   * @throws RdmaException if the state does not allow it, or the path is invalid
    */
   public void connect(PathConfig path) {
     steps.connect(path);
   }
 
   /**
-   * Has datagrams sent and received: {@link #initializeDatagrams}, where it is still in RESET, then
-   * to READY_TO_RECEIVE and READY_TO_SEND.
+   * Starts sending and receiving datagrams: calls {@link #initializeDatagrams} if the queue pair is
+   * still in RESET, then moves it to READY_TO_RECEIVE and READY_TO_SEND.
    *
    * @param port the local port, from 1
    * @param partitionKeyIndex the index of the partition key, 0 in most networks
-   * @param queueKey what datagrams to this queue pair must carry
-   * @throws IllegalArgumentException where there is no such port, or the number is out of range
-   * @throws IllegalStateException where the queue pair is closed, or is not for datagrams
-   * @throws RdmaException where the state does not allow it
+   * @param queueKey the key that datagrams to this queue pair must carry
+   * @throws IllegalArgumentException if the device does not have the port, or the index is out of
+   *     range
+   * @throws IllegalStateException if the queue pair is closed, or is not for datagrams
+   * @throws RdmaException if the state does not allow it
    */
   public void startDatagrams(int port, int partitionKeyIndex, int queueKey) {
     steps.startDatagrams(port, partitionKeyIndex, queueKey);
   }
 
   /**
-   * Has packets sent and received by a queue pair of raw packets: over INIT and READY_TO_RECEIVE to
-   * READY_TO_SEND.
+   * Starts sending and receiving raw packets: moves the queue pair through INIT and
+   * READY_TO_RECEIVE to READY_TO_SEND.
    *
    * @param port the local port, from 1
-   * @throws IllegalArgumentException where there is no such port
-   * @throws IllegalStateException where the queue pair is closed, or is not of raw packets
-   * @throws RdmaException where the state does not allow it
+   * @throws IllegalArgumentException if the device does not have the port
+   * @throws IllegalStateException if the queue pair is closed, or is not of type RAW_PACKET
+   * @throws RdmaException if the state does not allow it
    */
   public void startRawPackets(int port) {
     steps.startRawPackets(port);
   }
 
   /**
-   * From READY_TO_SEND to SEND_QUEUE_DRAINED: sends that have begun are finished, further ones
-   * wait.
+   * Moves the queue pair from READY_TO_SEND to SEND_QUEUE_DRAINED: the device finishes the sends
+   * that it has begun, and later ones wait.
    *
-   * @throws IllegalStateException where the queue pair is closed
-   * @throws RdmaException where the state does not allow it
+   * @throws IllegalStateException if the queue pair is closed
+   * @throws RdmaException if the state does not allow it
    */
   public void drainSendQueue() {
     modify(new QueuePairChange().state(QueuePairState.SEND_QUEUE_DRAINED));
   }
 
   /**
-   * From SEND_QUEUE_DRAINED back to READY_TO_SEND.
+   * Moves the queue pair from SEND_QUEUE_DRAINED back to READY_TO_SEND.
    *
-   * @throws IllegalStateException where the queue pair is closed
-   * @throws RdmaException where the state does not allow it
+   * @throws IllegalStateException if the queue pair is closed
+   * @throws RdmaException if the state does not allow it
    */
   public void resumeSendQueue() {
     modify(new QueuePairChange().state(QueuePairState.READY_TO_SEND));
   }
 
   /**
-   * To ERROR: every outstanding request, and every one that is posted from now on, completes with
-   * {@link CompletionStatus#FLUSHED}.
+   * Moves the queue pair to ERROR: every outstanding request, and every request that is posted
+   * later, completes with {@link CompletionStatus#FLUSHED}.
    *
-   * @throws IllegalStateException where the queue pair is closed
-   * @throws RdmaException where the device refuses it
+   * @throws IllegalStateException if the queue pair is closed
+   * @throws RdmaException if the device refuses it
    */
   public void toError() {
     modify(new QueuePairChange().state(QueuePairState.ERROR));
   }
 
   /**
-   * To RESET: outstanding requests are gone, without a completion; it can be connected anew.
+   * Moves the queue pair to RESET: outstanding requests are dropped without a completion. The queue
+   * pair can then be connected again.
    *
-   * @throws IllegalStateException where the queue pair is closed
-   * @throws RdmaException where the device refuses it
+   * @throws IllegalStateException if the queue pair is closed
+   * @throws RdmaException if the device refuses it
    */
   public void reset() {
     modify(new QueuePairChange().state(QueuePairState.RESET));
   }
 
   /**
-   * Changes any attributes, and the state: {@code ibv_modify_qp}.
+   * Changes attributes of the queue pair, and its state if the change names one: {@code
+   * ibv_modify_qp}.
    *
    * @param change what to change
-   * @throws IllegalStateException where the queue pair is closed
-   * @throws RdmaException where the state or the type does not allow it
+   * @throws IllegalStateException if the queue pair is closed
+   * @throws RdmaException if the state or the type does not allow it
    */
   public void modify(QueuePairChange change) {
     lifetime.whileOpen(
@@ -462,11 +495,11 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
-   * Limits how much is sent: {@code ibv_modify_qp_rate_limit}.
+   * Limits the rate at which this queue pair sends: {@code ibv_modify_qp_rate_limit}.
    *
    * @param limit the limit, see {@link ExtendedDeviceAttributes#packetPacing}
-   * @throws IllegalStateException where the queue pair is closed
-   * @throws RdmaException where the device refuses it: EOPNOTSUPP where it cannot limit
+   * @throws IllegalStateException if the queue pair is closed
+   * @throws RdmaException if the device refuses it: EOPNOTSUPP if it cannot limit the rate
    */
   public void limitRate(RateLimit limit) {
     lifetime.whileOpen(
@@ -486,11 +519,13 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
-   * What this end offers, or after READY_TO_RECEIVE what was agreed on: {@code ibv_query_ece}.
+   * Returns the enhanced connection options that this side offers, or those that are in use once
+   * the queue pair is in READY_TO_RECEIVE: {@code ibv_query_ece}.
    *
    * @return the options
-   * @throws IllegalStateException where the queue pair is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device has none
+   * @throws IllegalStateException if the queue pair is closed
+   * @throws RdmaException if the query fails: EOPNOTSUPP if the device does not support such
+   *     options
    */
   public Ece ece() {
     return lifetime.whileOpen(
@@ -507,56 +542,60 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
-   * Sets what both ends are to use, {@code ibv_set_ece}, before READY_TO_RECEIVE. The device drops
-   * the options that it does not know.
+   * Sets the enhanced connection options that both sides are to use: {@code ibv_set_ece}. Call this
+   * before the queue pair goes to READY_TO_RECEIVE. The device ignores options that it does not
+   * know.
    *
-   * @param ece what the peer offers
-   * @throws IllegalStateException where the queue pair is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the vendor is 0, or the device has none
+   * @param ece the options that the peer offers
+   * @throws IllegalStateException if the queue pair is closed
+   * @throws RdmaException if the call fails: EOPNOTSUPP if the vendor is 0, or if the device does
+   *     not support such options
    */
   public void setEce(Ece ece) {
     lifetime.whileOpen(
         () -> {
           try (Arena arena = Arena.ofConfined()) {
-            MemorySegment wanted = arena.allocate(ibv_ece.layout());
-            ece.write(wanted);
+            MemorySegment options = arena.allocate(ibv_ece.layout());
+            ece.write(options);
             NativeFailures.check(
                 domain.device().info().name(),
                 "ibv_set_ece(" + ece + ")",
-                rdma_h.ibv_set_ece(queuePair, wanted));
+                rdma_h.ibv_set_ece(queuePair, options));
             return true;
           }
         });
   }
 
   /**
-   * Whether the bytes of an operation are written in their order, so that the last one tells of
-   * those before it: {@code ibv_query_qp_data_in_order}.
+   * Returns whether the device guarantees to write the bytes of an operation to memory in order:
+   * {@code ibv_query_qp_data_in_order}. If so, a program that sees the last byte has all of the
+   * others.
    *
    * @param operation the operation
-   * @return whether they are for sure; false on processors other than x86
-   * @throws IllegalStateException where the queue pair is closed
+   * @return whether the order is guaranteed; always false on processors other than x86
+   * @throws IllegalStateException if the queue pair is closed
    */
   public boolean isDataInOrder(SendOperation operation) {
     int opcode = AllowedOpcodes.opcode(operation);
     return lifetime.whileOpen(() -> rdma_h.ibv_query_qp_data_in_order(queuePair, opcode, 0) != 0);
   }
 
-  /** Takes note of the state that it has come to. */
+  /** Records the state that the queue pair is now in. */
   void noteState(QueuePairState state) {
     takesReceives = state != QueuePairState.RESET;
     takesSends = config.sends() && STATES_THAT_TAKE_SENDS.contains(state);
   }
 
   /**
-   * Has datagrams to a multicast group received: {@code ibv_attach_mcast}. The network must lead
-   * them here: see the connection manager's join. Closing the queue pair ends it.
+   * Starts receiving the datagrams that are sent to a multicast group: {@code ibv_attach_mcast}.
+   * This does not make the network deliver them to this port; joining the group with the connection
+   * manager does. Closing the queue pair detaches it from its groups.
    *
    * @param group the group's GID
    * @param lid the group's local identifier on InfiniBand, 0 on RoCE
-   * @throws IllegalArgumentException where the local identifier is out of range
-   * @throws IllegalStateException where the queue pair is closed, or is not for datagrams
-   * @throws RdmaException where the device refuses it
+   * @throws IllegalArgumentException if the local identifier is out of range
+   * @throws IllegalStateException if the queue pair is closed, or is not for datagrams
+   * @throws RdmaException if the device refuses it
    */
   public void attachMulticast(Gid group, int lid) {
     steps.requireDatagrams();
@@ -569,13 +608,14 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
-   * Ends what {@link #attachMulticast} began: {@code ibv_detach_mcast}.
+   * Stops receiving the datagrams of a multicast group that {@link #attachMulticast} named: {@code
+   * ibv_detach_mcast}.
    *
    * @param group the group's GID
    * @param lid the group's local identifier on InfiniBand, 0 on RoCE
-   * @throws IllegalArgumentException where it is not attached to that group
-   * @throws IllegalStateException where the queue pair is closed
-   * @throws RdmaException where the device refuses it
+   * @throws IllegalArgumentException if the queue pair is not attached to that group
+   * @throws IllegalStateException if the queue pair is closed
+   * @throws RdmaException if the device refuses it
    */
   public void detachMulticast(Gid group, int lid) {
     lifetime.whileOpen(
@@ -586,16 +626,18 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
-   * Makes room for send requests, off-heap, which one thread builds in place and posts together.
+   * Creates a batch of send requests in native memory, which one thread fills and posts in one
+   * call.
    *
-   * @param max the most requests to post in one call, from 1 to the send depth granted
-   * @return the room, empty
-   * @throws IllegalArgumentException where the number is out of range
-   * @throws IllegalStateException where the queue pair is closed, or of a type that sends nothing
+   * @param max the maximum number of requests in one post, from 1 to the granted send depth
+   * @return the batch, empty
+   * @throws IllegalArgumentException if the number is out of range
+   * @throws IllegalStateException if the queue pair is closed, is of a type that does not send, or
+   *     belongs to a thread domain and already has a batch of send requests
    */
   public SendRequests sendRequests(int max) {
     if (!config.sends()) {
-      throw new IllegalStateException(this + " is of type " + type + ", which sends nothing");
+      throw new IllegalStateException(this + " is of type " + type + ", which does not send");
     }
     Range.check("max", max, 1, capabilities.sendDepth());
     return lifetime.whileOpen(
@@ -606,25 +648,27 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
-   * Makes room for receive requests, off-heap, which one thread builds in place and posts together.
+   * Creates a batch of receive requests in native memory, which one thread fills and posts in one
+   * call.
    *
-   * @param max the most requests to post in one call, from 1 to the receive depth granted
-   * @return the room, empty
-   * @throws IllegalArgumentException where the number is out of range
-   * @throws IllegalStateException where the queue pair is closed, or has a shared receive queue
+   * @param max the maximum number of requests in one post, from 1 to the granted receive depth
+   * @return the batch, empty
+   * @throws IllegalArgumentException if the number is out of range
+   * @throws IllegalStateException if the queue pair is closed, does not have a receive queue of its
+   *     own, or belongs to a thread domain and already has a batch of receive requests
    */
   public ReceiveRequests receiveRequests(int max) {
     SharedReceiveQueue shared = config.sharedReceiveQueue();
     if (shared != null) {
       throw new IllegalStateException(
-          this + " receives by the " + shared + ": post receives there");
+          this + " receives through the " + shared + "; post receives there");
     }
     if (!config.receives()) {
       throw new IllegalStateException(
           this
               + " is of type "
               + type
-              + ", for which shared receive queues or work queues receive");
+              + ", which has no receive queue; post receives to its shared receive queues or work queues");
     }
     Range.check("max", max, 1, capabilities.receiveDepth());
     return lifetime.whileOpen(
@@ -635,7 +679,7 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
-   * The protection domain that this belongs to.
+   * Returns the protection domain that this belongs to.
    *
    * @return the domain
    */
@@ -644,11 +688,11 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
-   * The way out to the bindings: {@code struct ibv_qp *}. It is valid until this is closed; with
-   * it, the promise that nothing crashes ends.
+   * Returns the native {@code struct ibv_qp *}, for use with the bindings. It is valid until this
+   * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException where the queue pair is closed
+   * @throws IllegalStateException if the queue pair is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> queuePair);
@@ -656,36 +700,42 @@ public final class QueuePair implements AutoCloseable {
 
   /**
    * Destroys the queue pair, {@code ibv_destroy_qp}, once no thread is inside a post. Outstanding
-   * requests are gone, without a completion. Memory windows of type 2 that it was the last to bind
-   * are closed before. Does nothing where it is closed.
+   * requests are dropped without a completion. Memory windows of type 2 that were last bound by
+   * this queue pair are closed first. Does nothing if it is already closed.
    *
-   * @throws RdmaException where the destruction fails
+   * @throws RdmaException if the destruction fails
    */
   @Override
   public void close() {
     lifetime.close();
   }
 
-  /** The pointer, for those whose life lies within this one's. */
+  /** Returns the pointer without a check, for callers that keep this open. */
   MemorySegment pointer() {
     return queuePair;
   }
 
-  /** A call that posts to the send queue beside {@link SendRequests}, during which this is open. */
+  /**
+   * Runs a call that posts to the send queue without {@link SendRequests}, and keeps this open
+   * during it.
+   */
   <T> T whileSending(Supplier<T> call) {
     if (domain.hasThreadDomain()) {
-      throw new IllegalStateException(this + " is in a thread domain: bind by SendRequests");
+      throw new IllegalStateException(this + " is in a thread domain; bind with SendRequests.bind");
     }
     checkSends();
     return lifetime.whileOpen(call);
   }
 
-  /** What it can post by {@code ibv_wr_*}; nothing where it posts by {@code ibv_post_send}. */
+  /**
+   * Returns the operations that are posted by {@code ibv_wr_*}; none if {@code ibv_post_send} is
+   * used.
+   */
   Set<SendOperation> sendOperations() {
     return config.sendOperations();
   }
 
-  /** The longest header of a segmented send. */
+  /** Returns the maximum length in bytes of the header of a segmented send. */
   int segmentHeaderBytes() {
     return config.segmentHeaderBytes();
   }
@@ -698,20 +748,20 @@ public final class QueuePair implements AutoCloseable {
     return extended;
   }
 
-  /** The windows of type 2 that this bound. */
+  /** Returns the memory windows of type 2 that this queue pair has bound. */
   BoundWindows windows() {
     return windows;
   }
 
   void checkReceives() {
     if (!takesReceives) {
-      throw wrongState("receives can be posted once it is initialized: call initialize or connect");
+      throw wrongState("call initialize or connect before posting receives");
     }
   }
 
   void checkSends() {
     if (!takesSends) {
-      throw wrongState("sends can be posted once it is ready to send: call connect");
+      throw wrongState("call connect before posting sends");
     }
   }
 

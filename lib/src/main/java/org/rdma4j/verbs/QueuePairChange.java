@@ -68,7 +68,7 @@ public final class QueuePairChange {
    *
    * @param port the port, from 1 to 255
    * @return this
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   public QueuePairChange port(int port) {
     Range.check("port", port, 1, 0xff);
@@ -80,7 +80,7 @@ public final class QueuePairChange {
    *
    * @param partitionKeyIndex the index, 0 to 65535
    * @return this
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   public QueuePairChange partitionKeyIndex(int partitionKeyIndex) {
     Range.check("partitionKeyIndex", partitionKeyIndex, 0, 0xffff);
@@ -132,9 +132,9 @@ public final class QueuePairChange {
   /**
    * How long to wait for an acknowledgement: {@code IBV_QP_TIMEOUT}.
    *
-   * @param timeout 4.096 microseconds x 2^n, 0 to 31, of which 0 is for ever
+   * @param timeout 4.096 microseconds x 2^n, 0 to 31, of which 0 is forever
    * @return this
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   public QueuePairChange timeout(int timeout) {
     Range.check("timeout", timeout, 0, 31);
@@ -146,7 +146,7 @@ public final class QueuePairChange {
    *
    * @param retries 0 to 7
    * @return this
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   public QueuePairChange retries(int retries) {
     Range.check("retries", retries, 0, 7);
@@ -156,9 +156,9 @@ public final class QueuePairChange {
   /**
    * How often to send again when the peer had no receive posted: {@code IBV_QP_RNR_RETRY}.
    *
-   * @param rnrRetry 0 to 7, of which 7 is for ever
+   * @param rnrRetry 0 to 7, of which 7 is forever
    * @return this
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   public QueuePairChange rnrRetry(int rnrRetry) {
     Range.check("rnrRetry", rnrRetry, 0, 7);
@@ -170,7 +170,7 @@ public final class QueuePairChange {
    *
    * @param receiveSequenceNumber 0 to 0xffffff
    * @return this
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   public QueuePairChange receiveSequenceNumber(int receiveSequenceNumber) {
     Range.check("receiveSequenceNumber", receiveSequenceNumber, 0, 0xff_ffff);
@@ -182,7 +182,7 @@ public final class QueuePairChange {
    *
    * @param sendSequenceNumber 0 to 0xffffff
    * @return this
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   public QueuePairChange sendSequenceNumber(int sendSequenceNumber) {
     Range.check("sendSequenceNumber", sendSequenceNumber, 0, 0xff_ffff);
@@ -194,7 +194,7 @@ public final class QueuePairChange {
    *
    * @param reads 0 to 255
    * @return this
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   public QueuePairChange reads(int reads) {
     Range.check("reads", reads, 0, 0xff);
@@ -207,7 +207,7 @@ public final class QueuePairChange {
    *
    * @param remoteReads 0 to 255
    * @return this
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   public QueuePairChange remoteReads(int remoteReads) {
     Range.check("remoteReads", remoteReads, 0, 0xff);
@@ -221,7 +221,7 @@ public final class QueuePairChange {
    *
    * @param minimumRnrTimer a code from 0 to 31, see {@link PathConfig}
    * @return this
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   public QueuePairChange minimumRnrTimer(int minimumRnrTimer) {
     Range.check("minimumRnrTimer", minimumRnrTimer, 0, 31);
@@ -234,7 +234,7 @@ public final class QueuePairChange {
    *
    * @param remoteQueuePairNumber the number of its queue pair, 0 to 0xffffff
    * @return this
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   public QueuePairChange remoteQueuePairNumber(int remoteQueuePairNumber) {
     Range.check("remoteQueuePairNumber", remoteQueuePairNumber, 0, 0xff_ffff);
@@ -261,7 +261,7 @@ public final class QueuePairChange {
    * @param partitionKeyIndex the index of the partition key there, 0 to 65535
    * @param timeout 4.096 microseconds x 2^n, 0 to 31
    * @return this
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   public QueuePairChange alternatePath(
       AddressVector alternate, int partitionKeyIndex, int timeout) {
@@ -304,7 +304,7 @@ public final class QueuePairChange {
    *
    * @param rateLimit kilobits a second, 0 for no limit
    * @return this
-   * @throws IllegalArgumentException where it is out of range
+   * @throws IllegalArgumentException if it is out of range
    */
   public QueuePairChange rateLimit(int rateLimit) {
     Range.check("rateLimit", rateLimit, 0, Integer.MAX_VALUE);

@@ -263,7 +263,7 @@ public record QueuePairConfig(
   }
 
   /**
-   * A copy with another {@link #sendDepth()}.
+   * Returns a copy with another {@link #sendDepth()}.
    *
    * @param sendDepth the most outstanding send requests, from 0 to {@link
    *     DeviceAttributes#maxWorkRequests}
@@ -274,7 +274,7 @@ public record QueuePairConfig(
   }
 
   /**
-   * A copy with another {@link #receiveDepth()}.
+   * Returns a copy with another {@link #receiveDepth()}.
    *
    * @param receiveDepth the most outstanding receive requests, from 0 to {@link
    *     DeviceAttributes#maxWorkRequests}
@@ -285,7 +285,7 @@ public record QueuePairConfig(
   }
 
   /**
-   * A copy with another {@link #sendSges()}.
+   * Returns a copy with another {@link #sendSges()}.
    *
    * @param sendSges the most scatter/gather entries of a send request, from 0 to {@link
    *     DeviceAttributes#maxSges}
@@ -296,7 +296,7 @@ public record QueuePairConfig(
   }
 
   /**
-   * A copy with another {@link #receiveSges()}.
+   * Returns a copy with another {@link #receiveSges()}.
    *
    * @param receiveSges the most scatter/gather entries of a receive request, from 0 to {@link
    *     DeviceAttributes#maxSges}
@@ -307,7 +307,7 @@ public record QueuePairConfig(
   }
 
   /**
-   * A copy with another {@link #inlineBytes()}.
+   * Returns a copy with another {@link #inlineBytes()}.
    *
    * @param inlineBytes the most bytes that are copied into the request itself
    * @return the copy
@@ -317,7 +317,7 @@ public record QueuePairConfig(
   }
 
   /**
-   * A copy with another {@link #segmentHeaderBytes()}.
+   * Returns a copy with another {@link #segmentHeaderBytes()}.
    *
    * @param segmentHeaderBytes the longest header of a segmented send in bytes, 0 to 65535
    * @return the copy
@@ -327,7 +327,7 @@ public record QueuePairConfig(
   }
 
   /**
-   * A copy with other {@link #flags()}.
+   * Returns a copy with other {@link #flags()}.
    *
    * @param flags what few devices can do besides
    * @return the copy
@@ -337,7 +337,7 @@ public record QueuePairConfig(
   }
 
   /**
-   * A copy with another {@link #signalAll()}.
+   * Returns a copy with another {@link #signalAll()}.
    *
    * @param signalAll whether every send raises a completion
    * @return the copy
@@ -347,7 +347,7 @@ public record QueuePairConfig(
   }
 
   /**
-   * A copy with another {@link #mayOverrun()}.
+   * Returns a copy with another {@link #mayOverrun()}.
    *
    * @param mayOverrun true promises that never more completions are signalled and unpolled than the
    *     completion queues hold; a completion queue that overruns loses completions for good

@@ -13,7 +13,7 @@ public record RateLimit(int rate, int maxBurst, int typicalPacket) {
   /**
    * Checks the ranges.
    *
-   * @throws IllegalArgumentException where a number is out of its range
+   * @throws IllegalArgumentException if a number is out of its range
    */
   public RateLimit {
     Range.check("rate", rate, 0, Integer.MAX_VALUE);

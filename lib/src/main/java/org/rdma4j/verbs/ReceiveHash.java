@@ -29,7 +29,7 @@ public final class ReceiveHash {
    * @param function the hash
    * @param key its key of 0 to 255 bytes, as many as the hash wants; 40 for TOEPLITZ
    * @param fields what of a packet is hashed
-   * @throws IllegalArgumentException where the key is too long
+   * @throws IllegalArgumentException if the key is too long
    */
   public ReceiveHash(
       IndirectionTable table,

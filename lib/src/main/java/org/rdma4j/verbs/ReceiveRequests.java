@@ -9,25 +9,34 @@ import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.datapath.RequestChain;
 
 /**
- * Receive requests, {@code struct ibv_recv_wr}, built in place in native memory and posted
- * together:
+ * A batch of receive requests, {@code struct ibv_recv_wr}: they are built in place in native memory
+ * and posted in one call. A receive request is the memory for one message of a peer; messages fill
+ * the posted requests in the order of the posts.
  *
  * <pre>{@code
+ * ReceiveRequests requests = queuePair.receiveRequests(16);
  * requests.add(1).into(region, 0, 4096);
  * requests.add(2).into(region, 4096, 4096);
  * requests.post();
  * }</pre>
  *
- * <p>Nothing here allocates. It belongs to the first thread that uses it, until that calls {@link
- * #release}: use by another throws IllegalStateException. After the queue pair is closed every
- * method throws IllegalStateException; a close in the middle of a post waits until that returns.
+ * <p>Post receives before the peer sends: on a reliable connection, a message that arrives while no
+ * receive is posted is sent again after a delay, or fails.
+ *
+ * <p>No method allocates. A batch belongs to the first thread that uses it, until that thread calls
+ * {@link #release}; if another thread uses it, IllegalStateException is thrown. After the queue is
+ * closed, every method throws IllegalStateException. If the queue is closed during a post, the
+ * close waits until the post returns.
  */
 public final class ReceiveRequests {
   private static final int SIZE = (int) ibv_recv_wr.layout().byteSize();
 
   private final RequestChain chain;
 
-  /** Null for those of a shared receive queue, which has no state, and of a work queue. */
+  /**
+   * The queue pair whose state a post checks; null for a shared receive queue, which has no state,
+   * and for a work queue.
+   */
   private final @Nullable QueuePair queuePair;
 
   private ReceiveRequests(RequestChain chain, @Nullable QueuePair queuePair) {
@@ -89,11 +98,11 @@ public final class ReceiveRequests {
   }
 
   /**
-   * Begins the next request: a receive without memory, for messages of no bytes.
+   * Begins the next request. Until {@link #into} adds memory, it can receive only an empty message.
    *
-   * @param id what its completion is to carry
+   * @param id the number that identifies the request in its completion
    * @return this
-   * @throws IllegalStateException where the room is full, or not this thread's
+   * @throws IllegalStateException if the batch is full, or another thread owns it
    */
   public ReceiveRequests add(long id) {
     chain.add(id);
@@ -101,18 +110,21 @@ public final class ReceiveRequests {
   }
 
   /**
-   * Adds memory for the message; a message fills the pieces in their order.
+   * Adds a piece of memory (scatter/gather element) for the message. The message fills the pieces
+   * in the order in which they are added.
    *
-   * @param region where to write, a region of the queue pair's domain with LOCAL_WRITE: any other
-   *     completes with {@link CompletionStatus#LOCAL_PROTECTION_ERROR}, on soft-RoCE with {@link
+   * @param region the memory region that contains the piece. It must belong to the queue's
+   *     protection domain and have LOCAL_WRITE, otherwise the request completes with {@link
+   *     CompletionStatus#LOCAL_PROTECTION_ERROR}, or on soft-RoCE with {@link
    *     CompletionStatus#LOCAL_QUEUE_PAIR_OPERATION_ERROR}
-   * @param offset the first byte within the region
-   * @param length how many bytes, 0 to 4 GiB - 1
+   * @param offset the offset of the piece in the region, in bytes
+   * @param length the length of the piece in bytes, 0 to 4 GiB - 1
    * @return this
-   * @throws IndexOutOfBoundsException where the piece does not lie within the region
-   * @throws IllegalArgumentException where the request has as many pieces as the queue pair allows
-   * @throws IllegalStateException where there is no request, the region is closed, or the thread is
-   *     the wrong one
+   * @throws IndexOutOfBoundsException if the piece does not lie within the region
+   * @throws IllegalArgumentException if the request already has the maximum number of pieces of the
+   *     queue
+   * @throws IllegalStateException if there is no request, the region is closed, or another thread
+   *     owns this batch
    */
   public ReceiveRequests into(MemoryRegion region, long offset, long length) {
     chain.addPiece(region.addressOf(offset, length), length, region.key());
@@ -120,13 +132,14 @@ public final class ReceiveRequests {
   }
 
   /**
-   * Adds memory for the message, as {@link #into(MemoryRegion, long, long)} does.
+   * Adds a piece of memory for the message, as {@link #into(MemoryRegion, long, long)} does.
    *
-   * @param slice where to write
+   * @param slice the piece to write to
    * @return this
-   * @throws IllegalArgumentException where the request has as many pieces as the queue pair allows
-   * @throws IllegalStateException where there is no request, the region is closed, or the thread is
-   *     the wrong one
+   * @throws IllegalArgumentException if the request already has the maximum number of pieces of the
+   *     queue
+   * @throws IllegalStateException if there is no request, the region is closed, or another thread
+   *     owns this batch
    */
   public ReceiveRequests into(MemorySlice slice) {
     return into(slice.region(), slice.offset(), slice.length());
@@ -134,12 +147,12 @@ public final class ReceiveRequests {
 
   /**
    * Posts the requests in one call, {@code ibv_post_recv}, {@code ibv_post_srq_recv} or {@code
-   * ibv_post_wq_recv}, and empties the room.
+   * ibv_post_wq_recv}, and empties the batch. Returns without a call if there are none.
    *
-   * @return how many were posted; 0, without a call, where there are none
-   * @throws PostException where the provider refuses one: ENOMEM where the receive queue is full
-   * @throws IllegalStateException where the queue pair is in RESET or closed, or the thread is the
-   *     wrong one; the requests are kept
+   * @return the number of requests that were posted
+   * @throws PostException if the provider refuses a request: ENOMEM if the receive queue is full
+   * @throws IllegalStateException if the queue pair is in RESET or closed, or another thread owns
+   *     this batch; the requests are kept
    */
   public int post() {
     if (queuePair != null) {
@@ -149,27 +162,28 @@ public final class ReceiveRequests {
   }
 
   /**
-   * How many requests wait to be posted.
+   * Returns the number of requests in this batch, which {@link #post} will post.
    *
-   * @return the number
+   * @return the number of requests
    */
   public int size() {
     return chain.size();
   }
 
   /**
-   * Drops the requests that wait to be posted.
+   * Drops the requests in this batch.
    *
-   * @throws IllegalStateException where the queue pair is closed, or the thread is the wrong one
+   * @throws IllegalStateException if the queue pair is closed, or another thread owns this batch
    */
   public void clear() {
     chain.clear();
   }
 
   /**
-   * Gives it up, so that the next thread that adds to it, posts or clears it owns it.
+   * Ends the ownership of this batch by the current thread. The next thread that calls {@link
+   * #add}, {@link #post} or {@link #clear} becomes its owner.
    *
-   * @throws IllegalStateException where the queue pair is closed, or the thread is the wrong one
+   * @throws IllegalStateException if the queue pair is closed, or another thread owns this batch
    */
   public void release() {
     chain.release();

@@ -19,17 +19,27 @@ import org.rdma4j.platform.NetworkOrder;
 import org.rdma4j.platform.Range;
 
 /**
- * Send requests, {@code struct ibv_send_wr}, built in place in native memory and posted together:
+ * A batch of send requests, {@code struct ibv_send_wr}: they are built in place in native memory
+ * and posted in one call.
+ *
+ * <p>{@link #add} begins a request. The calls after it say what the request does and which memory
+ * it uses, until the next {@code add} or {@link #post}:
  *
  * <pre>{@code
+ * SendRequests requests = queuePair.sendRequests(16);
  * requests.add(1).send().from(region, 0, 64);
  * requests.add(2).sendWithImmediate(42).inline(header, 0, 16).signaled();
  * requests.post();
  * }</pre>
  *
- * <p>Nothing here allocates. It belongs to the first thread that uses it, until that calls {@link
- * #release}: use by another throws IllegalStateException. After the queue pair is closed every
- * method throws IllegalStateException; a close in the middle of a post waits until that returns.
+ * <p>A request that succeeds creates a completion only if it is {@link #signaled}, or if the queue
+ * pair was created with {@link QueuePairConfig#signalAll}. The memory of a request must not change
+ * until the request has completed.
+ *
+ * <p>No method allocates, except {@link #bind}. A batch belongs to the first thread that uses it,
+ * until that thread calls {@link #release}; if another thread uses it, IllegalStateException is
+ * thrown. After the queue pair is closed, every method throws IllegalStateException. If the queue
+ * pair is closed during a post, the close waits until the post returns.
  */
 public final class SendRequests {
   private final QueuePair queuePair;
@@ -38,21 +48,24 @@ public final class SendRequests {
   private final int maxHeader;
 
   /**
-   * A bit for each opcode that the queue pair's type allows. It protects more than the order: what
-   * is the remote address of a write is the pointer to the address handle of a datagram.
+   * A bit for each opcode that the type of the queue pair allows. A wrong opcode could crash the
+   * JVM: the field that holds the remote address of a write holds the pointer to the address handle
+   * of a datagram.
    */
   private final long opcodes;
 
-  /** SEND where that is allowed. */
+  /** SEND if the queue pair allows it, else NO_OPCODE. */
   private final int initialOpcode;
 
-  /** Of the current request. */
+  /** The send flags of the current request. */
   private int flags;
 
-  /** Null until a request binds. */
+  /** The binds among the requests; null until the first one. */
   private @Nullable PendingBinds binds;
 
-  /** Of datagrams, each of which must point to an address handle, and of binds. */
+  /**
+   * The objects that requests point to: address handles of datagrams, windows and regions of binds.
+   */
   private @Nullable Referents referents;
 
   SendRequests(QueuePair queuePair, int max, HotCalls posts) {
@@ -97,15 +110,17 @@ public final class SendRequests {
   }
 
   /**
-   * Begins the next request: a SEND of no bytes that raises no completion when it succeeds.
+   * Begins the next request. Until other methods change it, the request is an empty SEND that
+   * creates no completion when it succeeds.
    *
-   * @param id what its completion is to carry
+   * @param id the number that identifies the request in its completion
    * @return this
-   * @throws IllegalStateException where the room is full, or not this thread's
+   * @throws IllegalStateException if the batch is full, or another thread owns it
    */
   public SendRequests add(long id) {
     long request = chain.add(id);
-    // In this order, or the compiler makes one store of two, from which processors forward slowly.
+    // In this order: otherwise the compiler merges two stores, and loads of one part of them are
+    // slow.
     RawMemory.putInt(request + SendLayout.SEND_FLAGS, 0);
     flags = 0;
     RawMemory.putInt(request + SendLayout.OPCODE, initialOpcode);
@@ -116,10 +131,10 @@ public final class SendRequests {
   }
 
   /**
-   * Makes the request a SEND, {@code IBV_WR_SEND}, which it is from the start.
+   * Makes the request a SEND, {@code IBV_WR_SEND}. This is the default.
    *
    * @return this
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one
+   * @throws IllegalStateException if there is no request, or another thread owns this batch
    */
   public SendRequests send() {
     become(SendLayout.SEND);
@@ -129,10 +144,11 @@ public final class SendRequests {
   /**
    * Makes the request a SEND with immediate data, {@code IBV_WR_SEND_WITH_IMM}.
    *
-   * @param immediate what the receiver's completion carries; sent in network byte order, so that it
-   *     is the same number there, and what {@code ntohl(imm_data)} is in C
+   * @param immediate the number that the receiver's completion carries. It is sent in network byte
+   *     order: the receiver reads the same number, and a C program reads it as {@code
+   *     ntohl(imm_data)}
    * @return this
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one
+   * @throws IllegalStateException if there is no request, or another thread owns this batch
    */
   public SendRequests sendWithImmediate(int immediate) {
     RawMemory.putInt(
@@ -142,12 +158,12 @@ public final class SendRequests {
 
   /**
    * Makes the request a SEND that invalidates a key of the receiver, {@code IBV_WR_SEND_WITH_INV}.
-   * Soft-RoCE (Linux 6.1) brings the receiver's kernel down where the window is of type 2 and not
-   * bound.
+   * On soft-RoCE (Linux 6.1) the receiver's kernel crashes if the key is that of a memory window of
+   * type 2 that is not bound.
    *
-   * @param remoteKey the key of a memory window, or region, of the receiver
+   * @param remoteKey the remote key of a memory window or memory region of the receiver
    * @return this
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
    *     type of the queue pair does not allow it
    */
   public SendRequests sendWithInvalidate(int remoteKey) {
@@ -156,107 +172,108 @@ public final class SendRequests {
   }
 
   /**
-   * Makes the request one that writes the memory added to it to the peer's, {@code
-   * IBV_WR_RDMA_WRITE}.
+   * Makes the request an RDMA write, {@code IBV_WR_RDMA_WRITE}: it copies the memory that {@link
+   * #from} adds to memory of the peer. The program on the peer does not notice it.
    *
-   * @param remoteAddress where to write, {@link MemoryRegion#remoteAddress} of the peer plus an
-   *     offset
-   * @param remoteKey the key of the peer's region, which needs REMOTE_WRITE, as the queue pair
-   *     there does
+   * @param remoteAddress the address to write to: {@link MemoryRegion#remoteAddress} of the peer
+   *     plus an offset
+   * @param remoteKey the remote key of the peer's memory region; the region and the peer's queue
+   *     pair both need REMOTE_WRITE
    * @return this
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
    *     type of the queue pair does not allow it
    */
   public SendRequests write(long remoteAddress, int remoteKey) {
-    remote(become(SendLayout.RDMA_WRITE), remoteAddress, remoteKey);
+    setRemote(become(SendLayout.RDMA_WRITE), remoteAddress, remoteKey);
     return this;
   }
 
   /**
-   * Makes the request a {@link #write} that takes a receive of the peer too, whose completion
-   * carries immediate data: {@code IBV_WR_RDMA_WRITE_WITH_IMM}.
+   * Makes the request a {@link #write} that also uses up a receive request of the peer, whose
+   * completion carries immediate data: {@code IBV_WR_RDMA_WRITE_WITH_IMM}.
    *
-   * @param remoteAddress where to write
-   * @param remoteKey the key of the peer's region
-   * @param immediate what the peer's completion carries, see {@link #sendWithImmediate}
+   * @param remoteAddress the address to write to
+   * @param remoteKey the remote key of the peer's memory region
+   * @param immediate the number that the peer's completion carries, see {@link #sendWithImmediate}
    * @return this
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
    *     type of the queue pair does not allow it
    */
   public SendRequests writeWithImmediate(long remoteAddress, int remoteKey, int immediate) {
     long request = become(SendLayout.RDMA_WRITE_WITH_IMM);
-    remote(request, remoteAddress, remoteKey);
+    setRemote(request, remoteAddress, remoteKey);
     RawMemory.putInt(request + SendLayout.IMM_DATA, NetworkOrder.of(immediate));
     return this;
   }
 
   /**
-   * Makes the request one that reads the peer's memory into that added to it, {@code
-   * IBV_WR_RDMA_READ}.
+   * Makes the request an RDMA read, {@code IBV_WR_RDMA_READ}: it copies memory of the peer to the
+   * memory that {@link #into} adds. The program on the peer does not notice it.
    *
-   * @param remoteAddress where to read, {@link MemoryRegion#remoteAddress} of the peer plus an
-   *     offset
-   * @param remoteKey the key of the peer's region, which needs REMOTE_READ, as the queue pair there
-   *     does
+   * @param remoteAddress the address to read from: {@link MemoryRegion#remoteAddress} of the peer
+   *     plus an offset
+   * @param remoteKey the remote key of the peer's memory region; the region and the peer's queue
+   *     pair both need REMOTE_READ
    * @return this
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
    *     type of the queue pair does not allow it
    */
   public SendRequests read(long remoteAddress, int remoteKey) {
-    remote(become(SendLayout.RDMA_READ), remoteAddress, remoteKey);
+    setRemote(become(SendLayout.RDMA_READ), remoteAddress, remoteKey);
     return this;
   }
 
   /**
-   * Makes the request one that replaces 8 bytes of the peer's memory where they are as expected,
-   * {@code IBV_WR_ATOMIC_CMP_AND_SWP}. What they were is written to the 8 bytes added to the
-   * request.
+   * Makes the request an atomic compare-and-swap, {@code IBV_WR_ATOMIC_CMP_AND_SWP}: it replaces 8
+   * bytes of the peer's memory if they have the expected value. Their old value is written to the 8
+   * bytes that {@link #into} adds, in both cases.
    *
-   * @param remoteAddress where, divisible by 8
-   * @param remoteKey the key of the peer's region, which needs REMOTE_ATOMIC, as the queue pair
-   *     there does
-   * @param expected the number that is replaced, in the byte order of the peer's host
-   * @param replacement what replaces it
+   * @param remoteAddress the address of the 8 bytes, divisible by 8
+   * @param remoteKey the remote key of the peer's memory region; the region and the peer's queue
+   *     pair both need REMOTE_ATOMIC
+   * @param expected the expected value, in the byte order of the peer's host
+   * @param replacement the new value
    * @return this
-   * @throws IllegalArgumentException where 8 does not divide the address
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   * @throws IllegalArgumentException if the address is not divisible by 8
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
    *     type of the queue pair does not allow it
    */
   public SendRequests compareAndSwap(
       long remoteAddress, int remoteKey, long expected, long replacement) {
     checkAligned(remoteAddress);
     long request = become(SendLayout.COMPARE_AND_SWAP);
-    atomic(request, remoteAddress, remoteKey, expected);
+    setAtomic(request, remoteAddress, remoteKey, expected);
     RawMemory.putLong(request + SendLayout.ATOMIC_SWAP, replacement);
     return this;
   }
 
   /**
-   * Makes the request one that adds to 8 bytes of the peer's memory, {@code
-   * IBV_WR_ATOMIC_FETCH_AND_ADD}. What they were is written to the 8 bytes added to the request.
+   * Makes the request an atomic fetch-and-add, {@code IBV_WR_ATOMIC_FETCH_AND_ADD}: it adds a
+   * number to 8 bytes of the peer's memory. Their old value is written to the 8 bytes that {@link
+   * #into} adds.
    *
-   * @param remoteAddress where, divisible by 8
-   * @param remoteKey the key of the peer's region, which needs REMOTE_ATOMIC, as the queue pair
-   *     there does
-   * @param addend what to add, in the byte order of the peer's host
+   * @param remoteAddress the address of the 8 bytes, divisible by 8
+   * @param remoteKey the remote key of the peer's memory region; the region and the peer's queue
+   *     pair both need REMOTE_ATOMIC
+   * @param addend the number to add, in the byte order of the peer's host
    * @return this
-   * @throws IllegalArgumentException where 8 does not divide the address
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   * @throws IllegalArgumentException if the address is not divisible by 8
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
    *     type of the queue pair does not allow it
    */
   public SendRequests fetchAndAdd(long remoteAddress, int remoteKey, long addend) {
     checkAligned(remoteAddress);
-    atomic(become(SendLayout.FETCH_AND_ADD), remoteAddress, remoteKey, addend);
+    setAtomic(become(SendLayout.FETCH_AND_ADD), remoteAddress, remoteKey, addend);
     return this;
   }
 
   /**
-   * Makes the request one that invalidates a key of this side, {@code IBV_WR_LOCAL_INV}. Soft-RoCE
-   * (Linux 6.1) brings the kernel down where the window is not bound.
+   * Makes the request invalidate a key of this side, {@code IBV_WR_LOCAL_INV}. On soft-RoCE (Linux
+   * 6.1) the kernel crashes if the window is not bound.
    *
-   * @param key the remote key of a memory window of type 2
+   * @param key the remote key of a local memory window of type 2
    * @return this
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
    *     type of the queue pair does not allow it
    */
   public SendRequests invalidate(int key) {
@@ -269,39 +286,41 @@ public final class SendRequests {
   }
 
   /**
-   * Makes the request one that writes 8 bytes to the peer's memory at once, so that nobody sees
-   * some of them alone: {@code IBV_WR_ATOMIC_WRITE}. Only extended queue pairs can, with {@link
-   * SendOperation#ATOMIC_WRITE}; the request takes no memory besides.
+   * Makes the request an atomic write of 8 bytes to the peer's memory, {@code IBV_WR_ATOMIC_WRITE}:
+   * no reader sees only a part of them. This needs an extended queue pair with {@link
+   * SendOperation#ATOMIC_WRITE}. The request uses no local memory.
    *
-   * @param remoteAddress where, divisible by 8
-   * @param remoteKey the key of the peer's region, which needs REMOTE_WRITE, as the queue pair
-   *     there does
-   * @param value the bytes, as a number of this host
+   * @param remoteAddress the address to write to, divisible by 8
+   * @param remoteKey the remote key of the peer's memory region; the region and the peer's queue
+   *     pair both need REMOTE_WRITE
+   * @param value the bytes to write, as a number in the byte order of this host
    * @return this
-   * @throws IllegalArgumentException where 8 does not divide the address
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   * @throws IllegalArgumentException if the address is not divisible by 8
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
    *     queue pair does not allow it
    */
   public SendRequests atomicWrite(long remoteAddress, int remoteKey, long value) {
     checkAligned(remoteAddress);
-    atomic(become(SendLayout.ATOMIC_WRITE), remoteAddress, remoteKey, value);
+    setAtomic(become(SendLayout.ATOMIC_WRITE), remoteAddress, remoteKey, value);
     return this;
   }
 
   /**
-   * Makes the request a SEND that the device cuts into packets, {@code IBV_WR_TSO}, each of which
-   * begins with the header. For raw packets, and datagrams that carry IP; the request may not be
-   * inline besides.
+   * Makes the request a segmented SEND, {@code IBV_WR_TSO}: the device cuts the message into
+   * packets, each of which begins with a copy of the header. It is for raw packets, and for
+   * datagrams that carry IP. The request must not be inline.
    *
-   * @param header where the bytes of the header are, on or off the heap; they are copied
-   * @param offset the first byte within it
-   * @param length how many, from 1 to {@link QueuePairConfig#segmentHeaderBytes}
-   * @param segmentBytes the most bytes of the message in a packet, {@code mss}, 1 to 65535
+   * @param header the memory that contains the header, on or off the heap; the header is copied
+   * @param offset the offset of the header in that memory, in bytes
+   * @param length the length of the header in bytes, from 1 to {@link
+   *     QueuePairConfig#segmentHeaderBytes}
+   * @param segmentBytes the maximum number of bytes of the message in one packet, {@code mss}, 1 to
+   *     65535
    * @return this
-   * @throws IndexOutOfBoundsException where the header does not lie within its source
-   * @throws IllegalArgumentException where a length is out of range
-   * @throws IllegalStateException where there is no request, it is an inline one, the source's
-   *     arena is closed, the thread is the wrong one, or the queue pair does not allow it
+   * @throws IndexOutOfBoundsException if the header does not lie within its source
+   * @throws IllegalArgumentException if a length is out of range
+   * @throws IllegalStateException if there is no request, the request is inline, the arena of the
+   *     header is closed, another thread owns this batch, or the queue pair does not allow it
    */
   public SendRequests segmented(MemorySegment header, long offset, int length, int segmentBytes) {
     long request = allow(SendLayout.TSO);
@@ -319,19 +338,23 @@ public final class SendRequests {
   }
 
   /**
-   * Names the shared receive queue that the message goes to, over an extended reliable connection.
-   * Each request needs one, but for binds and invalidations; it holds for one request.
+   * Sets the shared receive queue of the peer that the message goes to, on a queue pair of type
+   * XRC_SEND. Every request of such a queue pair needs one, except binds and invalidations. It
+   * applies to this request only.
    *
-   * @param number what {@link SharedReceiveQueue#number} of the peer says
+   * @param number the {@link SharedReceiveQueue#number} at the peer
    * @return this
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one, or the
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
    *     queue pair is of another type
    */
   public SendRequests toSharedReceiveQueue(int number) {
     long request = chain.current();
     if (queuePair.type() != QueuePairType.XRC_SEND) {
       throw new IllegalStateException(
-          queuePair + " is of type " + queuePair.type() + ", whose peer has one queue");
+          queuePair
+              + " is of type "
+              + queuePair.type()
+              + ", which cannot name a shared receive queue of the peer; only XRC_SEND can");
     }
     RawMemory.putInt(request + SendLayout.XRC_REMOTE_SRQN, number);
     refer(Referent.MISSING_QUEUE).fill(chain.index(request));
@@ -339,22 +362,26 @@ public final class SendRequests {
   }
 
   /**
-   * Gives the datagram its destination. Each needs one; it holds for one request.
+   * Sets the destination of the datagram. Every datagram needs one. It applies to this request
+   * only.
    *
-   * @param handle the way there, of the same domain
-   * @param queuePairNumber the number of the queue pair there, 0 to 0xffffff
-   * @param queueKey the key that that queue pair asks for
+   * @param handle the address handle of the remote port, of the same protection domain
+   * @param queuePairNumber the number of the remote queue pair, 0 to 0xffffff
+   * @param queueKey the queue key of the remote queue pair
    * @return this
-   * @throws IllegalArgumentException where the handle belongs to another domain, or the number is
-   *     out of range
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one, the
-   *     handle is closed, or the queue pair sends no datagrams
+   * @throws IllegalArgumentException if the handle belongs to another domain, or the number is out
+   *     of range
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, the
+   *     handle is closed, or the queue pair is not for datagrams
    */
   public SendRequests to(AddressHandle handle, int queuePairNumber, int queueKey) {
     long request = chain.current();
     if (queuePair.type() != QueuePairType.UNRELIABLE_DATAGRAM) {
       throw new IllegalStateException(
-          queuePair + " is of type " + queuePair.type() + ", which needs no destination");
+          queuePair
+              + " is of type "
+              + queuePair.type()
+              + ", which does not take a destination; only UNRELIABLE_DATAGRAM does");
     }
     if (!queuePair.domain().isSameAs(handle.domain())) {
       throw new IllegalArgumentException("the " + handle + " belongs to another protection domain");
@@ -369,19 +396,19 @@ public final class SendRequests {
   }
 
   /**
-   * Makes the request one that binds a memory window of type 2 to a part of a region, {@code
-   * IBV_WR_BIND_MW}, and gives the window its next {@link MemoryWindow#remoteKey key}. This
-   * allocates.
+   * Makes the request bind a memory window of type 2 to a part of a memory region, {@code
+   * IBV_WR_BIND_MW}, and gives the window its next {@link MemoryWindow#remoteKey key}. Unlike other
+   * requests, this one allocates objects.
    *
-   * @param window a window of type 2 of the same domain
-   * @param part what to open, at least 1 byte of a region of the same domain with
-   *     MEMORY_WINDOW_BIND
-   * @param access what peers may do: any of REMOTE_READ, REMOTE_WRITE and REMOTE_ATOMIC, the latter
-   *     two where the region has LOCAL_WRITE
+   * @param window a memory window of type 2 of the same protection domain
+   * @param part the part of the region that peers can access through the window: at least 1 byte of
+   *     a region of the same domain with MEMORY_WINDOW_BIND
+   * @param access what peers may do: any of REMOTE_READ, REMOTE_WRITE and REMOTE_ATOMIC; the last
+   *     two need a region with LOCAL_WRITE
    * @return this
-   * @throws IllegalArgumentException where the window is of type 1 or another domain, the part is
-   *     empty, or the region or the flags do not allow it
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one, the
+   * @throws IllegalArgumentException if the window is of type 1 or belongs to another domain, the
+   *     part is empty, or the region or the flags do not allow the bind
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, the
    *     type of the queue pair does not allow it, or something is closed
    */
   public SendRequests bind(MemoryWindow window, MemorySlice part, AccessFlag... access) {
@@ -436,7 +463,10 @@ public final class SendRequests {
     return request;
   }
 
-  /** The request, where it may be of that opcode; what can fail comes before it is. */
+  /**
+   * Returns the current request, if it may have this opcode. The caller sets the opcode last, after
+   * everything that can fail.
+   */
   private long allow(int opcode) {
     long request = chain.current();
     if ((opcodes >>> opcode & 1) == 0) {
@@ -450,12 +480,15 @@ public final class SendRequests {
     return request;
   }
 
-  private static void remote(long request, long address, int key) {
+  private static void setRemote(long request, long address, int key) {
     RawMemory.putLong(request + SendLayout.RDMA_REMOTE_ADDR, address);
     RawMemory.putInt(request + SendLayout.RDMA_RKEY, key);
   }
 
-  /** Before the request becomes an atomic, which it else would be without an address. */
+  /**
+   * Called before the opcode is set: a request that is refused must not stay an atomic without an
+   * address.
+   */
   private static void checkAligned(long address) {
     if ((address & (Long.BYTES - 1)) != 0) {
       throw new IllegalArgumentException(
@@ -463,71 +496,75 @@ public final class SendRequests {
     }
   }
 
-  private static void atomic(long request, long address, int key, long compareOrAdd) {
+  private static void setAtomic(long request, long address, int key, long compareOrAdd) {
     RawMemory.putLong(request + SendLayout.ATOMIC_REMOTE_ADDR, address);
     RawMemory.putInt(request + SendLayout.ATOMIC_RKEY, key);
     RawMemory.putLong(request + SendLayout.ATOMIC_COMPARE_ADD, compareOrAdd);
   }
 
   /**
-   * Has the request raise a completion also when it succeeds, {@code IBV_SEND_SIGNALED}. A send
-   * queue frees the places of requests only when a completion after them is polled, so at least one
-   * request in each send depth must be signalled.
+   * Makes the request create a completion also when it succeeds, {@code IBV_SEND_SIGNALED}. The
+   * send queue reuses the entry of a request only after the completion of this or a later request
+   * has been polled. So signal at least one of every {@code sendDepth} requests; otherwise the send
+   * queue stays full.
    *
    * @return this
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one
+   * @throws IllegalStateException if there is no request, or another thread owns this batch
    */
   public SendRequests signaled() {
     return flag(SendLayout.SIGNALED);
   }
 
   /**
-   * Has the receiver's completion count as solicited, {@code IBV_SEND_SOLICITED}, see {@link
+   * Marks the message as solicited, {@code IBV_SEND_SOLICITED}: its completion at the receiver
+   * causes an event even if the receiver asked for events of solicited messages only, see {@link
    * CompletionQueue#requestNotification}.
    *
    * @return this
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one
+   * @throws IllegalStateException if there is no request, or another thread owns this batch
    */
   public SendRequests solicited() {
     return flag(SendLayout.SOLICITED);
   }
 
   /**
-   * Has the request wait until the reads and atomics before it are complete, {@code
-   * IBV_SEND_FENCE}.
+   * Makes the request wait until all earlier reads and atomics of this queue pair are complete,
+   * {@code IBV_SEND_FENCE}.
    *
    * @return this
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one
+   * @throws IllegalStateException if there is no request, or another thread owns this batch
    */
   public SendRequests fenced() {
     return flag(SendLayout.FENCE);
   }
 
   /**
-   * Has the device work out the checksums of IP, TCP and UDP, {@code IBV_SEND_IP_CSUM}, where it
-   * can.
+   * Makes the device compute the checksums of IP, TCP and UDP, {@code IBV_SEND_IP_CSUM}, if it
+   * supports that.
    *
    * @return this
-   * @throws IllegalStateException where there is no request, or the thread is the wrong one
+   * @throws IllegalStateException if there is no request, or another thread owns this batch
    */
   public SendRequests checksummed() {
     return flag(SendLayout.IP_CSUM);
   }
 
   /**
-   * Adds memory to the message; the pieces are sent in their order.
+   * Adds a piece of memory (scatter/gather element) to the message. The pieces are sent in the
+   * order in which they are added. The bytes must not change until the request has completed.
    *
-   * @param region what to send, a region of the queue pair's domain: any other completes with
-   *     {@link CompletionStatus#LOCAL_PROTECTION_ERROR}, on soft-RoCE with {@link
-   *     CompletionStatus#LOCAL_QUEUE_PAIR_OPERATION_ERROR}. It must not change until the request is
-   *     complete
-   * @param offset the first byte within the region
-   * @param length how many bytes, 0 to 4 GiB - 1
+   * @param region the memory region that contains the piece. It must belong to the queue pair's
+   *     protection domain, otherwise the request completes with {@link
+   *     CompletionStatus#LOCAL_PROTECTION_ERROR}, or on soft-RoCE with {@link
+   *     CompletionStatus#LOCAL_QUEUE_PAIR_OPERATION_ERROR}
+   * @param offset the offset of the piece in the region, in bytes
+   * @param length the length of the piece in bytes, 0 to 4 GiB - 1
    * @return this
-   * @throws IndexOutOfBoundsException where the piece does not lie within the region
-   * @throws IllegalArgumentException where the request has as many pieces as the queue pair allows
-   * @throws IllegalStateException where there is no request, it is an inline one, the region is
-   *     closed, or the thread is the wrong one
+   * @throws IndexOutOfBoundsException if the piece does not lie within the region
+   * @throws IllegalArgumentException if the request already has the maximum number of pieces of the
+   *     queue pair
+   * @throws IllegalStateException if there is no request, the request is inline, the region is
+   *     closed, or another thread owns this batch
    */
   public SendRequests from(MemoryRegion region, long offset, long length) {
     chain.current();
@@ -539,48 +576,53 @@ public final class SendRequests {
   }
 
   /**
-   * Adds memory to the message, as {@link #from(MemoryRegion, long, long)} does.
+   * Adds a piece of memory to the message, as {@link #from(MemoryRegion, long, long)} does.
    *
-   * @param slice what to send
+   * @param slice the piece to send
    * @return this
-   * @throws IllegalArgumentException where the request has as many pieces as the queue pair allows
-   * @throws IllegalStateException where there is no request, it is an inline one, the region is
-   *     closed, or the thread is the wrong one
+   * @throws IllegalArgumentException if the request already has the maximum number of pieces of the
+   *     queue pair
+   * @throws IllegalStateException if there is no request, the request is inline, the region is
+   *     closed, or another thread owns this batch
    */
   public SendRequests from(MemorySlice slice) {
     return from(slice.region(), slice.offset(), slice.length());
   }
 
   /**
-   * Adds memory that a read, or what an atomic found, is written to: the same as {@link
-   * #from(MemoryRegion, long, long)}, in the word for that direction.
+   * Adds a piece of memory that a read, or the old value of an atomic, is written to. It does the
+   * same as {@link #from(MemoryRegion, long, long)}; only the name differs, to show the direction.
    *
-   * @param region where to write, a region of the queue pair's domain with LOCAL_WRITE
-   * @param offset the first byte within the region
-   * @param length how many bytes, 0 to 4 GiB - 1; 8 for an atomic
+   * @param region the memory region that contains the piece; it must belong to the queue pair's
+   *     protection domain and have LOCAL_WRITE
+   * @param offset the offset of the piece in the region, in bytes
+   * @param length the length of the piece in bytes, 0 to 4 GiB - 1; 8 for an atomic
    * @return this
-   * @throws IndexOutOfBoundsException where the piece does not lie within the region
-   * @throws IllegalArgumentException where the request has as many pieces as the queue pair allows
-   * @throws IllegalStateException where there is no request, it is an inline one, the region is
-   *     closed, or the thread is the wrong one
+   * @throws IndexOutOfBoundsException if the piece does not lie within the region
+   * @throws IllegalArgumentException if the request already has the maximum number of pieces of the
+   *     queue pair
+   * @throws IllegalStateException if there is no request, the request is inline, the region is
+   *     closed, or another thread owns this batch
    */
   public SendRequests into(MemoryRegion region, long offset, long length) {
     return from(region, offset, length);
   }
 
   /**
-   * Copies bytes into the request itself, {@code IBV_SEND_INLINE}: they may come from any memory,
-   * registered or not, and change as soon as this returns. Further calls add to them.
+   * Copies bytes into the request itself, {@code IBV_SEND_INLINE}. They may come from any memory,
+   * registered or not, and may change as soon as this method returns. Further calls append more
+   * bytes.
    *
-   * @param source where the bytes are, on or off the heap
-   * @param offset the first byte within the source
-   * @param length how many, up to {@link QueuePairCapabilities#inlineBytes} in one request
+   * @param source the memory that contains the bytes, on or off the heap
+   * @param offset the offset of the first byte in that memory
+   * @param length the number of bytes; all calls for one request together can add {@link
+   *     QueuePairCapabilities#inlineBytes}
    * @return this
-   * @throws IndexOutOfBoundsException where they do not lie within the source
-   * @throws IllegalArgumentException where the request would have more inline bytes than the queue
+   * @throws IndexOutOfBoundsException if the bytes do not lie within the source
+   * @throws IllegalArgumentException if the request would have more inline bytes than the queue
    *     pair allows
-   * @throws IllegalStateException where there is no request, it has pieces of a region or is
-   *     segmented, the source's arena is closed, or the thread is the wrong one
+   * @throws IllegalStateException if there is no request, the request has pieces of a region or is
+   *     segmented, the arena of the source is closed, or another thread owns this batch
    */
   public SendRequests inline(MemorySegment source, long offset, long length) {
     long request = chain.current();
@@ -602,12 +644,14 @@ public final class SendRequests {
   }
 
   /**
-   * Posts the requests in one call, {@code ibv_post_send}, and empties the room.
+   * Posts the requests in one call, {@code ibv_post_send}, and empties the batch. Returns without a
+   * call if there are none.
    *
-   * @return how many were posted; 0, without a call, where there are none
-   * @throws PostException where the provider refuses one: ENOMEM where the send queue is full
-   * @throws IllegalStateException where the queue pair is not ready to send or closed, a datagram
-   *     has no destination or a closed one, or the thread is the wrong one; the requests are kept
+   * @return the number of requests that were posted
+   * @throws PostException if the provider refuses a request: ENOMEM if the send queue is full
+   * @throws IllegalStateException if the queue pair is not ready to send or closed, a datagram has
+   *     no destination or its address handle is closed, or another thread owns this batch; the
+   *     requests are kept
    */
   public int post() {
     queuePair.checkSends();
@@ -615,18 +659,18 @@ public final class SendRequests {
   }
 
   /**
-   * How many requests wait to be posted.
+   * Returns the number of requests in this batch, which {@link #post} will post.
    *
-   * @return the number
+   * @return the number of requests
    */
   public int size() {
     return chain.size();
   }
 
   /**
-   * Drops the requests that wait to be posted.
+   * Drops the requests in this batch.
    *
-   * @throws IllegalStateException where the queue pair is closed, or the thread is the wrong one
+   * @throws IllegalStateException if the queue pair is closed, or another thread owns this batch
    */
   public void clear() {
     chain.clear();
@@ -636,9 +680,10 @@ public final class SendRequests {
   }
 
   /**
-   * Gives it up, so that the next thread that adds to it, posts or clears it owns it.
+   * Ends the ownership of this batch by the current thread. The next thread that calls {@link
+   * #add}, {@link #post} or {@link #clear} becomes its owner.
    *
-   * @throws IllegalStateException where the queue pair is closed, or the thread is the wrong one
+   * @throws IllegalStateException if the queue pair is closed, or another thread owns this batch
    */
   public void release() {
     chain.release();
@@ -652,16 +697,17 @@ public final class SendRequests {
   }
 
   private static IllegalStateException mixed() {
-    return new IllegalStateException("a request is either inline or from regions, not both");
+    return new IllegalStateException(
+        "the request cannot have both inline bytes and pieces of memory regions; use inline or from");
   }
 
   private static IllegalStateException inlineSegments() {
-    return new IllegalStateException("a segmented request is from regions, it cannot be inline");
+    return new IllegalStateException("a segmented request cannot have inline bytes; use from");
   }
 
   private IllegalArgumentException tooLong(int before, long length) {
     return new IllegalArgumentException(
-        ("%d inline bytes after %d, but a request of this queue pair has at most %d: create it with"
+        ("%d inline bytes after %d, but a request of this queue pair can have %d; create it with"
                 + " more inlineBytes, or send from a region")
             .formatted(length, before, maxInline));
   }

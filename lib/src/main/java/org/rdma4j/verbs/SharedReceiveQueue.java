@@ -111,8 +111,8 @@ public final class SharedReceiveQueue implements AutoCloseable {
    * The number by which senders of extended reliable connections name it: {@code ibv_get_srq_num}.
    *
    * @return the number
-   * @throws IllegalStateException where it is closed
-   * @throws RdmaException where it has none, on most devices where it is not EXTENDED
+   * @throws IllegalStateException if it is closed
+   * @throws RdmaException if it has none, on most devices where it is not EXTENDED
    */
   public int number() {
     return lifetime.whileOpen(
@@ -132,8 +132,8 @@ public final class SharedReceiveQueue implements AutoCloseable {
    * Queries it: {@code ibv_query_srq}.
    *
    * @return its attributes as of now
-   * @throws IllegalStateException where it is closed
-   * @throws RdmaException where the query fails
+   * @throws IllegalStateException if it is closed
+   * @throws RdmaException if the query fails
    */
   public SharedReceiveQueueAttributes query() {
     return lifetime.whileOpen(
@@ -154,9 +154,9 @@ public final class SharedReceiveQueue implements AutoCloseable {
    * ibv_modify_srq} with {@code IBV_SRQ_LIMIT}. It raises it once; set the limit anew for the next.
    *
    * @param limit how many, 0 for no event, to the depth
-   * @throws IllegalArgumentException where the limit is out of range
-   * @throws IllegalStateException where it is closed
-   * @throws RdmaException where the device refuses it
+   * @throws IllegalArgumentException if the limit is out of range
+   * @throws IllegalStateException if it is closed
+   * @throws RdmaException if the device refuses it
    */
   public void limit(int limit) {
     modify("limit", limit, 0, depth(), rdma_h.IBV_SRQ_LIMIT());
@@ -167,10 +167,10 @@ public final class SharedReceiveQueue implements AutoCloseable {
    *
    * @param depth how many, from 1 to {@link DeviceAttributes#maxSharedReceiveQueueRequests}; not
    *     fewer than are posted
-   * @throws IllegalArgumentException where the depth is out of range, or more than a completion
-   *     queue of its queue pairs can hold
-   * @throws IllegalStateException where it is closed
-   * @throws RdmaException where the device refuses it
+   * @throws IllegalArgumentException if the depth is out of range, or more than a completion queue
+   *     of its queue pairs can hold
+   * @throws IllegalStateException if it is closed
+   * @throws RdmaException if the device refuses it
    */
   public void resize(int depth) {
     int max = domain.device().limits().maxSharedReceiveQueueRequests();
@@ -214,8 +214,8 @@ public final class SharedReceiveQueue implements AutoCloseable {
    *
    * @param max the most requests to post in one call, from 1 to the depth
    * @return the room, empty
-   * @throws IllegalArgumentException where the number is out of range
-   * @throws IllegalStateException where it is closed
+   * @throws IllegalArgumentException if the number is out of range
+   * @throws IllegalStateException if it is closed
    */
   public ReceiveRequests receiveRequests(int max) {
     Range.check("max", max, 1, depth());
@@ -229,8 +229,8 @@ public final class SharedReceiveQueue implements AutoCloseable {
    * @param max the most operations to post in one call, from 1 to {@link
    *     SharedReceiveQueueConfig#maxTagOperations}
    * @return the room, empty
-   * @throws IllegalArgumentException where the number is out of range
-   * @throws IllegalStateException where it is closed, or not TAG_MATCHING
+   * @throws IllegalArgumentException if the number is out of range
+   * @throws IllegalStateException if it is closed, or not TAG_MATCHING
    */
   public TagOperations tagOperations(int max) {
     if (type != SharedReceiveQueueType.TAG_MATCHING) {
@@ -256,7 +256,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
   }
 
   /**
-   * The protection domain that this belongs to.
+   * Returns the protection domain that this belongs to.
    *
    * @return the domain
    */
@@ -265,28 +265,28 @@ public final class SharedReceiveQueue implements AutoCloseable {
   }
 
   /**
-   * The way out to the bindings: {@code struct ibv_srq *}. It is valid until this is closed; with
-   * it, the promise that nothing crashes ends.
+   * Returns the native {@code struct ibv_srq *}, for use with the bindings. It is valid until this
+   * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException where it is closed
+   * @throws IllegalStateException if it is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> queue);
   }
 
   /**
-   * Closes its queue pairs, then destroys it: {@code ibv_destroy_srq}. Does nothing where it is
-   * closed.
+   * Closes its queue pairs, then destroys it: {@code ibv_destroy_srq}. Does nothing if it is
+   * already closed.
    *
-   * @throws RdmaException where the destruction fails
+   * @throws RdmaException if the destruction fails
    */
   @Override
   public void close() {
     lifetime.close();
   }
 
-  /** The pointer, for those whose life lies within this one's. */
+  /** Returns the pointer without a check, for callers that keep this open. */
   MemorySegment pointer() {
     return queue;
   }

@@ -40,7 +40,7 @@ public record SharedReceiveQueueConfig(
   /**
    * Checks that each type has what it needs, and no other.
    *
-   * @throws IllegalArgumentException where something is missing or too much
+   * @throws IllegalArgumentException if something is missing or too much
    */
   public SharedReceiveQueueConfig {
     boolean extended = type == SharedReceiveQueueType.XRC;
@@ -73,7 +73,7 @@ public record SharedReceiveQueueConfig(
   }
 
   /**
-   * A copy with another {@link #sges()}.
+   * Returns a copy with another {@link #sges()}.
    *
    * @param sges the most scatter/gather entries of a receive, from 1 to {@link
    *     DeviceAttributes#maxSharedReceiveQueueSges}

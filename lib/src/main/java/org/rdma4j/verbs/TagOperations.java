@@ -86,7 +86,7 @@ public final class TagOperations extends HotCall {
    *
    * @param id what its completion is to carry
    * @return this
-   * @throws IllegalStateException where the room is full, or not this thread's
+   * @throws IllegalStateException if the room is full, or not this thread's
    */
   public TagOperations add(long id) {
     own();
@@ -116,7 +116,7 @@ public final class TagOperations extends HotCall {
    * @param mask which bits of the tag a message must have alike
    * @param receiveId what the completion of the receive is to carry
    * @return this
-   * @throws IllegalStateException where there is no operation, or the thread is the wrong one
+   * @throws IllegalStateException if there is no operation, or another thread owns this batch
    */
   public TagOperations tag(long tag, long mask, long receiveId) {
     long operation = current();
@@ -134,10 +134,10 @@ public final class TagOperations extends HotCall {
    * @param offset the first byte within the region
    * @param length how many bytes, 0 to 4 GiB - 1
    * @return this
-   * @throws IndexOutOfBoundsException where the piece does not lie within the region
-   * @throws IllegalArgumentException where the operation has as many pieces as the device allows
-   * @throws IllegalStateException where there is no operation, the region is closed, or the thread
-   *     is the wrong one
+   * @throws IndexOutOfBoundsException if the piece does not lie within the region
+   * @throws IllegalArgumentException if the operation has as many pieces as the device allows
+   * @throws IllegalStateException if there is no operation, the region is closed, or another thread
+   *     owns this batch
    */
   public TagOperations into(MemoryRegion region, long offset, long length) {
     long operation = current();
@@ -167,8 +167,8 @@ public final class TagOperations extends HotCall {
    *
    * @param handle what {@link #handle} said when it was posted
    * @return this
-   * @throws IllegalArgumentException where no operation on this queue has given that handle
-   * @throws IllegalStateException where there is no operation, or the thread is the wrong one
+   * @throws IllegalArgumentException if no operation on this queue has given that handle
+   * @throws IllegalStateException if there is no operation, or another thread owns this batch
    */
   public TagOperations remove(int handle) {
     long operation = current();
@@ -187,7 +187,7 @@ public final class TagOperations extends HotCall {
    *
    * @param unexpected how many completions of such messages were polled so far
    * @return this
-   * @throws IllegalStateException where there is no operation, or the thread is the wrong one
+   * @throws IllegalStateException if there is no operation, or another thread owns this batch
    */
   public TagOperations synchronize(int unexpected) {
     long operation = flag(rdma_h.IBV_OPS_TM_SYNC());
@@ -199,7 +199,7 @@ public final class TagOperations extends HotCall {
    * Has the operation raise a completion, {@code IBV_OPS_SIGNALED}.
    *
    * @return this
-   * @throws IllegalStateException where there is no operation, or the thread is the wrong one
+   * @throws IllegalStateException if there is no operation, or another thread owns this batch
    */
   public TagOperations signaled() {
     flag(rdma_h.IBV_OPS_SIGNALED());
@@ -210,9 +210,9 @@ public final class TagOperations extends HotCall {
    * Posts the operations in one call, {@code ibv_post_srq_ops}, and empties the room.
    *
    * @return how many were posted; 0, without a call, where there are none
-   * @throws PostException where the provider refuses one, ENOMEM where there is no room for more;
-   *     it and those after it are kept
-   * @throws IllegalStateException where the queue is closed, or the thread is the wrong one; the
+   * @throws PostException if the provider refuses one, ENOMEM where there is no room for more; it
+   *     and those after it are kept
+   * @throws IllegalStateException if the queue is closed, or another thread owns this batch; the
    *     operations are kept
    */
   public int post() {
@@ -251,8 +251,8 @@ public final class TagOperations extends HotCall {
    *
    * @param index which of the operations that were posted, from 0
    * @return the handle, for {@link #remove}
-   * @throws IndexOutOfBoundsException where the last post had fewer
-   * @throws IllegalStateException where the thread is the wrong one, or the queue is closed
+   * @throws IndexOutOfBoundsException if the last post had fewer
+   * @throws IllegalStateException if the thread is the wrong one, or the queue is closed
    */
   public int handle(int index) {
     own();
@@ -271,7 +271,7 @@ public final class TagOperations extends HotCall {
   /**
    * Drops the operations that wait to be posted.
    *
-   * @throws IllegalStateException where the queue is closed, or the thread is the wrong one
+   * @throws IllegalStateException if the queue is closed, or another thread owns this batch
    */
   public void clear() {
     own();
@@ -282,7 +282,7 @@ public final class TagOperations extends HotCall {
   /**
    * Gives it up, so that the next thread that adds to it, posts or clears it owns it.
    *
-   * @throws IllegalStateException where the queue is closed, or the thread is the wrong one
+   * @throws IllegalStateException if the queue is closed, or another thread owns this batch
    */
   public void release() {
     releaseOwnership();

@@ -94,9 +94,9 @@ public final class WorkQueue implements AutoCloseable {
    * RESET, takes receives in READY, and goes back over RESET after an ERROR.
    *
    * @param state the new state, not UNKNOWN
-   * @throws IllegalArgumentException where the state is UNKNOWN
-   * @throws IllegalStateException where the queue is closed
-   * @throws RdmaException where the device refuses it
+   * @throws IllegalArgumentException if the state is UNKNOWN
+   * @throws IllegalStateException if the queue is closed
+   * @throws RdmaException if the device refuses it
    */
   public void modify(WorkQueueState state) {
     if (state == WorkQueueState.UNKNOWN) {
@@ -110,9 +110,9 @@ public final class WorkQueue implements AutoCloseable {
    *
    * @param set the flags to set
    * @param cleared the flags to clear; those in neither stay as they are
-   * @throws IllegalArgumentException where a flag is in both
-   * @throws IllegalStateException where the queue is closed
-   * @throws RdmaException where the device refuses it
+   * @throws IllegalArgumentException if a flag is in both
+   * @throws IllegalStateException if the queue is closed
+   * @throws RdmaException if the device refuses it
    */
   public void modifyFlags(Collection<WorkQueueFlag> set, Collection<WorkQueueFlag> cleared) {
     if (set.stream().anyMatch(cleared::contains)) {
@@ -149,7 +149,7 @@ public final class WorkQueue implements AutoCloseable {
    * The state it is in, as far as this process knows it.
    *
    * @return the state
-   * @throws IllegalStateException where the queue is closed
+   * @throws IllegalStateException if the queue is closed
    */
   public WorkQueueState state() {
     return lifetime.whileOpen(
@@ -161,7 +161,7 @@ public final class WorkQueue implements AutoCloseable {
    * The number by which completions name it.
    *
    * @return the number
-   * @throws IllegalStateException where the queue is closed
+   * @throws IllegalStateException if the queue is closed
    */
   public int number() {
     return lifetime.whileOpen(() -> ibv_wq.wq_num(queue));
@@ -172,8 +172,8 @@ public final class WorkQueue implements AutoCloseable {
    *
    * @param max the most requests to post in one call, from 1 to the depth
    * @return the room, empty
-   * @throws IllegalArgumentException where the number is out of range
-   * @throws IllegalStateException where it is closed, or in a thread domain and has made one before
+   * @throws IllegalArgumentException if the number is out of range
+   * @throws IllegalStateException if it is closed, or in a thread domain and has made one before
    */
   public ReceiveRequests receiveRequests(int max) {
     Range.check("max", max, 1, depth);
@@ -185,7 +185,7 @@ public final class WorkQueue implements AutoCloseable {
   }
 
   /**
-   * The protection domain that this belongs to.
+   * Returns the protection domain that this belongs to.
    *
    * @return the domain
    */
@@ -194,11 +194,11 @@ public final class WorkQueue implements AutoCloseable {
   }
 
   /**
-   * The way out to the bindings: {@code struct ibv_wq *}. It is valid until this is closed; with
-   * it, the promise that nothing crashes ends.
+   * Returns the native {@code struct ibv_wq *}, for use with the bindings. It is valid until this
+   * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException where it is closed
+   * @throws IllegalStateException if it is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> queue);
@@ -206,16 +206,16 @@ public final class WorkQueue implements AutoCloseable {
 
   /**
    * Closes the tables that have it, and their queue pairs, then destroys it: {@code
-   * ibv_destroy_wq}. Does nothing where it is closed.
+   * ibv_destroy_wq}. Does nothing if it is already closed.
    *
-   * @throws RdmaException where a destruction failed; the rest was done all the same
+   * @throws RdmaException if a destruction failed; the rest was done all the same
    */
   @Override
   public void close() {
     lifetime.close();
   }
 
-  /** The pointer, for those whose life lies within this one's. */
+  /** Returns the pointer without a check, for callers that keep this open. */
   MemorySegment pointer() {
     return queue;
   }

@@ -37,7 +37,7 @@ public record WorkQueueConfig(
   }
 
   /**
-   * A copy with another {@link #sges()}.
+   * Returns a copy with another {@link #sges()}.
    *
    * @param sges the most scatter/gather entries of a receive, from 1 to {@link
    *     DeviceAttributes#maxSges}
@@ -48,7 +48,7 @@ public record WorkQueueConfig(
   }
 
   /**
-   * A copy with other {@link #flags()}.
+   * Returns a copy with other {@link #flags()}.
    *
    * @param flags what is left to the device
    * @return the copy
