@@ -24,10 +24,25 @@ import org.rdma4j.platform.Libc;
 import org.rdma4j.platform.NativeFailures;
 
 /**
- * A completion channel, {@code struct ibv_comp_channel}: a file descriptor on which it is told that
- * a completion queue has something to poll.
+ * A completion channel, {@code struct ibv_comp_channel}: a file descriptor on which an event
+ * arrives when a completion queue has completions to poll. Several completion queues can share one
+ * channel.
  *
- * <p>All methods may be called from any thread; where several wait, each event goes to one of them.
+ * <p>If a queue has a channel of its own, {@link Completions#await} does all that is needed to wait
+ * for a completion. With several queues on a channel, request an event of each queue, poll it, and
+ * wait:
+ *
+ * <pre>{@code
+ * queue.requestNotification(false);
+ * while (completions.poll() == 0) {
+ *   if (channel.awaitEvent(Duration.ofSeconds(1)).isPresent()) {
+ *     queue.requestNotification(false);
+ *   }
+ * }
+ * }</pre>
+ *
+ * <p>All methods may be called from any thread. If several threads wait, each event goes to one of
+ * them.
  */
 public final class CompletionChannel implements AutoCloseable {
   private final RdmaDevice device;
@@ -78,13 +93,14 @@ public final class CompletionChannel implements AutoCloseable {
 
   /**
    * Waits for the next event and acknowledges it: {@code ibv_get_cq_event}, {@code
-   * ibv_ack_cq_events}. An event follows a {@link CompletionQueue#requestNotification}; what it
-   * tells may have been polled already. A virtual thread does not hold its carrier while it waits.
+   * ibv_ack_cq_events}. Each {@link CompletionQueue#requestNotification} leads to one event at
+   * most. The completion that caused it may have been polled already. A virtual thread does not
+   * block its carrier while it waits.
    *
-   * @param timeout how long to wait at most; zero looks and does not wait
-   * @return the queue that has completions; empty where none had within that time
-   * @throws InterruptedException if the thread is interrupted before or while it waits, which it
-   *     notices within 50 ms
+   * @param timeout the maximum time to wait; zero means not to wait
+   * @return the queue that has completions; empty if no event came within that time
+   * @throws InterruptedException if the thread is interrupted before or while it waits; it notices
+   *     the interrupt within 50 ms
    * @throws IllegalArgumentException if the timeout is negative
    * @throws IllegalStateException if the channel is closed, also while waiting
    * @throws RdmaException if the event cannot be read
@@ -93,7 +109,10 @@ public final class CompletionChannel implements AutoCloseable {
     return waits.await(timeout, descriptor, lifetime, this::nextQueue);
   }
 
-  /** The queue of the next event; null where there is none, or of a queue that nobody has. */
+  /**
+   * Returns the queue of the next event; null if there is no event, or its queue is no longer
+   * reachable.
+   */
   private @Nullable CompletionQueue nextQueue() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment queue = arena.allocate(ADDRESS, 2);
@@ -111,8 +130,8 @@ public final class CompletionChannel implements AutoCloseable {
   }
 
   /**
-   * At once: the destruction of a queue waits for its events, and one that nobody acknowledges
-   * would make it wait forever.
+   * Acknowledges an event and returns its queue. The destruction of a queue waits until all of its
+   * events are acknowledged, and would otherwise wait forever.
    */
   private @Nullable CompletionQueue acknowledge(MemorySegment event) {
     WeakReference<CompletionQueue> known = queues.get(event.address());
@@ -125,8 +144,8 @@ public final class CompletionChannel implements AutoCloseable {
   }
 
   /**
-   * The file descriptor on which events arrive, for a poll or epoll of one's own. It is
-   * non-blocking and belongs to this channel: to be neither read nor closed.
+   * Returns the file descriptor on which events arrive, for programs that wait with poll or epoll
+   * themselves. It is non-blocking. It belongs to this channel; do not read from it or close it.
    *
    * @return the descriptor
    * @throws IllegalStateException if the channel is closed
@@ -145,10 +164,10 @@ public final class CompletionChannel implements AutoCloseable {
   }
 
   /**
-   * Ends the waits, closes the completion queues of this channel and their queue pairs, then the
+   * Ends all waits, closes the completion queues of this channel and their queue pairs, then the
    * channel: {@code ibv_destroy_comp_channel}. Does nothing if it is already closed.
    *
-   * @throws RdmaException if a destruction failed; the rest was done all the same
+   * @throws RdmaException if a destruction failed; everything else was closed
    */
   @Override
   public void close() {

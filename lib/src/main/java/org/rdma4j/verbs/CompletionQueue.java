@@ -26,10 +26,25 @@ import org.rdma4j.platform.SameDevice;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /**
- * A completion queue, {@code struct ibv_cq}: where it is told how work requests ended.
+ * A completion queue, {@code struct ibv_cq}: the device adds a work completion to it when a work
+ * request of a queue pair ends. Many queue pairs can share one completion queue.
  *
- * <p>All methods may be called from any thread. Completions are polled through {@link Completions},
- * of which each polling thread makes its own.
+ * <p>A program polls for completions in a loop, or gives the queue a completion channel and sleeps
+ * until there is one:
+ *
+ * <pre>{@code
+ * CompletionChannel channel = device.createCompletionChannel();
+ * CompletionQueue queue = device.createCompletionQueue(64, channel);
+ * Completions completions = queue.completions(16);
+ *
+ * int polled = completions.await(Duration.ofSeconds(1));
+ * for (int i = 0; i < polled; i++) {
+ *   completions.requireSuccess(i);
+ * }
+ * }</pre>
+ *
+ * <p>All methods may be called from any thread. Each thread that polls creates a {@link
+ * Completions} of its own.
  */
 public final class CompletionQueue implements AutoCloseable {
   private final RdmaDevice device;
@@ -131,7 +146,7 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   /**
-   * How many completions the queue holds, at least as many as were asked for.
+   * Returns how many completions the queue can hold: at least as many as it was created with.
    *
    * @return the number of entries
    */
@@ -140,10 +155,11 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   /**
-   * Makes room for polled completions, off-heap, which one thread polls into and reads in place.
+   * Creates a batch for polled completions in native memory, which one thread polls into and reads
+   * in place.
    *
-   * @param max the most completions to poll at once, from 1 to {@link #capacity}
-   * @return the room, empty
+   * @param max the maximum number of completions in one poll, from 1 to {@link #capacity}
+   * @return the batch, empty
    * @throws IllegalArgumentException if the number is out of range
    * @throws IllegalStateException if the queue is closed
    */
@@ -153,22 +169,24 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   /**
-   * Asks for an event on the channel when the next completion arrives: {@code ibv_req_notify_cq}.
-   * Completions that arrived before may raise none, so poll once more after this and before
-   * waiting.
+   * Requests one event on the channel when the next completion arrives: {@code ibv_req_notify_cq}.
+   * Completions that arrived before this call may cause no event, so poll once more after it and
+   * before waiting. {@link Completions#await} does all of this.
    *
-   * @param solicitedOnly whether only a completion of a solicited message, or of a failure, counts
+   * @param solicitedOnly true if only the completion of a solicited message or of a failed request
+   *     is to cause the event
    * @throws IllegalStateException if the queue is closed, or was created without a channel
    * @throws RdmaException if the call fails
    */
   public void requestNotification(boolean solicitedOnly) {
     if (channel == null) {
       throw new IllegalStateException(
-          this + " was created without a completion channel, so that no event can arrive");
+          this
+              + " was created without a completion channel, on which the event would arrive; create it with one");
     }
     lifetime.whileOpen(
         () -> {
-          // Before the call, as another thread may take the event before this one goes on.
+          // Set before the call, because another thread may take the event before the call returns.
           if (!solicitedOnly) {
             notified = false;
           }
@@ -185,20 +203,20 @@ public final class CompletionQueue implements AutoCloseable {
         });
   }
 
-  /** Whether no event is to come that was asked for, of any completion. */
+  /** Returns whether no event is outstanding that was requested for any completion. */
   boolean isNotified() {
     return notified;
   }
 
-  /** That an event was taken from the channel. */
+  /** Records that an event of this queue was taken from the channel. */
   void takeNotification() {
     notified = true;
   }
 
   /**
-   * The channel on which its events arrive.
+   * Returns the channel on which the events of this queue arrive.
    *
-   * @return the channel; empty where it was created without one
+   * @return the channel; empty if the queue was created without one
    */
   public Optional<CompletionChannel> channel() {
     return Optional.ofNullable(channel);
@@ -226,16 +244,16 @@ public final class CompletionQueue implements AutoCloseable {
 
   /**
    * Closes the queue pairs that use this queue, then the queue: {@code ibv_destroy_cq}. Completions
-   * that were polled can still be read. Does nothing if it is already closed.
+   * that were polled before can still be read. Does nothing if it is already closed.
    *
-   * @throws RdmaException if a destruction failed; the rest was done all the same
+   * @throws RdmaException if a destruction failed; everything else was closed
    */
   @Override
   public void close() {
     lifetime.close();
   }
 
-  /** What polls it, where it is an extended one. */
+  /** Returns what polls an extended queue; null if this queue is not extended. */
   @Nullable ExtendedPolling extended() {
     return extended;
   }
@@ -258,12 +276,14 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   /**
-   * Changes how many completions it holds: {@code ibv_resize_cq}. What is in it stays.
+   * Changes how many completions the queue can hold: {@code ibv_resize_cq}. Completions in the
+   * queue stay there.
    *
-   * @param entries how many at least, from 1 to {@link DeviceAttributes#maxCompletionQueueEntries}
-   * @throws IllegalArgumentException if the number is out of range, or less than is promised to
-   *     queue pairs
-   * @throws IllegalStateException if it is closed
+   * @param entries the minimum number of entries, from 1 to {@link
+   *     DeviceAttributes#maxCompletionQueueEntries}
+   * @throws IllegalArgumentException if the number is out of range, or less than the requests of
+   *     all queue pairs of this queue need
+   * @throws IllegalStateException if the queue is closed
    * @throws RdmaException if the device refuses it
    */
   public void resize(int entries) {
@@ -284,12 +304,13 @@ public final class CompletionQueue implements AutoCloseable {
   }
 
   /**
-   * Has fewer events raised: {@code ibv_modify_cq}.
+   * Reduces the number of events (moderation): {@code ibv_modify_cq}. An event is raised after a
+   * number of completions, or after a time if that comes first.
    *
-   * @param count after how many completions to raise one, 0 to 65535
-   * @param period after how many microseconds to raise one at the latest, 0 to 65535
+   * @param count the number of completions after which an event is raised, 0 to 65535
+   * @param period the time in microseconds after which an event is raised at the latest, 0 to 65535
    * @throws IllegalArgumentException if a number is out of range
-   * @throws IllegalStateException if it is closed
+   * @throws IllegalStateException if the queue is closed
    * @throws RdmaException if the device refuses it
    */
   public void moderate(int count, int period) {

@@ -21,9 +21,12 @@ import org.rdma4j.platform.Spin;
 import org.rdma4j.verbs.address.GlobalRoutingHeader;
 
 /**
- * Room for polled work completions, {@code struct ibv_wc}, read in place:
+ * A batch of polled work completions, {@code struct ibv_wc}, which are read in place. A work
+ * completion reports that a work request has ended, and how. {@link #poll} takes completions from
+ * the completion queue without waiting, {@link #await} waits for one:
  *
  * <pre>{@code
+ * Completions completions = completionQueue.completions(16);
  * int polled = completions.poll();
  * for (int i = 0; i < polled; i++) {
  *   completions.requireSuccess(i);
@@ -31,10 +34,14 @@ import org.rdma4j.verbs.address.GlobalRoutingHeader;
  * }
  * }</pre>
  *
- * <p>Nothing here but {@link #await} allocates. Polling belongs to the first thread that polls,
- * until that calls {@link #release}: a poll by another throws IllegalStateException, as does one
- * after the completion queue was closed; a close in the middle of a poll waits until that returns.
- * What was polled can be read by any thread, also after the queue was closed, until the next poll.
+ * <p>Each poll replaces the completions of the poll before it. Until then, any thread can read
+ * them, also after the completion queue is closed. The methods that read take the index of a
+ * completion, from 0 to {@link #size} - 1.
+ *
+ * <p>No method allocates, except {@link #await}. Only one thread may poll: the first one that does,
+ * until it calls {@link #release}. A poll by another thread throws IllegalStateException, as does a
+ * poll after the completion queue was closed. If the queue is closed during a poll, the close waits
+ * until the poll returns.
  */
 // Users cannot name the superclass, nor call it: its members are protected, and this is final.
 @SuppressWarnings("exports")
@@ -42,13 +49,13 @@ public final class Completions extends HotCall {
   private final CompletionQueue queue;
   private final int max;
 
-  /** Keeps the native memory for as long as this lives. */
+  /** The native memory of the completions; referred to so that it stays allocated. */
   private final MemorySegment memory;
 
   private final long entries;
   private final @Nullable ExtendedPolling extended;
 
-  /** What an extended queue tells beside. */
+  /** The fields that only an extended completion queue has, one row for each completion. */
   private final MemorySegment rows;
 
   private final Spin spin = new Spin();
@@ -75,12 +82,12 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * Takes completions off the queue, {@code ibv_poll_cq}, in place of those polled before. It does
-   * not wait.
+   * Takes completions from the queue: {@code ibv_poll_cq}. They replace those of the last poll.
+   * This method does not wait.
    *
-   * @return how many there were, 0 to the most this has room for
+   * @return the number of completions, from 0 to the maximum that this batch was created with
    * @throws IllegalStateException if the queue is closed, or another thread owns this batch
-   * @throws RdmaException if the poll fails, as on a queue that overran
+   * @throws RdmaException if the poll fails, for example because the queue has overrun
    */
   public int poll() {
     int polled = poll(max, entries);
@@ -92,29 +99,33 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * Takes completions off the queue, in place of those polled before, and where there are none
-   * waits until there are: {@code ibv_req_notify_cq}, {@code ibv_get_cq_event}. For a queue with a
-   * channel of its own: events of other queues on the channel are dropped.
+   * Takes completions from the queue, and if there are none waits until there are: {@code
+   * ibv_req_notify_cq}, {@code ibv_get_cq_event}. They replace those of the last poll. The
+   * completion queue needs a completion channel that no other queue uses, because events of other
+   * queues are dropped.
    *
-   * <p>A platform thread polls for up to 200 us before it sleeps, as long as that is worth it:
-   * after waits that took longer it does so more and more seldom, down to each 65th time. Of all
-   * threads of the JVM at most half as many do so at a time as there are processors.
+   * <p>A platform thread polls for up to 200 us before it sleeps. After several waits in a row that
+   * took longer it polls less often, at the least in every 65th wait. At any time, the number of
+   * threads that poll in this way is at most half the number of processors.
    *
-   * @param timeout how long to wait at most
-   * @return how many there were; 0 where none came within that time
-   * @throws InterruptedException if the thread is interrupted while it waits, which it notices
-   *     within 50 ms
+   * @param timeout the maximum time to wait
+   * @return the number of completions; 0 if none came within that time
+   * @throws InterruptedException if the thread is interrupted while it waits; it notices the
+   *     interrupt within 50 ms
    * @throws IllegalArgumentException if the timeout is negative
    * @throws IllegalStateException if the queue or its channel is closed, also while waiting, the
    *     queue has no channel, or another thread owns this batch
-   * @throws RdmaException if the poll fails, as on a queue that overran
+   * @throws RdmaException if the poll fails, for example because the queue has overrun
    */
   public int await(Duration timeout) throws InterruptedException {
     Deadline deadline = Deadline.after(timeout);
     CompletionChannel channel =
         queue
             .channel()
-            .orElseThrow(() -> new IllegalStateException(queue + " has no completion channel"));
+            .orElseThrow(
+                () ->
+                    new IllegalStateException(
+                        queue + " has no completion channel; create it with one, or call poll"));
     while (true) {
       int polled = poll();
       if (polled == 0) {
@@ -123,10 +134,11 @@ public final class Completions extends HotCall {
       if (polled != 0) {
         return polled;
       }
-      // One that was asked for earlier may come, or have come, after its completion was polled.
+      // Request no second event: the event of an earlier request may still come, even if its
+      // completion has been polled.
       if (queue.isNotified()) {
         queue.requestNotification(false);
-        // What arrived between the poll and the request has raised no event.
+        // A completion that arrived between the last poll and the request caused no event.
         polled = poll();
         if (polled != 0) {
           return polled;
@@ -139,19 +151,19 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * How many completions the last poll took.
+   * Returns the number of completions that the last poll took from the queue.
    *
-   * @return the number
+   * @return the number of completions
    */
   public int size() {
     return count;
   }
 
   /**
-   * The id of the request that completed.
+   * Returns the id of the request that completed.
    *
    * @param index which completion, from 0 to {@link #size} - 1
-   * @return the id that it was posted with
+   * @return the id that the request was posted with
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public long workRequestId(int index) {
@@ -159,10 +171,10 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * Whether the request succeeded.
+   * Returns whether the request succeeded.
    *
    * @param index which completion, from 0 to {@link #size} - 1
-   * @return whether its status is SUCCESS
+   * @return true if the status is SUCCESS
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean isSuccess(int index) {
@@ -170,8 +182,8 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * How the request ended. Where it did not end in SUCCESS, only its id, the queue pair's number
-   * and the vendor's error mean anything besides.
+   * Returns how the request ended. If the status is not SUCCESS, only the id of the request, the
+   * number of the queue pair and the vendor's error code are valid besides.
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return the status
@@ -182,10 +194,10 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * What the completion completes.
+   * Returns the kind of operation that completed.
    *
    * @param index which completion, from 0 to {@link #size} - 1
-   * @return the opcode; DRIVER1 where the library knows one that this does not
+   * @return the opcode; DRIVER1 if rdma4j does not know it
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public CompletionOpcode opcode(int index) {
@@ -193,7 +205,7 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * The provider's own code of what went wrong.
+   * Returns the provider's own error code.
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code vendor_err}
@@ -204,10 +216,10 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * How many bytes were received, or read. Of sends it says nothing.
+   * Returns the number of bytes that were received or read. It is not valid for sends.
    *
    * @param index which completion, from 0 to {@link #size} - 1
-   * @return the length in bytes, 0 to 4 GiB - 1
+   * @return the number of bytes, 0 to 4 GiB - 1
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public long byteLength(int index) {
@@ -215,10 +227,10 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * Whether the message carried immediate data.
+   * Returns whether the message carried immediate data.
    *
    * @param index which completion, from 0 to {@link #size} - 1
-   * @return whether {@code IBV_WC_WITH_IMM} is set
+   * @return true if {@code IBV_WC_WITH_IMM} is set
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean hasImmediate(int index) {
@@ -227,10 +239,11 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * The immediate data of the message, where it {@link #hasImmediate has} any.
+   * Returns the immediate data of the message. It is valid only if {@link #hasImmediate} returns
+   * true.
    *
    * @param index which completion, from 0 to {@link #size} - 1
-   * @return the number that the sender gave, {@code ntohl(imm_data)} in C
+   * @return the number that the sender passed, {@code ntohl(imm_data)} in C
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public int immediate(int index) {
@@ -238,10 +251,10 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * The queue pair whose request completed.
+   * Returns the number of the queue pair whose request completed.
    *
    * @param index which completion, from 0 to {@link #size} - 1
-   * @return its number
+   * @return the queue pair number, {@code qp_num}
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public int queuePairNumber(int index) {
@@ -249,10 +262,10 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * The queue pair that sent the datagram.
+   * Returns the number of the queue pair that sent the datagram.
    *
    * @param index which completion, from 0 to {@link #size} - 1
-   * @return its number, {@code src_qp}
+   * @return the queue pair number, {@code src_qp}
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public int sourceQueuePairNumber(int index) {
@@ -260,10 +273,11 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * Whether the first 40 bytes of the received datagram are its {@link GlobalRoutingHeader}.
+   * Returns whether the first 40 bytes of the received datagram are its {@link
+   * GlobalRoutingHeader}.
    *
    * @param index which completion, from 0 to {@link #size} - 1
-   * @return whether {@code IBV_WC_GRH} is set
+   * @return true if {@code IBV_WC_GRH} is set
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean hasGlobalRoutingHeader(int index) {
@@ -271,10 +285,10 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * Whether the message, sent with invalidation, invalidated a key of this side.
+   * Returns whether the message was sent with invalidate and invalidated a key of this side.
    *
    * @param index which completion, from 0 to {@link #size} - 1
-   * @return whether {@code IBV_WC_WITH_INV} is set
+   * @return true if {@code IBV_WC_WITH_INV} is set
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean hasInvalidatedKey(int index) {
@@ -283,7 +297,8 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * The key that the message invalidated, where it {@link #hasInvalidatedKey has} one.
+   * Returns the key that the message invalidated. It is valid only if {@link #hasInvalidatedKey}
+   * returns true.
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return the remote key, {@code invalidated_rkey}
@@ -294,10 +309,11 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * Whether the device found the checksums of IP, TCP and UDP of a raw packet right.
+   * Returns whether the device found the checksums of IP, TCP and UDP of a raw packet to be
+   * correct.
    *
    * @param index which completion, from 0 to {@link #size} - 1
-   * @return whether {@code IBV_WC_IP_CSUM_OK} is set
+   * @return true if {@code IBV_WC_IP_CSUM_OK} is set
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean isChecksumOk(int index) {
@@ -306,7 +322,8 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * The index of the partition key of the received datagram, on special queue pairs only.
+   * Returns the index of the partition key of the received datagram. It is valid only on special
+   * queue pairs.
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code pkey_index}, 0 to 65535
@@ -317,7 +334,7 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * The local identifier that the datagram came from, on InfiniBand.
+   * Returns the local identifier (LID) that the datagram came from, on InfiniBand.
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code slid}, 0 to 65535
@@ -328,7 +345,7 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * The service level of the received datagram, on InfiniBand.
+   * Returns the service level of the received datagram, on InfiniBand.
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code sl}, 0 to 15
@@ -339,7 +356,8 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * Which of the port's local identifiers the datagram was sent to, on InfiniBand.
+   * Returns the path bits of the local identifier that the datagram was sent to, on InfiniBand:
+   * they say which of the port's identifiers it was.
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code dlid_path_bits}, 0 to 127
@@ -350,83 +368,88 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * When the device completed the request, where an extended queue was asked for TIMESTAMP.
+   * Returns when the device completed the request, by its own clock. The completion queue must be
+   * an extended one with {@link CompletionField#TIMESTAMP}.
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code ibv_wc_read_completion_ts}, in ticks of the device's clock
    * @throws IndexOutOfBoundsException if there is no such completion
-   * @throws IllegalStateException if the queue is not an extended one
+   * @throws IllegalStateException if the completion queue is not extended
    */
   public long timestamp(int index) {
     return rows.get(ValueLayout.JAVA_LONG, row(index) + ExtendedPolling.TIMESTAMP);
   }
 
   /**
-   * When the device completed the request, where an extended queue was asked for WALL_CLOCK.
+   * Returns when the device completed the request, by the wall clock. The completion queue must be
+   * an extended one with {@link CompletionField#WALL_CLOCK}.
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code ibv_wc_read_completion_wallclock_ns}, in nanoseconds since 1970
    * @throws IndexOutOfBoundsException if there is no such completion
-   * @throws IllegalStateException if the queue is not an extended one
+   * @throws IllegalStateException if the completion queue is not extended
    */
   public long wallClock(int index) {
     return rows.get(ValueLayout.JAVA_LONG, row(index) + ExtendedPolling.WALL_CLOCK);
   }
 
   /**
-   * The VLAN that the packet came by, where an extended queue was asked for VLAN.
+   * Returns the VLAN of the received packet. The completion queue must be an extended one with
+   * {@link CompletionField#VLAN}.
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code ibv_wc_read_cvlan}, 0 to 65535
    * @throws IndexOutOfBoundsException if there is no such completion
-   * @throws IllegalStateException if the queue is not an extended one
+   * @throws IllegalStateException if the completion queue is not extended
    */
   public int vlan(int index) {
     return rows.get(ValueLayout.JAVA_INT, row(index) + ExtendedPolling.VLAN);
   }
 
   /**
-   * The tag of the flow rule that the packet met, where an extended queue was asked for FLOW_TAG.
+   * Returns the tag of the flow rule that the packet matched. The completion queue must be an
+   * extended one with {@link CompletionField#FLOW_TAG}.
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code ibv_wc_read_flow_tag}
    * @throws IndexOutOfBoundsException if there is no such completion
-   * @throws IllegalStateException if the queue is not an extended one
+   * @throws IllegalStateException if the completion queue is not extended
    */
   public int flowTag(int index) {
     return rows.get(ValueLayout.JAVA_INT, row(index) + ExtendedPolling.FLOW_TAG);
   }
 
   /**
-   * The tag of the message, where an extended queue was asked for TAG and the opcode is
-   * TAG_MATCHING_RECEIVE.
+   * Returns the tag of the message. The completion queue must be an extended one with {@link
+   * CompletionField#TAG}, and the opcode must be TAG_MATCHING_RECEIVE.
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code tag} of {@code ibv_wc_read_tm_info}
    * @throws IndexOutOfBoundsException if there is no such completion
-   * @throws IllegalStateException if the queue is not an extended one
+   * @throws IllegalStateException if the completion queue is not extended
    */
   public long tag(int index) {
     return rows.get(ValueLayout.JAVA_LONG, row(index) + ExtendedPolling.TAG);
   }
 
   /**
-   * What the sender added to the tag of the message, where {@link #tag} is there.
+   * Returns the private data that the sender added to the tag of the message. It is valid only if
+   * {@link #tag} is.
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code priv} of {@code ibv_wc_read_tm_info}
    * @throws IndexOutOfBoundsException if there is no such completion
-   * @throws IllegalStateException if the queue is not an extended one
+   * @throws IllegalStateException if the completion queue is not extended
    */
   public int tagPrivateData(int index) {
     return rows.get(ValueLayout.JAVA_INT, row(index) + ExtendedPolling.TAG_PRIVATE);
   }
 
   /**
-   * Whether the message was matched to a tagged receive.
+   * Returns whether the message matched a tagged receive.
    *
    * @param index which completion, from 0 to {@link #size} - 1
-   * @return whether {@code IBV_WC_TM_MATCH} is set
+   * @return true if {@code IBV_WC_TM_MATCH} is set
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean isTagMatched(int index) {
@@ -435,10 +458,10 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * Whether all of the message is in the memory of its receive.
+   * Returns whether the memory of the receive contains the whole message.
    *
    * @param index which completion, from 0 to {@link #size} - 1
-   * @return whether {@code IBV_WC_TM_DATA_VALID} is set
+   * @return true if {@code IBV_WC_TM_DATA_VALID} is set
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean isTaggedDataValid(int index) {
@@ -448,11 +471,11 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * Whether the device matches no more until it is told of the messages that were not matched, see
-   * {@link TagOperations#synchronize}.
+   * Returns whether the device has stopped matching tags until the program calls {@link
+   * TagOperations#synchronize}, which says how many messages were not matched.
    *
    * @param index which completion, from 0 to {@link #size} - 1
-   * @return whether {@code IBV_WC_TM_SYNC_REQ} is set
+   * @return true if {@code IBV_WC_TM_SYNC_REQ} is set
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean isTagSynchronizationWanted(int index) {
@@ -464,7 +487,7 @@ public final class Completions extends HotCall {
   private long row(int index) {
     if (extended == null) {
       throw new IllegalStateException(
-          queue + " is plain: create it with CompletionQueueConfig.extended");
+          queue + " is not extended; create it with CompletionQueueConfig.extended");
     }
     return Objects.checkIndex(index, count) * ExtendedPolling.ROW;
   }
@@ -476,7 +499,7 @@ public final class Completions extends HotCall {
         : extended.poll(max, completions, rows.address());
   }
 
-  /** A copy of the completion. */
+  /** Returns a copy of the completion. */
   MemorySegment copy(int index, Arena arena) {
     return arena
         .allocate(ibv_wc.layout())
@@ -484,7 +507,7 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * Throws where the request did not succeed.
+   * Throws an exception if the request did not succeed.
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @throws WorkCompletionException if its status is not SUCCESS
@@ -498,7 +521,8 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * Gives polling up, so that the next thread that polls owns it.
+   * Ends the ownership of this batch by the current thread. The next thread that polls becomes its
+   * owner.
    *
    * @throws IllegalStateException if the queue is closed, or another thread owns this batch
    */
@@ -510,7 +534,10 @@ public final class Completions extends HotCall {
     return RawMemory.base(entries + Objects.checkIndex(index, count) * CompletionLayout.SIZE);
   }
 
-  /** The enum constants by their value, which count from 0 with a gap among the opcodes. */
+  /**
+   * The enum constants, indexed by their values. The values begin at 0; those of the opcodes have a
+   * gap.
+   */
   private static final class Codes {
     private static final CompletionStatus[] STATUSES = new CompletionStatus[32];
     private static final CompletionOpcode[] OPCODES = new CompletionOpcode[256];

@@ -11,33 +11,44 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
 import org.rdma4j.verbs.attribute.Mtu;
 
 /**
- * How a reliable connection reaches its peer, and how hard it tries: the attributes that {@code
- * ibv_modify_qp} wants on the way to RTR and RTS. Immutable; each method that takes a value returns
- * a changed copy.
+ * How a connection reaches its peer, and when it gives up: the attributes that {@code
+ * ibv_modify_qp} needs to bring a queue pair to RTR and RTS. Instances are immutable; each method
+ * that takes a value returns a changed copy.
  *
- * @param remote the peer's queue pair
+ * <p>The defaults suit most connections. On RoCE a GID index is required:
+ *
+ * <pre>{@code
+ * queuePair.connect(
+ *     PathConfig.to(remote)
+ *         .gidIndex(1)
+ *         .mtu(Mtu.MTU_4096)
+ *         .access(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE));
+ * }</pre>
+ *
+ * @param remote the address of the peer's queue pair
  * @param port the local port, from 1; default 1
- * @param gidIndex the index of the local GID that packets come from; {@link #NO_GID} where they
- *     carry none, on InfiniBand within a subnet; default none
+ * @param gidIndex the index of the local GID that packets come from; {@link #NO_GID} if packets
+ *     carry none, which works only within a subnet of InfiniBand; default {@link #NO_GID}
  * @param partitionKeyIndex the index of the partition key; default 0
- * @param mtu the largest payload of a packet; default 1024
+ * @param mtu the maximum payload of a packet; default 1024 bytes
  * @param serviceLevel the service level, 0 to 15; default 0
- * @param trafficClass the traffic class of the GRH, 0 to 255; default 0
- * @param flowLabel the flow label of the GRH, 0 to 0xfffff; default 0
- * @param hopLimit how many routers a packet may pass, 0 to 255; default 64
- * @param access what the peer may do with memory of this side; default none
- * @param remoteReads the most reads and atomics of the peer that are answered at once, 0 to {@link
- *     DeviceAttributes#maxResponderReads}; default 1
- * @param reads the most reads and atomics that are outstanding at the peer, 0 to {@link
- *     DeviceAttributes#maxInitiatorReads}; default 1
- * @param minimumRnrTimer how long the peer waits when it met no posted receive: a code from 0 to
- *     31, of which 0 is 655.36 ms, 1 is 0.01 ms, 12 is 0.64 ms and 31 is 491.52 ms; default 12
- * @param timeout how long to wait for an acknowledgement: 4.096 microseconds x 2^n, 0 to 31, of
- *     which 0 is forever; default 14
- * @param retries how often to send again when none came, 0 to 7, of which 7 has no end on soft-RoCE
- *     (Linux 6.1); default 7, as that of the programs of rdma-core
- * @param rnrRetry how often to send again when the peer had no receive posted, 0 to 7, of which 7
- *     is forever; default 7
+ * @param trafficClass the traffic class in the global routing header (GRH), 0 to 255; default 0
+ * @param flowLabel the flow label in the global routing header, 0 to 0xfffff; default 0
+ * @param hopLimit the number of routers that a packet may pass, 0 to 255; default 64
+ * @param access what the peer may do with memory of this side; default nothing
+ * @param remoteReads the maximum number of reads and atomics of the peer that this side processes
+ *     at a time, 0 to {@link DeviceAttributes#maxResponderReads}; default 1
+ * @param reads the maximum number of reads and atomics of this side that are outstanding at a time,
+ *     0 to {@link DeviceAttributes#maxInitiatorReads}; default 1
+ * @param minimumRnrTimer how long the peer waits before it sends again if this side had no receive
+ *     posted (receiver not ready, RNR): a code from 0 to 31; 0 is 655.36 ms, 1 is 0.01 ms, 12 is
+ *     0.64 ms and 31 is 491.52 ms; default 12
+ * @param timeout how long to wait for an acknowledgement before sending again: 4.096 microseconds x
+ *     2^timeout, 0 to 31; 0 means to wait forever; default 14, which is 67 ms
+ * @param retries how often to send again if no acknowledgement came, 0 to 7; soft-RoCE (Linux 6.1)
+ *     treats 7 as forever; default 7, as in the programs of rdma-core
+ * @param rnrRetry how often to send again if the peer had no receive posted, 0 to 7; 7 means
+ *     forever; default 7
  */
 public record PathConfig(
     QueuePairAddress remote,
@@ -56,13 +67,13 @@ public record PathConfig(
     int timeout,
     int retries,
     int rnrRetry) {
-  /** The value of {@link #gidIndex()} where packets carry no GID. */
+  /** The value of {@link #gidIndex()} if packets carry no GID. */
   public static final int NO_GID = -1;
 
   /**
    * Copies the access flags.
    *
-   * @throws IllegalArgumentException if a number is out of its range
+   * @throws IllegalArgumentException if a number is out of range
    */
   public PathConfig {
     access = Set.copyOf(access);
@@ -81,9 +92,9 @@ public record PathConfig(
   }
 
   /**
-   * The path to a peer, with every default.
+   * Returns the path to a peer, with the default of everything else.
    *
-   * @param remote the peer's queue pair
+   * @param remote the address of the peer's queue pair
    * @return the path
    */
   public static PathConfig to(QueuePairAddress remote) {
@@ -104,10 +115,10 @@ public record PathConfig(
   /**
    * Returns a copy with another {@link #gidIndex()}.
    *
-   * @param gidIndex the index of the local GID that packets come from; {@link #NO_GID} where they
-   *     carry none, on InfiniBand within a subnet
+   * @param gidIndex the index of the local GID that packets come from; {@link #NO_GID} if packets
+   *     carry none
    * @return the copy
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public PathConfig gidIndex(int gidIndex) {
     return with(draft -> draft.gidIndex = gidIndex);
@@ -118,7 +129,7 @@ public record PathConfig(
    *
    * @param partitionKeyIndex the index of the partition key
    * @return the copy
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public PathConfig partitionKeyIndex(int partitionKeyIndex) {
     return with(draft -> draft.partitionKeyIndex = partitionKeyIndex);
@@ -127,7 +138,7 @@ public record PathConfig(
   /**
    * Returns a copy with another {@link #mtu()}.
    *
-   * @param mtu the largest payload of a packet
+   * @param mtu the maximum payload of a packet
    * @return the copy
    */
   public PathConfig mtu(Mtu mtu) {
@@ -139,7 +150,7 @@ public record PathConfig(
    *
    * @param serviceLevel the service level, 0 to 15
    * @return the copy
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public PathConfig serviceLevel(int serviceLevel) {
     return with(draft -> draft.serviceLevel = serviceLevel);
@@ -148,9 +159,9 @@ public record PathConfig(
   /**
    * Returns a copy with another {@link #trafficClass()}.
    *
-   * @param trafficClass the traffic class of the GRH, 0 to 255
+   * @param trafficClass the traffic class in the global routing header, 0 to 255
    * @return the copy
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public PathConfig trafficClass(int trafficClass) {
     return with(draft -> draft.trafficClass = trafficClass);
@@ -159,9 +170,9 @@ public record PathConfig(
   /**
    * Returns a copy with another {@link #flowLabel()}.
    *
-   * @param flowLabel the flow label of the GRH, 0 to 0xfffff
+   * @param flowLabel the flow label in the global routing header, 0 to 0xfffff
    * @return the copy
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public PathConfig flowLabel(int flowLabel) {
     return with(draft -> draft.flowLabel = flowLabel);
@@ -170,9 +181,9 @@ public record PathConfig(
   /**
    * Returns a copy with another {@link #hopLimit()}.
    *
-   * @param hopLimit how many routers a packet may pass, 0 to 255
+   * @param hopLimit the number of routers that a packet may pass, 0 to 255
    * @return the copy
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public PathConfig hopLimit(int hopLimit) {
     return with(draft -> draft.hopLimit = hopLimit);
@@ -191,10 +202,10 @@ public record PathConfig(
   /**
    * Returns a copy with another {@link #remoteReads()}.
    *
-   * @param remoteReads the most reads and atomics of the peer that are answered at once, 0 to
-   *     {@link DeviceAttributes#maxResponderReads}
+   * @param remoteReads the maximum number of reads and atomics of the peer that this side processes
+   *     at a time, 0 to {@link DeviceAttributes#maxResponderReads}
    * @return the copy
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public PathConfig remoteReads(int remoteReads) {
     return with(draft -> draft.remoteReads = remoteReads);
@@ -203,10 +214,10 @@ public record PathConfig(
   /**
    * Returns a copy with another {@link #reads()}.
    *
-   * @param reads the most reads and atomics that are outstanding at the peer, 0 to {@link
-   *     DeviceAttributes#maxInitiatorReads}
+   * @param reads the maximum number of reads and atomics of this side that are outstanding at a
+   *     time, 0 to {@link DeviceAttributes#maxInitiatorReads}
    * @return the copy
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public PathConfig reads(int reads) {
     return with(draft -> draft.reads = reads);
@@ -215,10 +226,11 @@ public record PathConfig(
   /**
    * Returns a copy with another {@link #minimumRnrTimer()}.
    *
-   * @param minimumRnrTimer how long the peer waits when it met no posted receive: a code from 0 to
-   *     31, of which 0 is 655.36 ms, 1 is 0.01 ms, 12 is 0.64 ms and 31 is 491.52 ms
+   * @param minimumRnrTimer how long the peer waits before it sends again if this side had no
+   *     receive posted: a code from 0 to 31; 0 is 655.36 ms, 1 is 0.01 ms, 12 is 0.64 ms and 31 is
+   *     491.52 ms
    * @return the copy
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public PathConfig minimumRnrTimer(int minimumRnrTimer) {
     return with(draft -> draft.minimumRnrTimer = minimumRnrTimer);
@@ -227,10 +239,10 @@ public record PathConfig(
   /**
    * Returns a copy with another {@link #timeout()}.
    *
-   * @param timeout how long to wait for an acknowledgement: 4.096 microseconds x 2^n, 0 to 31, of
-   *     which 0 is forever
+   * @param timeout how long to wait for an acknowledgement before sending again: 4.096 microseconds
+   *     x 2^timeout, 0 to 31; 0 means to wait forever
    * @return the copy
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public PathConfig timeout(int timeout) {
     return with(draft -> draft.timeout = timeout);
@@ -239,9 +251,10 @@ public record PathConfig(
   /**
    * Returns a copy with another {@link #retries()}.
    *
-   * @param retries how often to send again when none came, 0 to 7
+   * @param retries how often to send again if no acknowledgement came, 0 to 7; soft-RoCE (Linux
+   *     6.1) treats 7 as forever
    * @return the copy
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public PathConfig retries(int retries) {
     return with(draft -> draft.retries = retries);
@@ -250,10 +263,10 @@ public record PathConfig(
   /**
    * Returns a copy with another {@link #rnrRetry()}.
    *
-   * @param rnrRetry how often to send again when the peer had no receive posted, 0 to 7, of which 7
-   *     is forever
+   * @param rnrRetry how often to send again if the peer had no receive posted, 0 to 7; 7 means
+   *     forever
    * @return the copy
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public PathConfig rnrRetry(int rnrRetry) {
     return with(draft -> draft.rnrRetry = rnrRetry);
@@ -265,7 +278,7 @@ public record PathConfig(
     return draft.config();
   }
 
-  /** A copy that can be changed. */
+  /** A mutable copy of a configuration. */
   private static final class Draft {
     final QueuePairAddress remote;
     int port;
@@ -332,7 +345,7 @@ public record PathConfig(
     return new AddressVector(port, remote.lid(), serviceLevel, 0, StaticRate.UNLIMITED, route);
   }
 
-  /** What takes a connection of that type from INIT to READY_TO_RECEIVE. */
+  /** Returns the change that moves a connection of the given type from INIT to READY_TO_RECEIVE. */
   QueuePairChange readyToReceive(QueuePairType type) {
     QueuePairChange change =
         new QueuePairChange()
@@ -346,7 +359,10 @@ public record PathConfig(
         : change;
   }
 
-  /** What takes a connection of that type from READY_TO_RECEIVE to READY_TO_SEND. */
+  /**
+   * Returns the change that moves a connection of the given type from READY_TO_RECEIVE to
+   * READY_TO_SEND.
+   */
   QueuePairChange readyToSend(QueuePairType type, int sequenceNumber) {
     QueuePairChange change =
         new QueuePairChange()

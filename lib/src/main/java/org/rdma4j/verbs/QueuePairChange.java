@@ -15,21 +15,28 @@ import org.rdma4j.verbs.address.AddressVector;
 import org.rdma4j.verbs.attribute.Mtu;
 
 /**
- * What {@code ibv_modify_qp} is to change: {@code struct ibv_qp_attr}, and a mask that names what
- * was set here. Which attributes a state needs, and which it allows, depends on the type of the
- * queue pair; {@link QueuePair#connect} and its like know that.
+ * A change of a queue pair by {@code ibv_modify_qp}: {@code struct ibv_qp_attr}, with a mask of the
+ * attributes that were set here.
  *
- * <p>Not for use by several threads at once.
+ * <pre>{@code
+ * queuePair.modify(new QueuePairChange().timeout(16).retries(6));
+ * }</pre>
+ *
+ * <p>Which attributes a change of state requires and allows depends on the type of the queue pair.
+ * {@link QueuePair#connect}, {@link QueuePair#startDatagrams} and {@link QueuePair#startRawPackets}
+ * set the right ones.
+ *
+ * <p>Instances are mutable, and not for use by several threads at once.
  */
 public final class QueuePairChange {
   private final List<Consumer<MemorySegment>> changes = new ArrayList<>();
   private int mask;
   private @Nullable QueuePairState state;
 
-  /** Changes nothing yet. */
+  /** Creates a change without any attributes. */
   public QueuePairChange() {}
 
-  /** The one that the struct and the mask describe; it may be changed further. */
+  /** Returns a change with the attributes of the struct that are in the mask; more can be set. */
   static QueuePairChange of(MemorySegment attributes, int mask) {
     byte[] copy = attributes.toArray(ValueLayout.JAVA_BYTE);
     QueuePairChange change =
@@ -43,9 +50,10 @@ public final class QueuePairChange {
   }
 
   /**
-   * The state to go to; without it the state stays.
+   * Sets the new state of the queue pair, {@code IBV_QP_STATE}. Without it, the state does not
+   * change.
    *
-   * @param state the state
+   * @param state the new state
    * @return this
    */
   public QueuePairChange state(QueuePairState state) {
@@ -54,9 +62,10 @@ public final class QueuePairChange {
   }
 
   /**
-   * The state that it is assumed to be in: {@code IBV_QP_CUR_STATE}.
+   * Sets the state that the device is to assume that the queue pair is in: {@code
+   * IBV_QP_CUR_STATE}.
    *
-   * @param currentState the state
+   * @param currentState the current state
    * @return this
    */
   public QueuePairChange currentState(QueuePairState currentState) {
@@ -64,11 +73,11 @@ public final class QueuePairChange {
   }
 
   /**
-   * The local port: {@code IBV_QP_PORT}.
+   * Sets the local port: {@code IBV_QP_PORT}.
    *
    * @param port the port, from 1 to 255
    * @return this
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public QueuePairChange port(int port) {
     Range.check("port", port, 1, 0xff);
@@ -76,11 +85,11 @@ public final class QueuePairChange {
   }
 
   /**
-   * The index of the partition key: {@code IBV_QP_PKEY_INDEX}.
+   * Sets the index of the partition key: {@code IBV_QP_PKEY_INDEX}.
    *
    * @param partitionKeyIndex the index, 0 to 65535
    * @return this
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public QueuePairChange partitionKeyIndex(int partitionKeyIndex) {
     Range.check("partitionKeyIndex", partitionKeyIndex, 0, 0xffff);
@@ -89,9 +98,9 @@ public final class QueuePairChange {
   }
 
   /**
-   * What the peer may do with memory of this side: {@code IBV_QP_ACCESS_FLAGS}.
+   * Sets what the peer may do with memory of this side: {@code IBV_QP_ACCESS_FLAGS}.
    *
-   * @param access the flags, replacing those before
+   * @param access the flags, which replace the present ones
    * @return this
    */
   public QueuePairChange access(Collection<AccessFlag> access) {
@@ -100,7 +109,7 @@ public final class QueuePairChange {
   }
 
   /**
-   * The key that datagrams to this queue pair must carry: {@code IBV_QP_QKEY}.
+   * Sets the key that datagrams to this queue pair must carry: {@code IBV_QP_QKEY}.
    *
    * @param queueKey any 32 bits
    * @return this
@@ -110,9 +119,9 @@ public final class QueuePairChange {
   }
 
   /**
-   * The way to the peer: {@code IBV_QP_AV}.
+   * Sets the path to the peer: {@code IBV_QP_AV}.
    *
-   * @param addressVector the vector
+   * @param addressVector the address vector
    * @return this
    */
   public QueuePairChange addressVector(AddressVector addressVector) {
@@ -120,9 +129,9 @@ public final class QueuePairChange {
   }
 
   /**
-   * The largest payload of a packet: {@code IBV_QP_PATH_MTU}.
+   * Sets the maximum payload of a packet: {@code IBV_QP_PATH_MTU}.
    *
-   * @param mtu the size
+   * @param mtu the maximum payload
    * @return this
    */
   public QueuePairChange mtu(Mtu mtu) {
@@ -130,11 +139,11 @@ public final class QueuePairChange {
   }
 
   /**
-   * How long to wait for an acknowledgement: {@code IBV_QP_TIMEOUT}.
+   * Sets how long to wait for an acknowledgement before sending again: {@code IBV_QP_TIMEOUT}.
    *
-   * @param timeout 4.096 microseconds x 2^n, 0 to 31, of which 0 is forever
+   * @param timeout the time as 4.096 microseconds x 2^timeout, 0 to 31; 0 means to wait forever
    * @return this
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public QueuePairChange timeout(int timeout) {
     Range.check("timeout", timeout, 0, 31);
@@ -142,11 +151,11 @@ public final class QueuePairChange {
   }
 
   /**
-   * How often to send again when no acknowledgement came: {@code IBV_QP_RETRY_CNT}.
+   * Sets how often to send again if no acknowledgement came: {@code IBV_QP_RETRY_CNT}.
    *
-   * @param retries 0 to 7
+   * @param retries the number of retries, 0 to 7; soft-RoCE (Linux 6.1) treats 7 as forever
    * @return this
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public QueuePairChange retries(int retries) {
     Range.check("retries", retries, 0, 7);
@@ -154,11 +163,11 @@ public final class QueuePairChange {
   }
 
   /**
-   * How often to send again when the peer had no receive posted: {@code IBV_QP_RNR_RETRY}.
+   * Sets how often to send again if the peer had no receive posted: {@code IBV_QP_RNR_RETRY}.
    *
-   * @param rnrRetry 0 to 7, of which 7 is forever
+   * @param rnrRetry the number of retries, 0 to 7; 7 means forever
    * @return this
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public QueuePairChange rnrRetry(int rnrRetry) {
     Range.check("rnrRetry", rnrRetry, 0, 7);
@@ -166,11 +175,11 @@ public final class QueuePairChange {
   }
 
   /**
-   * The packet sequence number that the peer begins with: {@code IBV_QP_RQ_PSN}.
+   * Sets the packet sequence number of the first packet that the peer sends: {@code IBV_QP_RQ_PSN}.
    *
-   * @param receiveSequenceNumber 0 to 0xffffff
+   * @param receiveSequenceNumber the packet sequence number, 0 to 0xffffff
    * @return this
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public QueuePairChange receiveSequenceNumber(int receiveSequenceNumber) {
     Range.check("receiveSequenceNumber", receiveSequenceNumber, 0, 0xff_ffff);
@@ -178,11 +187,12 @@ public final class QueuePairChange {
   }
 
   /**
-   * The packet sequence number to begin with: {@code IBV_QP_SQ_PSN}.
+   * Sets the packet sequence number of the first packet that this side sends: {@code
+   * IBV_QP_SQ_PSN}.
    *
-   * @param sendSequenceNumber 0 to 0xffffff
+   * @param sendSequenceNumber the packet sequence number, 0 to 0xffffff
    * @return this
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public QueuePairChange sendSequenceNumber(int sendSequenceNumber) {
     Range.check("sendSequenceNumber", sendSequenceNumber, 0, 0xff_ffff);
@@ -190,11 +200,12 @@ public final class QueuePairChange {
   }
 
   /**
-   * The most reads and atomics that are outstanding at the peer: {@code IBV_QP_MAX_QP_RD_ATOMIC}.
+   * Sets the maximum number of reads and atomics of this side that are outstanding at a time:
+   * {@code IBV_QP_MAX_QP_RD_ATOMIC}.
    *
-   * @param reads 0 to 255
+   * @param reads the maximum, 0 to 255
    * @return this
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public QueuePairChange reads(int reads) {
     Range.check("reads", reads, 0, 0xff);
@@ -202,12 +213,12 @@ public final class QueuePairChange {
   }
 
   /**
-   * The most reads and atomics of the peer that are answered at once: {@code
-   * IBV_QP_MAX_DEST_RD_ATOMIC}.
+   * Sets the maximum number of reads and atomics of the peer that this side processes at a time:
+   * {@code IBV_QP_MAX_DEST_RD_ATOMIC}.
    *
-   * @param remoteReads 0 to 255
+   * @param remoteReads the maximum, 0 to 255
    * @return this
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public QueuePairChange remoteReads(int remoteReads) {
     Range.check("remoteReads", remoteReads, 0, 0xff);
@@ -217,11 +228,12 @@ public final class QueuePairChange {
   }
 
   /**
-   * How long the peer waits when it met no posted receive: {@code IBV_QP_MIN_RNR_TIMER}.
+   * Sets how long the peer waits before it sends again if this side had no receive posted: {@code
+   * IBV_QP_MIN_RNR_TIMER}.
    *
    * @param minimumRnrTimer a code from 0 to 31, see {@link PathConfig}
    * @return this
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public QueuePairChange minimumRnrTimer(int minimumRnrTimer) {
     Range.check("minimumRnrTimer", minimumRnrTimer, 0, 31);
@@ -230,11 +242,11 @@ public final class QueuePairChange {
   }
 
   /**
-   * The peer: {@code IBV_QP_DEST_QPN}.
+   * Sets the number of the peer's queue pair: {@code IBV_QP_DEST_QPN}.
    *
-   * @param remoteQueuePairNumber the number of its queue pair, 0 to 0xffffff
+   * @param remoteQueuePairNumber the number, 0 to 0xffffff
    * @return this
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public QueuePairChange remoteQueuePairNumber(int remoteQueuePairNumber) {
     Range.check("remoteQueuePairNumber", remoteQueuePairNumber, 0, 0xff_ffff);
@@ -242,10 +254,10 @@ public final class QueuePairChange {
   }
 
   /**
-   * Whether an asynchronous event tells that the send queue has drained, where the state goes to
-   * SEND_QUEUE_DRAINED: {@code IBV_QP_EN_SQD_ASYNC_NOTIFY}.
+   * Sets whether an asynchronous event is raised when the send queue has drained, after a change to
+   * state SEND_QUEUE_DRAINED: {@code IBV_QP_EN_SQD_ASYNC_NOTIFY}.
    *
-   * @param notifyWhenDrained whether it does
+   * @param notifyWhenDrained whether the event is raised
    * @return this
    */
   public QueuePairChange notifyWhenDrained(boolean notifyWhenDrained) {
@@ -255,13 +267,14 @@ public final class QueuePairChange {
   }
 
   /**
-   * The path to migrate to: {@code IBV_QP_ALT_PATH}.
+   * Sets the alternate path, which the connection can migrate to: {@code IBV_QP_ALT_PATH}.
    *
-   * @param alternate the way to the peer, with the local port
-   * @param partitionKeyIndex the index of the partition key there, 0 to 65535
-   * @param timeout 4.096 microseconds x 2^n, 0 to 31
+   * @param alternate the path to the peer, with the local port
+   * @param partitionKeyIndex the index of the partition key on that port, 0 to 65535
+   * @param timeout how long to wait for an acknowledgement, as 4.096 microseconds x 2^timeout, 0 to
+   *     31
    * @return this
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if a number is out of range
    */
   public QueuePairChange alternatePath(
       AddressVector alternate, int partitionKeyIndex, int timeout) {
@@ -278,9 +291,10 @@ public final class QueuePairChange {
   }
 
   /**
-   * Which path it is to use: {@code IBV_QP_PATH_MIG_STATE}.
+   * Sets the path migration state, which determines the path that is used: {@code
+   * IBV_QP_PATH_MIG_STATE}.
    *
-   * @param pathMigrationState the state to go to
+   * @param pathMigrationState the new path migration state
    * @return this
    */
   public QueuePairChange pathMigrationState(PathMigrationState pathMigrationState) {
@@ -290,9 +304,9 @@ public final class QueuePairChange {
   }
 
   /**
-   * How long the queues are, on devices that can resize them: {@code IBV_QP_CAP}.
+   * Sets the capacities of the queue pair, on devices that can change them: {@code IBV_QP_CAP}.
    *
-   * @param capabilities what is wanted
+   * @param capabilities the new capacities
    * @return this
    */
   public QueuePairChange capabilities(QueuePairCapabilities capabilities) {
@@ -300,11 +314,11 @@ public final class QueuePairChange {
   }
 
   /**
-   * The most that is sent: {@code IBV_QP_RATE_LIMIT}.
+   * Sets the maximum rate of sending: {@code IBV_QP_RATE_LIMIT}.
    *
-   * @param rateLimit kilobits a second, 0 for no limit
+   * @param rateLimit the rate in kilobits per second; 0 for no limit
    * @return this
-   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalArgumentException if the number is out of range
    */
   public QueuePairChange rateLimit(int rateLimit) {
     Range.check("rateLimit", rateLimit, 0, Integer.MAX_VALUE);
@@ -321,7 +335,7 @@ public final class QueuePairChange {
     return mask;
   }
 
-  /** The state to go to, where there is one. */
+  /** Returns the new state; null if the state does not change. */
   @Nullable QueuePairState newState() {
     return state;
   }

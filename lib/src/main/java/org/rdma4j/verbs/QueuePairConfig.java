@@ -20,33 +20,48 @@ import org.rdma4j.platform.SameDevice;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /**
- * What a queue pair is created with: {@code struct ibv_qp_init_attr_ex}. Immutable; each method
- * that takes a value returns a changed copy.
+ * The attributes that a queue pair is created with: {@code struct ibv_qp_init_attr_ex}. Instances
+ * are immutable; each method that takes a value returns a changed copy.
  *
- * @param type what it is
- * @param sendCompletions where it is told how sends ended; null where it sends nothing, being
- *     XRC_RECEIVE or having a receive hash
- * @param receiveCompletions where it is told how receives ended, may be the same queue; null where
- *     others receive for it, since it is XRC_SEND, XRC_RECEIVE or has a receive hash
- * @param sharedReceiveQueue where its receives are posted; null, the default, where it has its own
- * @param xrcDomain the domain of an XRC_RECEIVE one; null for others
- * @param receiveHash how its packets are spread over work queues; null, the default, where it
- *     receives by itself
- * @param sendDepth the most outstanding send requests; default 1
- * @param receiveDepth the most outstanding receive requests; default 1
- * @param sendSges the most scatter/gather entries of a send request; default 1
- * @param receiveSges the most scatter/gather entries of a receive request; default 1
- * @param inlineBytes the most bytes of a send that are copied into the request itself; default 0
- * @param segmentHeaderBytes the longest header of a {@link SendRequests#segmented segmented} send;
- *     default 0, and there are none
- * @param signalAll whether every send raises a completion, signalled or not; default false
+ * <pre>{@code
+ * QueuePair queuePair =
+ *     domain.createQueuePair(
+ *         QueuePairConfig.reliable(completionQueue).sendDepth(64).receiveDepth(64).inlineBytes(64));
+ * }</pre>
+ *
+ * <p>A completion queue must have room for all requests of all queue pairs that use it, so for 128
+ * completions in this example; otherwise the creation fails, see {@link #mayOverrun()}.
+ *
+ * @param type the type of the queue pair
+ * @param sendCompletions the completion queue of sends; null if the queue pair does not send,
+ *     because it is of type XRC_RECEIVE or has a receive hash
+ * @param receiveCompletions the completion queue of receives, which may be the same; null if the
+ *     queue pair does not receive itself, because it is of type XRC_SEND or XRC_RECEIVE or has a
+ *     receive hash
+ * @param sharedReceiveQueue the shared receive queue that receives are posted to; null if the queue
+ *     pair has a receive queue of its own; default null
+ * @param xrcDomain the XRC domain of a queue pair of type XRC_RECEIVE; null for other types
+ * @param receiveHash how received packets are spread over work queues; null if they are not;
+ *     default null
+ * @param sendDepth the maximum number of outstanding send requests; default 1
+ * @param receiveDepth the maximum number of outstanding receive requests; default 1
+ * @param sendSges the maximum number of pieces (scatter/gather elements) of a send request; default
+ *     1
+ * @param receiveSges the maximum number of pieces (scatter/gather elements) of a receive request;
+ *     default 1
+ * @param inlineBytes the maximum number of bytes of a send that can be copied into the request
+ *     itself; default 0
+ * @param segmentHeaderBytes the maximum length in bytes of the header of a {@link
+ *     SendRequests#segmented segmented} send; default 0, which allows no such sends
+ * @param signalAll whether every send creates a completion, even if it is not signaled; default
+ *     false
  * @param mayOverrun whether the completion queues may be shorter than the queues of all queue pairs
  *     that use them; default false
  * @param sequenceNumber the packet sequence number of the first packet that is sent, 0 to 0xffffff;
- *     default chosen at random when the queue pair is created
- * @param flags what few devices can do besides; default nothing
- * @param sendOperations what {@link SendRequests} post by {@code ibv_wr_*}, on an extended queue
- *     pair; default none, and all is posted by {@code ibv_post_send}
+ *     by default it is chosen at random when the queue pair is created
+ * @param flags special features, which few devices support; default none
+ * @param sendOperations the operations that {@link SendRequests} posts by {@code ibv_wr_*}, on an
+ *     extended queue pair; by default none, and everything is posted by {@code ibv_post_send}
  */
 public record QueuePairConfig(
     QueuePairType type,
@@ -78,21 +93,22 @@ public record QueuePairConfig(
   }
 
   /**
-   * A reliable connection (RC) whose sends and receives complete on one queue.
+   * Returns the configuration of a reliable connection (RC) whose sends and receives complete on
+   * one queue.
    *
    * @param completions the completion queue
-   * @return the configuration, everything else at its default
+   * @return the configuration, with the default of everything else
    */
   public static QueuePairConfig reliable(CompletionQueue completions) {
     return of(QueuePairType.RELIABLE_CONNECTION, completions, completions);
   }
 
   /**
-   * A reliable connection (RC).
+   * Returns the configuration of a reliable connection (RC) with two completion queues.
    *
    * @param sendCompletions the completion queue of sends
    * @param receiveCompletions the completion queue of receives
-   * @return the configuration, everything else at its default
+   * @return the configuration, with the default of everything else
    */
   public static QueuePairConfig reliable(
       CompletionQueue sendCompletions, CompletionQueue receiveCompletions) {
@@ -100,74 +116,78 @@ public record QueuePairConfig(
   }
 
   /**
-   * An unreliable connection (UC) whose sends and receives complete on one queue.
+   * Returns the configuration of an unreliable connection (UC) whose sends and receives complete on
+   * one queue.
    *
    * @param completions the completion queue
-   * @return the configuration, everything else at its default
+   * @return the configuration, with the default of everything else
    */
   public static QueuePairConfig unreliable(CompletionQueue completions) {
     return of(QueuePairType.UNRELIABLE_CONNECTION, completions, completions);
   }
 
   /**
-   * Unreliable datagrams (UD) whose sends and receives complete on one queue.
+   * Returns the configuration of a queue pair for unreliable datagrams (UD) whose sends and
+   * receives complete on one queue.
    *
    * @param completions the completion queue
-   * @return the configuration, everything else at its default
+   * @return the configuration, with the default of everything else
    */
   public static QueuePairConfig datagram(CompletionQueue completions) {
     return of(QueuePairType.UNRELIABLE_DATAGRAM, completions, completions);
   }
 
   /**
-   * Ethernet frames as they are, whose sends and receives complete on one queue. Linux wants
-   * CAP_NET_RAW for it.
+   * Returns the configuration of a queue pair that sends and receives complete Ethernet frames. Its
+   * sends and receives complete on one queue. Linux requires CAP_NET_RAW for such a queue pair.
    *
    * @param completions the completion queue
-   * @return the configuration, everything else at its default
+   * @return the configuration, with the default of everything else
    */
   public static QueuePairConfig rawPackets(CompletionQueue completions) {
     return of(QueuePairType.RAW_PACKET, completions, completions);
   }
 
   /**
-   * The sending half of an extended reliable connection (XRC).
+   * Returns the configuration of the sending side of an XRC connection.
    *
    * @param completions the completion queue
-   * @return the configuration, everything else at its default
+   * @return the configuration, with the default of everything else
    */
   public static QueuePairConfig xrcSend(CompletionQueue completions) {
     return of(QueuePairType.XRC_SEND, completions, null);
   }
 
   /**
-   * The receiving half of an extended reliable connection (XRC), whose messages go to the shared
-   * receive queues of an XRC domain.
+   * Returns the configuration of the receiving side of an XRC connection. Its messages go to the
+   * shared receive queues of an XRC domain.
    *
-   * @param xrcDomain the domain
-   * @return the configuration, everything else at its default
+   * @param xrcDomain the XRC domain
+   * @return the configuration, with the default of everything else
    */
   public static QueuePairConfig xrcReceive(XrcDomain xrcDomain) {
     return of(QueuePairType.XRC_RECEIVE, null, null).with(draft -> draft.xrcDomain = xrcDomain);
   }
 
   /**
-   * Packets that are spread over work queues, receive side scaling.
+   * Returns the configuration of a queue pair that spreads its packets over work queues (receive
+   * side scaling).
    *
-   * @param hash how
-   * @return the configuration, of type RAW_PACKET, everything else at its default
+   * @param hash how the packets are spread
+   * @return the configuration, of type RAW_PACKET, with the default of everything else
    */
   public static QueuePairConfig spread(ReceiveHash hash) {
     return of(QueuePairType.RAW_PACKET, null, null).with(draft -> draft.receiveHash = hash);
   }
 
   /**
-   * A queue pair of any type.
+   * Returns the configuration of a queue pair of any type.
    *
-   * @param type what it is
-   * @param sendCompletions the completion queue of sends; null where it sends nothing
-   * @param receiveCompletions the completion queue of receives; null where others receive for it
-   * @return the configuration, everything else at its default
+   * @param type the type
+   * @param sendCompletions the completion queue of sends; null if the queue pair does not send
+   * @param receiveCompletions the completion queue of receives; null if the queue pair does not
+   *     receive itself
+   * @return the configuration, with the default of everything else
    */
   public static QueuePairConfig of(
       QueuePairType type,
@@ -193,7 +213,7 @@ public record QueuePairConfig(
         Set.of());
   }
 
-  /** The components, to change one of them. */
+  /** A mutable copy of the components that can be changed. */
   private static final class Draft {
     private @Nullable SharedReceiveQueue sharedReceiveQueue;
     private @Nullable XrcDomain xrcDomain;
@@ -252,10 +272,11 @@ public record QueuePairConfig(
   }
 
   /**
-   * A copy with a {@link #sharedReceiveQueue()}, whose requests and pieces take the place of {@link
-   * #receiveDepth()} and {@link #receiveSges()}.
+   * Returns a copy with another {@link #sharedReceiveQueue()}. {@link #receiveDepth()} and {@link
+   * #receiveSges()} then have no effect.
    *
-   * @param sharedReceiveQueue a shared receive queue of the same domain; null for one's own queue
+   * @param sharedReceiveQueue a shared receive queue of the same protection domain; null for a
+   *     receive queue of the queue pair's own
    * @return the copy
    */
   public QueuePairConfig sharedReceiveQueue(@Nullable SharedReceiveQueue sharedReceiveQueue) {
@@ -265,7 +286,7 @@ public record QueuePairConfig(
   /**
    * Returns a copy with another {@link #sendDepth()}.
    *
-   * @param sendDepth the most outstanding send requests, from 0 to {@link
+   * @param sendDepth the maximum number of outstanding send requests, from 0 to {@link
    *     DeviceAttributes#maxWorkRequests}
    * @return the copy
    */
@@ -276,7 +297,7 @@ public record QueuePairConfig(
   /**
    * Returns a copy with another {@link #receiveDepth()}.
    *
-   * @param receiveDepth the most outstanding receive requests, from 0 to {@link
+   * @param receiveDepth the maximum number of outstanding receive requests, from 0 to {@link
    *     DeviceAttributes#maxWorkRequests}
    * @return the copy
    */
@@ -287,8 +308,8 @@ public record QueuePairConfig(
   /**
    * Returns a copy with another {@link #sendSges()}.
    *
-   * @param sendSges the most scatter/gather entries of a send request, from 0 to {@link
-   *     DeviceAttributes#maxSges}
+   * @param sendSges the maximum number of pieces (scatter/gather elements) of a send request, from
+   *     0 to {@link DeviceAttributes#maxSges}
    * @return the copy
    */
   public QueuePairConfig sendSges(int sendSges) {
@@ -298,8 +319,8 @@ public record QueuePairConfig(
   /**
    * Returns a copy with another {@link #receiveSges()}.
    *
-   * @param receiveSges the most scatter/gather entries of a receive request, from 0 to {@link
-   *     DeviceAttributes#maxSges}
+   * @param receiveSges the maximum number of pieces (scatter/gather elements) of a receive request,
+   *     from 0 to {@link DeviceAttributes#maxSges}
    * @return the copy
    */
   public QueuePairConfig receiveSges(int receiveSges) {
@@ -309,7 +330,7 @@ public record QueuePairConfig(
   /**
    * Returns a copy with another {@link #inlineBytes()}.
    *
-   * @param inlineBytes the most bytes that are copied into the request itself
+   * @param inlineBytes the maximum number of bytes that can be copied into the request itself
    * @return the copy
    */
   public QueuePairConfig inlineBytes(int inlineBytes) {
@@ -319,7 +340,8 @@ public record QueuePairConfig(
   /**
    * Returns a copy with another {@link #segmentHeaderBytes()}.
    *
-   * @param segmentHeaderBytes the longest header of a segmented send in bytes, 0 to 65535
+   * @param segmentHeaderBytes the maximum length in bytes of the header of a segmented send, 0 to
+   *     65535
    * @return the copy
    */
   public QueuePairConfig segmentHeaderBytes(int segmentHeaderBytes) {
@@ -329,7 +351,7 @@ public record QueuePairConfig(
   /**
    * Returns a copy with other {@link #flags()}.
    *
-   * @param flags what few devices can do besides
+   * @param flags special features, which few devices support
    * @return the copy
    */
   public QueuePairConfig flags(QueuePairFlag... flags) {
@@ -339,7 +361,7 @@ public record QueuePairConfig(
   /**
    * Returns a copy with another {@link #signalAll()}.
    *
-   * @param signalAll whether every send raises a completion
+   * @param signalAll whether every send creates a completion
    * @return the copy
    */
   public QueuePairConfig signalAll(boolean signalAll) {
@@ -349,8 +371,9 @@ public record QueuePairConfig(
   /**
    * Returns a copy with another {@link #mayOverrun()}.
    *
-   * @param mayOverrun true promises that never more completions are signalled and unpolled than the
-   *     completion queues hold; a completion queue that overruns loses completions for good
+   * @param mayOverrun true to skip the check of the length of the completion queues. The program
+   *     then promises that there are never more unpolled completions than a completion queue can
+   *     hold; a completion queue that overruns loses completions for good
    * @return the copy
    */
   public QueuePairConfig mayOverrun(boolean mayOverrun) {
@@ -359,7 +382,8 @@ public record QueuePairConfig(
 
   /**
    * Returns a copy with another {@link #sequenceNumber()}, for a protocol that prescribes it.
-   * Otherwise leave it to chance: the peer then drops packets of an earlier connection.
+   * Otherwise keep the random default: it makes the peer drop late packets of an earlier
+   * connection.
    *
    * @param sequenceNumber the packet sequence number of the first packet that is sent, 0 to
    *     0xffffff
@@ -371,10 +395,11 @@ public record QueuePairConfig(
   }
 
   /**
-   * A copy that makes an extended queue pair, {@code ibv_create_qp_ex}: the same requests are
-   * posted by {@code ibv_wr_*}, in several calls instead of one, all or none.
+   * Returns a copy that creates an extended queue pair, {@code ibv_create_qp_ex}. {@link
+   * SendRequests} has the same methods for it, but posts by {@code ibv_wr_*}, in several calls
+   * instead of one; either all requests of a batch are posted or none.
    *
-   * @param operations the operations that are to be posted; no others can be
+   * @param operations the operations that are to be posted; others are refused
    * @return the copy
    */
   public QueuePairConfig extended(SendOperation... operations) {
@@ -385,19 +410,22 @@ public record QueuePairConfig(
     return sequenceNumber.orElseGet(() -> ThreadLocalRandom.current().nextInt(1 << 24));
   }
 
-  /** Whether it has a send queue. */
+  /** Returns whether the queue pair has a send queue. */
   boolean sends() {
     return type != QueuePairType.XRC_RECEIVE && receiveHash == null;
   }
 
-  /** Whether it receives by a queue that it has, or shares. */
+  /** Returns whether the queue pair receives itself, through a queue of its own or a shared one. */
   boolean receives() {
     return type != QueuePairType.XRC_SEND
         && type != QueuePairType.XRC_RECEIVE
         && receiveHash == null;
   }
 
-  /** Refuses what the device does not offer, and what does not go together. */
+  /**
+   * Throws IllegalArgumentException if the device does not support something, or values contradict
+   * each other.
+   */
   void check(ProtectionDomain domain) {
     require("sendCompletions", sendCompletions != null, sends());
     require("receiveCompletions", receiveCompletions != null, receives());
@@ -438,21 +466,21 @@ public record QueuePairConfig(
       throw new IllegalArgumentException(
           "the "
               + sharedReceiveQueue
-              + " is of type XRC, which senders name and no queue pair has");
+              + " is of type XRC, which no queue pair can be created with; the sender names it in each request");
     }
   }
 
-  private void require(String name, boolean given, boolean wanted) {
-    if (given != wanted) {
+  private void require(String name, boolean given, boolean needed) {
+    if (given != needed) {
       throw new IllegalArgumentException(
           name
-              + (given ? " is given, must not be for " : " is missing, must be given for ")
+              + (given ? " is set, must not be set for " : " is not set, must be set for ")
               + type
               + (receiveHash == null ? "" : " with a receive hash"));
     }
   }
 
-  /** The lives that one of the domain lies within. */
+  /** Returns the lifetimes of the objects that a queue pair in this domain depends on. */
   List<Lifetime> dependsOn(ProtectionDomain domain) {
     return Stream.of(
             domain.lifetime(),
@@ -466,7 +494,7 @@ public record QueuePairConfig(
         .toList();
   }
 
-  /** Writes the attributes of one of the domain. */
+  /** Writes the attributes of a queue pair in this domain. */
   void write(MemorySegment init, ProtectionDomain domain, Arena arena) {
     MemorySegment cap = ibv_qp_init_attr_ex.cap(init);
     if (sends()) {
@@ -489,11 +517,11 @@ public record QueuePairConfig(
     if (sharedReceiveQueue != null) {
       ibv_qp_init_attr_ex.srq(init, sharedReceiveQueue.pointer());
     }
-    ibv_qp_init_attr_ex.comp_mask(init, writeFurther(init, domain, arena));
+    ibv_qp_init_attr_ex.comp_mask(init, writeExtended(init, domain, arena));
   }
 
-  /** Writes what only the extended struct has; returns its mask. */
-  private int writeFurther(MemorySegment init, ProtectionDomain domain, Arena arena) {
+  /** Writes the fields that only the extended struct has, and returns their mask. */
+  private int writeExtended(MemorySegment init, ProtectionDomain domain, Arena arena) {
     int mask = 0;
     if (xrcDomain == null) {
       mask |= rdma_h.IBV_QP_INIT_ATTR_PD();
@@ -523,7 +551,8 @@ public record QueuePairConfig(
   }
 
   /**
-   * No device of today inlines more than some hundred bytes; what it grants, it says at creation.
+   * A sanity limit: no present device allows more than some hundred bytes, and the device refuses
+   * what exceeds its own limit.
    */
   private static final int MAX_INLINE_BYTES = 1 << 16;
 }

@@ -21,11 +21,24 @@ import org.rdma4j.platform.Range;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /**
- * A shared receive queue, {@code struct ibv_srq}: receives that any of its queue pairs may use, so
- * that many connections need not each have enough of their own. The completion comes to the queue
- * pair whose message it was.
+ * A shared receive queue, {@code struct ibv_srq}: a queue of receive requests that many queue pairs
+ * use together, so that not every connection needs enough receives of its own.
  *
- * <p>All methods may be called from any thread. Closing it closes its queue pairs first.
+ * <pre>{@code
+ * SharedReceiveQueue shared = domain.createSharedReceiveQueue(256, 1);
+ * QueuePair queuePair =
+ *     domain.createQueuePair(QueuePairConfig.reliable(completionQueue).sharedReceiveQueue(shared));
+ *
+ * ReceiveRequests receives = shared.receiveRequests(16);
+ * receives.add(1).into(region, 0, 4096);
+ * receives.post();
+ * }</pre>
+ *
+ * <p>The completion of a receive appears on the completion queue of the queue pair that received
+ * the message, and carries the number of this queue pair.
+ *
+ * <p>All methods may be called from any thread. Closing a shared receive queue closes its queue
+ * pairs first.
  */
 public final class SharedReceiveQueue implements AutoCloseable {
   private final ProtectionDomain domain;
@@ -36,7 +49,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
   private final SharedReceiveQueueType type;
   private final ReceiveReservations places;
 
-  /** The handles that tag operations gave. */
+  /** The handles of tagged receives that tag operations have returned. */
   private final Set<Integer> tagHandles = ConcurrentHashMap.newKeySet();
 
   private int sges;
@@ -68,7 +81,8 @@ public final class SharedReceiveQueue implements AutoCloseable {
     config.check(domain.device());
     if (domain.hasThreadDomain()) {
       throw new IllegalStateException(
-          "a shared receive queue cannot be in a thread domain, as those who poll use it too");
+          "a shared receive queue cannot be in a thread domain, because threads that poll use it too;"
+              + " use a protection domain without a thread domain");
     }
     return Lifetime.whileAllOpen(config.dependsOn(domain), () -> createWhileOpen(domain, config));
   }
@@ -85,7 +99,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
                   .formatted(config.type(), config.depth(), config.sges()),
               Verbs.ibv_create_srq_ex(domain.device().context(), init));
       SharedReceiveQueue queue = new SharedReceiveQueue(domain, config, created);
-      // Some providers tell what they granted only when they are asked.
+      // Some providers do not return the granted capacities, and have to be queried.
       try {
         SharedReceiveQueueAttributes granted = queue.query();
         queue.sges = granted.sges();
@@ -99,7 +113,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
   }
 
   /**
-   * What it is.
+   * Returns the type of this queue.
    *
    * @return the type
    */
@@ -108,11 +122,13 @@ public final class SharedReceiveQueue implements AutoCloseable {
   }
 
   /**
-   * The number by which senders of extended reliable connections name it: {@code ibv_get_srq_num}.
+   * Returns the number by which the sender of an XRC connection names this queue: {@code
+   * ibv_get_srq_num}.
    *
    * @return the number
-   * @throws IllegalStateException if it is closed
-   * @throws RdmaException if it has none, on most devices where it is not EXTENDED
+   * @throws IllegalStateException if the queue is closed
+   * @throws RdmaException if the queue has no number; on most devices only queues of type XRC have
+   *     one
    */
   public int number() {
     return lifetime.whileOpen(
@@ -129,10 +145,10 @@ public final class SharedReceiveQueue implements AutoCloseable {
   }
 
   /**
-   * Queries it: {@code ibv_query_srq}.
+   * Queries the queue: {@code ibv_query_srq}.
    *
-   * @return its attributes as of now
-   * @throws IllegalStateException if it is closed
+   * @return its current attributes
+   * @throws IllegalStateException if the queue is closed
    * @throws RdmaException if the query fails
    */
   public SharedReceiveQueueAttributes query() {
@@ -150,12 +166,13 @@ public final class SharedReceiveQueue implements AutoCloseable {
   }
 
   /**
-   * Has the device raise an event once fewer than so many receives are posted: {@code
-   * ibv_modify_srq} with {@code IBV_SRQ_LIMIT}. It raises it once; set the limit anew for the next.
+   * Requests an asynchronous event when fewer receives than a limit are posted: {@code
+   * ibv_modify_srq} with {@code IBV_SRQ_LIMIT}. The device raises one event; call this method again
+   * for the next one.
    *
-   * @param limit how many, 0 for no event, to the depth
+   * @param limit the limit, from 0, which means no event, to the depth
    * @throws IllegalArgumentException if the limit is out of range
-   * @throws IllegalStateException if it is closed
+   * @throws IllegalStateException if the queue is closed
    * @throws RdmaException if the device refuses it
    */
   public void limit(int limit) {
@@ -163,13 +180,14 @@ public final class SharedReceiveQueue implements AutoCloseable {
   }
 
   /**
-   * Changes how many receives it holds: {@code ibv_modify_srq} with {@code IBV_SRQ_MAX_WR}.
+   * Changes how many receives the queue can hold: {@code ibv_modify_srq} with {@code
+   * IBV_SRQ_MAX_WR}.
    *
-   * @param depth how many, from 1 to {@link DeviceAttributes#maxSharedReceiveQueueRequests}; not
-   *     fewer than are posted
+   * @param depth the maximum number of receives, from 1 to {@link
+   *     DeviceAttributes#maxSharedReceiveQueueRequests}; at least as many as are posted
    * @throws IllegalArgumentException if the depth is out of range, or more than a completion queue
    *     of its queue pairs can hold
-   * @throws IllegalStateException if it is closed
+   * @throws IllegalStateException if the queue is closed
    * @throws RdmaException if the device refuses it
    */
   public void resize(int depth) {
@@ -201,21 +219,22 @@ public final class SharedReceiveQueue implements AutoCloseable {
   }
 
   /**
-   * How many receives it holds.
+   * Returns how many receives the queue can hold.
    *
-   * @return the number granted, at least what was asked for
+   * @return the granted depth, at least the one that the configuration asked for
    */
   public int depth() {
     return places.depth();
   }
 
   /**
-   * Makes room for receive requests, off-heap, which one thread builds in place and posts together.
+   * Creates a batch of receive requests in native memory, which one thread fills and posts in one
+   * call.
    *
-   * @param max the most requests to post in one call, from 1 to the depth
-   * @return the room, empty
+   * @param max the maximum number of requests in one post, from 1 to the depth
+   * @return the batch, empty
    * @throws IllegalArgumentException if the number is out of range
-   * @throws IllegalStateException if it is closed
+   * @throws IllegalStateException if the queue is closed
    */
   public ReceiveRequests receiveRequests(int max) {
     Range.check("max", max, 1, depth());
@@ -223,18 +242,19 @@ public final class SharedReceiveQueue implements AutoCloseable {
   }
 
   /**
-   * Makes room for operations on the tags of a TAG_MATCHING one, off-heap, which one thread builds
-   * in place and posts together.
+   * Creates a batch of tag operations in native memory, which one thread fills and posts in one
+   * call. The queue must be of type TAG_MATCHING.
    *
-   * @param max the most operations to post in one call, from 1 to {@link
+   * @param max the maximum number of operations in one post, from 1 to {@link
    *     SharedReceiveQueueConfig#maxTagOperations}
-   * @return the room, empty
+   * @return the batch, empty
    * @throws IllegalArgumentException if the number is out of range
-   * @throws IllegalStateException if it is closed, or not TAG_MATCHING
+   * @throws IllegalStateException if the queue is closed, or of another type
    */
   public TagOperations tagOperations(int max) {
     if (type != SharedReceiveQueueType.TAG_MATCHING) {
-      throw new IllegalStateException(this + " is " + type + ", must be TAG_MATCHING for this");
+      throw new IllegalStateException(
+          this + " is of type " + type + ", must be TAG_MATCHING for this");
     }
     Range.check("max", max, 1, places.maxTagOperations());
     RdmaDevice device = domain.device();
@@ -269,15 +289,15 @@ public final class SharedReceiveQueue implements AutoCloseable {
    * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if it is closed
+   * @throws IllegalStateException if the queue is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> queue);
   }
 
   /**
-   * Closes its queue pairs, then destroys it: {@code ibv_destroy_srq}. Does nothing if it is
-   * already closed.
+   * Closes the queue pairs of this queue, then destroys the queue: {@code ibv_destroy_srq}. Does
+   * nothing if it is already closed.
    *
    * @throws RdmaException if the destruction fails
    */

@@ -4,11 +4,12 @@ import java.lang.foreign.MemorySegment;
 import org.rdma4j.bindings.generated.ibv_srq_attr;
 
 /**
- * What a shared receive queue has: {@code struct ibv_srq_attr}.
+ * The attributes of a shared receive queue: {@code struct ibv_srq_attr}.
  *
- * @param depth the most receives that can be posted
- * @param sges the most scatter/gather entries of a receive
- * @param limit below how many posted receives an event is raised; 0 where none is, and after it was
+ * @param depth the maximum number of posted receives
+ * @param sges the maximum number of pieces (scatter/gather elements) of a receive
+ * @param limit the number of posted receives below which an event is raised; 0 if none is
+ *     requested, or it has been raised
  */
 public record SharedReceiveQueueAttributes(int depth, int sges, int limit) {
   static SharedReceiveQueueAttributes read(MemorySegment attributes) {

@@ -16,18 +16,19 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
 import org.rdma4j.verbs.attribute.TagMatchingCapabilities;
 
 /**
- * What a shared receive queue is created with: {@code struct ibv_srq_init_attr_ex}. Immutable; each
- * method that takes a value returns a changed copy.
+ * The attributes that a shared receive queue is created with: {@code struct ibv_srq_init_attr_ex}.
+ * Instances are immutable; each method that takes a value returns a changed copy.
  *
- * @param type what it is; default BASIC
- * @param depth the most receives that can be posted
- * @param sges the most scatter/gather entries of a receive; default 1
- * @param completions where it is told how receives ended; null for BASIC, where that is the queue
- *     of the queue pair
- * @param xrcDomain the domain of one of type XRC; null for others
- * @param maxTags the most tagged receives of a TAG_MATCHING one; 0 for others
- * @param maxTagOperations the most outstanding {@link TagOperations} of a TAG_MATCHING one; 0 for
- *     others
+ * @param type the type of the queue; default BASIC
+ * @param depth the maximum number of posted receives
+ * @param sges the maximum number of pieces (scatter/gather elements) of a receive; default 1
+ * @param completions the completion queue of the receives; null for type BASIC, whose receives
+ *     complete on the queues of the queue pairs
+ * @param xrcDomain the XRC domain of a queue of type XRC; null for other types
+ * @param maxTags the maximum number of tagged receives of a queue of type TAG_MATCHING; 0 for other
+ *     types
+ * @param maxTagOperations the maximum number of outstanding {@link TagOperations} of a queue of
+ *     type TAG_MATCHING; 0 for other types
  */
 public record SharedReceiveQueueConfig(
     SharedReceiveQueueType type,
@@ -38,33 +39,34 @@ public record SharedReceiveQueueConfig(
     int maxTags,
     int maxTagOperations) {
   /**
-   * Checks that each type has what it needs, and no other.
+   * Checks that what the type requires is set, and nothing else.
    *
-   * @throws IllegalArgumentException if something is missing or too much
+   * @throws IllegalArgumentException if a required value is not set, or a value is set that the
+   *     type does not use
    */
   public SharedReceiveQueueConfig {
-    boolean extended = type == SharedReceiveQueueType.XRC;
+    boolean xrc = type == SharedReceiveQueueType.XRC;
     boolean tagMatching = type == SharedReceiveQueueType.TAG_MATCHING;
-    require("completions", type, completions != null, extended || tagMatching);
-    require("xrcDomain", type, xrcDomain != null, extended);
+    require("completions", type, completions != null, xrc || tagMatching);
+    require("xrcDomain", type, xrcDomain != null, xrc);
     require("maxTags", type, maxTags != 0, tagMatching);
     require("maxTagOperations", type, maxTagOperations != 0, tagMatching);
   }
 
   private static void require(
-      String name, SharedReceiveQueueType type, boolean given, boolean wanted) {
-    if (given != wanted) {
+      String name, SharedReceiveQueueType type, boolean given, boolean needed) {
+    if (given != needed) {
       throw new IllegalArgumentException(
           name
-              + (given ? " is given, must not be for " : " is missing, must be given for ")
+              + (given ? " is set, must not be set for " : " is not set, must be set for ")
               + type);
     }
   }
 
   /**
-   * A queue for the queue pairs that are created with it, of receives of one piece.
+   * Returns the configuration of a queue of type BASIC, whose receives have one piece.
    *
-   * @param depth the most receives that can be posted, from 1 to {@link
+   * @param depth the maximum number of posted receives, from 1 to {@link
    *     DeviceAttributes#maxSharedReceiveQueueRequests}
    * @return the configuration
    */
@@ -75,8 +77,8 @@ public record SharedReceiveQueueConfig(
   /**
    * Returns a copy with another {@link #sges()}.
    *
-   * @param sges the most scatter/gather entries of a receive, from 1 to {@link
-   *     DeviceAttributes#maxSharedReceiveQueueSges}
+   * @param sges the maximum number of pieces (scatter/gather elements) of a receive, from 1 to
+   *     {@link DeviceAttributes#maxSharedReceiveQueueSges}
    * @return the copy
    */
   public SharedReceiveQueueConfig sges(int sges) {
@@ -85,11 +87,11 @@ public record SharedReceiveQueueConfig(
   }
 
   /**
-   * A copy for extended reliable connections, whose senders name the queue by its {@link
+   * Returns a copy of type XRC: the sender of an XRC connection names the queue by its {@link
    * SharedReceiveQueue#number}.
    *
-   * @param xrcDomain the domain of the receiving queue pairs
-   * @param completions where it is told how receives ended; has to hold as many as the queue
+   * @param xrcDomain the XRC domain of the receiving queue pairs
+   * @param completions the completion queue of the receives; it must have room for all of them
    * @return the copy
    */
   public SharedReceiveQueueConfig extended(XrcDomain xrcDomain, CompletionQueue completions) {
@@ -98,12 +100,13 @@ public record SharedReceiveQueueConfig(
   }
 
   /**
-   * A copy that matches messages to receives by their tag.
+   * Returns a copy of type TAG_MATCHING: the device matches messages to receives by their tags.
    *
-   * @param completions where it is told how receives and tag operations ended; has to hold as many
-   *     as the queue, the tags and the operations together
-   * @param maxTags the most tagged receives, from 1 to {@link TagMatchingCapabilities#maxTags}
-   * @param maxTagOperations the most outstanding operations, from 1 to {@link
+   * @param completions the completion queue of the receives and the tag operations; it must have
+   *     room for all receives, tagged receives and operations together
+   * @param maxTags the maximum number of tagged receives, from 1 to {@link
+   *     TagMatchingCapabilities#maxTags}
+   * @param maxTagOperations the maximum number of outstanding operations, from 1 to {@link
    *     TagMatchingCapabilities#maxOperations}
    * @return the copy
    */
@@ -119,7 +122,7 @@ public record SharedReceiveQueueConfig(
         maxTagOperations);
   }
 
-  /** Refuses what the device does not offer. */
+  /** Throws IllegalArgumentException if the device does not support something. */
   void check(RdmaDevice device) {
     DeviceAttributes limits = device.limits();
     Range.check("depth", depth, 1, limits.maxSharedReceiveQueueRequests());
@@ -134,7 +137,7 @@ public record SharedReceiveQueueConfig(
     Range.check("maxTagOperations", maxTagOperations, 0, Integer.MAX_VALUE);
   }
 
-  /** The lives that one of the domain lies within. */
+  /** Returns the lifetimes of the objects that a queue in this domain depends on. */
   List<Lifetime> dependsOn(ProtectionDomain domain) {
     return Stream.of(
             domain.lifetime(),
@@ -144,7 +147,7 @@ public record SharedReceiveQueueConfig(
         .toList();
   }
 
-  /** Writes the attributes of one of the domain. */
+  /** Writes the attributes of a queue in this domain. */
   void write(MemorySegment init, ProtectionDomain domain) {
     MemorySegment attributes = ibv_srq_init_attr_ex.attr(init);
     ibv_srq_attr.max_wr(attributes, depth);

@@ -11,10 +11,12 @@ import org.rdma4j.datapath.HotCall;
 import org.rdma4j.datapath.RawMemory;
 
 /**
- * Operations on the tags of a shared receive queue, {@code struct ibv_ops_wr}, built in place in
- * native memory and posted together:
+ * A batch of tag operations on a shared receive queue, {@code struct ibv_ops_wr}: they are built in
+ * place in native memory and posted in one call. A tagged receive takes only messages whose tag
+ * matches.
  *
  * <pre>{@code
+ * TagOperations operations = queue.tagOperations(16);
  * operations.add(1).tag(42, -1, 7).into(region, 0, 4096);
  * operations.post();
  * int handle = operations.handle(0);
@@ -22,9 +24,10 @@ import org.rdma4j.datapath.RawMemory;
  * operations.post();
  * }</pre>
  *
- * <p>It belongs to the first thread that uses it, until that calls {@link #release}: use by another
- * throws IllegalStateException. After the queue is closed every method throws
- * IllegalStateException; a close in the middle of a post waits until that returns.
+ * <p>A batch belongs to the first thread that uses it, until that thread calls {@link #release}; if
+ * another thread uses it, IllegalStateException is thrown. After the queue is closed, every method
+ * throws IllegalStateException. If the queue is closed during a post, the close waits until the
+ * post returns.
  */
 // Users cannot name the superclass, nor call it: its members are protected, and this is final.
 @SuppressWarnings("exports")
@@ -47,14 +50,17 @@ public final class TagOperations extends HotCall {
   private static final int TAG_ADD = rdma_h.IBV_WR_TAG_ADD();
   private static final int TAG_DEL = rdma_h.IBV_WR_TAG_DEL();
   private static final int TAG_SYNC = rdma_h.IBV_WR_TAG_SYNC();
-  private static final long LONGEST = 0xffff_ffffL;
+  private static final long MAX_LENGTH = 0xffff_ffffL;
 
   private final Set<Integer> tagHandles;
   private final int max;
   private final int maxPieces;
   private final long stride;
 
-  /** The place of what tells a refused operation, then the operations, each before its list. */
+  /**
+   * First 8 bytes for the pointer to a refused operation, then the operations, each with its list
+   * of pieces.
+   */
   private final MemorySegment memory;
 
   private final int[] handles;
@@ -63,13 +69,13 @@ public final class TagOperations extends HotCall {
   private int posted;
 
   /**
-   * Room for operations.
+   * Creates an empty batch.
    *
-   * @param target what posts them
-   * @param max how many
-   * @param maxPieces of a tagged receive
-   * @param tagHandles the handles that operations on the queue gave: a provider would look others
-   *     up where there is nothing
+   * @param target the function that posts the operations
+   * @param max the maximum number of operations
+   * @param maxPieces the maximum number of pieces of a tagged receive
+   * @param tagHandles the handles that operations on the queue have returned; a provider uses a
+   *     handle as an array index without checking it
    */
   TagOperations(Target target, int max, int maxPieces, Set<Integer> tagHandles) {
     super(target);
@@ -82,17 +88,20 @@ public final class TagOperations extends HotCall {
   }
 
   /**
-   * Begins the next operation, {@code IBV_WR_TAG_SYNC}, which does nothing unless more is said.
+   * Begins the next operation. Until other methods change it, the operation is an {@code
+   * IBV_WR_TAG_SYNC} that does nothing.
    *
-   * @param id what its completion is to carry
+   * @param id the number that identifies the operation in its completion
    * @return this
-   * @throws IllegalStateException if the room is full, or not this thread's
+   * @throws IllegalStateException if the batch is full, or another thread owns it
    */
   public TagOperations add(long id) {
     own();
     if (added == max) {
       throw new IllegalStateException(
-          "all " + max + " operations of the room are in use: post() them, or make more room");
+          "all "
+              + max
+              + " operations of the batch are in use; call post(), or create a larger batch");
     }
     long operation = address(added);
     RawMemory.putLong(operation + WR_ID, id);
@@ -109,12 +118,12 @@ public final class TagOperations extends HotCall {
   }
 
   /**
-   * Makes the operation one that adds a receive for messages of a tag, {@code IBV_WR_TAG_ADD};
-   * {@link #into} gives it memory. Its {@link #handle} is known after the post.
+   * Makes the operation add a tagged receive, {@code IBV_WR_TAG_ADD}. {@link #into} adds its
+   * memory. After the post, {@link #handle} returns its handle.
    *
    * @param tag the tag
-   * @param mask which bits of the tag a message must have alike
-   * @param receiveId what the completion of the receive is to carry
+   * @param mask the bits of the tag that a message must have in common with it
+   * @param receiveId the number that identifies the receive in its completion
    * @return this
    * @throws IllegalStateException if there is no operation, or another thread owns this batch
    */
@@ -128,14 +137,16 @@ public final class TagOperations extends HotCall {
   }
 
   /**
-   * Adds memory for the message of a {@link #tag}.
+   * Adds a piece of memory (scatter/gather element) to a tagged receive.
    *
-   * @param region where to write, a region of the queue's domain with LOCAL_WRITE
-   * @param offset the first byte within the region
-   * @param length how many bytes, 0 to 4 GiB - 1
+   * @param region the memory region that contains the piece; it must belong to the queue's
+   *     protection domain and have LOCAL_WRITE
+   * @param offset the offset of the piece in the region, in bytes
+   * @param length the length of the piece in bytes, 0 to 4 GiB - 1
    * @return this
    * @throws IndexOutOfBoundsException if the piece does not lie within the region
-   * @throws IllegalArgumentException if the operation has as many pieces as the device allows
+   * @throws IllegalArgumentException if the operation already has the maximum number of pieces, or
+   *     the length is out of range
    * @throws IllegalStateException if there is no operation, the region is closed, or another thread
    *     owns this batch
    */
@@ -146,9 +157,9 @@ public final class TagOperations extends HotCall {
       throw new IllegalArgumentException(
           "a tagged receive of this queue has at most " + maxPieces + " pieces");
     }
-    if (length > LONGEST) {
+    if (length > MAX_LENGTH) {
       throw new IllegalArgumentException(
-          "length is " + length + ", must be at most " + LONGEST + " bytes");
+          "length is " + length + ", must be at most " + MAX_LENGTH + " bytes");
     }
     long address = region.addressOf(offset, length);
     if (length != 0) {
@@ -163,18 +174,18 @@ public final class TagOperations extends HotCall {
   }
 
   /**
-   * Makes the operation one that removes a tagged receive, {@code IBV_WR_TAG_DEL}.
+   * Makes the operation remove a tagged receive, {@code IBV_WR_TAG_DEL}.
    *
-   * @param handle what {@link #handle} said when it was posted
+   * @param handle the value that {@link #handle} returned for the tagged receive
    * @return this
-   * @throws IllegalArgumentException if no operation on this queue has given that handle
+   * @throws IllegalArgumentException if no operation on this queue has returned this handle
    * @throws IllegalStateException if there is no operation, or another thread owns this batch
    */
   public TagOperations remove(int handle) {
     long operation = current();
     if (!tagHandles.contains(handle)) {
       throw new IllegalArgumentException(
-          "handle is " + handle + ", must be one that an operation on this queue has given");
+          "handle is " + handle + ", must be one that an operation on this queue has returned");
     }
     RawMemory.putInt(operation + OPCODE, TAG_DEL);
     RawMemory.putInt(operation + HANDLE, handle);
@@ -182,10 +193,11 @@ public final class TagOperations extends HotCall {
   }
 
   /**
-   * Tells the device how many messages without a matching receive this process has taken, {@code
-   * IBV_OPS_TM_SYNC}; until it knows of all, it matches none.
+   * Tells the device how many messages without a matching receive this process has received, {@code
+   * IBV_OPS_TM_SYNC}. The device matches no messages until it knows that the process has received
+   * all of these.
    *
-   * @param unexpected how many completions of such messages were polled so far
+   * @param unexpected the number of completions of such messages that were polled so far
    * @return this
    * @throws IllegalStateException if there is no operation, or another thread owns this batch
    */
@@ -196,7 +208,7 @@ public final class TagOperations extends HotCall {
   }
 
   /**
-   * Has the operation raise a completion, {@code IBV_OPS_SIGNALED}.
+   * Makes the operation create a completion, {@code IBV_OPS_SIGNALED}.
    *
    * @return this
    * @throws IllegalStateException if there is no operation, or another thread owns this batch
@@ -207,11 +219,12 @@ public final class TagOperations extends HotCall {
   }
 
   /**
-   * Posts the operations in one call, {@code ibv_post_srq_ops}, and empties the room.
+   * Posts the operations in one call, {@code ibv_post_srq_ops}, and empties the batch. Returns
+   * without a call if there are none.
    *
-   * @return how many were posted; 0, without a call, where there are none
-   * @throws PostException if the provider refuses one, ENOMEM where there is no room for more; it
-   *     and those after it are kept
+   * @return the number of operations that were posted
+   * @throws PostException if the provider refuses an operation: ENOMEM if too many are outstanding;
+   *     this operation and those after it are kept
    * @throws IllegalStateException if the queue is closed, or another thread owns this batch; the
    *     operations are kept
    */
@@ -247,12 +260,12 @@ public final class TagOperations extends HotCall {
   }
 
   /**
-   * The handle of a tagged receive of the last post, {@code tm.handle}.
+   * Returns the handle of a tagged receive of the last post, {@code tm.handle}.
    *
-   * @param index which of the operations that were posted, from 0
+   * @param index the index of its operation among those that were posted, from 0
    * @return the handle, for {@link #remove}
-   * @throws IndexOutOfBoundsException if the last post had fewer
-   * @throws IllegalStateException if the thread is the wrong one, or the queue is closed
+   * @throws IndexOutOfBoundsException if the last post had fewer operations
+   * @throws IllegalStateException if another thread owns this batch, or the queue is closed
    */
   public int handle(int index) {
     own();
@@ -260,16 +273,16 @@ public final class TagOperations extends HotCall {
   }
 
   /**
-   * How many operations wait to be posted.
+   * Returns the number of operations in this batch, which {@link #post} will post.
    *
-   * @return the number
+   * @return the number of operations
    */
   public int size() {
     return added - firstKept;
   }
 
   /**
-   * Drops the operations that wait to be posted.
+   * Drops the operations in this batch.
    *
    * @throws IllegalStateException if the queue is closed, or another thread owns this batch
    */
@@ -280,7 +293,8 @@ public final class TagOperations extends HotCall {
   }
 
   /**
-   * Gives it up, so that the next thread that adds to it, posts or clears it owns it.
+   * Ends the ownership of this batch by the current thread. The next thread that uses it becomes
+   * its owner.
    *
    * @throws IllegalStateException if the queue is closed, or another thread owns this batch
    */
@@ -297,7 +311,7 @@ public final class TagOperations extends HotCall {
   private long current() {
     check();
     if (size() == 0) {
-      throw new IllegalStateException("there is no operation to describe: add(id) begins one");
+      throw new IllegalStateException("the batch has no operation to change; call add(id) first");
     }
     return address(added - 1);
   }

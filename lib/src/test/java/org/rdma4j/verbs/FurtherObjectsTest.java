@@ -281,36 +281,36 @@ final class FurtherObjectsTest {
   @Test
   void whatDoesNotGoTogetherIsRefusedBefore() {
     refusedBefore(
-        "sendCompletions is missing",
+        "sendCompletions is not set, must be set",
         () ->
             domain.createQueuePair(
                 QueuePairConfig.of(QueuePairType.RELIABLE_CONNECTION, null, completions)));
     refusedBefore(
-        "receiveCompletions is given",
+        "receiveCompletions is set, must not be set",
         () ->
             domain.createQueuePair(
                 QueuePairConfig.of(QueuePairType.XRC_SEND, completions, completions)));
     refusedBefore(
-        "xrcDomain is missing",
+        "xrcDomain is not set, must be set",
         () -> domain.createQueuePair(QueuePairConfig.of(QueuePairType.XRC_RECEIVE, null, null)));
     SharedReceiveQueue shared = domain.createSharedReceiveQueue(8, 1);
     refusedBefore(
-        "sharedReceiveQueue is given",
+        "sharedReceiveQueue is set, must not be set",
         () ->
             domain.createQueuePair(
                 QueuePairConfig.xrcSend(completions).sharedReceiveQueue(shared)));
     refusedBefore(
-        "completions is missing",
+        "completions is not set, must be set",
         () ->
             new SharedReceiveQueueConfig(
                 SharedReceiveQueueType.TAG_MATCHING, 1, 1, null, null, 1, 1));
     refusedBefore(
-        "xrcDomain is missing",
+        "xrcDomain is not set, must be set",
         () ->
             new SharedReceiveQueueConfig(
                 SharedReceiveQueueType.XRC, 1, 1, completions, null, 0, 0));
     refusedBefore(
-        "maxTags is given",
+        "maxTags is set, must not be set",
         () -> new SharedReceiveQueueConfig(SharedReceiveQueueType.BASIC, 1, 1, null, null, 1, 0));
     refusedBefore("depth is 0", () -> domain.createWorkQueue(WorkQueueConfig.of(completions, 0)));
   }
