@@ -16,11 +16,16 @@ import org.rdma4j.verbs.address.AddressVector;
 import org.rdma4j.verbs.address.GlobalRoutingHeader;
 
 /**
- * An address handle, {@code struct ibv_ah}: the way to a port, for datagrams. Many queue pairs of
- * its domain may use it, and one queue pair many of them.
+ * An address handle, {@code struct ibv_ah}: the path to a remote port, for datagrams. All queue
+ * pairs of its protection domain can use it, and a queue pair can use many address handles.
  *
- * <p>All methods may be called from any thread. A datagram that points to a closed one is not
- * posted.
+ * <pre>{@code
+ * AddressHandle handle = domain.createAddressHandle(vector);
+ * requests.add(1).send().from(region, 0, 64).to(handle, remoteQueuePairNumber, queueKey);
+ * }</pre>
+ *
+ * <p>All methods may be called from any thread. A post of a datagram whose address handle is closed
+ * throws IllegalStateException.
  */
 public final class AddressHandle implements AutoCloseable {
   private final ProtectionDomain domain;
@@ -70,12 +75,16 @@ public final class AddressHandle implements AutoCloseable {
           .lifetime()
           .whileOpen(
               () -> {
-                // It returns -1 with or without an errno.
+                // It returns -1 and may leave errno unset.
                 if (rdma_h.ibv_init_ah_from_wc(
                         device.context(), (byte) port, completion, header, attributes)
                     != 0) {
                   throw new RdmaException(
-                      "ibv_init_ah_from_wc", 0, "no GID of port " + port + " is its destination");
+                      "ibv_init_ah_from_wc",
+                      0,
+                      "no GID of port "
+                          + port
+                          + " is the destination of the datagram; name the port that received it");
                 }
                 return true;
               });
@@ -104,9 +113,9 @@ public final class AddressHandle implements AutoCloseable {
   }
 
   /**
-   * Where it leads.
+   * Returns the address vector that this handle was created from.
    *
-   * @return the address vector that it was created from
+   * @return the address vector
    */
   public AddressVector vector() {
     return vector;
@@ -133,8 +142,8 @@ public final class AddressHandle implements AutoCloseable {
   }
 
   /**
-   * Destroys it, {@code ibv_destroy_ah}, once no thread is inside a post that uses it. Does nothing
-   * if it is already closed.
+   * Destroys the address handle, {@code ibv_destroy_ah}, after waiting for posts in progress that
+   * use it. Does nothing if it is already closed.
    *
    * @throws RdmaException if the destruction fails
    */
@@ -143,12 +152,12 @@ public final class AddressHandle implements AutoCloseable {
     lifetime.close();
   }
 
-  /** What a request that points to this keeps beside the pointer. */
+  /** Returns the referent, which a request keeps in addition to the pointer. */
   Referent referent() {
     return referent;
   }
 
-  /** The pointer, for requests that keep the referent beside it. */
+  /** Returns the pointer, for requests that also keep the referent. */
   long address() {
     return handle.address();
   }

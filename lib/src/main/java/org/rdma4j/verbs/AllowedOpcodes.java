@@ -3,7 +3,9 @@ package org.rdma4j.verbs;
 import java.util.Set;
 import org.rdma4j.datapath.SendLayout;
 
-/** The opcodes that a queue pair's type and its operations allow, as a bit for each. */
+/**
+ * The opcodes that the type of a queue pair and its operations allow, with a bit for each opcode.
+ */
 final class AllowedOpcodes {
   private AllowedOpcodes() {}
 
@@ -11,17 +13,17 @@ final class AllowedOpcodes {
     long allowed = of(queuePair.type(), queuePair.segmentHeaderBytes() > 0);
     Set<SendOperation> operations = queuePair.sendOperations();
     if (operations.isEmpty()) {
-      // Struct ibv_send_wr has no place for its bytes.
+      // Struct ibv_send_wr has no field for the bytes of an atomic write.
       return allowed & ~(1L << SendLayout.ATOMIC_WRITE);
     }
-    long asked = 0;
+    long requested = 0;
     for (SendOperation operation : operations) {
-      asked |= 1L << opcode(operation);
+      requested |= 1L << opcode(operation);
     }
-    return asked & allowed;
+    return requested & allowed;
   }
 
-  /** The opcode of the requests that an operation allows. */
+  /** Returns the opcode of the requests that an operation allows. */
   static int opcode(SendOperation operation) {
     return switch (operation) {
       case WRITE -> SendLayout.RDMA_WRITE;

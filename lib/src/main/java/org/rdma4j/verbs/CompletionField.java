@@ -4,13 +4,13 @@ import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
 /**
- * What an extended completion queue is to tell beside id and status: {@code enum
- * ibv_create_cq_wc_flags}.
+ * A field of the completions of an extended completion queue, in addition to the id, the status and
+ * the opcode: {@code enum ibv_create_cq_wc_flags}.
  */
 public enum CompletionField implements NativeConstant {
-  /** How many bytes were received: {@code IBV_WC_EX_WITH_BYTE_LEN}. */
+  /** The number of bytes that were received: {@code IBV_WC_EX_WITH_BYTE_LEN}. */
   BYTE_LENGTH(rdma_h.IBV_WC_EX_WITH_BYTE_LEN()),
-  /** Immediate data, and the key that was invalidated: {@code IBV_WC_EX_WITH_IMM}. */
+  /** The immediate data, or the key that was invalidated: {@code IBV_WC_EX_WITH_IMM}. */
   IMMEDIATE(rdma_h.IBV_WC_EX_WITH_IMM()),
   /** The number of the queue pair: {@code IBV_WC_EX_WITH_QP_NUM}. */
   QUEUE_PAIR_NUMBER(rdma_h.IBV_WC_EX_WITH_QP_NUM()),
@@ -20,18 +20,24 @@ public enum CompletionField implements NativeConstant {
   SOURCE_LID(rdma_h.IBV_WC_EX_WITH_SLID()),
   /** The service level: {@code IBV_WC_EX_WITH_SL}. */
   SERVICE_LEVEL(rdma_h.IBV_WC_EX_WITH_SL()),
-  /** Which local identifier the datagram was sent to: {@code IBV_WC_EX_WITH_DLID_PATH_BITS}. */
+  /**
+   * The path bits of the local identifier that the datagram was sent to: {@code
+   * IBV_WC_EX_WITH_DLID_PATH_BITS}.
+   */
   DESTINATION_LID_PATH_BITS(rdma_h.IBV_WC_EX_WITH_DLID_PATH_BITS()),
-  /** When the device completed it, in its own time: {@code IBV_WC_EX_WITH_COMPLETION_TIMESTAMP}. */
+  /**
+   * When the request completed, by the clock of the device: {@code
+   * IBV_WC_EX_WITH_COMPLETION_TIMESTAMP}.
+   */
   TIMESTAMP(rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP()),
-  /** The VLAN that the packet came by: {@code IBV_WC_EX_WITH_CVLAN}. */
+  /** The VLAN of the received packet: {@code IBV_WC_EX_WITH_CVLAN}. */
   VLAN(rdma_h.IBV_WC_EX_WITH_CVLAN()),
-  /** The tag of the flow rule that the packet met: {@code IBV_WC_EX_WITH_FLOW_TAG}. */
+  /** The tag of the flow rule that the packet matched: {@code IBV_WC_EX_WITH_FLOW_TAG}. */
   FLOW_TAG(rdma_h.IBV_WC_EX_WITH_FLOW_TAG()),
-  /** The tag of a message that was matched by it: {@code IBV_WC_EX_WITH_TM_INFO}. */
+  /** The tag of a message that matched a tagged receive: {@code IBV_WC_EX_WITH_TM_INFO}. */
   TAG(rdma_h.IBV_WC_EX_WITH_TM_INFO()),
   /**
-   * When the device completed it, in the time of day: {@code
+   * When the request completed, by the wall clock: {@code
    * IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK}.
    */
   WALL_CLOCK(rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK());

@@ -3,7 +3,7 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** What a work completion completes: {@code enum ibv_wc_opcode}. */
+/** The kind of operation that a work completion reports: {@code enum ibv_wc_opcode}. */
 public enum CompletionOpcode implements NativeConstant {
   /** A send: {@code IBV_WC_SEND}. */
   SEND(rdma_h.IBV_WC_SEND()),
@@ -27,21 +27,21 @@ public enum CompletionOpcode implements NativeConstant {
   RECEIVE(rdma_h.IBV_WC_RECV()),
   /** A receive used up by an RDMA write with immediate data: {@code IBV_WC_RECV_RDMA_WITH_IMM}. */
   RECEIVE_RDMA_WITH_IMMEDIATE(rdma_h.IBV_WC_RECV_RDMA_WITH_IMM()),
-  /** A tag list entry added: {@code IBV_WC_TM_ADD}. */
+  /** The addition of a tagged receive: {@code IBV_WC_TM_ADD}. */
   TAG_MATCHING_ADD(rdma_h.IBV_WC_TM_ADD()),
-  /** A tag list entry deleted: {@code IBV_WC_TM_DEL}. */
+  /** The removal of a tagged receive: {@code IBV_WC_TM_DEL}. */
   TAG_MATCHING_DELETE(rdma_h.IBV_WC_TM_DEL()),
-  /** A tag list synchronised: {@code IBV_WC_TM_SYNC}. */
+  /** The synchronization of the list of tags: {@code IBV_WC_TM_SYNC}. */
   TAG_MATCHING_SYNC(rdma_h.IBV_WC_TM_SYNC()),
   /** A tagged receive: {@code IBV_WC_TM_RECV}. */
   TAG_MATCHING_RECEIVE(rdma_h.IBV_WC_TM_RECV()),
   /** A receive of a message without a tag: {@code IBV_WC_TM_NO_TAG}. */
   TAG_MATCHING_NO_TAG(rdma_h.IBV_WC_TM_NO_TAG()),
-  /** Of the driver: {@code IBV_WC_DRIVER1}. */
+  /** An operation that only the provider defines: {@code IBV_WC_DRIVER1}. */
   DRIVER1(rdma_h.IBV_WC_DRIVER1()),
-  /** Of the driver: {@code IBV_WC_DRIVER2}. */
+  /** An operation that only the provider defines: {@code IBV_WC_DRIVER2}. */
   DRIVER2(rdma_h.IBV_WC_DRIVER2()),
-  /** Of the driver: {@code IBV_WC_DRIVER3}. */
+  /** An operation that only the provider defines: {@code IBV_WC_DRIVER3}. */
   DRIVER3(rdma_h.IBV_WC_DRIVER3());
 
   private final int value;

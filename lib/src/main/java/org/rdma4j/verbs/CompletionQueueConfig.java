@@ -5,18 +5,18 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /**
- * What a completion queue is created with: {@code struct ibv_cq_init_attr_ex}. Immutable; each
- * method that takes a value returns a changed copy.
+ * The attributes that a completion queue is created with: {@code struct ibv_cq_init_attr_ex}.
+ * Instances are immutable; each method that takes a value returns a changed copy.
  *
- * @param entries how many completions it holds at least, from 1 to {@link
+ * @param entries the minimum number of completions that the queue can hold, from 1 to {@link
  *     DeviceAttributes#maxCompletionQueueEntries}
- * @param channel where its events arrive, which closes the queue when it is closed; null, the
- *     default, for none
- * @param vector which of the device's completion vectors raises its events, from 0 to {@link
- *     RdmaDevice#completionVectors} - 1; default 0
- * @param fields what an extended queue, {@code ibv_create_cq_ex}, tells of a completion beside id,
- *     status and opcode; null, the default, for a plain queue, {@code ibv_create_cq}, which tells
- *     all that {@code struct ibv_wc} has
+ * @param channel the channel on which events of the queue arrive; closing the channel closes the
+ *     queue. Null, the default, for no events
+ * @param vector the index of the completion vector (interrupt) of the device that raises the
+ *     events, from 0 to {@link RdmaDevice#completionVectors} - 1; default 0
+ * @param fields the fields of completions of an extended queue, {@code ibv_create_cq_ex}, in
+ *     addition to the id, the status and the opcode; null, the default, for a plain queue, {@code
+ *     ibv_create_cq}, whose completions have all fields of {@code struct ibv_wc}
  */
 public record CompletionQueueConfig(
     int entries,
@@ -29,10 +29,10 @@ public record CompletionQueueConfig(
   }
 
   /**
-   * A plain queue without a channel.
+   * Returns the configuration of a plain queue without a channel.
    *
-   * @param entries how many completions it holds at least
-   * @return the configuration, everything else at its default
+   * @param entries the minimum number of completions that the queue can hold
+   * @return the configuration, with the default of everything else
    */
   public static CompletionQueueConfig of(int entries) {
     return new CompletionQueueConfig(entries, null, 0, null);
@@ -41,7 +41,7 @@ public record CompletionQueueConfig(
   /**
    * Returns a copy with another {@link #channel()}.
    *
-   * @param channel where its events arrive; null for none
+   * @param channel the channel on which events of the queue arrive; null for no events
    * @return the copy
    */
   public CompletionQueueConfig channel(@Nullable CompletionChannel channel) {
@@ -51,7 +51,7 @@ public record CompletionQueueConfig(
   /**
    * Returns a copy with another {@link #vector()}.
    *
-   * @param vector which of the device's completion vectors raises its events
+   * @param vector the index of the completion vector of the device that raises the events
    * @return the copy
    */
   public CompletionQueueConfig vector(int vector) {
@@ -59,9 +59,9 @@ public record CompletionQueueConfig(
   }
 
   /**
-   * A copy that makes an extended queue.
+   * Returns a copy that creates an extended queue.
    *
-   * @param fields what it tells of a completion; what is not among them reads as 0
+   * @param fields the fields of its completions; other fields are 0
    * @return the copy
    */
   public CompletionQueueConfig extended(CompletionField... fields) {

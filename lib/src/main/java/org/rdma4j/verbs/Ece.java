@@ -4,13 +4,13 @@ import java.lang.foreign.MemorySegment;
 import org.rdma4j.bindings.generated.ibv_ece;
 
 /**
- * What both ends of a connection agree on beyond the standard, enhanced connection establishment:
- * {@code struct ibv_ece}. Each end gives the other what its queue pair offers, and sets what both
- * know before it leaves INIT.
+ * Options of enhanced connection establishment (ECE), vendor-specific features that both sides of a
+ * connection agree on: {@code struct ibv_ece}. Each side sends the options of its queue pair to the
+ * other, and sets those that both support before the queue pair leaves INIT.
  *
- * @param vendorId who defines the options, an OUI of IEEE; 0 where nothing is offered
+ * @param vendorId the vendor that defines the options, as its IEEE OUI; 0 if none are offered
  * @param options the options, as the vendor defines them
- * @param compatibilityMask {@code comp_mask}, which says how far the options can be read
+ * @param compatibilityMask {@code comp_mask}: which version of the options this is
  */
 public record Ece(int vendorId, int options, int compatibilityMask) {
   static Ece read(MemorySegment ece) {

@@ -15,10 +15,10 @@ import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.platform.SameDevice;
 
 /**
- * A table of work queues, {@code struct ibv_rwq_ind_table}: receive side scaling spreads packets
- * over its entries by a hash of theirs, see {@link ReceiveHash}.
+ * A table of work queues, {@code struct ibv_rwq_ind_table}. Receive side scaling spreads packets
+ * over the entries of the table by a hash of the packet, see {@link ReceiveHash}.
  *
- * <p>All methods may be called from any thread. Closing a work queue closes the tables that have
+ * <p>All methods may be called from any thread. Closing a work queue closes the tables that contain
  * it.
  */
 public final class IndirectionTable implements AutoCloseable {
@@ -48,7 +48,7 @@ public final class IndirectionTable implements AutoCloseable {
   static IndirectionTable create(RdmaDevice device, List<WorkQueue> queues) {
     if (Integer.bitCount(queues.size()) != 1) {
       throw new IllegalArgumentException(
-          "there are " + queues.size() + " entries, must be 1, 2, 4 or another power of two");
+          "the number of work queues is " + queues.size() + ", must be a power of two");
     }
     for (WorkQueue queue : queues) {
       SameDevice.check("work queue", queue.domain().device(), device);
@@ -89,8 +89,8 @@ public final class IndirectionTable implements AutoCloseable {
   }
 
   /**
-   * The way out to the bindings: {@code struct ibv_rwq_ind_table *}. It is valid until this is
-   * closed; with it, the promise that nothing crashes ends.
+   * Returns the native {@code struct ibv_rwq_ind_table *}, for use with the bindings. It is valid
+   * until this object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
    * @throws IllegalStateException if the table is closed
@@ -100,10 +100,10 @@ public final class IndirectionTable implements AutoCloseable {
   }
 
   /**
-   * Closes the queue pairs that use it, then destroys it: {@code ibv_destroy_rwq_ind_table}. Does
-   * nothing if it is already closed.
+   * Closes the queue pairs that use this table, then destroys the table: {@code
+   * ibv_destroy_rwq_ind_table}. Does nothing if it is already closed.
    *
-   * @throws RdmaException if a destruction failed; the rest was done all the same
+   * @throws RdmaException if a destruction failed; everything else was closed
    */
   @Override
   public void close() {

@@ -10,7 +10,10 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.verbs.address.Gid;
 
-/** The multicast groups that a queue pair is attached to; it cannot be destroyed before it left. */
+/**
+ * The multicast groups that a queue pair is attached to. It must be detached from all of them
+ * before it can be destroyed.
+ */
 final class MulticastGroups {
   private record Group(Gid gid, int lid) {}
 
@@ -37,7 +40,7 @@ final class MulticastGroups {
     Group group = new Group(gid, lid);
     if (!attached.contains(group)) {
       throw new IllegalArgumentException(
-          "the queue pair is not attached to " + gid + " with lid " + lid);
+          "the queue pair is not attached to group " + gid + " with LID " + lid);
     }
     try (Arena arena = Arena.ofConfined()) {
       NativeFailures.check(

@@ -5,9 +5,9 @@ import java.util.List;
 import org.rdma4j.datapath.RequestChain;
 
 /**
- * The requests of a chain that bind memory windows, until they are posted. A window learns of its
- * bind when the request is built; so it has to be told if the request is dropped, and when it was
- * posted.
+ * The requests of a batch that bind memory windows, until they are posted. A window takes its new
+ * binding when the request is built, so this class tells it whether the request was posted or
+ * dropped.
  */
 final class PendingBinds {
   private final RequestChain chain;
@@ -23,9 +23,9 @@ final class PendingBinds {
     binds.add(new Bind(request, window, key, before));
   }
 
-  /** Posts the chain; returns how many requests that were. */
+  /** Posts the chain and returns the number of requests that were posted. */
   int post() {
-    // An exception of another kind says that the chain is another thread's, and so are the binds.
+    // Any other exception means that another thread owns the chain, and with it the binds.
     int posted;
     try {
       posted = chain.post();
@@ -48,7 +48,7 @@ final class PendingBinds {
         });
   }
 
-  /** Undoes the binds whose requests were dropped, youngest first. */
+  /** Undoes the binds of dropped requests, the last one first. */
   void drop() {
     binds.reversed().forEach(bind -> bind.window.dropped(bind.key, bind.before));
     binds.clear();

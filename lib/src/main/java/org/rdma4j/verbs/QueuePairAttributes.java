@@ -8,30 +8,33 @@ import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.verbs.address.AddressVector;
 
 /**
- * What a queue pair is set to: {@code struct ibv_qp_attr}, by {@code ibv_query_qp}. The attributes
- * of the path mean something from READY_TO_RECEIVE on, those of sending from READY_TO_SEND on.
+ * The attributes of a queue pair, as {@code ibv_query_qp} returns them: {@code struct ibv_qp_attr}.
+ * The attributes of the path are valid from state READY_TO_RECEIVE on, those of sending from
+ * READY_TO_SEND on.
  *
- * @param state the state it is in
- * @param mtu the largest payload of a packet, as {@code enum ibv_mtu} has it; 0 where it is not set
+ * @param state the state of the queue pair
+ * @param mtu the maximum payload of a packet, as a value of {@code enum ibv_mtu}; 0 if it is not
+ *     set
  * @param receiveSequenceNumber the packet sequence number of receives
  * @param sendSequenceNumber the packet sequence number of sends
  * @param remoteQueuePairNumber the number of the peer's queue pair
  * @param access what the peer may do with memory of this side
- * @param capabilities what it was granted
+ * @param capabilities the granted capacities
  * @param partitionKeyIndex the index of the partition key
  * @param draining whether the send queue is draining
- * @param reads the most reads and atomics that are outstanding at the peer
- * @param remoteReads the most reads and atomics of the peer that are answered at once
+ * @param reads the maximum number of reads and atomics of this side that are outstanding at a time
+ * @param remoteReads the maximum number of reads and atomics of the peer that this side processes
+ *     at a time
  * @param minimumRnrTimer the code of the RNR timer, see {@link PathConfig}
  * @param port the local port
  * @param timeout the exponent of the timeout, see {@link PathConfig}
- * @param retries how often to send again
- * @param rnrRetry how often to send again when the peer had no receive posted
- * @param queueKey the key that datagrams to it must carry
- * @param addressVector the way to the peer; null where there is none
- * @param alternatePath the path to migrate to; null where there is none
- * @param pathMigrationState which path it uses
- * @param rateLimit the most that is sent, in kilobits a second; 0 for no limit
+ * @param retries how often to send again if no acknowledgement came
+ * @param rnrRetry how often to send again if the peer had no receive posted
+ * @param queueKey the key that datagrams to this queue pair must carry
+ * @param addressVector the path to the peer; null if none is set
+ * @param alternatePath the alternate path, which the queue pair can migrate to; null if none is set
+ * @param pathMigrationState the state of path migration
+ * @param rateLimit the maximum rate of sending in kilobits per second; 0 for no limit
  */
 public record QueuePairAttributes(
     QueuePairState state,

@@ -4,13 +4,15 @@ import java.lang.foreign.MemorySegment;
 import org.rdma4j.bindings.generated.ibv_qp_cap;
 
 /**
- * What a queue pair was granted, at least what was asked for: {@code struct ibv_qp_cap}.
+ * The capacities of a queue pair: {@code struct ibv_qp_cap}. Those that a device grants are at
+ * least the requested ones.
  *
- * @param sendDepth the most outstanding send requests
- * @param receiveDepth the most outstanding receive requests
- * @param sendSges the most scatter/gather entries of a send request
- * @param receiveSges the most scatter/gather entries of a receive request
- * @param inlineBytes the most bytes of a send that are copied into the request itself
+ * @param sendDepth the maximum number of outstanding send requests
+ * @param receiveDepth the maximum number of outstanding receive requests
+ * @param sendSges the maximum number of pieces (scatter/gather elements) of a send request
+ * @param receiveSges the maximum number of pieces (scatter/gather elements) of a receive request
+ * @param inlineBytes the maximum number of bytes of a send that can be copied into the request
+ *     itself
  */
 public record QueuePairCapabilities(
     int sendDepth, int receiveDepth, int sendSges, int receiveSges, int inlineBytes) {

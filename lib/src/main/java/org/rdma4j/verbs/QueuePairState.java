@@ -5,24 +5,30 @@ import org.rdma4j.bindings.generated.rdma_h;
 
 /** The state of a queue pair: {@code enum ibv_qp_state}. */
 public enum QueuePairState implements NativeConstant {
-  /** New, or reset: nothing can be posted. {@code IBV_QPS_RESET}. */
+  /** The queue pair is new or was reset; nothing can be posted: {@code IBV_QPS_RESET}. */
   RESET(rdma_h.IBV_QPS_RESET()),
-  /** Receives can be posted, none is processed. {@code IBV_QPS_INIT}. */
+  /** Receives can be posted, but are not processed: {@code IBV_QPS_INIT}. */
   INIT(rdma_h.IBV_QPS_INIT()),
-  /** Receives are processed. {@code IBV_QPS_RTR}. */
+  /** Receives are processed: {@code IBV_QPS_RTR}. */
   READY_TO_RECEIVE(rdma_h.IBV_QPS_RTR()),
-  /** Sends are processed too. {@code IBV_QPS_RTS}. */
+  /**
+   * Sends are processed too; this is the normal state of a connected queue pair: {@code
+   * IBV_QPS_RTS}.
+   */
   READY_TO_SEND(rdma_h.IBV_QPS_RTS()),
-  /** Sends begun are finished, further ones wait. {@code IBV_QPS_SQD}. */
+  /** Sends that the device has begun are finished, later ones wait: {@code IBV_QPS_SQD}. */
   SEND_QUEUE_DRAINED(rdma_h.IBV_QPS_SQD()),
-  /** A send failed (not on RC); receives go on. {@code IBV_QPS_SQE}. */
+  /**
+   * A send failed, but receives are still processed; this does not happen on reliable connections:
+   * {@code IBV_QPS_SQE}.
+   */
   SEND_QUEUE_ERROR(rdma_h.IBV_QPS_SQE()),
   /**
-   * Whatever was and is posted completes with {@link CompletionStatus#FLUSHED}. {@code
+   * All outstanding and later requests complete with {@link CompletionStatus#FLUSHED}: {@code
    * IBV_QPS_ERR}.
    */
   ERROR(rdma_h.IBV_QPS_ERR()),
-  /** The library does not know. {@code IBV_QPS_UNKNOWN}. */
+  /** The state is not known: {@code IBV_QPS_UNKNOWN}. */
   UNKNOWN(rdma_h.IBV_QPS_UNKNOWN());
 
   private final int value;

@@ -11,8 +11,9 @@ import org.rdma4j.verbs.attribute.ReceiveHashField;
 import org.rdma4j.verbs.attribute.ReceiveHashFunction;
 
 /**
- * How received packets are spread over work queues, receive side scaling: {@code struct
- * ibv_rx_hash_conf}.
+ * How the received packets of a queue pair are spread over work queues (receive side scaling):
+ * {@code struct ibv_rx_hash_conf}. The device computes a hash over fields of each packet, which
+ * selects an entry of an {@link IndirectionTable}.
  */
 public final class ReceiveHash {
   private static final int MAX_KEY_BYTES = 0xff;
@@ -23,12 +24,12 @@ public final class ReceiveHash {
   private final Set<ReceiveHashField> fields;
 
   /**
-   * A hash and the table that it leads to.
+   * Creates a description of a hash and the table that it selects work queues from.
    *
-   * @param table the work queues
-   * @param function the hash
-   * @param key its key of 0 to 255 bytes, as many as the hash wants; 40 for TOEPLITZ
-   * @param fields what of a packet is hashed
+   * @param table the table of work queues
+   * @param function the hash function
+   * @param key the key of the hash function, 0 to 255 bytes; TOEPLITZ requires 40 bytes
+   * @param fields the fields of a packet that are hashed
    * @throws IllegalArgumentException if the key is too long
    */
   public ReceiveHash(
@@ -44,9 +45,9 @@ public final class ReceiveHash {
   }
 
   /**
-   * The table that it leads to.
+   * Returns the table that the hash selects work queues from.
    *
-   * @return the work queues
+   * @return the table of work queues
    */
   public IndirectionTable table() {
     return table;

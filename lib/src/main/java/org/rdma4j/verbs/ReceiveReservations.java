@@ -7,9 +7,15 @@ import java.util.Map;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The receives it holds, for which each completion queue of its users has entries once. */
+/**
+ * The entries that are reserved for the receives of a shared receive queue, once in each completion
+ * queue of its queue pairs.
+ */
 final class ReceiveReservations {
-  /** Of its own completion queue, where it has one. */
+  /**
+   * The reservations of the completion queue of the shared receive queue itself; null if it has
+   * none.
+   */
   private final @Nullable Reservations own;
 
   private final int maxTags;
@@ -33,7 +39,7 @@ final class ReceiveReservations {
     return maxTagOperations;
   }
 
-  /** Promises entries of the queue's own completion queue, where it has one. */
+  /** Reserves entries of the shared receive queue's own completion queue, if it has one. */
   synchronized void reserveOwn(int granted) {
     depth = granted;
     if (own == null) {
@@ -60,10 +66,12 @@ final class ReceiveReservations {
     return (long) maxTags + maxTagOperations;
   }
 
-  /** Changes the depth where all users have entries for it; the resizer returns the new one. */
-  synchronized void change(int wanted, IntSupplier resizer) {
+  /**
+   * Changes the depth, unless a completion queue is too short; the resizer returns the new depth.
+   */
+  synchronized void change(int requested, IntSupplier resizer) {
     int before = depth;
-    long more = Math.max(0, (long) wanted - before);
+    long more = Math.max(0, (long) requested - before);
     List<Reservations> reserved = new ArrayList<>();
     try {
       for (Reservations capacity : users.keySet()) {
@@ -77,7 +85,7 @@ final class ReceiveReservations {
     }
   }
 
-  /** Promises entries of a completion queue; once for all its users. */
+  /** Reserves entries of a completion queue, once for all queue pairs that use it. */
   synchronized void reserve(Reservations capacity) {
     if (!users.containsKey(capacity)) {
       capacity.reserve(depth);
@@ -85,7 +93,7 @@ final class ReceiveReservations {
     users.merge(capacity, 1, Integer::sum);
   }
 
-  /** Gives them back after the last user. */
+  /** Releases the entries of a completion queue when the last queue pair that uses it is closed. */
   synchronized void release(Reservations capacity) {
     if (users.merge(capacity, -1, Integer::sum) == 0) {
       users.remove(capacity);

@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntSupplier;
 
-/** How many of the entries are promised to the queues of queue pairs. */
+/**
+ * The entries of a completion queue that are reserved for the requests of queue pairs, so that the
+ * queue cannot overrun.
+ */
 final class Reservations {
   private int entries;
   private long reserved;
@@ -17,11 +20,17 @@ final class Reservations {
     return entries;
   }
 
-  /** Resizes where that holds what is promised; the resizer returns what was granted. */
-  synchronized void change(int wanted, IntSupplier resizer) {
-    if (wanted < reserved) {
+  /**
+   * Changes the number of entries, unless more are reserved; the resizer returns the new number.
+   */
+  synchronized void change(int requested, IntSupplier resizer) {
+    if (requested < reserved) {
       throw new IllegalArgumentException(
-          "entries is " + wanted + ", but " + reserved + " are promised to queue pairs");
+          "entries is "
+              + requested
+              + ", must be at least "
+              + reserved
+              + ", which are reserved for queue pairs");
     }
     entries = resizer.getAsInt();
   }
@@ -29,9 +38,9 @@ final class Reservations {
   synchronized void reserve(long requests) {
     if (reserved + requests > entries) {
       throw new IllegalArgumentException(
-          ("a completion queue of %d entries, %d of them promised to other queues, cannot hold"
-                  + " the completions of %d outstanding requests: make it deeper, or call"
-                  + " QueuePairConfig.mayOverrun(true) where fewer are ever signalled and unpolled")
+          ("a completion queue of %d entries, of which %d are reserved for other queues, cannot hold"
+                  + " the completions of %d outstanding requests; create it with more entries, or"
+                  + " call QueuePairConfig.mayOverrun(true) if fewer are ever signaled and unpolled")
               .formatted(entries, reserved, requests));
     }
     reserved += requests;
@@ -42,7 +51,8 @@ final class Reservations {
   }
 
   /**
-   * Promises entries of the completion queues to this queue pair; what it returns gives them back.
+   * Reserves entries of the completion queues of a queue pair, and returns an action that releases
+   * them.
    */
   static Runnable reserve(QueuePairConfig config) {
     if (config.mayOverrun()) {

@@ -3,21 +3,21 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** What an extended queue pair is to be able to post: {@code enum ibv_qp_create_send_ops_flags}. */
+/** An operation that an extended queue pair can post: {@code enum ibv_qp_create_send_ops_flags}. */
 public enum SendOperation implements NativeConstant {
-  /** A write: {@code IBV_QP_EX_WITH_RDMA_WRITE}. */
+  /** An RDMA write: {@code IBV_QP_EX_WITH_RDMA_WRITE}. */
   WRITE(rdma_h.IBV_QP_EX_WITH_RDMA_WRITE()),
-  /** A write with immediate data: {@code IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM}. */
+  /** An RDMA write with immediate data: {@code IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM}. */
   WRITE_WITH_IMMEDIATE(rdma_h.IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM()),
   /** A send: {@code IBV_QP_EX_WITH_SEND}. */
   SEND(rdma_h.IBV_QP_EX_WITH_SEND()),
   /** A send with immediate data: {@code IBV_QP_EX_WITH_SEND_WITH_IMM}. */
   SEND_WITH_IMMEDIATE(rdma_h.IBV_QP_EX_WITH_SEND_WITH_IMM()),
-  /** A read: {@code IBV_QP_EX_WITH_RDMA_READ}. */
+  /** An RDMA read: {@code IBV_QP_EX_WITH_RDMA_READ}. */
   READ(rdma_h.IBV_QP_EX_WITH_RDMA_READ()),
-  /** A compare and swap: {@code IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP}. */
+  /** An atomic compare-and-swap: {@code IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP}. */
   COMPARE_AND_SWAP(rdma_h.IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP()),
-  /** A fetch and add: {@code IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD}. */
+  /** An atomic fetch-and-add: {@code IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD}. */
   FETCH_AND_ADD(rdma_h.IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD()),
   /** The invalidation of a key of this side: {@code IBV_QP_EX_WITH_LOCAL_INV}. */
   INVALIDATE(rdma_h.IBV_QP_EX_WITH_LOCAL_INV()),
@@ -25,9 +25,9 @@ public enum SendOperation implements NativeConstant {
   BIND_MEMORY_WINDOW(rdma_h.IBV_QP_EX_WITH_BIND_MW()),
   /** A send that invalidates a key of the receiver: {@code IBV_QP_EX_WITH_SEND_WITH_INV}. */
   SEND_WITH_INVALIDATE(rdma_h.IBV_QP_EX_WITH_SEND_WITH_INV()),
-  /** A send that the device cuts into packets: {@code IBV_QP_EX_WITH_TSO}. */
+  /** A segmented send, which the device cuts into packets: {@code IBV_QP_EX_WITH_TSO}. */
   SEGMENTED_SEND(rdma_h.IBV_QP_EX_WITH_TSO()),
-  /** A write of 8 bytes that nobody sees half: {@code IBV_QP_EX_WITH_ATOMIC_WRITE}. */
+  /** An atomic write of 8 bytes: {@code IBV_QP_EX_WITH_ATOMIC_WRITE}. */
   ATOMIC_WRITE(rdma_h.IBV_QP_EX_WITH_ATOMIC_WRITE());
 
   private final int value;

@@ -94,7 +94,7 @@ public record SharedReceiveQueueConfig(
    * @param completions the completion queue of the receives; it must have room for all of them
    * @return the copy
    */
-  public SharedReceiveQueueConfig extended(XrcDomain xrcDomain, CompletionQueue completions) {
+  public SharedReceiveQueueConfig xrc(XrcDomain xrcDomain, CompletionQueue completions) {
     return new SharedReceiveQueueConfig(
         SharedReceiveQueueType.XRC, depth, sges, completions, xrcDomain, 0, 0);
   }

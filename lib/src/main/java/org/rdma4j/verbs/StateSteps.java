@@ -3,7 +3,7 @@ package org.rdma4j.verbs;
 import java.util.List;
 import org.rdma4j.platform.Range;
 
-/** The steps that bring a queue pair of each type from RESET to READY_TO_SEND. */
+/** The changes of state that bring a queue pair of each type from RESET to READY_TO_SEND. */
 final class StateSteps {
   private final QueuePair queuePair;
 
@@ -76,7 +76,10 @@ final class StateSteps {
   void startRawPackets(int port) {
     if (queuePair.type() != QueuePairType.RAW_PACKET) {
       throw new IllegalStateException(
-          queuePair + " is of type " + queuePair.type() + ", must be RAW_PACKET for this");
+          queuePair
+              + " is of type "
+              + queuePair.type()
+              + ", must be RAW_PACKET; call connect or startDatagrams");
     }
     device().checkPort(port);
     queuePair.modify(new QueuePairChange().state(QueuePairState.INIT).port(port));
@@ -90,7 +93,7 @@ final class StateSteps {
           queuePair
               + " is of type "
               + queuePair.type()
-              + ", which sends no datagrams: call connect");
+              + ", which does not send datagrams; call connect");
     }
   }
 
@@ -101,7 +104,7 @@ final class StateSteps {
           queuePair
               + " is of type "
               + type
-              + ", which has no connection: call "
+              + ", which does not connect to a peer; call "
               + (type == QueuePairType.RAW_PACKET ? "startRawPackets" : instead));
     }
   }

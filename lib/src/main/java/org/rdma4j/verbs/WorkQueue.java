@@ -20,11 +20,11 @@ import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.platform.Range;
 
 /**
- * A work queue, {@code struct ibv_wq}: a receive queue by itself, to which an {@link
- * IndirectionTable} leads the packets of queue pairs.
+ * A work queue, {@code struct ibv_wq}: a receive queue without a queue pair. Through an {@link
+ * IndirectionTable}, the packets of a queue pair are spread over several work queues.
  *
- * <p>All methods may be called from any thread. Receives are posted through {@link
- * ReceiveRequests}, of which each posting thread makes its own.
+ * <p>All methods may be called from any thread. Each thread that posts receives creates a batch of
+ * its own, {@link ReceiveRequests}.
  */
 public final class WorkQueue implements AutoCloseable {
   private final ProtectionDomain domain;
@@ -80,7 +80,7 @@ public final class WorkQueue implements AutoCloseable {
               domain.device().info().name(),
               "ibv_create_wq(" + config.depth() + " requests of " + config.sges() + " pieces)",
               WorkQueues.ibv_create_wq(domain.device().context(), init));
-      // Providers write what they granted over what was asked for.
+      // Providers overwrite the requested capacities with the granted ones.
       return new WorkQueue(
           domain, config, queue, ibv_wq_init_attr.max_wr(init), ibv_wq_init_attr.max_sge(init));
     } catch (RuntimeException failed) {
@@ -90,8 +90,8 @@ public final class WorkQueue implements AutoCloseable {
   }
 
   /**
-   * Takes it to another state: {@code ibv_modify_wq} with {@code IBV_WQ_ATTR_STATE}. It begins in
-   * RESET, takes receives in READY, and goes back over RESET after an ERROR.
+   * Changes the state of the queue: {@code ibv_modify_wq} with {@code IBV_WQ_ATTR_STATE}. A new
+   * queue is in RESET. It receives in READY. After an ERROR, it must go to RESET before READY.
    *
    * @param state the new state, not UNKNOWN
    * @throws IllegalArgumentException if the state is UNKNOWN
@@ -100,23 +100,25 @@ public final class WorkQueue implements AutoCloseable {
    */
   public void modify(WorkQueueState state) {
     if (state == WorkQueueState.UNKNOWN) {
-      throw new IllegalArgumentException("state is UNKNOWN, must be one to go to");
+      throw new IllegalArgumentException("state is UNKNOWN, must be RESET, READY or ERROR");
     }
     modify(rdma_h.IBV_WQ_ATTR_STATE(), state, Set.of(), Set.of());
   }
 
   /**
-   * Changes what is left to the device: {@code ibv_modify_wq} with {@code IBV_WQ_ATTR_FLAGS}.
+   * Changes flags of the queue: {@code ibv_modify_wq} with {@code IBV_WQ_ATTR_FLAGS}. Flags that
+   * are in neither set do not change.
    *
    * @param set the flags to set
-   * @param cleared the flags to clear; those in neither stay as they are
+   * @param cleared the flags to clear
    * @throws IllegalArgumentException if a flag is in both
    * @throws IllegalStateException if the queue is closed
    * @throws RdmaException if the device refuses it
    */
   public void modifyFlags(Collection<WorkQueueFlag> set, Collection<WorkQueueFlag> cleared) {
     if (set.stream().anyMatch(cleared::contains)) {
-      throw new IllegalArgumentException("a flag of " + set + " is to be cleared too: " + cleared);
+      throw new IllegalArgumentException(
+          "flags " + set + " are to be set and " + cleared + " to be cleared; name each flag once");
     }
     modify(rdma_h.IBV_WQ_ATTR_FLAGS(), WorkQueueState.UNKNOWN, set, cleared);
   }
@@ -135,7 +137,8 @@ public final class WorkQueue implements AutoCloseable {
             ibv_wq_attr.flags(attributes, NativeConstants.mask(set));
             ibv_wq_attr.flags_mask(
                 attributes, NativeConstants.mask(set) | NativeConstants.mask(cleared));
-            // A provider returns a negative one for a state that does not follow.
+            // Some providers return a negative errno for a state that cannot follow the present
+            // one.
             NativeFailures.check(
                 domain.device().info().name(),
                 "ibv_modify_wq",
@@ -146,7 +149,7 @@ public final class WorkQueue implements AutoCloseable {
   }
 
   /**
-   * The state it is in, as far as this process knows it.
+   * Returns the state of the queue as libibverbs knows it.
    *
    * @return the state
    * @throws IllegalStateException if the queue is closed
@@ -158,7 +161,7 @@ public final class WorkQueue implements AutoCloseable {
   }
 
   /**
-   * The number by which completions name it.
+   * Returns the number of the queue, which its completions carry.
    *
    * @return the number
    * @throws IllegalStateException if the queue is closed
@@ -168,12 +171,14 @@ public final class WorkQueue implements AutoCloseable {
   }
 
   /**
-   * Makes room for receive requests, off-heap, which one thread builds in place and posts together.
+   * Creates a batch of receive requests in native memory, which one thread fills and posts in one
+   * call.
    *
-   * @param max the most requests to post in one call, from 1 to the depth
-   * @return the room, empty
+   * @param max the maximum number of requests in one post, from 1 to the depth
+   * @return the batch, empty
    * @throws IllegalArgumentException if the number is out of range
-   * @throws IllegalStateException if it is closed, or in a thread domain and has made one before
+   * @throws IllegalStateException if the queue is closed, or belongs to a thread domain and already
+   *     has a batch of receive requests
    */
   public ReceiveRequests receiveRequests(int max) {
     Range.check("max", max, 1, depth);
@@ -198,17 +203,17 @@ public final class WorkQueue implements AutoCloseable {
    * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if it is closed
+   * @throws IllegalStateException if the queue is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> queue);
   }
 
   /**
-   * Closes the tables that have it, and their queue pairs, then destroys it: {@code
-   * ibv_destroy_wq}. Does nothing if it is already closed.
+   * Closes the indirection tables that contain this queue, and their queue pairs, then destroys the
+   * queue: {@code ibv_destroy_wq}. Does nothing if it is already closed.
    *
-   * @throws RdmaException if a destruction failed; the rest was done all the same
+   * @throws RdmaException if a destruction failed; everything else was closed
    */
   @Override
   public void close() {

@@ -10,13 +10,13 @@ import org.rdma4j.platform.SameDevice;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /**
- * What a work queue is created with: {@code struct ibv_wq_init_attr}. Immutable; each method that
- * takes a value returns a changed copy.
+ * The attributes that a work queue is created with: {@code struct ibv_wq_init_attr}. Instances are
+ * immutable; each method that takes a value returns a changed copy.
  *
- * @param completions where it is told how receives ended; has to hold as many as the queue
- * @param depth the most outstanding receives
- * @param sges the most scatter/gather entries of a receive; default 1
- * @param flags what is left to the device; default nothing
+ * @param completions the completion queue of the receives; it must have room for all of them
+ * @param depth the maximum number of outstanding receives
+ * @param sges the maximum number of pieces (scatter/gather elements) of a receive; default 1
+ * @param flags special features of the device; default none
  */
 public record WorkQueueConfig(
     CompletionQueue completions, int depth, int sges, Set<WorkQueueFlag> flags) {
@@ -26,11 +26,12 @@ public record WorkQueueConfig(
   }
 
   /**
-   * A queue of receives of one piece.
+   * Returns the configuration of a queue whose receives have one piece.
    *
-   * @param completions where it is told how receives ended
-   * @param depth the most outstanding receives, from 1 to {@link DeviceAttributes#maxWorkRequests}
-   * @return the configuration, everything else at its default
+   * @param completions the completion queue of the receives
+   * @param depth the maximum number of outstanding receives, from 1 to {@link
+   *     DeviceAttributes#maxWorkRequests}
+   * @return the configuration, with the default of everything else
    */
   public static WorkQueueConfig of(CompletionQueue completions, int depth) {
     return new WorkQueueConfig(completions, depth, 1, Set.of());
@@ -39,8 +40,8 @@ public record WorkQueueConfig(
   /**
    * Returns a copy with another {@link #sges()}.
    *
-   * @param sges the most scatter/gather entries of a receive, from 1 to {@link
-   *     DeviceAttributes#maxSges}
+   * @param sges the maximum number of pieces (scatter/gather elements) of a receive, from 1 to
+   *     {@link DeviceAttributes#maxSges}
    * @return the copy
    */
   public WorkQueueConfig sges(int sges) {
@@ -50,14 +51,14 @@ public record WorkQueueConfig(
   /**
    * Returns a copy with other {@link #flags()}.
    *
-   * @param flags what is left to the device
+   * @param flags special features of the device
    * @return the copy
    */
   public WorkQueueConfig flags(WorkQueueFlag... flags) {
     return new WorkQueueConfig(completions, depth, sges, Set.of(flags));
   }
 
-  /** Refuses what the device does not offer. */
+  /** Throws IllegalArgumentException if the device does not support something. */
   void check(RdmaDevice device) {
     DeviceAttributes limits = device.limits();
     SameDevice.check("completion queue", completions.device(), device);
@@ -65,7 +66,7 @@ public record WorkQueueConfig(
     Range.check("sges", sges, 1, limits.maxSges());
   }
 
-  /** Writes the attributes of one of the domain. */
+  /** Writes the attributes of a queue in this domain. */
   void write(MemorySegment init, ProtectionDomain domain) {
     ibv_wq_init_attr.wq_type(init, rdma_h.IBV_WQT_RQ());
     ibv_wq_init_attr.max_wr(init, depth);

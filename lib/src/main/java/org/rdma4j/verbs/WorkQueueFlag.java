@@ -3,19 +3,22 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** What a work queue leaves to the device: {@code enum ibv_wq_flags}. */
+/** A special feature of a work queue, which few devices support: {@code enum ibv_wq_flags}. */
 public enum WorkQueueFlag implements NativeConstant {
-  /** The VLAN tag of received packets is stripped: {@code IBV_WQ_FLAGS_CVLAN_STRIPPING}. */
+  /** The device removes the VLAN tag of received packets: {@code IBV_WQ_FLAGS_CVLAN_STRIPPING}. */
   VLAN_STRIPPING(rdma_h.IBV_WQ_FLAGS_CVLAN_STRIPPING()),
   /**
-   * The frame check sequence of received packets is scattered to memory: {@code
+   * The device writes the frame check sequence of received packets to memory: {@code
    * IBV_WQ_FLAGS_SCATTER_FCS}.
    */
   SCATTER_FCS(rdma_h.IBV_WQ_FLAGS_SCATTER_FCS()),
-  /** Packets are held for a while when no receive is posted: {@code IBV_WQ_FLAGS_DELAY_DROP}. */
+  /**
+   * The device holds packets for a while if no receive is posted, instead of dropping them: {@code
+   * IBV_WQ_FLAGS_DELAY_DROP}.
+   */
   DELAY_DROP(rdma_h.IBV_WQ_FLAGS_DELAY_DROP()),
   /**
-   * What is written to memory is padded to the cache line: {@code
+   * The device pads its writes to memory to whole cache lines: {@code
    * IBV_WQ_FLAGS_PCI_WRITE_END_PADDING}.
    */
   PCI_WRITE_END_PADDING(rdma_h.IBV_WQ_FLAGS_PCI_WRITE_END_PADDING());

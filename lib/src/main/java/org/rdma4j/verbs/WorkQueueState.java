@@ -3,15 +3,17 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** A state of a work queue: {@code enum ibv_wq_state}. */
+/** The state of a work queue: {@code enum ibv_wq_state}. */
 public enum WorkQueueState implements NativeConstant {
-  /** It is new, or was reset: {@code IBV_WQS_RESET}. */
+  /** The queue is new, or was reset: {@code IBV_WQS_RESET}. */
   RESET(rdma_h.IBV_WQS_RESET()),
-  /** It receives: {@code IBV_WQS_RDY}. */
+  /** The queue receives: {@code IBV_WQS_RDY}. */
   READY(rdma_h.IBV_WQS_RDY()),
-  /** Its receives complete with {@link CompletionStatus#FLUSHED}: {@code IBV_WQS_ERR}. */
+  /**
+   * The receives of the queue complete with {@link CompletionStatus#FLUSHED}: {@code IBV_WQS_ERR}.
+   */
   ERROR(rdma_h.IBV_WQS_ERR()),
-  /** One that this does not know, of a newer library: {@code IBV_WQS_UNKNOWN}. */
+  /** The state is not known: {@code IBV_WQS_UNKNOWN}. */
   UNKNOWN(rdma_h.IBV_WQS_UNKNOWN());
 
   private final int value;

@@ -143,7 +143,7 @@ final class ExtendedCompletionsTest {
     assertThat(queue.capacity()).isGreaterThanOrEqualTo(2 * before);
     assertThatThrownBy(() -> queue.resize(1))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("promised to queue pairs");
+        .hasMessageContaining("reserved for queue pairs");
     assertThatThrownBy(() -> queue.resize(0)).isInstanceOf(IllegalArgumentException.class);
   }
 

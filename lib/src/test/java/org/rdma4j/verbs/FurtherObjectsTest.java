@@ -168,7 +168,7 @@ final class FurtherObjectsTest {
             domain.createWorkQueue(
                 WorkQueueConfig.of(completions, 8).sges(2).flags(WorkQueueFlag.SCATTER_FCS)));
     assertThatAllIsGivenBack();
-    refusedBefore("there are 0 entries", device::createIndirectionTable);
+    refusedBefore("number of work queues is 0", device::createIndirectionTable);
   }
 
   @Test

@@ -339,11 +339,11 @@ final class MessagesTest {
     loopback.a.sends.add(1).inline(source, 0, 1);
     assertThatThrownBy(() -> loopback.a.sends.from(loopback.a.region, 0, 1))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("not both");
+        .hasMessageContaining("cannot have both");
     loopback.a.sends.add(2).from(loopback.a.region, 0, 1);
     assertThatThrownBy(() -> loopback.a.sends.inline(source, 0, 1))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("not both");
+        .hasMessageContaining("cannot have both");
   }
 
   @Test
