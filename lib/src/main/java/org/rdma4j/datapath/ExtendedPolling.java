@@ -13,16 +13,18 @@ import org.rdma4j.bindings.inlines.ExtendedCompletions;
 
 /**
  * Polls an extended completion queue: {@code ibv_start_poll}, {@code ibv_wc_read_*} and {@code
- * ibv_end_poll} for each completion. {@code ibv_next_poll} is not used, since providers do not
- * agree on what it leaves behind where there is none: that of soft-RoCE ends the poll, others leave
- * that to {@code ibv_end_poll}, which there would drop a completion. The provider holds a lock from
- * start to end. So all of it happens inside one {@link HotCall}, which copies what is read: nothing
- * that the program does or leaves undone in between can keep others waiting.
+ * ibv_end_poll} for each completion. {@code ibv_next_poll} is not used, because providers disagree
+ * on the state after it finds no completion: soft-RoCE has then ended the poll, and an {@code
+ * ibv_end_poll} would drop a completion; other providers require the {@code ibv_end_poll}.
+ *
+ * <p>The provider holds a lock from start to end. So everything happens inside one {@link HotCall},
+ * which copies the fields that are read; no code of the program runs in between, which could keep
+ * other threads waiting.
  */
 public final class ExtendedPolling {
   /**
-   * What struct ibv_wc has no room for, in this order: times, VLAN, flow tag, then struct
-   * ibv_wc_tm_info.
+   * The offsets in a row, which holds the fields that struct ibv_wc lacks: times, VLAN, flow tag,
+   * then struct ibv_wc_tm_info.
    */
   public static final long TIMESTAMP = 0;
 
@@ -56,20 +58,21 @@ public final class ExtendedPolling {
   private final @Nullable MemorySegment flowTag;
   private final @Nullable MemorySegment tagInformation;
 
-  /** No attributes, which {@code ibv_start_poll} wants to be told of. */
+  /** The struct of attributes that {@code ibv_start_poll} requires; it has none set. */
   private final MemorySegment attributes;
 
-  /** Whether any of what tells where a datagram came from is read: a single look tells. */
+  /** Whether any field about the source of a datagram is read: one check instead of four. */
   private final boolean datagrams;
 
-  /** Whether anything of a row is read. */
+  /** Whether any field of a row is read. */
   private final boolean rowed;
 
   /**
-   * Polls a {@code struct ibv_cq_ex}.
+   * Creates the means to poll a {@code struct ibv_cq_ex}.
    *
    * @param fields the mask of {@code IBV_WC_EX_WITH_*} that the queue was created with
-   * @param critical whether to call without the change of the thread's state
+   * @param critical whether to call C functions as critical ones, without a change of the thread's
+   *     state
    */
   public ExtendedPolling(MemorySegment queue, int fields, boolean critical) {
     this.critical = critical;
@@ -137,7 +140,7 @@ public final class ExtendedPolling {
     this.rowed = anyOf(timestamp, wallClock, vlan, flowTag, tagInformation);
   }
 
-  /** Null where the field was not asked for, or the provider never has it. */
+  /** Returns null if the field was not requested, or if the provider does not have it. */
   private static @Nullable MemorySegment reader(int fields, int field, MemorySegment op) {
     return (fields & field) != 0 && op.address() != 0 ? op : null;
   }
@@ -146,10 +149,10 @@ public final class ExtendedPolling {
     return Stream.of(readers).anyMatch(Objects::nonNull);
   }
 
-  /** The number of completions, or a negative value. */
+  /** Polls, and returns the number of completions, or a negative value. */
   public int poll(int max, long entries, long rows) {
-    // In locals, which a call into C does not change: the compiler drops the other style from all
-    // calls.
+    // In local variables, because a call into C cannot change them: the compiler then removes the
+    // branches for the other style of calls.
     boolean critical = this.critical;
     long queue = RawMemory.base(this.queue);
     int polled = 0;
@@ -175,7 +178,7 @@ public final class ExtendedPolling {
     return polled;
   }
 
-  /** Whether the request succeeded, so that there is more to read. */
+  /** Copies a completion, and returns whether the request succeeded, so that a row can follow. */
   private boolean read(boolean critical, long queue, long entry) {
     int status = RawMemory.getInt(queue + STATUS);
     RawMemory.putLong(entry + CompletionLayout.WR_ID, RawMemory.getLong(queue + WR_ID));
@@ -245,7 +248,10 @@ public final class ExtendedPolling {
     }
   }
 
-  /** All that return a 32-bit number have the shape of {@code ibv_wc_read_qp_num}. */
+  /**
+   * Calls a function that returns a 32-bit number: all have the signature of {@code
+   * ibv_wc_read_qp_num}.
+   */
   private static int number(boolean critical, MemorySegment op, long queue) {
     return critical
         ? ExtendedCompletions.ibv_wc_read_qp_num$critical(op, queue)

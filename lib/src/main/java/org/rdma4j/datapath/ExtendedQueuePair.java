@@ -8,9 +8,9 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.WorkRequests;
 
 /**
- * Posts send requests by {@code ibv_wr_*}: what a {@link RequestChain} built is given to the
- * provider call by call, between {@code ibv_wr_start} and {@code ibv_wr_complete}. All of it
- * happens inside one {@link HotCall}, since the provider may hold a lock in between.
+ * Posts send requests by {@code ibv_wr_*}: the requests of a {@link RequestChain} are passed to the
+ * provider call by call, between {@code ibv_wr_start} and {@code ibv_wr_complete}. Everything
+ * happens inside one {@link HotCall}, because the provider may hold a lock in between.
  */
 public final class ExtendedQueuePair {
   private static final long WR_ID = ibv_recv_wr.wr_id$offset();
@@ -50,18 +50,20 @@ public final class ExtendedQueuePair {
    *
    * @param datagrams whether each request names an address handle
    * @param xrcSend whether each request names a shared receive queue of the peer
-   * @param critical whether to call without the change of the thread's state
+   * @param critical whether to call C functions as critical ones, without a change of the thread's
+   *     state
    */
   public static ExtendedQueuePair of(
       MemorySegment queuePair, boolean datagrams, boolean xrcSend, boolean critical) {
     MemorySegment qp = rdma_h.ibv_qp_to_qp_ex(queuePair);
     if (qp.address() == 0) {
-      throw new RdmaException("ibv_qp_to_qp_ex", 0, "The provider made no extended queue pair");
+      throw new RdmaException(
+          "ibv_qp_to_qp_ex", 0, "The provider did not create an extended queue pair");
     }
     return new ExtendedQueuePair(qp, datagrams, xrcSend, critical);
   }
 
-  /** Of a {@code struct ibv_qp_ex}. */
+  /** Creates the means to post to a {@code struct ibv_qp_ex}. */
   ExtendedQueuePair(MemorySegment qp, boolean datagrams, boolean xrcSend, boolean critical) {
     this.critical = critical;
     this.datagrams = datagrams;
@@ -88,16 +90,17 @@ public final class ExtendedQueuePair {
     this.setInline = WorkRequests.ibv_wr_set_inline_data$op(qp);
   }
 
-  /** Posts a chain: 0 or the errno value, after which none of it is posted. */
+  /** Posts a chain. Returns 0 or an errno value; in the latter case no request is posted. */
   int post(long requests) {
     for (long each = requests; each != 0; each = RawMemory.getLong(each + NEXT)) {
       if (RawMemory.getInt(each + SendLayout.OPCODE) == SendLayout.NO_OPCODE) {
         throw new IllegalStateException(
-            "a request has no operation: this queue pair was created without SEND");
+            "a request has no operation, and the queue pair was created without SEND;"
+                + " call write, read or another operation after add");
       }
     }
-    // In locals, which a call into C does not change: the compiler drops the other style from all
-    // calls.
+    // In local variables, because a call into C cannot change them: the compiler then removes the
+    // branches for the other style of calls.
     boolean critical = this.critical;
     long queuePair = RawMemory.base(this.queuePair);
     if (critical) {
@@ -150,11 +153,11 @@ public final class ExtendedQueuePair {
     } else if (opcode == SendLayout.BIND_MW) {
       bind(critical, queuePair, request);
     } else {
-      further(critical, queuePair, request, opcode, immediate);
+      beginRare(critical, queuePair, request, opcode, immediate);
     }
   }
 
-  /** These four calls have the shape of {@code ibv_wr_send_imm}. */
+  /** Calls one of the four functions that have the signature of {@code ibv_wr_send_imm}. */
   private void number(boolean critical, long queuePair, MemorySegment op, int number) {
     if (critical) {
       WorkRequests.ibv_wr_send_imm$critical(op, queuePair, number);
@@ -163,7 +166,7 @@ public final class ExtendedQueuePair {
     }
   }
 
-  /** These two calls have the shape of {@code ibv_wr_rdma_write}. */
+  /** Calls one of the two functions that have the signature of {@code ibv_wr_rdma_write}. */
   private void remote(boolean critical, long queuePair, MemorySegment op, long request) {
     int key = RawMemory.getInt(request + SendLayout.RDMA_RKEY);
     long address = RawMemory.getLong(request + SendLayout.RDMA_REMOTE_ADDR);
@@ -185,7 +188,9 @@ public final class ExtendedQueuePair {
     }
   }
 
-  private void further(boolean critical, long queuePair, long request, int opcode, int immediate) {
+  /** Begins a request of one of the operations that {@code begin} does not handle. */
+  private void beginRare(
+      boolean critical, long queuePair, long request, int opcode, int immediate) {
     if (opcode == SendLayout.RDMA_WRITE_WITH_IMM) {
       int key = RawMemory.getInt(request + SendLayout.RDMA_RKEY);
       long address = RawMemory.getLong(request + SendLayout.RDMA_REMOTE_ADDR);

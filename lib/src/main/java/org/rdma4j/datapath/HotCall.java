@@ -7,18 +7,21 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.inlines.DataPath;
 
 /**
- * What one thread uses to call into the data path of one queue, until it or the queue ends that.
+ * The way of one thread into the data path of one queue. The first thread that uses it becomes its
+ * owner, until the thread gives up the ownership or the queue is closed.
  *
- * <p>A thread that calls leaves no mark, so that a call costs one look at who owns the right. The
- * closer takes the right away and then looks at the owner's stack, for which the virtual machine
- * stops that thread: either it is inside a method of this class, and the closer waits, or the next
- * one that it enters sees that the right is gone. Between that look and the call into C there is no
- * place where a thread can be stopped without this class showing on its stack.
+ * <p>A call does not write anything to mark that it is in progress: it only checks who the owner
+ * is. To close the queue, a thread takes the ownership away, and then looks at the stack of the
+ * last owner. For this look the JVM stops the owner. If the owner is inside a method of this class,
+ * the closing thread waits; otherwise the next method of this class that the owner enters finds
+ * that the ownership is gone. Between this check and the call into C, a thread cannot be stopped
+ * without this class being on its stack.
  *
- * <p>It is a superclass, since a field that leads to it costs as much as all its checks.
+ * <p>This is a superclass and not a field, because the indirection through a field costs as much as
+ * all of the checks.
  */
 public abstract class HotCall {
-  /** So many polls come without a safepoint before one with it. */
+  /** The number of polls after which one includes a safepoint. */
   private static final int POLLS_PER_SAFEPOINT = 1024;
 
   private static final Thread CLOSED = Thread.ofPlatform().unstarted(() -> {});
@@ -32,26 +35,29 @@ public abstract class HotCall {
     }
   }
 
-  /** Null until a thread uses it; {@link #CLOSED} once no thread may. */
+  /**
+   * The thread that may call; null if there is none yet, {@link #CLOSED} when the queue is closed.
+   */
   private @Nullable Thread owner;
 
   private int pollsToSafepoint = POLLS_PER_SAFEPOINT;
 
-  /** What messages call it. */
+  /** The name of this object in messages. */
   private final String name;
 
   private final long queue;
 
   /**
-   * The function where it is called critically and nothing comes before, else 0, as once the right
-   * is gone: a single look tells.
+   * The function pointer for the fast path, if the function is called as a critical one and nothing
+   * has to be done before the call; otherwise 0. It becomes 0 when the ownership is taken away, so
+   * that a single check is enough.
    */
   private long directOp;
 
   private final long criticalOp;
   private final long plainOp;
 
-  /** Whether requests point to what has to be there still when they are posted. */
+  /** Whether requests point to objects that must still be open when they are posted. */
   private boolean referring;
 
   protected HotCall(Target target) {
@@ -64,18 +70,22 @@ public abstract class HotCall {
   }
 
   /**
-   * What is called.
+   * The function that is called.
    *
-   * @param calls all those of the queue
-   * @param name what messages call this one
-   * @param critical whether to call without the change of the thread's state
-   * @param op the pointer to the function; 0 where what is called takes several
-   * @param queue the pointer that it is given first
+   * @param calls all calls of the queue
+   * @param name the name of the caller in messages
+   * @param critical whether to call C functions as critical ones, without a change of the thread's
+   *     state
+   * @param op the pointer to the function; 0 if a post or poll takes several functions
+   * @param queue the first argument of the function
    */
   public record Target(
       HotCalls calls, String name, boolean critical, long op, MemorySegment queue) {}
 
-  /** Checks that it is this thread's, which it becomes where it is nobody's. */
+  /**
+   * Claims the ownership for the current thread if there is no owner; throws if another thread is
+   * the owner.
+   */
   protected final void own() {
     if (owner != Thread.currentThread()) {
       adopt();
@@ -83,8 +93,8 @@ public abstract class HotCall {
   }
 
   /**
-   * Checks that it is this thread's. For what comes between a call of {@link #own} and another:
-   * since this never goes on with another owner, the compiler knows him from here on.
+   * Throws if the current thread is not the owner. For use after a call of {@link #own}: this
+   * method never changes the owner, so the compiler can drop repeated checks.
    */
   protected final void check() {
     if (owner != Thread.currentThread()) {
@@ -93,12 +103,13 @@ public abstract class HotCall {
   }
 
   /**
-   * Posts a chain: 0 or the errno value. A loop of posts without polls ends by itself, when the
-   * queue is full; so only polls see to it that there is a safepoint now and then.
+   * Posts a chain, and returns 0 or an errno value. Only polls include a safepoint now and then: a
+   * loop of posts without polls ends by itself, when the queue is full.
    */
   protected final int post(long requests, long badRequest) {
-    // The compiler joins this with the check of the request that was built just before. The right
-    // may be gone since: the function is, then, and is looked at behind a fence.
+    // The compiler may merge this check with that of the request built just before. The ownership
+    // may have been taken away since then, but directOp is 0 in this case, and is read after a
+    // fence.
     own();
     VarHandle.acquireFence();
     long op = directOp;
@@ -119,7 +130,7 @@ public abstract class HotCall {
             : postExtended(requests);
   }
 
-  /** Polls: the number of completions, or a negative value. */
+  /** Polls, and returns the number of completions, or a negative value. */
   protected final int poll(int max, long completions) {
     begin();
     int polled =
@@ -136,44 +147,45 @@ public abstract class HotCall {
   }
 
   private void begin() {
-    // The compiler must not move the look up, before where the thread may have been stopped.
+    // The compiler must not move the check up, to before a point where the thread can be stopped.
     VarHandle.acquireFence();
     own();
   }
 
-  /** Has each post check what its requests point to. */
+  /** Makes each post check the objects that its requests point to. */
   protected final void refer() {
     referring = true;
     directOp = 0;
   }
 
-  /** Throws where something that a request points to is gone. */
+  /** Throws IllegalStateException if an object that a request points to is closed. */
   protected void checkReferents() {}
 
-  /** Posts where the target has no function for it. */
+  /** Posts if the target has no function for it. */
   protected int postExtended(long requests) {
-    throw new IllegalStateException("nothing posts " + requests);
+    throw new IllegalStateException("no function to post " + requests);
   }
 
-  /** Polls where the target has no function for it. */
+  /** Polls if the target has no function for it. */
   protected int pollExtended(int max, long completions) {
-    throw new IllegalStateException("nothing polls " + max + " to " + completions);
+    throw new IllegalStateException(
+        "no function to poll " + max + " completions to " + completions);
   }
 
-  /** Gives the right up, so that the next thread that asks gets it. */
+  /** Gives up the ownership; the next thread that calls {@link #own} gets it. */
   protected final void releaseOwnership() {
     own();
     OWNER.compareAndSet(this, Thread.currentThread(), null);
   }
 
-  /** Takes the right away from the thread that it returns, which may still be inside a call. */
+  /** Takes the ownership away. Returns the thread that had it, which may still be inside a call. */
   final @Nullable Thread revoke() {
     Thread last = (Thread) OWNER.getAndSet(this, CLOSED);
     directOp = 0;
     return last == CLOSED ? null : last;
   }
 
-  /** The thread that may be inside a call. */
+  /** Returns the owner, which may be inside a call. */
   final @Nullable Thread owner() {
     Thread now = (Thread) OWNER.getVolatile(this);
     return now == CLOSED ? null : now;
@@ -192,7 +204,7 @@ public abstract class HotCall {
     }
     if (ownedBy == null) {
       return new IllegalStateException(
-          name + " belongs to no thread: add(id) or post() makes it this one's");
+          name + " belongs to no thread; call add(id) or post() to own it");
     }
     return new IllegalStateException(
         name
@@ -200,6 +212,6 @@ public abstract class HotCall {
             + ownedBy.getName()
             + "\" and was used by \""
             + Thread.currentThread().getName()
-            + "\": each thread makes its own, or the owner calls release()");
+            + "\"; create one for each thread, or let the owner call release()");
   }
 }

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** All that calls into the data path of one queue. */
+/** All objects that call into the data path of one queue. */
 public final class HotCalls {
   private static final String INSIDE = HotCall.class.getName();
 
@@ -23,7 +23,9 @@ public final class HotCalls {
     return calls.size();
   }
 
-  /** Ends them: when this returns, no thread is inside a call, and none gets in any more. */
+  /**
+   * Ends all calls: when this method returns, no thread is inside a call, and none can begin one.
+   */
   public void revoke() {
     awaitOutside(owners(HotCall::revoke));
   }

@@ -8,9 +8,10 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Reads and writes by address, for the data path: a constant segment over the whole address space
- * costs no check of its scope and, from a {@link #base}, none of its bounds. Only for memory of
- * ours, at offsets of ours.
+ * Reads and writes memory by address, for the data path. It uses one constant segment over the
+ * whole address space, whose scope need not be checked, nor its bounds if the address comes from
+ * {@link #base}. Use it only for memory that the library has allocated, at offsets that it has
+ * computed.
  */
 public final class RawMemory {
   private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
@@ -18,8 +19,8 @@ public final class RawMemory {
   private RawMemory() {}
 
   /**
-   * The same address, after which the compiler knows that it is not negative and leaves out the
-   * check of each access at an offset of it.
+   * Returns the same address. From the result the compiler knows that it is not negative, and omits
+   * the bounds check of each access at an offset from it.
    */
   public static long base(long address) {
     return address & (Long.MAX_VALUE >>> 1);

@@ -3,21 +3,24 @@ package org.rdma4j.datapath;
 import java.lang.invoke.VarHandle;
 
 /**
- * What a request points to, in memory that a provider's post reads: an address handle, a memory
- * window. A post looks, inside a {@link HotCall}, whether it is still there; who destroys it says
- * so first and then waits until no thread is inside a post that looked before.
+ * An object that a request points to, in memory that the post of a provider reads: an address
+ * handle, a memory window or a memory region. A post checks, inside a {@link HotCall}, that the
+ * object is still open. A thread that closes it marks it as gone first, and then waits until no
+ * thread is inside a post that made the check before.
  */
 public final class Referent {
   /** For requests that point to nothing. */
   public static final Referent NONE = new Referent("");
 
-  /** For datagrams that point to nothing, since they must. */
-  public static final Referent MISSING =
-      missing("the datagram's destination is not given: to(...)");
+  /** For datagrams without an address handle, which they require: the check fails. */
+  public static final Referent MISSING = missing("the datagram has no destination; call to(...)");
 
-  /** For requests that name no shared receive queue of the peer, since they must. */
+  /**
+   * For requests without a shared receive queue of the peer, which they require: the check fails.
+   */
   public static final Referent MISSING_QUEUE =
-      missing("the peer's shared receive queue is not given: toSharedReceiveQueue(...)");
+      missing(
+          "the request names no shared receive queue of the peer; call toSharedReceiveQueue(...)");
 
   private final String refusal;
   private boolean gone;
@@ -36,14 +39,14 @@ public final class Referent {
     return new Referent(name + " is closed");
   }
 
-  /** Throws where it is gone. */
+  /** Throws IllegalStateException if the object is gone. */
   public void check() {
     if (gone) {
       throw new IllegalStateException(refusal);
     }
   }
 
-  /** After this no post of those uses it. */
+  /** Marks the object as gone; when this method returns, none of the posts uses it. */
   public void leave(HotCalls posts) {
     gone = true;
     VarHandle.fullFence();

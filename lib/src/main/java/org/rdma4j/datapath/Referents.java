@@ -2,14 +2,14 @@ package org.rdma4j.datapath;
 
 import java.util.Arrays;
 
-/** What the requests of a chain point to, at most two objects each. */
+/** The objects that the requests of a chain point to, at most two for each request. */
 public final class Referents {
   private static final int EACH = 2;
 
   private final Referent initial;
   private final Referent[] referents;
 
-  /** For so many requests that, at first, each point to that. */
+  /** Creates the objects of a number of requests, each of which points to the initial one. */
   Referents(int requests, Referent initial) {
     this.initial = initial;
     this.referents = new Referent[EACH * requests];
@@ -25,14 +25,17 @@ public final class Referents {
     referents[EACH * request + 1] = second;
   }
 
-  /** Lets a request that points to what it did at first point to nothing. */
+  /** Makes a request point to nothing, if it still points to the initial object. */
   public void fill(int request) {
     if (referents[EACH * request] == initial) {
       set(request, Referent.NONE, Referent.NONE);
     }
   }
 
-  /** Throws where one of those of the requests from the first to before the end is gone. */
+  /**
+   * Throws IllegalStateException if an object of the requests from {@code first} to {@code end - 1}
+   * is gone.
+   */
   void check(int first, int end) {
     for (int i = EACH * first; i < EACH * end; i++) {
       referents[i].check();

@@ -7,15 +7,16 @@ import org.rdma4j.bindings.generated.ibv_recv_wr;
 import org.rdma4j.bindings.generated.ibv_sge;
 
 /**
- * Work requests in native memory, linked into the chain that one call posts. What {@code struct
- * ibv_send_wr} and {@code struct ibv_recv_wr} have in common are their first four fields.
+ * A batch of work requests in native memory, linked into a chain that one call posts. {@code struct
+ * ibv_send_wr} and {@code struct ibv_recv_wr} have their first four fields in common, which this
+ * class handles.
  *
- * <p>Whatever this memory holds at any moment, a provider may read: links lead to requests of this
- * chain or end, and counts stay within their arrays. So the thread that builds it must be the one
- * that posts it, which {@link HotCall} sees to.
+ * <p>The memory is safe for a provider to read at any moment: links lead to requests of this chain
+ * or end it, and counts stay within their arrays. This requires that the thread that builds a chain
+ * is the one that posts it, which {@link HotCall} ensures.
  */
 public final class RequestChain extends HotCall {
-  /** The index of a refused request if the provider did not tell which one it refused. */
+  /** The index of a refused request if the provider did not say which one it refused. */
   public static final int UNKNOWN = -1;
 
   private static final long WR_ID = ibv_recv_wr.wr_id$offset();
@@ -26,7 +27,7 @@ public final class RequestChain extends HotCall {
   private static final long SGE_ADDR = ibv_sge.addr$offset();
   private static final long SGE_LENGTH = ibv_sge.length$offset();
   private static final long SGE_LKEY = ibv_sge.lkey$offset();
-  private static final long LONGEST = 0xffff_ffffL;
+  private static final long MAX_LENGTH = 0xffff_ffffL;
   private static final long CACHE_LINE = 64;
 
   private final String function;
@@ -39,54 +40,57 @@ public final class RequestChain extends HotCall {
   private final int strideShift;
   private final int maxPieces;
 
-  /** The bytes of inline requests, each after its request, and all requests with their lists. */
+  /** All requests, each followed by its list of pieces and its inline bytes. */
   private final MemorySegment memory;
 
   /*
-   * Addresses rather than indices, which a multiplication would stand before. Requests before the first
-   * were posted by a call that failed at it. Where there is no current one it is the end, which is what
-   * each that is added is compared with anyway.
+   * Addresses and not indices, which would have to be multiplied. Requests before the first one
+   * were posted by a call that failed at the first one. If there is no current request, its address
+   * is the end, with which every new request is compared anyway.
    */
   private long first;
   private long request;
   private long next;
 
-  /** How many pieces the current request has. */
+  /** The number of pieces of the current request. */
   private int pieces;
 
-  /** The request where the chain ends. Each other one is linked to the next, as long as this is. */
+  /**
+   * The request that ends the chain. Every other request is linked to the next one, also between
+   * posts.
+   */
   private long last;
 
   private final Refusals refusals;
   private final @Nullable ExtendedQueuePair extended;
 
-  /** Null until a request points to something. */
+  /** The objects that requests point to; null until there is one. */
   private @Nullable Referents referents;
 
-  /** Makes the exception for a request that the provider refuses. */
+  /** Creates the exception for a request that the provider refuses. */
   @FunctionalInterface
   public interface Refusals {
     /**
-     * Makes the exception.
+     * Creates the exception.
      *
      * @param function the C function that posts
-     * @param errno what it returned
+     * @param errno the errno value that the function returned
      * @param index the index of the refused request in the chain, or {@link #UNKNOWN}
      */
     RuntimeException refusal(String function, int errno, int index);
   }
 
   /**
-   * A chain without requests.
+   * Creates a chain without requests.
    *
-   * @param target what posts it
-   * @param function the C function that does, for messages
-   * @param requestSize of the struct, in bytes
-   * @param max how many requests there is room for
-   * @param maxPieces of a request
-   * @param inlineBytes the room of a request for bytes of its own
-   * @param refusals makes the exception for a request that the provider refuses
-   * @param extended what posts it where the target has no function for it
+   * @param target the function that posts the chain
+   * @param function the name of this function, for messages
+   * @param requestSize the size of the struct of a request, in bytes
+   * @param max the maximum number of requests
+   * @param maxPieces the maximum number of pieces of a request
+   * @param inlineBytes the number of bytes that are allocated for inline data of each request
+   * @param refusals creates the exception for a request that the provider refuses
+   * @param extended posts the chain if the target has no function for it; null if the target has
    */
   public RequestChain(
       Target target,
@@ -118,7 +122,7 @@ public final class RequestChain extends HotCall {
     empty();
   }
 
-  /** Begins the next request, and returns its address. */
+  /** Begins the next request and returns its address. */
   public long add(long id) {
     own();
     long added = RawMemory.base(next);
@@ -133,34 +137,34 @@ public final class RequestChain extends HotCall {
     return added;
   }
 
-  /** The address of the request that is being built. */
+  /** Returns the address of the current request, the one that was added last. */
   public long current() {
     check();
     long current = RawMemory.base(request);
     if (current == end) {
-      throw new IllegalStateException("there is no request to describe: add(id) begins one");
+      throw new IllegalStateException("the batch has no request to change; call add(id) first");
     }
     return current;
   }
 
-  /** Adds a piece of a region to the current request; one of length 0 adds nothing. */
+  /** Adds a piece of a memory region to the current request. A piece of length 0 is left out. */
   public void addPiece(long address, long length, int key) {
     long current = current();
     if (pieces >= maxPieces) {
       throw tooManyPieces();
     }
-    // To some devices a length of 0 in an entry means 2 GiB.
+    // Some devices read a length of 0 as 2 GiB.
     if (length == 0) {
       return;
     }
-    if (length > LONGEST) {
+    if (length > MAX_LENGTH) {
       throw new IllegalArgumentException(
-          "length is " + length + ", must be at most " + LONGEST + " bytes");
+          "length is " + length + ", must be at most " + MAX_LENGTH + " bytes");
     }
     putPiece(current, address, (int) length, key);
   }
 
-  /** Has requests point to what each post is to check; at first to what is given here. */
+  /** Makes requests point to objects that each post checks, the given one at first. */
   public Referents refer(Referent initial) {
     Referents made = referents;
     if (made == null) {
@@ -187,27 +191,29 @@ public final class RequestChain extends HotCall {
     return errno;
   }
 
-  /** Whether a request that was added has been posted since. */
+  /** Returns whether a request that was added has been posted since. */
   public boolean isPosted(long added) {
     return added < first || added >= next;
   }
 
-  /** The index of a request within the room. */
+  /** Returns the index of a request in the memory of the chain. */
   public int index(long request) {
     return (int) ((request - requests) >> strideShift);
   }
 
-  /** Whether the current request has a piece, of whatever memory. */
+  /** Returns whether the current request has a piece, of a memory region or inline. */
   public boolean hasPieces() {
     return pieces != 0;
   }
 
-  /** How many inline bytes the current request has, which is an inline one. */
+  /**
+   * Returns the number of inline bytes of the current request, which must not have other pieces.
+   */
   public int inlineLength(long request) {
     return pieces == 0 ? 0 : RawMemory.getInt(request + requestSize + SGE_LENGTH);
   }
 
-  /** Appends inline bytes to the current request, which has so many already. */
+  /** Appends inline bytes to the current request, which has {@code before} of them already. */
   public void putInline(long request, int before, MemorySegment source, long offset, int length) {
     keep(request, before, source, offset, length);
     if (length != 0) {
@@ -216,14 +222,14 @@ public final class RequestChain extends HotCall {
     }
   }
 
-  /** Copies bytes to a place of the request's own room, and returns their address. */
+  /** Copies bytes to the memory for inline data of a request, and returns their address. */
   public long keep(long request, int at, MemorySegment source, long offset, int length) {
     long address = request + inlineOffset + at;
     MemorySegment.copy(source, offset, memory, address - memory.address(), length);
     return address;
   }
 
-  /** Adds an entry to the list of the current request. */
+  /** Adds a piece to the list of the current request. */
   private void putPiece(long request, long address, int length, int key) {
     long sge = request + Integer.toUnsignedLong(requestSize + pieces * SGE_SIZE);
     pieces++;
@@ -233,12 +239,12 @@ public final class RequestChain extends HotCall {
     RawMemory.putInt(request + NUM_SGE, pieces);
   }
 
-  /** Gives up the ownership, so that the next thread that uses the chain owns it. */
+  /** Gives up the ownership; the next thread that uses the chain becomes its owner. */
   public void release() {
     releaseOwnership();
   }
 
-  /** Returns how many requests wait to be posted. */
+  /** Returns the number of requests that will be posted. */
   public int size() {
     return index(next) - index(first);
   }
@@ -248,7 +254,7 @@ public final class RequestChain extends HotCall {
     empty();
   }
 
-  /** Posts what was added; returns how many that were. */
+  /** Posts the requests, and returns their number. */
   public int post() {
     if (request == end) {
       own();
@@ -266,7 +272,7 @@ public final class RequestChain extends HotCall {
     return posted;
   }
 
-  /** Has the chain end at the current request. */
+  /** Makes the chain end at the current request, and links the request where it ended before. */
   private void cut() {
     own();
     if (last + stride != end) {
@@ -296,13 +302,15 @@ public final class RequestChain extends HotCall {
 
   private IllegalStateException full() {
     return new IllegalStateException(
-        "all " + index(end) + " requests of the room are in use: post() them, or make more room");
+        "all "
+            + index(end)
+            + " requests of the batch are in use; call post(), or create a larger batch");
   }
 
   private IllegalArgumentException tooManyPieces() {
     return new IllegalArgumentException(
         "a request of this queue has at most "
             + maxPieces
-            + " pieces: create it with more sendSges or receiveSges");
+            + " pieces; create the queue with more sendSges or receiveSges");
   }
 }

@@ -58,7 +58,7 @@ public final class SendLayout {
   public static final int SOLICITED = rdma_h.IBV_SEND_SOLICITED();
   public static final int FENCE = rdma_h.IBV_SEND_FENCE();
 
-  /** Of a request whose operation has yet to be given. */
+  /** The opcode of a request whose operation is not set yet. */
   public static final int NO_OPCODE = 63;
 
   public static final int INLINE = rdma_h.IBV_SEND_INLINE();

@@ -3,22 +3,25 @@ package org.rdma4j.datapath;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Sees to it that a queue in a thread domain, whose provider takes no locks, is posted to from one
- * room for requests: that belongs to one thread at a time.
+ * Ensures that a queue in a thread domain has only one batch of requests. The provider takes no
+ * locks for such a queue, so only one thread at a time may post to it, and a batch belongs to one
+ * thread.
  */
 public final class SingleClaim {
   private final boolean inThreadDomain;
-  private final AtomicBoolean made = new AtomicBoolean();
+  private final AtomicBoolean claimed = new AtomicBoolean();
 
   public SingleClaim(boolean inThreadDomain) {
     this.inThreadDomain = inThreadDomain;
   }
 
-  /** Throws where it is the second in a thread domain. */
-  public void claim(Object queue, String room) {
-    if (inThreadDomain && !made.compareAndSet(false, true)) {
+  /**
+   * Throws IllegalStateException if the queue is in a thread domain and this is the second call.
+   */
+  public void claim(Object queue, String batch) {
+    if (inThreadDomain && !claimed.compareAndSet(false, true)) {
       throw new IllegalStateException(
-          queue + " is in a thread domain, where it has one " + room + " for all its life");
+          queue + " is in a thread domain and can create only one " + batch + "; use that one");
     }
   }
 }

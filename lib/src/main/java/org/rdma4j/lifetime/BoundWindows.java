@@ -5,13 +5,16 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The memory windows that are bound to a region, or by a queue pair: while there is one, devices
- * refuse to deregister the region.
+ * The memory windows that are bound to a memory region, or by a queue pair. Devices refuse to
+ * deregister a region while a window is bound to it.
  */
 public final class BoundWindows {
   private final Set<Lifetime> bound = new LinkedHashSet<>();
 
-  /** Bound elsewhere since, by requests of which nobody says that the device has done them. */
+  /**
+   * Windows that have been bound elsewhere since; it is not known whether the device has done that
+   * yet.
+   */
   private final Set<Lifetime> leaving = new LinkedHashSet<>();
 
   public synchronized void add(Lifetime window) {
@@ -32,7 +35,7 @@ public final class BoundWindows {
     closeAll(bound);
   }
 
-  /** Closes also those that have left; returns whether there were any. */
+  /** Closes the windows that have been bound elsewhere, and returns whether there were any. */
   public boolean closeLeaving() {
     return closeAll(leaving);
   }
@@ -43,7 +46,8 @@ public final class BoundWindows {
       all = List.copyOf(windows);
       windows.clear();
     }
-    // Not under the lock, since whoever closes a window meanwhile is waited for.
+    // Not under the lock: this waits for threads that are closing a window, which may need the
+    // lock.
     all.reversed().forEach(Lifetime::close);
     return !all.isEmpty();
   }

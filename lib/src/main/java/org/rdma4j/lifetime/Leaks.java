@@ -5,12 +5,12 @@ import java.lang.ref.Cleaner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports objects that became unreachable while open: once each, as a warning of the logger {@code
- * org.rdma4j}. It does not close them: what depends on the order of closing cannot be left to the
- * garbage collector.
+ * Reports each object that became unreachable while it was open, as a warning of the logger {@code
+ * org.rdma4j}. The object is not closed, because objects must be closed in the right order, which
+ * the garbage collector does not know.
  *
- * <p>With the system property {@code org.rdma4j.leaks} set to {@code stack} the report has the
- * stack that created the object, for some microseconds at each creation.
+ * <p>If the system property {@code org.rdma4j.leaks} is {@code stack}, the report contains the
+ * stack trace of the creation of the object. This costs some microseconds for each creation.
  */
 public final class Leaks {
   private static final boolean STACKS = "stack".equals(System.getProperty("org.rdma4j.leaks"));
@@ -19,13 +19,14 @@ public final class Leaks {
   private Leaks() {}
 
   /**
-   * Watches the object that users hold, whose native object has that life. A close ends that: the
-   * report keeps what the object depends on, so that of closed objects each collection would free
-   * only those that no other depends on.
+   * Watches an object that users hold and whose native object has the given lifetime, until it is
+   * closed. It must end then, because the report refers to everything that the object depends on:
+   * otherwise each garbage collection would free only those of the closed objects that no other one
+   * depends on.
    */
   public static void watch(Object held, Lifetime lifetime) {
     Report report = new Report(lifetime, STACKS ? new Created() : null);
-    lifetime.watchedUntilClosed(CLEANER.register(held, report)::clean);
+    lifetime.onClose(CLEANER.register(held, report)::clean);
   }
 
   private record Report(Lifetime lifetime, @Nullable Created created) implements Runnable {
@@ -37,7 +38,9 @@ public final class Leaks {
                 Level.WARNING,
                 lifetime
                     + " was never closed"
-                    + (created == null ? "; -Dorg.rdma4j.leaks=stack tells who created it" : ""),
+                    + (created == null
+                        ? "; use -Dorg.rdma4j.leaks=stack to see where it was created"
+                        : ""),
                 created);
       }
     }

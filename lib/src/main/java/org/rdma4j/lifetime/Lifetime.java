@@ -11,15 +11,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The life of one native object, from its creation to its destruction.
+ * The lifetime of one native object, from its creation to its destruction.
  *
- * <p>It is apart from the object that users hold, so that the one on which it depends can know it
- * without keeping the user's object reachable: one that is dropped while open can be reported.
+ * <p>It is separate from the object that users hold, so that the objects that this one depends on
+ * can refer to it without keeping the user's object reachable. Therefore {@link Leaks} can report
+ * an object that is dropped while it is open.
  *
- * <p>The rule for closing: from the moment that {@link #close} begins, new calls are refused with
- * an IllegalStateException. Calls in progress are waited for, then dependents are closed, youngest
- * first, then the native object is destroyed. Whoever else calls close returns when all that is
- * done. All of it may happen in any thread.
+ * <p>The rule for closing: when {@link #close} begins, new calls throw IllegalStateException. Then
+ * close waits for the calls in progress, closes the dependent objects, the youngest first, and
+ * destroys the native object. If another thread calls close meanwhile, its call returns when all of
+ * this is done. Any thread may close any object.
  */
 public final class Lifetime {
   private enum State {
@@ -36,14 +37,14 @@ public final class Lifetime {
   private final Condition changed = lock.newCondition();
   private final SequencedSet<Lifetime> dependents = new LinkedHashSet<>();
   private volatile State state = State.OPEN;
-  private volatile Runnable forget = () -> {};
+  private volatile Runnable onClose = () -> {};
   private int callsInProgress;
 
   /**
-   * The life of an object that has just been created, in a call during which each of those it
-   * depends on was open.
+   * Creates the lifetime of an object that has just been created. To be called while all objects
+   * that it depends on are kept open.
    *
-   * @param name what messages call it
+   * @param name the name of the object in messages
    * @param destroy destroys the native object; must not refer to the object that users hold
    */
   public Lifetime(String name, Runnable destroy, Lifetime... dependsOn) {
@@ -51,9 +52,9 @@ public final class Lifetime {
   }
 
   /**
-   * The same for an object on which threads wait.
+   * Creates the lifetime of an object on which threads wait.
    *
-   * @param wakeWaiters makes the waiting threads look at {@link #isOpen}, soon or at once
+   * @param wakeWaiters makes the waiting threads check {@link #isOpen} soon
    */
   public Lifetime(String name, Runnable wakeWaiters, Runnable destroy, Lifetime... dependsOn) {
     this.name = name;
@@ -64,35 +65,35 @@ public final class Lifetime {
     }
   }
 
-  /** From now on it depends on that too, in a call during which that is open. */
+  /** Makes this object depend on another one too. To be called while that one is kept open. */
   public void dependOn(Lifetime parent) {
     dependsOn.add(parent);
     parent.add(this);
   }
 
-  /** From now on it does not depend on that any more, in a call during which this is open. */
+  /** Ends the dependency on another object. To be called while this object is kept open. */
   public void dependNoMoreOn(Lifetime parent) {
     dependsOn.remove(parent);
     parent.remove(this);
   }
 
-  /** Has its end, which may have come already, forget whoever watches that it comes. */
-  void watchedUntilClosed(Runnable forget) {
-    this.forget = forget;
+  /** Registers an action to run on close, or runs it immediately if this is already closed. */
+  void onClose(Runnable action) {
+    onClose = action;
     if (state == State.CLOSED) {
-      forget.run();
+      action.run();
     }
   }
 
-  /** Whether {@link #close} has not begun. */
+  /** Returns true until {@link #close} begins. */
   public boolean isOpen() {
     return state == State.OPEN;
   }
 
   /**
-   * Makes a call during which the native object is not destroyed.
+   * Runs a call, and keeps the native object from being destroyed during it.
    *
-   * @throws IllegalStateException if it is closed
+   * @throws IllegalStateException if the object is closed
    */
   public <T extends @Nullable Object> T whileOpen(Supplier<T> call) {
     enter();
@@ -104,9 +105,9 @@ public final class Lifetime {
   }
 
   /**
-   * Makes a call during which none of several native objects is destroyed.
+   * Runs a call, and keeps several native objects from being destroyed during it.
    *
-   * @throws IllegalStateException if one is closed
+   * @throws IllegalStateException if one of the objects is closed
    */
   public static <T extends @Nullable Object> T whileAllOpen(
       List<Lifetime> lifetimes, Supplier<T> call) {
@@ -122,19 +123,19 @@ public final class Lifetime {
     }
   }
 
-  /** The exception for use after close. */
+  /** Returns the exception for the use of the object after it was closed. */
   public IllegalStateException closed() {
     return new IllegalStateException(name + " is closed");
   }
 
-  /** Begins a call, which {@link #leave} ends. */
+  /** Begins a call, during which the object is not destroyed. {@link #leave} ends it. */
   public void enter() {
     if (!tryEnter()) {
       throw closed();
     }
   }
 
-  /** Begins a call where it is open; returns whether it is. */
+  /** Begins a call if the object is open, and returns whether it is. */
   public boolean tryEnter() {
     lock.lock();
     try {
@@ -161,7 +162,10 @@ public final class Lifetime {
     }
   }
 
-  /** Closes it, those that depend on it first. Does nothing if it is already closed. */
+  /**
+   * Closes the objects that depend on this one, then this one. Does nothing if it is already
+   * closed.
+   */
   public void close() {
     if (!beginClosing()) {
       return;
@@ -175,7 +179,7 @@ public final class Lifetime {
       parent.remove(this);
     }
     endClosing();
-    forget.run();
+    onClose.run();
     if (!failures.isEmpty()) {
       RuntimeException first = failures.removeFirst();
       failures.forEach(first::addSuppressed);
@@ -183,7 +187,10 @@ public final class Lifetime {
     }
   }
 
-  /** Whether it is this thread that closes; otherwise it has been closed when this returns. */
+  /**
+   * Returns true if this thread is to close the object; otherwise waits until another thread has
+   * closed it.
+   */
   private boolean beginClosing() {
     lock.lock();
     try {

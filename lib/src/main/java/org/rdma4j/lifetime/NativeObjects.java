@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The objects of a device by their native pointers, for events that name no more than a pointer. An
- * address is used again after its object was destroyed, so that closed ones are not found.
+ * The objects of a device by their native pointers, for events that identify an object only by its
+ * pointer. Closed objects are not found, because their addresses are used again.
  */
 public final class NativeObjects {
   private final Map<Long, Entry> objects = new ConcurrentHashMap<>();
@@ -18,7 +18,10 @@ public final class NativeObjects {
   private static final class Entry extends WeakReference<Object> {
     private final long pointer;
 
-    /** Weak as well: what it does to destroy the native object may lead to the object. */
+    /**
+     * A weak reference too, because the action that destroys the native object may refer to the
+     * object.
+     */
     private final WeakReference<Lifetime> lifetime;
 
     Entry(long pointer, Object object, Lifetime lifetime, ReferenceQueue<Object> queue) {
@@ -41,7 +44,7 @@ public final class NativeObjects {
     objects.put(pointer, new Entry(pointer, object, lifetime, unreachable));
   }
 
-  /** The object of that type at that address, where it is open. */
+  /** Finds the open object of the given type at the given address. */
   public <T> Optional<T> find(Class<T> type, long pointer) {
     Entry entry = objects.get(pointer);
     return entry == null || !entry.isOpen()

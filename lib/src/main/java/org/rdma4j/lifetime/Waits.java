@@ -10,20 +10,22 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.Readiness;
 
-/** The threads that wait for events on a descriptor, of an object that may be closed meanwhile. */
+/**
+ * The threads that wait for events on the descriptor of an object, which may be closed meanwhile.
+ */
 public final class Waits {
   private final Set<Thread> waiting = ConcurrentHashMap.newKeySet();
 
-  /** Makes the waiting threads see that the object is not open any more. */
+  /** Wakes the waiting threads, which then notice that the object is no longer open. */
   public void wake() {
     waiting.forEach(LockSupport::unpark);
   }
 
   /**
-   * Waits, in a call of that lifetime.
+   * Waits for the next event, in a call that keeps the object from being destroyed.
    *
-   * @param next reads the next event without blocking; null where there is none, or none of
-   *     interest
+   * @param next reads the next event without blocking; returns null if there is none, or if it is
+   *     to be ignored
    * @throws IllegalArgumentException if the timeout is negative
    * @throws IllegalStateException if the object is closed, also while waiting
    */
@@ -37,8 +39,8 @@ public final class Waits {
       if (Thread.interrupted()) {
         throw new InterruptedException();
       }
-      // A look saves a virtual thread the way over another one; any other would make one system
-      // call more.
+      // A virtual thread tries to read first, which can save it waiting for the thread with epoll.
+      // For a platform thread this would only be one more system call.
       T event = Thread.currentThread().isVirtual() ? next.get() : null;
       while (event == null) {
         if (!Readiness.await(descriptor, deadline.end(), () -> !lifetime.isOpen())) {

@@ -1,6 +1,6 @@
 /**
- * How long native objects live: who depends on whom, who is inside a call, and what was never
- * closed.
+ * The lifetimes of native objects: which object depends on which, which calls are in progress, and
+ * which objects were never closed.
  */
 @NullMarked
 package org.rdma4j.lifetime;

@@ -5,21 +5,22 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 
-/** When several steps together have to be done. */
+/** The time by which several steps together must be done. */
 public final class Deadline {
-  /** {@link System#nanoTime} counts no further. */
-  private static final Duration LONGEST = Duration.ofDays(36_500);
+  /** Longer timeouts would exceed the range of {@link System#nanoTime}. */
+  private static final Duration MAX_TIMEOUT = Duration.ofDays(36_500);
 
   private final Duration timeout;
   private final long end;
 
   private Deadline(Duration timeout) {
     this.timeout = timeout;
-    this.end = System.nanoTime() + (timeout.compareTo(LONGEST) > 0 ? LONGEST : timeout).toNanos();
+    this.end =
+        System.nanoTime() + (timeout.compareTo(MAX_TIMEOUT) > 0 ? MAX_TIMEOUT : timeout).toNanos();
   }
 
   /**
-   * That far from now.
+   * Returns the deadline after the given time from now.
    *
    * @throws IllegalArgumentException if the timeout is negative
    */
@@ -30,35 +31,35 @@ public final class Deadline {
     return new Deadline(timeout);
   }
 
-  /** How long it was when it began. */
+  /** Returns the time that there was when this deadline was created. */
   public Duration timeout() {
     return timeout;
   }
 
-  /** When that is, on the scale of {@link System#nanoTime}. */
+  /** Returns the deadline on the scale of {@link System#nanoTime}. */
   public long end() {
     return end;
   }
 
-  /** How long it still is, zero where it is over. */
+  /** Returns the remaining time, zero if the deadline has passed. */
   public Duration remaining() {
     return Duration.ofNanos(nanos());
   }
 
-  /** How long it still is, 0 where it is over. */
+  /** Returns the remaining time in nanoseconds, 0 if the deadline has passed. */
   public long nanos() {
     return Math.max(0, end - System.nanoTime());
   }
 
-  /** Whether it has come. */
+  /** Returns whether the deadline has passed. */
   public boolean isOver() {
     return nanos() == 0;
   }
 
   /**
-   * How long it still is, as sockets take it, to which 0 is forever.
+   * Returns the remaining time in milliseconds, at least 1, because 0 means forever to sockets.
    *
-   * @throws SocketTimeoutException if it is over
+   * @throws SocketTimeoutException if the deadline has passed
    */
   public int millis() throws SocketTimeoutException {
     long nanos = nanos();
@@ -68,7 +69,7 @@ public final class Deadline {
     return Math.clamp((nanos + 999_999) / 1_000_000, 1, Integer.MAX_VALUE);
   }
 
-  /** Has a read of the socket end when this does. */
+  /** Makes a read of the socket end at this deadline. */
   public void apply(Socket socket) throws IOException {
     socket.setSoTimeout(millis());
   }

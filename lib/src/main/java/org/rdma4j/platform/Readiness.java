@@ -5,17 +5,19 @@ import java.util.function.BooleanSupplier;
 
 /** Waits until a file descriptor can be read. */
 public final class Readiness {
-  /** How soon a blocked platform thread notices that it was interrupted or that its wait is off. */
+  /**
+   * The time within which a blocked platform thread notices an interrupt or the end of its wait.
+   */
   private static final long SLICE_NANOS = Duration.ofMillis(50).toNanos();
 
   private Readiness() {}
 
   /**
-   * Waits, without holding a virtual thread's carrier.
+   * Waits, without blocking the carrier of a virtual thread.
    *
-   * @param deadline on the scale of {@link System#nanoTime}
-   * @param cancelled asked every so often, and after this thread was unparked; true ends the wait
-   * @return whether the descriptor can be read; false where time is up or the wait was cancelled
+   * @param deadline the end of the wait, on the scale of {@link System#nanoTime}
+   * @param cancelled asked from time to time, and when this thread was unparked; true ends the wait
+   * @return true if the descriptor can be read; false if time is up or the wait was cancelled
    */
   public static boolean await(int fd, long deadline, BooleanSupplier cancelled)
       throws InterruptedException {

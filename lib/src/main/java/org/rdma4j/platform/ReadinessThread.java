@@ -23,8 +23,8 @@ import org.rdma4j.bindings.inlines.Errno;
 
 /**
  * The one platform thread that waits in epoll for all virtual threads, which would pin their
- * carriers if they blocked in a system call themselves. It begins with the first such wait, is a
- * daemon, and stays.
+ * carriers if they blocked in a system call themselves. It is a daemon thread, which the first such
+ * wait starts and which never ends.
  */
 final class ReadinessThread {
   private static final int EPOLL_CLOEXEC = 0x80000;
@@ -43,7 +43,7 @@ final class ReadinessThread {
   private static final MethodHandle EPOLL_WAIT =
       link("epoll_wait", JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
 
-  /** By the descriptors that they wait for. */
+  /** The waiting threads by the descriptors that they wait for. */
   private static final Map<Integer, Set<Waiting>> WAITING = new ConcurrentHashMap<>();
 
   private static final int EPOLL = start();
@@ -58,7 +58,7 @@ final class ReadinessThread {
   static boolean await(int fd, long deadline, BooleanSupplier cancelled)
       throws InterruptedException {
     Waiting waiting = new Waiting();
-    // Before it is armed, so that what arms it fires finds this thread.
+    // Before the descriptor is armed, so that an event that comes at once finds this thread.
     WAITING.compute(fd, (any, others) -> with(waiting, others));
     try {
       arm(fd);
@@ -118,7 +118,10 @@ final class ReadinessThread {
     }
   }
 
-  /** All of them, as what they wait for may be taken by one that waits no more. */
+  /**
+   * Wakes all threads that wait for a descriptor, because a thread that no longer waits may take
+   * the event.
+   */
   private static void wake(int fd) {
     for (Waiting waiting : WAITING.getOrDefault(fd, Set.of())) {
       waiting.ready = true;
@@ -127,15 +130,15 @@ final class ReadinessThread {
   }
 
   /**
-   * Has the descriptor wake once. The kernel forgets one that is closed, so that the first wait
-   * adds it, and each other one is a single call.
+   * Arms the descriptor for one event. The kernel removes closed descriptors from the set, so only
+   * the first wait for a descriptor adds it; later ones make a single call.
    */
   private static void arm(int fd) {
     while (!control(EPOLL_CTL_MOD, fd, ErrorNumber.ENOENT)
         && !control(EPOLL_CTL_ADD, fd, ErrorNumber.EEXIST)) {}
   }
 
-  /** False where it failed with that error. */
+  /** Returns false if the call failed with the expected error. */
   private static boolean control(int operation, int fd, ErrorNumber expected) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment event = arena.allocate(EVENT_SIZE, 8);

@@ -4,59 +4,62 @@ import java.util.concurrent.Semaphore;
 import java.util.function.IntSupplier;
 
 /**
- * Looks for something again and again for a while, before the thread sleeps until it comes: what
- * comes soon is there before a sleeping thread would be awake. Where that was in vain four times,
- * it is left out the next time, then twice as often after each, up to 64 times.
+ * Polls for something for a short time before the thread sleeps: what comes soon is found earlier
+ * than a sleeping thread would wake up. After four polls in a row that found nothing, the next one
+ * is skipped; after each further one that finds nothing, twice as many are skipped, up to 64.
  *
- * <p>Not for virtual threads, which would hold their carrier. At most half of the processors spin:
- * who is waited for may need one.
+ * <p>Virtual threads do not poll, because they would block their carrier. At most half of the
+ * processors poll at a time, because the thread that is waited for may need one.
  */
 public final class Spin {
-  /** More than a sleep and a wake-up take, even where processors are emulated. */
-  private static final long LONGEST_NANOS = 200_000;
+  /** More than a sleep and a wake-up take, even on emulated processors. */
+  private static final long MAX_NANOS = 200_000;
 
-  /** Who sleeps makes the other wait for longer too: one such wait must not be the end of it. */
-  private static final int FORGIVEN = 4;
+  /**
+   * The number of failed polls in a row after which polls are skipped. More than one, because a
+   * thread that sleeps makes its peer wait longer too, and would end the polling of both.
+   */
+  private static final int FAILURES_BEFORE_SKIPS = 4;
 
-  private static final int MAX_IN_VAIN = FORGIVEN + 6;
+  private static final int MAX_FAILURES = FAILURES_BEFORE_SKIPS + 6;
 
   private static final Semaphore HALF_OF_THE_PROCESSORS =
       new Semaphore(Runtime.getRuntime().availableProcessors() / 2);
 
   private final Semaphore processors;
-  private final long longestNanos;
+  private final long maxNanos;
 
-  /** How many were in vain since one that was not. */
-  private int inVain;
+  /** The number of polls in a row that found nothing, up to MAX_FAILURES. */
+  private int failures;
 
-  /** How often it is left out yet. */
-  private int leftOut;
+  /** How many polls are still to be skipped. */
+  private int skips;
 
-  /** One for each thing that is waited for, to be used by one thread at a time. */
+  /** Creates one for a thing that is waited for. Only one thread at a time may use it. */
   public Spin() {
-    this(HALF_OF_THE_PROCESSORS, LONGEST_NANOS);
+    this(HALF_OF_THE_PROCESSORS, MAX_NANOS);
   }
 
-  Spin(Semaphore processors, long longestNanos) {
+  Spin(Semaphore processors, long maxNanos) {
     this.processors = processors;
-    this.longestNanos = longestNanos;
+    this.maxNanos = maxNanos;
   }
 
   /**
-   * Looks until there is something, at most for 200 us.
+   * Polls until something is found, for 200 us at most.
    *
    * @param end when to stop at the latest, on the scale of {@link System#nanoTime}
-   * @param look tells what there is, 0 where there is nothing
-   * @return what the last look told; 0 where there was none
+   * @param poll returns what it found, or 0 for nothing
+   * @return the result of the last poll; 0 if there was none
    */
-  public int until(long end, IntSupplier look) {
+  public int until(long end, IntSupplier poll) {
     long began = System.nanoTime();
-    long longest = Math.min(longestNanos, end - began);
-    if (longest <= 0) {
+    long limit = Math.min(maxNanos, end - began);
+    if (limit <= 0) {
       return 0;
     }
-    if (leftOut > 0) {
-      leftOut--;
+    if (skips > 0) {
+      skips--;
       return 0;
     }
     if (Thread.currentThread().isVirtual() || !processors.tryAcquire()) {
@@ -66,10 +69,10 @@ public final class Spin {
       int found;
       do {
         Thread.onSpinWait();
-        found = look.getAsInt();
-      } while (found == 0 && System.nanoTime() - began < longest);
-      inVain = found != 0 ? 0 : Math.min(inVain + 1, MAX_IN_VAIN);
-      leftOut = inVain < FORGIVEN ? 0 : 1 << (inVain - FORGIVEN);
+        found = poll.getAsInt();
+      } while (found == 0 && System.nanoTime() - began < limit);
+      failures = found != 0 ? 0 : Math.min(failures + 1, MAX_FAILURES);
+      skips = failures < FAILURES_BEFORE_SKIPS ? 0 : 1 << (failures - FAILURES_BEFORE_SKIPS);
       return found;
     } finally {
       processors.release();

@@ -82,7 +82,7 @@ public final class AddressHandle implements AutoCloseable {
                   throw new RdmaException(
                       "ibv_init_ah_from_wc",
                       0,
-                      "no GID of port "
+                      "No GID of port "
                           + port
                           + " is the destination of the datagram; name the port that received it");
                 }

@@ -182,7 +182,8 @@ public final class CompletionQueue implements AutoCloseable {
     if (channel == null) {
       throw new IllegalStateException(
           this
-              + " was created without a completion channel, on which the event would arrive; create it with one");
+              + " was created without a completion channel, on which the event would arrive;"
+              + " create it with one");
     }
     lifetime.whileOpen(
         () -> {

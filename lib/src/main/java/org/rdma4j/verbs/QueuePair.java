@@ -668,7 +668,8 @@ public final class QueuePair implements AutoCloseable {
           this
               + " is of type "
               + type
-              + ", which has no receive queue; post receives to its shared receive queues or work queues");
+              + ", which has no receive queue;"
+              + " post receives to its shared receive queues or work queues");
     }
     Range.check("max", max, 1, capabilities.receiveDepth());
     return lifetime.whileOpen(

@@ -26,7 +26,7 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
  * <pre>{@code
  * QueuePair queuePair =
  *     domain.createQueuePair(
- *         QueuePairConfig.reliable(completionQueue).sendDepth(64).receiveDepth(64).inlineBytes(64));
+ *         QueuePairConfig.reliable(completionQueue).sendDepth(64).receiveDepth(64));
  * }</pre>
  *
  * <p>A completion queue must have room for all requests of all queue pairs that use it, so for 128
@@ -466,7 +466,8 @@ public record QueuePairConfig(
       throw new IllegalArgumentException(
           "the "
               + sharedReceiveQueue
-              + " is of type XRC, which no queue pair can be created with; the sender names it in each request");
+              + " is of type XRC, which no queue pair can be created with;"
+              + " the sender names it in each request");
     }
   }
 

@@ -20,7 +20,10 @@ final class ReceiveReservations {
 
   private final int maxTags;
   private final int maxTagOperations;
+
+  /** The number of queue pairs that use each completion queue. */
   private final Map<Reservations, Integer> users = new HashMap<>();
+
   private int depth;
   private boolean ownReserved;
 

@@ -38,9 +38,10 @@ final class Reservations {
   synchronized void reserve(long requests) {
     if (reserved + requests > entries) {
       throw new IllegalArgumentException(
-          ("a completion queue of %d entries, of which %d are reserved for other queues, cannot hold"
-                  + " the completions of %d outstanding requests; create it with more entries, or"
-                  + " call QueuePairConfig.mayOverrun(true) if fewer are ever signaled and unpolled")
+          ("a completion queue of %d entries, of which %d are reserved for other queues,"
+                  + " cannot hold the completions of %d outstanding requests; create it with more"
+                  + " entries, or call QueuePairConfig.mayOverrun(true) if fewer are ever signaled"
+                  + " and unpolled")
               .formatted(entries, reserved, requests));
     }
     reserved += requests;

@@ -119,8 +119,8 @@ public final class SendRequests {
    */
   public SendRequests add(long id) {
     long request = chain.add(id);
-    // In this order: otherwise the compiler merges two stores, and loads of one part of them are
-    // slow.
+    // In this order: otherwise the compiler merges two stores, and loads that follow are slow,
+    // because processors forward data badly from a merged store.
     RawMemory.putInt(request + SendLayout.SEND_FLAGS, 0);
     flags = 0;
     RawMemory.putInt(request + SendLayout.OPCODE, initialOpcode);
@@ -698,7 +698,8 @@ public final class SendRequests {
 
   private static IllegalStateException mixed() {
     return new IllegalStateException(
-        "the request cannot have both inline bytes and pieces of memory regions; use inline or from");
+        "the request cannot have both inline bytes and pieces of memory regions;"
+            + " use inline or from");
   }
 
   private static IllegalStateException inlineSegments() {

@@ -81,8 +81,8 @@ public final class SharedReceiveQueue implements AutoCloseable {
     config.check(domain.device());
     if (domain.hasThreadDomain()) {
       throw new IllegalStateException(
-          "a shared receive queue cannot be in a thread domain, because threads that poll use it too;"
-              + " use a protection domain without a thread domain");
+          "a shared receive queue cannot be in a thread domain, because threads that poll use"
+              + " it too; use a protection domain without a thread domain");
     }
     return Lifetime.whileAllOpen(config.dependsOn(domain), () -> createWhileOpen(domain, config));
   }

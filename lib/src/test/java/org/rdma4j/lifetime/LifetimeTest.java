@@ -36,7 +36,7 @@ final class LifetimeTest {
   }
 
   @Test
-  void whatIsClosedByItselfIsNotDestroyedAgain() {
+  void anObjectThatIsClosedTwiceIsDestroyedOnce() {
     Lifetime device = lifetime("device");
     Lifetime domain = lifetime("domain", device);
     domain.close();
@@ -46,20 +46,20 @@ final class LifetimeTest {
   }
 
   @Test
-  void whoWatchesAnEndIsForgottenAlsoWhereThatHasComeBefore() {
-    List<String> forgotten = new ArrayList<>();
+  void theActionOnCloseRunsAlsoIfTheObjectIsAlreadyClosed() {
+    List<String> runs = new ArrayList<>();
     Lifetime later = lifetime("later");
-    later.watchedUntilClosed(() -> forgotten.add("later"));
-    assertThat(forgotten).isEmpty();
+    later.onClose(() -> runs.add("later"));
+    assertThat(runs).isEmpty();
     later.close();
     Lifetime before = lifetime("before");
     before.close();
-    before.watchedUntilClosed(() -> forgotten.add("before"));
-    assertThat(forgotten).containsExactly("later", "before");
+    before.onClose(() -> runs.add("before"));
+    assertThat(runs).containsExactly("later", "before");
   }
 
   @Test
-  void aCallWithSeveralIsRefusedWhereOneIsClosedAndHoldsNoneOfThem() {
+  void aCallWithSeveralObjectsIsRefusedIfOneIsClosed() {
     Lifetime open = lifetime("open");
     Lifetime closed = lifetime("closed");
     closed.close();
@@ -71,7 +71,7 @@ final class LifetimeTest {
   }
 
   @Test
-  void noneOfSeveralIsDestroyedDuringACallWithThem() throws Exception {
+  void noneOfSeveralObjectsIsDestroyedDuringACallWithThem() throws Exception {
     Lifetime first = lifetime("first");
     Lifetime second = lifetime("second");
     FutureTask<Void> closing = new FutureTask<>(first::close, null);
@@ -103,7 +103,7 @@ final class LifetimeTest {
   }
 
   @Test
-  void closeWaitsForCallsInProgressAndWakesThoseThatWait() throws Exception {
+  void closeWaitsForCallsInProgressAndWakesWaitingThreads() throws Exception {
     CountDownLatch inside = new CountDownLatch(1);
     CountDownLatch woken = new CountDownLatch(1);
     Lifetime channel = new Lifetime("channel", woken::countDown, () -> destroyed.add("channel"));
@@ -123,7 +123,7 @@ final class LifetimeTest {
   }
 
   @Test
-  void whoClosesSecondReturnsOnlyWhenItIsClosed() throws Exception {
+  void aSecondCloseReturnsWhenTheObjectIsClosed() throws Exception {
     CountDownLatch destroying = new CountDownLatch(1);
     CountDownLatch mayFinish = new CountDownLatch(1);
     Lifetime slow =
@@ -151,7 +151,7 @@ final class LifetimeTest {
   }
 
   @Test
-  void aFailedDestructionIsToldAfterTheRestWasDone() {
+  void aFailedDestructionIsReportedAfterEverythingElseIsClosed() {
     Lifetime device = lifetime("device");
     Lifetime domain = lifetime("domain", device);
     lifetime("region", domain);
