@@ -45,7 +45,7 @@ public final class Readiness {
     }
   }
 
-  /** Rounded up, so that a wait never ends before its time. */
+  /** Rounds up, so that a wait never ends too early. */
   private static int milliseconds(long nanos) {
     return (int) ((nanos + 999_999) / 1_000_000);
   }

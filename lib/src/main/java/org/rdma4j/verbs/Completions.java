@@ -183,7 +183,7 @@ public final class Completions extends HotCall {
 
   /**
    * Returns how the request ended. If the status is not SUCCESS, only the id of the request, the
-   * number of the queue pair and the vendor's error code are valid besides.
+   * number of the queue pair and the vendor's error code are valid as well.
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return the status
