@@ -18,7 +18,7 @@ import org.rdma4j.bindings.inlines.ExtendedCompletions;
 import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.verbs.CompletionField;
 
-/** What is read of a completion where soft-RoCE has none of it. */
+/** Reads of fields of completions that soft-RoCE does not support, from functions in Java. */
 final class ExtendedPollingTest {
   private static final long ROOM = 4096;
 
@@ -70,7 +70,7 @@ final class ExtendedPollingTest {
   }
 
   @Test
-  void aTagThatWasNotAskedForIsNotRead() {
+  void aTagThatWasNotRequestedIsNotRead() {
     assertThat(poll(Set.of())).isEqualTo(1);
     assertThat(rows.get(JAVA_LONG, ExtendedPolling.TAG)).isZero();
   }

@@ -20,7 +20,9 @@ import org.rdma4j.bindings.generated.ibv_sge;
 import org.rdma4j.bindings.inlines.WorkRequests;
 import org.rdma4j.verbs.QueuePairType;
 
-/** Which {@code ibv_wr_*} a request becomes where soft-RoCE has none of it. */
+/**
+ * The {@code ibv_wr_*} calls for requests that soft-RoCE does not support, to functions in Java.
+ */
 final class ExtendedPostTest {
   private static final long ROOM = 4096;
 
@@ -78,7 +80,7 @@ final class ExtendedPostTest {
   }
 
   @Test
-  void aSendOverAnExtendedConnectionNamesTheSharedReceiveQueue() {
+  void aSendOverAnXrcConnectionNamesTheSharedReceiveQueue() {
     MemorySegment request = request(SendLayout.SEND);
     RawMemory.putInt(request.address() + SendLayout.XRC_REMOTE_SRQN, 77);
     assertThat(post(QueuePairType.XRC_SEND, request)).isZero();
@@ -86,7 +88,7 @@ final class ExtendedPostTest {
   }
 
   @Test
-  void anInvalidationOverAnExtendedConnectionNamesNone() {
+  void anInvalidationOverAnXrcConnectionNamesNoSharedReceiveQueue() {
     MemorySegment request = request(SendLayout.LOCAL_INV);
     RawMemory.putInt(request.address() + SendLayout.IMM_DATA, 5);
     assertThat(post(QueuePairType.XRC_SEND, request)).isZero();

@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How a thread inside a call and the one that closes the queue find each other. */
+/** The closing of a queue while a thread is inside a call. */
 @Timeout(120)
 final class HotCallsTest {
   private static final int ROUNDS = 10_000;
 
-  /** A native function that runs Java code, in place of one that posts. */
+  /** A native function that runs Java code; stands in for a function that posts. */
   private static final class Function {
     private static final FunctionDescriptor POST =
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
@@ -64,7 +64,7 @@ final class HotCallsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void noThreadIsInsideACallOnceTheRightIsRevoked(boolean isVirtual) throws Exception {
+  void noThreadIsInsideACallAfterTheOwnershipIsRevoked(boolean isVirtual) throws Exception {
     boolean[] freed = {false};
     boolean[] used = {false};
     Function function =
@@ -131,7 +131,7 @@ final class HotCallsTest {
   }
 
   @Test
-  void theOwnerMayRevokeItsOwnRight() {
+  void theOwnerCanRevokeItsOwnership() {
     HotCalls calls = new HotCalls();
     HotCall call = new Post(calls, 0);
     call.own();
@@ -156,7 +156,7 @@ final class HotCallsTest {
   }
 
   @Test
-  void whatNobodyOwnsIsNotDescribedFurther() {
+  void aBatchWithoutAnOwnerCannotBeChanged() {
     HotCall call = new Post(new HotCalls(), 0);
     assertThatThrownBy(call::check)
         .isInstanceOf(IllegalStateException.class)
@@ -168,7 +168,7 @@ final class HotCallsTest {
   }
 
   @Test
-  void rightsThatNobodyHoldsAreForgotten() {
+  void unreachableCallsAreForgotten() {
     HotCalls calls = new HotCalls();
     List<HotCall> held = new ArrayList<>();
     for (int i = 0; i < 10_000; i++) {

@@ -10,21 +10,23 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
-/** Function pointers of an object that lead to Java, in place of those of a provider. */
+/** Function pointers of a native object that call Java; they stand in for those of a provider. */
 final class ProviderFunctions {
   private final Arena arena;
   private final MemorySegment object;
   private final long shift;
 
-  /** What is called; the result is an Integer, or null where the function returns nothing. */
+  /**
+   * The Java code that is called. It returns an Integer, or null if the C function returns nothing.
+   */
   interface Function {
     Object call(Object[] arguments);
   }
 
   /**
-   * Functions of an object.
+   * Creates the functions of an object.
    *
-   * @param shift what to add to the generated offsets, which are those of x86-64
+   * @param shift the number of bytes to add to the generated offsets, which are those of x86-64
    */
   ProviderFunctions(Arena arena, MemorySegment object, long shift) {
     this.arena = arena;

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 final class SingleClaimTest {
   @Test
-  void aQueueInAThreadDomainHasOneRoom() {
+  void aQueueInAThreadDomainHasOneBatch() {
     SingleClaim only = new SingleClaim(true);
     only.claim("queue pair 7", "SendRequests");
     assertThatThrownBy(() -> only.claim("queue pair 7", "SendRequests"))
@@ -17,7 +17,7 @@ final class SingleClaimTest {
   }
 
   @Test
-  void anyOtherQueueHasAsManyAsAreWanted() {
+  void anyOtherQueueHasAnyNumberOfBatches() {
     SingleClaim only = new SingleClaim(false);
     only.claim("queue pair 7", "SendRequests");
     assertThatCode(() -> only.claim("queue pair 7", "SendRequests")).doesNotThrowAnyException();

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.rdma4j.RdmaException;
 
-/** How long completion queues are. */
+/** The length of completion queues: creation and resizing. */
 @Tag("device")
 @Timeout(120)
 final class CompletionQueuesTest {
@@ -65,7 +65,7 @@ final class CompletionQueuesTest {
 
   @ParameterizedTest
   @EnumSource
-  void aVectorThatTheDeviceHasNotIsRefused(Kind kind) {
+  void aVectorThatTheDeviceDoesNotHaveIsRefused(Kind kind) {
     int vectors = device.completionVectors();
     assertThatThrownBy(() -> device.createCompletionQueue(kind.of(device, 1).vector(vectors)))
         .isInstanceOf(IllegalArgumentException.class)
@@ -83,7 +83,7 @@ final class CompletionQueuesTest {
   }
 
   @Test
-  void aQueueCannotBeMadeShorterThanWhatItHolds() {
+  void aQueueCannotBeMadeShorterThanTheCompletionsInIt() {
     try (Loopback loopback = Loopback.connected(config -> config.mayOverrun(true))) {
       for (int i = 0; i < 2; i++) {
         loopback.b.receive(i, 0, 64);

@@ -8,7 +8,10 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.address.QueuePairAddress;
 
-/** Each type of connection is given the attributes that the kernel wants for it, and no others. */
+/**
+ * The changes of state for each type of connection set the attributes that the kernel requires, and
+ * no others.
+ */
 final class ConnectionChangesTest {
   private static final PathConfig PATH = PathConfig.to(new QueuePairAddress(0, 1, 2, Gid.ZERO));
 
@@ -31,7 +34,7 @@ final class ConnectionChangesTest {
     "XRC_SEND, false, true, true",
     "XRC_RECEIVE, true, true, false"
   })
-  void itIsGivenWhatItsSideOfReliabilityNeeds(
+  void eachTypeOfConnectionGetsTheAttributesThatItNeeds(
       QueuePairType type, boolean answers, boolean hasTimeout, boolean asks) {
     assertThat(PATH.readyToReceive(type).mask()).isEqualTo(TO_RECEIVE | (answers ? ANSWERING : 0));
     assertThat(PATH.readyToSend(type, 0).mask())

@@ -87,7 +87,7 @@ final class DatagramsTest {
   }
 
   @Test
-  void theHeaderTellsWhoSentIt() {
+  void theHeaderNamesTheSender() {
     loopback.b.receive(7, 0, 256);
     send("x");
     loopback.b.await(1);
@@ -104,7 +104,7 @@ final class DatagramsTest {
   }
 
   @Test
-  void anAddressHandleMadeOfACompletionLeadsBackToTheSender() {
+  void anAddressHandleOfACompletionReachesTheSender() {
     loopback.b.receive(7, 0, 256);
     send("question");
     loopback.b.await(1);
@@ -179,7 +179,7 @@ final class DatagramsTest {
   }
 
   @Test
-  void aDatagramToAHandleThatWasClosedSinceIsNotPosted() {
+  void aDatagramWhoseHandleWasClosedIsNotPosted() {
     loopback.a.sends.add(1).to(handle, loopback.b.queuePair.number(), QUEUE_KEY);
     handle.close();
     assertThatThrownBy(() -> loopback.a.sends.post())
@@ -194,7 +194,7 @@ final class DatagramsTest {
   }
 
   @Test
-  void closingAHandleWhileAnotherThreadPostsToItEndsInTheException() throws Exception {
+  void closingAHandleWhileAnotherThreadPostsToItMakesThePostThrow() throws Exception {
     for (int round = 0; round < 20; round++) {
       AddressHandle closing = loopback.domain.createAddressHandle(handle.vector());
       SendRequests sends = loopback.a.queuePair.sendRequests(1);
@@ -204,7 +204,7 @@ final class DatagramsTest {
                 Completions polled = loopback.a.queue.completions(Loopback.DEPTH);
                 int outstanding = 0;
                 while (true) {
-                  // Soft-RoCE lets sends overrun a queue that nobody polls.
+                  // On soft-RoCE, sends overrun a completion queue that is not polled.
                   outstanding -= polled.poll();
                   try {
                     sends.add(1).to(closing, loopback.b.queuePair.number(), QUEUE_KEY).signaled();
@@ -237,7 +237,8 @@ final class DatagramsTest {
   }
 
   /**
-   * The kernel leads packets to a group back to a device that has joined it, as an IP host does.
+   * The kernel delivers packets to a group to the device itself if it has joined the group, as an
+   * IP host does.
    */
   @Test
   void aDatagramToAMulticastGroupReachesAllThatAreAttached() throws IOException {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.rdma4j.verbs.address.AddressVector;
 import org.rdma4j.verbs.address.GlobalRoutingHeader;
 
-/** Extended completion queues, and what can be changed of any. */
+/** Extended completion queues, and the changes that any completion queue allows. */
 @Tag("device")
 @Tag("data-path")
 @Timeout(120)
@@ -56,7 +56,7 @@ final class ExtendedCompletionsTest {
   }
 
   @Test
-  void itTellsWhatItWasAskedFor() {
+  void theRequestedFieldsAreRead() {
     send(2);
     Completions completions = extended.completions(8);
     assertThat(completions.poll()).isEqualTo(2);
@@ -73,7 +73,7 @@ final class ExtendedCompletionsTest {
   }
 
   @Test
-  void aPollLeavesWhatItHasNoRoomFor() {
+  void aPollTakesAtMostTheMaximumOfItsBatch() {
     send(3);
     Completions completions = extended.completions(2);
     assertThat(completions.poll()).isEqualTo(2);
@@ -83,7 +83,7 @@ final class ExtendedCompletionsTest {
   }
 
   @Test
-  void aFlushedReceiveTellsItsStatusAndQueuePair() {
+  void aFlushedReceiveHasItsStatusAndQueuePair() {
     receiver.toError();
     Completions completions = extended.completions(8);
     assertThat(completions.poll()).isEqualTo(4);
@@ -92,7 +92,7 @@ final class ExtendedCompletionsTest {
   }
 
   @Test
-  void aDatagramTellsItsSenderAndItsHeader() {
+  void aDatagramHasItsSenderAndItsHeader() {
     CompletionQueue queue =
         loopback.device.createCompletionQueue(
             CompletionQueueConfig.of(64)
@@ -123,7 +123,7 @@ final class ExtendedCompletionsTest {
   }
 
   @Test
-  void whatAPlainQueueHasNotIsRefused() {
+  void fieldsOfExtendedQueuesAreRefusedOnAPlainQueue() {
     assertThatThrownBy(() -> loopback.a.completions.timestamp(0))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("extended");
@@ -136,7 +136,7 @@ final class ExtendedCompletionsTest {
   }
 
   @Test
-  void aQueueCanBeResizedWithWhatItHolds() {
+  void aQueueWithCompletionsCanBeResized() {
     CompletionQueue queue = loopback.b.queue;
     int before = queue.capacity();
     queue.resize(2 * before);
@@ -148,7 +148,7 @@ final class ExtendedCompletionsTest {
   }
 
   @Test
-  void moderationIsCheckedBeforeTheDeviceIsAsked() {
+  void moderationIsCheckedBeforeTheCall() {
     assertThatThrownBy(() -> loopback.b.queue.moderate(-1, 0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("count is -1");

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.rdma4j.verbs.address.AddressVector;
 import org.rdma4j.verbs.address.GlobalRoutingHeader;
 
-/** The same requests by {@code ibv_wr_*}. */
+/** Extended queue pairs: the same requests, posted by {@code ibv_wr_*}. */
 @Tag("device")
 @Tag("data-path")
 @Timeout(120)
@@ -63,7 +63,8 @@ final class ExtendedQueuePairTest {
       loopback.b.receive(i, 64L * i, 64);
     }
     sends.add(1).from(local, 0, 2);
-    // Of one length: soft-RoCE's ibv_wr_set_sge_list counts the first piece for each.
+    // All pieces have the same length: ibv_wr_set_sge_list of soft-RoCE counts the length of the
+    // first piece for each of them.
     sends.add(2).from(local, 2, 1).from(local, 4, 1);
     sends.add(3);
     sends.add(4).inline(MemorySegment.ofArray(new byte[] {7, 8}), 0, 2);
@@ -87,7 +88,7 @@ final class ExtendedQueuePairTest {
   }
 
   @Test
-  void writesReadsAndAtomicsDoWhatTheySay() {
+  void writesReadsAndAtomicsChangeMemory() {
     local.segment().set(JAVA_LONG, 0, 5);
     sends.add(1).write(remote.remoteAddress(), remote.remoteKey()).from(local, 0, 8);
     assertThat(post().opcode()).isEqualTo(CompletionOpcode.RDMA_WRITE);
@@ -107,7 +108,7 @@ final class ExtendedQueuePairTest {
     assertThat(local.segment().get(JAVA_LONG, 24)).isEqualTo(100);
   }
 
-  /** The provider posts it; the kernel of the guest is older than it. */
+  /** The provider posts an atomic write, but the kernel of the guest is too old to support it. */
   @Test
   void anAtomicWriteWritesOrIsRefusedByTheKernel() {
     sends.add(1).atomicWrite(remote.remoteAddress(), remote.remoteKey(), 42).signaled();
@@ -120,7 +121,7 @@ final class ExtendedQueuePairTest {
   }
 
   @Test
-  void anAtomicWriteToAnAddressThatEightDoesNotDivideIsRefused() {
+  void anAtomicWriteToAMisalignedAddressIsRefused() {
     sends.add(1);
     assertThatThrownBy(() -> sends.atomicWrite(4, 1, 2))
         .isInstanceOf(IllegalArgumentException.class)
@@ -139,7 +140,7 @@ final class ExtendedQueuePairTest {
   }
 
   @Test
-  void anOperationThatWasNotAskedForIsRefused() {
+  void anOperationThatWasNotRequestedIsRefused() {
     try (QueuePair sendOnly =
         loopback.domain.createQueuePair(
             Loopback.config(loopback.a.queue)
@@ -207,7 +208,7 @@ final class ExtendedQueuePairTest {
     }
   }
 
-  /** Side b has one receive posted. */
+  /** Returns a loopback of datagrams whose side b has one receive posted. */
   private static Loopback datagrams() {
     Loopback datagrams =
         Loopback.unconnected(

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Where there are many, each request is told of once, as what it was, and in order. */
+/** Of many requests, each one completes once, with its own id, and in order. */
 @Tag("device")
 @Tag("data-path")
 @Timeout(120)
@@ -65,7 +65,7 @@ final class ManyRequestsTest {
     return LongStream.range(first, first + count).boxed().toList();
   }
 
-  /** Each completion frees the places of all requests before it. */
+  /** Each completion frees the entries of all requests before it. */
   @Test
   void oneRequestIn64IsSignalledWhileTheQueueWraps() {
     int chain = 64;

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is sent arrives, in every form that a send request has. */
+/** Messages arrive unchanged, in every form that a send request can have. */
 @Tag("device")
 @Tag("data-path")
 @Timeout(120)
@@ -39,7 +39,7 @@ final class MessagesTest {
 
   @ParameterizedTest
   @ValueSource(longs = {0, 1, 64, 1023, 1024, 1025, 4096, 65_536, 1 << 20})
-  void aMessageArrivesWholeAndAtItsPlace(long length) {
+  void aMessageArrivesCompleteAndAtItsOffset(long length) {
     byte[] message = random(length);
     MemorySegment.copy(message, 0, loopback.a.region.segment(), JAVA_BYTE, 128, message.length);
     loopback.b.receive(7, 4096, 1 << 20);
@@ -88,7 +88,7 @@ final class MessagesTest {
   }
 
   @Test
-  void signalAllSignalsWhatIsNot() {
+  void signalAllSignalsUnsignaledSends() {
     try (Loopback all = Loopback.connected(config -> config.signalAll(true))) {
       all.b.receive(1, 0, 64);
       all.a.sends.add(3).from(all.a.region, 0, 8);
@@ -199,12 +199,12 @@ final class MessagesTest {
   }
 
   @Test
-  void aRefusedRequestIsNamedByItsIndexAndKept() {
+  void aRefusedRequestIsReportedByItsIndexAndKept() {
     int chain = 7;
     ReceiveRequests requests = loopback.b.queuePair.receiveRequests(chain);
     List<PostException> refusals = new ArrayList<>();
     int posted = 0;
-    // A queue may hold more than was granted.
+    // A queue may hold more requests than its granted depth.
     while (requests.size() == 0 && posted < 1000) {
       for (int i = 0; i < chain; i++) {
         requests.add(posted + i).into(loopback.b.region, 0, 64);
@@ -221,7 +221,8 @@ final class MessagesTest {
     assertThatThrownBy(requests::post)
         .isInstanceOfSatisfying(PostException.class, again -> assertThat(again.index()).isZero());
     assertThat(requests.size()).isEqualTo(kept);
-    // What was kept is posted once there is room, and each request received once, in order.
+    // The kept requests are posted when the queue has room, and each one is received once, in
+    // order.
     send(kept);
     assertThat(requests.post()).isEqualTo(kept);
     List<Loopback.Done> received = new ArrayList<>(loopback.b.await(kept));
@@ -243,7 +244,7 @@ final class MessagesTest {
   }
 
   @Test
-  void aSolicitedMessageRaisesAnEventWhereOnlySuchOnesDo() throws InterruptedException {
+  void aSolicitedMessageRaisesAnEventOnAQueueForSolicitedOnly() throws InterruptedException {
     loopback.b.receive(1, 0, 64);
     loopback.b.receive(2, 0, 64);
     loopback.b.queue.requestNotification(true);
@@ -258,7 +259,7 @@ final class MessagesTest {
   }
 
   @Test
-  void aRoomThatIsFullSaysSo() {
+  void aFullBatchIsReported() {
     for (int i = 0; i < Loopback.DEPTH; i++) {
       loopback.a.sends.add(i);
     }
@@ -270,7 +271,7 @@ final class MessagesTest {
   }
 
   @Test
-  void piecesBeyondWhatTheQueuePairAllowsAreRefused() {
+  void morePiecesThanTheQueuePairAllowsAreRefused() {
     int max = loopback.a.queuePair.capabilities().sendSges();
     loopback.a.sends.add(1);
     for (int i = 0; i < max; i++) {
@@ -282,7 +283,7 @@ final class MessagesTest {
   }
 
   @Test
-  void piecesBeyondWhatAReceiveAllowsAreRefused() {
+  void morePiecesThanAReceiveAllowsAreRefused() {
     int max = loopback.a.queuePair.capabilities().receiveSges();
     loopback.a.receives.add(1);
     for (int i = 0; i < max; i++) {
@@ -322,7 +323,7 @@ final class MessagesTest {
   }
 
   @Test
-  void inlineBytesBeyondWhatTheQueuePairAllowsAreRefused() {
+  void moreInlineBytesThanTheQueuePairAllowsAreRefused() {
     int max = loopback.a.queuePair.capabilities().inlineBytes();
     MemorySegment source = MemorySegment.ofArray(new byte[max + 1]);
     loopback.a.sends.add(1).inline(source, 0, max);
@@ -334,7 +335,7 @@ final class MessagesTest {
   }
 
   @Test
-  void aRequestIsInlineOrFromRegionsAndNotBoth() {
+  void aRequestCannotBeBothInlineAndFromRegions() {
     MemorySegment source = MemorySegment.ofArray(new byte[8]);
     loopback.a.sends.add(1).inline(source, 0, 1);
     assertThatThrownBy(() -> loopback.a.sends.from(loopback.a.region, 0, 1))
@@ -347,7 +348,7 @@ final class MessagesTest {
   }
 
   @Test
-  void describingARequestThatWasNotBegunIsRefused() {
+  void changingARequestBeforeAddIsRefused() {
     List<Runnable> attempts =
         List.of(
             () -> loopback.a.sends.send(),

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What few devices offer for a queue pair, and soft-RoCE does not. */
+/** Features of queue pairs that few devices support, and soft-RoCE does not. */
 @Tag("device")
 @Timeout(120)
 final class QueuePairOptionsTest {
@@ -46,7 +46,7 @@ final class QueuePairOptionsTest {
   }
 
   @Test
-  void aLimitThatNoDeviceTakesIsRefusedBefore() {
+  void aRateOutOfRangeIsRefusedBeforeTheCall() {
     assertThatThrownBy(() -> new RateLimit(-1, 0, 0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("rate is -1");
@@ -60,12 +60,12 @@ final class QueuePairOptionsTest {
 
   @ParameterizedTest
   @EnumSource
-  void softRocePromisesNoOrderOfBytes(SendOperation operation) {
+  void softRoceDoesNotGuaranteeTheOrderOfBytes(SendOperation operation) {
     assertThat(queuePair.isDataInOrder(operation)).isFalse();
   }
 
   @Test
-  void aClosedQueuePairTellsNothing() {
+  void aClosedQueuePairCannotBeQueried() {
     queuePair.close();
     assertThatThrownBy(queuePair::ece).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> queuePair.setEce(new Ece(1, 1, 0)))

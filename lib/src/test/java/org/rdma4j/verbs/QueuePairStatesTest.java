@@ -42,7 +42,7 @@ final class QueuePairStatesTest {
     }
   }
 
-  /** The types of queue pairs that carry messages, and how each is posted to. */
+  /** The types of queue pairs that carry messages, each as a plain and an extended queue pair. */
   static Stream<Arguments> kinds() {
     return Stream.of(
             QueuePairType.RELIABLE_CONNECTION,
@@ -68,7 +68,7 @@ final class QueuePairStatesTest {
 
   @ParameterizedTest
   @MethodSource("kinds")
-  void aNewOneIsInResetAndHasWhatItWasGranted(QueuePairType type, boolean extended) {
+  void aNewQueuePairIsInResetAndHasTheGrantedCapacities(QueuePairType type, boolean extended) {
     try (Loopback loopback = of(type, extended)) {
       QueuePairAttributes attributes = loopback.a.queuePair.query();
       assertThat(attributes.state()).isEqualTo(QueuePairState.RESET);
@@ -96,7 +96,7 @@ final class QueuePairStatesTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void oneOfDatagramsKeepsItsNumbersUntilItIsReset(boolean extended) {
+  void aQueuePairForDatagramsKeepsItsNumbersUntilItIsReset(boolean extended) {
     try (Loopback loopback = of(QueuePairType.UNRELIABLE_DATAGRAM, extended)) {
       QueuePair pair = loopback.a.queuePair;
       pair.startDatagrams(1, 0, 0x123);
@@ -133,7 +133,7 @@ final class QueuePairStatesTest {
   }
 
   @Test
-  void aResetQueuePairConnectsAnew() {
+  void aResetQueuePairCanBeConnectedAgain() {
     try (Loopback loopback = Loopback.connected()) {
       for (Loopback.End end : new Loopback.End[] {loopback.a, loopback.b}) {
         end.queuePair.toError();
@@ -149,7 +149,7 @@ final class QueuePairStatesTest {
   }
 
   @Test
-  void thePathIsWhatTheQueryTells() {
+  void theQueryReturnsThePath() {
     try (Loopback loopback =
         Loopback.connected(
             config -> config,
@@ -183,7 +183,7 @@ final class QueuePairStatesTest {
   }
 
   @Test
-  void whatIsGrantedIsAtLeastWhatWasAskedFor() {
+  void theGrantedCapacitiesAreAtLeastTheRequestedOnes() {
     try (Loopback loopback = Loopback.unconnected()) {
       QueuePairCapabilities granted = loopback.a.queuePair.capabilities();
       assertThat(granted.sendDepth()).isGreaterThanOrEqualTo(Loopback.DEPTH);
@@ -240,7 +240,7 @@ final class QueuePairStatesTest {
   }
 
   @Test
-  void roomsForRequestsFitTheQueues() {
+  void theMaximumOfABatchMustFitTheQueue() {
     try (Loopback loopback = Loopback.unconnected()) {
       int depth = loopback.a.queuePair.capabilities().sendDepth();
       assertThatThrownBy(() -> loopback.a.queuePair.sendRequests(depth + 1))

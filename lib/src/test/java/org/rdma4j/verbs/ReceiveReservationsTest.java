@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The receives of a shared queue have entries in the completion queues of all that use it. */
+/**
+ * The receives of a shared receive queue reserve entries in the completion queue of each queue pair
+ * that uses it.
+ */
 final class ReceiveReservationsTest {
   private static final int ENTRIES = 10;
 
@@ -26,7 +29,7 @@ final class ReceiveReservationsTest {
   }
 
   @Test
-  void usersOfOneCompletionQueueHaveThemOnce() {
+  void queuePairsOfOneCompletionQueueReserveEntriesOnce() {
     places.reserve(capacity);
     places.reserve(capacity);
     assertFree(capacity, 6);
@@ -37,7 +40,7 @@ final class ReceiveReservationsTest {
   }
 
   @Test
-  void moreAreReservedBeforeTheQueueIsMadeDeeper() {
+  void moreEntriesAreReservedBeforeTheQueueIsMadeDeeper() {
     places.reserve(capacity);
     places.change(8, () -> 8);
     assertThat(places.depth()).isEqualTo(8);
@@ -45,7 +48,7 @@ final class ReceiveReservationsTest {
   }
 
   @Test
-  void aRefusalBySomeUserGivesAllBackAndChangesNothing() {
+  void aCompletionQueueThatIsTooShortLeavesTheReservationsUnchanged() {
     Reservations full = new Reservations(4);
     places.reserve(capacity);
     places.reserve(full);
@@ -57,7 +60,7 @@ final class ReceiveReservationsTest {
   }
 
   @Test
-  void aRefusalByTheDeviceGivesAllBack() {
+  void aRefusalByTheDeviceReleasesTheEntries() {
     places.reserve(capacity);
     assertThatThrownBy(
             () ->

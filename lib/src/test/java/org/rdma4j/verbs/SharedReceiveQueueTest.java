@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Receives that several queue pairs share. */
+/** Shared receive queues: several queue pairs use the same receives. */
 @Tag("device")
 @Tag("data-path")
 @Timeout(120)
@@ -24,7 +24,7 @@ final class SharedReceiveQueueTest {
   private CompletionQueue queue;
   private final List<QueuePair> receivers = new ArrayList<>();
 
-  /** Both ends of the loopback send, each to a queue pair on the shared receive queue. */
+  /** Both sides of the loopback send, each to a queue pair that uses the shared receive queue. */
   @BeforeEach
   void connect() {
     loopback = Loopback.unconnected();
@@ -71,7 +71,7 @@ final class SharedReceiveQueueTest {
   }
 
   @Test
-  void theLimitIsForgottenOnceFewerReceivesAreLeft() {
+  void theLimitIsResetWhenFewerReceivesAreLeft() {
     postReceives(DEPTH);
     shared.limit(7);
     assertThat(shared.query().limit()).isEqualTo(7);
@@ -99,7 +99,7 @@ final class SharedReceiveQueueTest {
   }
 
   @Test
-  void itTellsWhatItWasGranted() {
+  void theQueryReturnsTheGrantedCapacities() {
     SharedReceiveQueueAttributes attributes = shared.query();
     assertThat(attributes.depth()).isEqualTo(shared.depth()).isGreaterThanOrEqualTo(DEPTH);
     assertThat(attributes.sges()).isGreaterThanOrEqualTo(2);
@@ -161,7 +161,7 @@ final class SharedReceiveQueueTest {
   }
 
   @Test
-  void oneOfAnotherDomainIsRefused() {
+  void aSharedReceiveQueueOfAnotherDomainIsRefused() {
     try (ProtectionDomain other = loopback.device.allocateProtectionDomain()) {
       assertThatThrownBy(
               () ->

@@ -21,7 +21,10 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.datapath.HotCall;
 import org.rdma4j.datapath.HotCalls;
 
-/** What a provider is given, and what is made of its answer; no software device matches tags. */
+/**
+ * What a provider is passed, and how its answer is used. Tested with functions in Java, because no
+ * software device matches tags.
+ */
 final class TagOperationsTest {
   private static final int ENOMEM = 12;
   private static final int EVERY = -1;
@@ -30,7 +33,7 @@ final class TagOperationsTest {
     int post(long queue, long first, long refused);
   }
 
-  /** In place of {@code post_srq_ops} of a provider. */
+  /** Stands in for {@code post_srq_ops} of a provider. */
   private static final class Provider implements PostSrqOps {
     private static final FunctionDescriptor POST =
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
@@ -94,7 +97,7 @@ final class TagOperationsTest {
   }
 
   @Test
-  void eachOperationIsWhatWasSaid() {
+  void eachOperationIsWrittenAsItWasDescribed() {
     handles.add(77);
     operations.add(1).tag(0x1122_3344_5566_7788L, -2, 9).signaled();
     operations.add(2).remove(77);
@@ -134,7 +137,7 @@ final class TagOperationsTest {
   }
 
   @Test
-  void aHandleThatNoPostGaveIsRefusedAndTheOperationStaysAsItWas() {
+  void anUnknownHandleIsRefusedAndTheOperationStaysUnchanged() {
     operations.add(1);
     assertThatThrownBy(() -> operations.remove(3))
         .isInstanceOf(IllegalArgumentException.class)
@@ -144,7 +147,7 @@ final class TagOperationsTest {
   }
 
   @Test
-  void aRefusedOperationIsNamedAndKeptWithThoseAfterIt() {
+  void aRefusedOperationIsReportedAndKeptWithThoseAfterIt() {
     provider.refusedFrom = 1;
     operations.add(1).tag(1, -1, 1);
     operations.add(2).tag(2, -1, 2);
@@ -163,7 +166,7 @@ final class TagOperationsTest {
   }
 
   @Test
-  void aRefusalThatNamesNoneDropsAll() {
+  void aRefusalWithoutAnOperationDropsAll() {
     provider.refusedFrom = 0;
     provider.tellsWhich = false;
     operations.add(1);
@@ -175,7 +178,7 @@ final class TagOperationsTest {
   }
 
   @Test
-  void theRoomIsAsLargeAsItSays() {
+  void theBatchHoldsItsMaximum() {
     for (int i = 0; i < 4; i++) {
       operations.add(i);
     }
@@ -191,7 +194,7 @@ final class TagOperationsTest {
   }
 
   @Test
-  void nothingWorksOnceTheQueueIsClosed() {
+  void nothingWorksAfterTheQueueIsClosed() {
     operations.add(1).tag(1, -1, 1);
     calls.revoke();
     assertThatThrownBy(operations::post).isInstanceOf(IllegalStateException.class);

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rdma4j.verbs.address.Gid;
 
-/** A connection without acknowledgements. */
+/** Unreliable connections, which do not acknowledge messages. */
 @Tag("device")
 @Tag("data-path")
 @Timeout(120)
@@ -64,7 +64,7 @@ final class UnreliableConnectionTest {
   }
 
   @Test
-  void itsTypeIsTold() {
+  void theTypeIsReturned() {
     assertThat(loopback.a.queuePair.type()).isEqualTo(QueuePairType.UNRELIABLE_CONNECTION);
     assertThat(loopback.a.queuePair.query().state()).isEqualTo(QueuePairState.READY_TO_SEND);
     assertThat(loopback.a.queuePair.query().remoteQueuePairNumber())

@@ -26,19 +26,19 @@ import org.rdma4j.verbs.address.QueuePairAddress;
 import org.rdma4j.verbs.attribute.Guid;
 import org.rdma4j.verbs.attribute.Mtu;
 
-/** Identifiers and configurations, for which no device is needed. */
+/** Identifiers and configurations; needs no device. */
 final class ValuesTest {
   private static final QueuePairAddress PEER = new QueuePairAddress(1, 2, 3, Gid.ZERO);
 
   @Property
-  void aGidSurvivesItsHexadecimalDigits(@ForAll long prefix, @ForAll long interfaceId) {
+  void aGidIsParsedFromItsHexadecimalDigits(@ForAll long prefix, @ForAll long interfaceId) {
     Gid gid = new Gid(prefix, interfaceId);
     assertThat(gid.toHex()).hasSize(32).isEqualTo(gid.toHex().toLowerCase(Locale.ROOT));
     assertThat(Gid.ofHex(gid.toHex())).isEqualTo(gid);
   }
 
   @Property
-  void aGidSurvivesNativeMemoryWithItsFirstByteFirst(@ForAll long prefix, @ForAll long id) {
+  void aGidIsWrittenWithItsFirstByteFirst(@ForAll long prefix, @ForAll long id) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment raw = arena.allocate(16);
       new Gid(prefix, id).write(raw);
@@ -57,7 +57,7 @@ final class ValuesTest {
   }
 
   @Property
-  void anythingButThirtyTwoDigitsIsNoGid(@ForAll String text) {
+  void onlyThirtyTwoDigitsAreAGid(@ForAll String text) {
     if (!text.matches("[0-9a-fA-F]{32}")) {
       assertThatThrownBy(() -> Gid.ofHex(text)).isInstanceOf(IllegalArgumentException.class);
     }
@@ -89,7 +89,7 @@ final class ValuesTest {
   }
 
   @Test
-  void flagsSurviveTheirMask() {
+  void flagsAreReadFromTheirMask() {
     for (AccessFlag flag : AccessFlag.values()) {
       int mask = NativeConstants.mask(List.of(flag, AccessFlag.LOCAL_WRITE));
       assertThat(NativeConstants.flags(AccessFlag.class, mask))
@@ -103,7 +103,7 @@ final class ValuesTest {
         .isEqualTo(CompletionStatus.GENERAL_ERROR);
   }
 
-  /** A setter of a path, with the range that C and the wire format give it. */
+  /** A setter of PathConfig, with the range that C and the wire format allow. */
   private enum Ranged {
     GID_INDEX(-1, 0xff, PathConfig::gidIndex),
     PARTITION_KEY_INDEX(0, 0xffff, PathConfig::partitionKeyIndex),
@@ -142,7 +142,7 @@ final class ValuesTest {
   }
 
   @Property(tries = 3000)
-  void aPathTakesExactlyTheNumbersOfItsRanges(
+  void aPathAcceptsExactlyTheNumbersInRange(
       @ForAll Ranged attribute, @ForAll("numbers") int number) {
     PathConfig path = PathConfig.to(PEER);
     if (number >= attribute.min && number <= attribute.max) {
@@ -156,7 +156,7 @@ final class ValuesTest {
   }
 
   @Property
-  void anAddressTakesExactlyTheNumbersOfTheWire(
+  void anAddressAcceptsExactlyTheNumbersInRange(
       @ForAll("numbers") int lid, @ForAll("numbers") int number, @ForAll("numbers") int psn) {
     boolean valid =
         lid >= 0
@@ -174,7 +174,7 @@ final class ValuesTest {
   }
 
   @Property
-  void theRangeCheckNamesValueAndRange(
+  void theRangeCheckReportsValueAndRange(
       @ForAll int value, @ForAll @IntRange(min = -100, max = 0) int min) {
     if (value >= min && value <= 100) {
       assertThat(Range.check("x", value, min, 100)).isEqualTo(value);
