@@ -29,15 +29,16 @@ import org.rdma4j.platform.NativeFailures;
  * channel.
  *
  * <p>If a queue has a channel of its own, {@link Completions#await} does all that is needed to wait
- * for a completion. With several queues on a channel, request an event of each queue, poll it, and
- * wait:
+ * for a completion. With several queues on a channel, request an event of each queue, poll all of
+ * them, and then wait. The event names the queue:
  *
  * <pre>{@code
- * queue.requestNotification(false);
- * while (completions.poll() == 0) {
- *   if (channel.awaitEvent(Duration.ofSeconds(1)).isPresent()) {
- *     queue.requestNotification(false);
- *   }
+ * for (CompletionQueue each : queues) {
+ *   each.requestNotification(false);
+ * }
+ * while (running) {
+ *   pollAll(); // finds also what came before the requests and therefore raises no event
+ *   channel.awaitEvent(timeout).ifPresent(queue -> queue.requestNotification(false));
  * }
  * }</pre>
  *

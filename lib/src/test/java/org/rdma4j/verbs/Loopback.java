@@ -85,7 +85,7 @@ public final class Loopback implements AutoCloseable {
     return done;
   }
 
-  /** A completion, copied out of the room that it was polled into. */
+  /** A copy of a polled completion. */
   public record Done(
       long id,
       CompletionStatus status,
