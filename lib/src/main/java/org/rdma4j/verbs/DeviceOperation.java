@@ -99,8 +99,7 @@ public enum DeviceOperation {
           attributes.basic().maxSharedReceiveQueues() > 0;
       case MATCH_TAGS -> attributes.tagMatching().maxTags() > 0;
       case LIMIT_RATE -> attributes.packetPacing().maxRate() > 0;
-      case OPEN_XRC_DOMAIN ->
-          attributes.capabilities().contains(DeviceCapability.EXTENDED_RELIABLE_CONNECTION);
+      case OPEN_XRC_DOMAIN -> attributes.capabilities().contains(DeviceCapability.XRC);
       case ATTACH_MULTICAST -> attributes.basic().maxMulticastGroups() > 0;
       case CREATE_WORK_QUEUE -> attributes.maxReceiveWorkQueues() > 0;
       case CREATE_INDIRECTION_TABLE -> attributes.receiveSideScaling().maxIndirectionTables() > 0;

@@ -85,7 +85,7 @@ final class CapabilitiesTest {
 
   private static final Map<String, DeviceCapability> CAPABILITIES =
       Map.of(
-          "XRC", DeviceCapability.EXTENDED_RELIABLE_CONNECTION,
+          "XRC", DeviceCapability.XRC,
           "SRQ_RESIZE", DeviceCapability.RESIZE_SHARED_RECEIVE_QUEUE,
           "MEM_MGT_EXTENSIONS", DeviceCapability.MEMORY_MANAGEMENT_EXTENSIONS);
 

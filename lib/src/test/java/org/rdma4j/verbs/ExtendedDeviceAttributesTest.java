@@ -96,7 +96,7 @@ final class ExtendedDeviceAttributesTest {
     ibv_device_attr_ex.device_cap_flags_ex(struct, 1L << 34 | 1L << 36 | 1L << 60);
     assertThat(read().capabilities())
         .containsExactlyInAnyOrder(
-            DeviceCapability.EXTENDED_RELIABLE_CONNECTION,
+            DeviceCapability.XRC,
             DeviceCapability.RAW_SCATTER_FCS,
             DeviceCapability.PCI_WRITE_END_PADDING);
   }

@@ -3,13 +3,13 @@ package org.rdma4j.verbs.attribute;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** How far a device is atomic: {@code enum ibv_atomic_cap}. */
+/** To what the atomic operations of a device are atomic: {@code enum ibv_atomic_cap}. */
 public enum AtomicCapability implements NativeConstant {
-  /** It has no atomics: {@code IBV_ATOMIC_NONE}. */
+  /** The device does not support atomic operations: {@code IBV_ATOMIC_NONE}. */
   NONE(rdma_h.IBV_ATOMIC_NONE()),
-  /** Among queue pairs of this device: {@code IBV_ATOMIC_HCA}. */
+  /** To other queue pairs of this device: {@code IBV_ATOMIC_HCA}. */
   DEVICE(rdma_h.IBV_ATOMIC_HCA()),
-  /** Among all that reach the memory, the CPU too: {@code IBV_ATOMIC_GLOB}. */
+  /** To everything that accesses the memory, including the CPU: {@code IBV_ATOMIC_GLOB}. */
   SYSTEM(rdma_h.IBV_ATOMIC_GLOB());
 
   private final int value;

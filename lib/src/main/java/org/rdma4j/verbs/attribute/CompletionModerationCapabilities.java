@@ -6,9 +6,9 @@ import java.time.temporal.ChronoUnit;
 import org.rdma4j.bindings.generated.ibv_cq_moderation_caps;
 
 /**
- * How far the events of a completion queue can be held back: {@code struct ibv_cq_moderation_caps}.
+ * Limits for delaying the events of a completion queue: {@code struct ibv_cq_moderation_caps}.
  *
- * @param maxCount the most completions to one event; 0 where events cannot be held back
+ * @param maxCount the maximum number of completions per event; 0 if events cannot be delayed
  * @param maxPeriod the longest time from a completion to its event, in whole microseconds
  */
 public record CompletionModerationCapabilities(int maxCount, Duration maxPeriod) {

@@ -6,49 +6,57 @@ import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NetworkOrder;
 
 /**
- * What a device is and can do: {@code struct ibv_device_attr}, by {@code ibv_query_device}.
+ * The attributes and limits of a device: {@code struct ibv_device_attr}, the result of {@code
+ * ibv_query_device}.
  *
- * @param firmwareVersion the version of its firmware; empty for software devices
+ * @param firmwareVersion the version of the firmware; empty for software devices
  * @param nodeGuid the GUID of the node
- * @param systemImageGuid the GUID of the system image, equal among devices of one card
- * @param maxMemoryRegionSize the longest memory region, in bytes; to be read as unsigned
- * @param pageSizeCapabilities the page sizes it can map, a bit for each
- * @param vendorId the vendor, an IEEE OUI
- * @param vendorPartId the vendor's number of the part
+ * @param systemImageGuid the GUID of the system image, the same for all devices of one card
+ * @param maxMemoryRegionSize the maximum length of a memory region in bytes, as an unsigned number
+ * @param pageSizeCapabilities the page sizes that the device can map, one bit for each
+ * @param vendorId the vendor ID, an IEEE OUI
+ * @param vendorPartId the vendor's part number
  * @param hardwareVersion the version of the hardware
- * @param maxQueuePairs the most queue pairs
- * @param maxWorkRequests the most outstanding work requests of a queue
+ * @param maxQueuePairs the maximum number of queue pairs
+ * @param maxWorkRequests the maximum number of outstanding work requests of a queue
  * @param capabilityFlags a mask of {@code enum ibv_device_cap_flags}
- * @param maxSges the most scatter/gather entries of a request
- * @param maxReadSges the most scatter/gather entries of an RDMA read
- * @param maxCompletionQueues the most completion queues
- * @param maxCompletionQueueEntries the most entries of a completion queue
- * @param maxMemoryRegions the most memory regions
- * @param maxProtectionDomains the most protection domains
- * @param maxResponderReads the most reads and atomics that a queue pair answers at once
+ * @param maxSges the maximum number of scatter/gather entries of a request
+ * @param maxReadSges the maximum number of scatter/gather entries of an RDMA read
+ * @param maxCompletionQueues the maximum number of completion queues
+ * @param maxCompletionQueueEntries the maximum number of entries of a completion queue
+ * @param maxMemoryRegions the maximum number of memory regions
+ * @param maxProtectionDomains the maximum number of protection domains
+ * @param maxResponderReads the maximum number of RDMA reads and atomics of the peer that a queue
+ *     pair answers at a time
  * @param maxEeResponderReads the same for an end-to-end context
- * @param maxResponderResources the most reads and atomics that the device answers at once
- * @param maxInitiatorReads the most reads and atomics that a queue pair has outstanding
+ * @param maxResponderResources the maximum number of RDMA reads and atomics of peers that the
+ *     device answers at a time
+ * @param maxInitiatorReads the maximum number of RDMA reads and atomics that a queue pair has
+ *     outstanding
  * @param maxEeInitiatorReads the same for an end-to-end context
- * @param atomicCapability how far it is atomic
- * @param maxEeContexts the most end-to-end contexts
- * @param maxReliableDatagramDomains the most reliable datagram domains
- * @param maxMemoryWindows the most memory windows
- * @param maxRawIpv6QueuePairs the most raw IPv6 queue pairs
- * @param maxRawEthernetQueuePairs the most raw Ethertype queue pairs
- * @param maxMulticastGroups the most multicast groups
- * @param maxMulticastQueuePairsPerGroup the most queue pairs of a multicast group
- * @param maxMulticastQueuePairs the most attachments of queue pairs to multicast groups
- * @param maxAddressHandles the most address handles
- * @param maxFastMemoryRegions the most fast memory regions
- * @param maxMapsPerFastMemoryRegion the most remaps of a fast memory region
- * @param maxSharedReceiveQueues the most shared receive queues
- * @param maxSharedReceiveQueueRequests the most outstanding requests of a shared receive queue
- * @param maxSharedReceiveQueueSges the most scatter/gather entries of such a request
+ * @param atomicCapability to what atomic operations are atomic
+ * @param maxEeContexts the maximum number of end-to-end contexts
+ * @param maxReliableDatagramDomains the maximum number of reliable datagram domains
+ * @param maxMemoryWindows the maximum number of memory windows
+ * @param maxRawIpv6QueuePairs the maximum number of raw IPv6 queue pairs
+ * @param maxRawEthernetQueuePairs the maximum number of raw Ethertype queue pairs
+ * @param maxMulticastGroups the maximum number of multicast groups
+ * @param maxMulticastQueuePairsPerGroup the maximum number of queue pairs attached to a multicast
+ *     group
+ * @param maxMulticastQueuePairs the maximum number of attachments of queue pairs to multicast
+ *     groups
+ * @param maxAddressHandles the maximum number of address handles
+ * @param maxFastMemoryRegions the maximum number of fast memory regions
+ * @param maxMapsPerFastMemoryRegion the maximum number of remaps of a fast memory region
+ * @param maxSharedReceiveQueues the maximum number of shared receive queues
+ * @param maxSharedReceiveQueueRequests the maximum number of outstanding requests of a shared
+ *     receive queue
+ * @param maxSharedReceiveQueueSges the maximum number of scatter/gather entries of a request of a
+ *     shared receive queue
  * @param maxPartitionKeys the length of the partition key tables
  * @param localAckDelay the local acknowledgement delay, as an exponent n of 4.096 microseconds x
  *     2^n
- * @param ports the number of its ports, which count from 1
+ * @param ports the number of ports; they are numbered from 1
  */
 public record DeviceAttributes(
     String firmwareVersion,
@@ -95,7 +103,7 @@ public record DeviceAttributes(
    * Reads {@code struct ibv_device_attr}.
    *
    * @param a native memory that holds the struct
-   * @return what it says
+   * @return the attributes
    * @throws IndexOutOfBoundsException if the memory is shorter than the struct
    */
   public static DeviceAttributes read(MemorySegment a) {

@@ -7,28 +7,30 @@ import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.verbs.RdmaDevice;
 
 /**
- * What a device is and can do beyond {@link DeviceAttributes}: {@code struct ibv_device_attr_ex},
- * by {@code ibv_query_device_ex}. Where the provider knows only {@code ibv_query_device}, all but
- * the basic attributes is zero or empty.
+ * The attributes and limits of a device beyond {@link DeviceAttributes}: {@code struct
+ * ibv_device_attr_ex}, the result of {@code ibv_query_device_ex}. If the provider implements only
+ * {@code ibv_query_device}, everything except the basic attributes is zero or empty.
  *
- * @param basic what {@code ibv_query_device} tells
- * @param capabilities what it has said it can, of the basic and the extended flags
- * @param onDemandPaging whether memory may be paged in when the device reaches it
- * @param completionTimestampMask the valid bits of completion timestamps, unsigned; 0 where there
- *     are none
- * @param coreClock the frequency in kHz, unsigned, of the clock of completion timestamps and of
- *     {@link RdmaDevice#rawClock}; 0 where it is not known
- * @param segmentationOffload what it segments for TCP
- * @param receiveSideScaling how it spreads received packets
- * @param maxReceiveWorkQueues the most work queues of the receiving kind, unsigned
- * @param packetPacing how it limits rates
- * @param rawPacket what raw packet queues can leave to it
- * @param tagMatching how it matches tagged messages
- * @param completionModeration how far events can be held back
- * @param maxDeviceMemory how much memory of its own it hands out, in bytes; 0 where none
- * @param pciAtomic its atomic operations over PCI
- * @param ports the number of its ports, also beyond the 255 of {@link DeviceAttributes#ports}; 0
- *     where the kernel does not tell
+ * @param basic the result of {@code ibv_query_device}
+ * @param capabilities the capabilities that the device reports, in the basic and in the extended
+ *     flags
+ * @param onDemandPaging the support for memory that is paged in when the device accesses it
+ * @param completionTimestampMask the valid bits of completion timestamps, as an unsigned number; 0
+ *     if the device does not support timestamps
+ * @param coreClock the frequency in kHz, as an unsigned number, of the clock of completion
+ *     timestamps and of {@link RdmaDevice#rawClock}; 0 if it is not known
+ * @param segmentationOffload the support for TCP segmentation
+ * @param receiveSideScaling the support for spreading received packets over work queues
+ * @param maxReceiveWorkQueues the maximum number of receive work queues
+ * @param packetPacing the support for rate limits
+ * @param rawPacket what the device can do for raw packet queues
+ * @param tagMatching the support for matching tagged messages
+ * @param completionModeration the limits for delaying events
+ * @param maxDeviceMemory the amount of device memory that can be allocated, in bytes; 0 if the
+ *     device does not support it
+ * @param pciAtomic the atomic operations over PCI
+ * @param ports the number of ports, also if there are more than the 255 that {@link
+ *     DeviceAttributes#ports} can return; 0 if the kernel does not report it
  */
 public record ExtendedDeviceAttributes(
     DeviceAttributes basic,
@@ -50,7 +52,7 @@ public record ExtendedDeviceAttributes(
    * Reads {@code struct ibv_device_attr_ex}.
    *
    * @param a native memory that holds the struct
-   * @return what it says
+   * @return the attributes
    * @throws IndexOutOfBoundsException if the memory is shorter than the struct
    */
   public static ExtendedDeviceAttributes read(MemorySegment a) {

@@ -3,15 +3,15 @@ package org.rdma4j.verbs.attribute;
 import java.util.HexFormat;
 
 /**
- * A globally unique identifier of a node or a system image.
+ * A globally unique identifier (GUID) of a node or a system image.
  *
- * @param value its eight bytes as a big-endian number; the C API gives them in network byte order
+ * @param value the eight bytes as a big-endian number; in C they are in network byte order
  */
 public record Guid(long value) {
   /**
-   * The identifier as ibv_devinfo prints it.
+   * Returns the identifier as ibv_devinfo prints it.
    *
-   * @return such as {@code 0002:c903:0000:1d8c}
+   * @return the identifier, such as {@code 0002:c903:0000:1d8c}
    */
   @Override
   public String toString() {

@@ -3,7 +3,7 @@ package org.rdma4j.verbs.attribute;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** The largest payload of a packet on a path: {@code enum ibv_mtu}. */
+/** The maximum payload of a packet on a path (MTU): {@code enum ibv_mtu}. */
 public enum Mtu implements NativeConstant {
   /** 256 bytes: {@code IBV_MTU_256}. */
   MTU_256(rdma_h.IBV_MTU_256(), 256),
@@ -30,20 +30,20 @@ public enum Mtu implements NativeConstant {
   }
 
   /**
-   * The payload.
+   * Returns the maximum payload.
    *
-   * @return its length in bytes
+   * @return the length in bytes
    */
   public int bytes() {
     return bytes;
   }
 
   /**
-   * The MTU of that many bytes.
+   * Returns the MTU of that many bytes.
    *
    * @param bytes 256, 512, 1024, 2048 or 4096
    * @return the constant
-   * @throws IllegalArgumentException for any other number
+   * @throws IllegalArgumentException if it is another number
    */
   public static Mtu ofBytes(int bytes) {
     for (Mtu mtu : values()) {

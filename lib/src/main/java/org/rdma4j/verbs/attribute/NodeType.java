@@ -3,11 +3,11 @@ package org.rdma4j.verbs.attribute;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** What kind of node a device is: {@code enum ibv_node_type}. */
+/** The kind of node that a device is: {@code enum ibv_node_type}. */
 public enum NodeType implements NativeConstant {
   /** A kind that this library does not know: {@code IBV_NODE_UNKNOWN}. */
   UNKNOWN(rdma_h.IBV_NODE_UNKNOWN()),
-  /** A channel adapter, also every RoCE device: {@code IBV_NODE_CA}. */
+  /** A channel adapter; every RoCE device is one: {@code IBV_NODE_CA}. */
   CHANNEL_ADAPTER(rdma_h.IBV_NODE_CA()),
   /** An InfiniBand switch: {@code IBV_NODE_SWITCH}. */
   SWITCH(rdma_h.IBV_NODE_SWITCH()),

@@ -8,15 +8,15 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.platform.NativeConstants;
 
 /**
- * Whether memory can be registered without being locked, and paged in when the device reaches it:
- * {@code struct ibv_odp_caps} and {@code xrc_odp_caps}.
+ * The support for on-demand paging: registered memory is not pinned, but paged in when the device
+ * accesses it: {@code struct ibv_odp_caps} and {@code xrc_odp_caps}.
  *
- * @param supported whether it can at all
- * @param implicit whether the whole address space can be one region
- * @param reliableConnection the operations of RC that may reach such memory
- * @param unreliableConnection the operations of UC that may
- * @param unreliableDatagram the operations of UD that may
- * @param extendedReliableConnection the operations of XRC that may
+ * @param supported whether the device supports it at all
+ * @param implicit whether one memory region can cover the whole address space
+ * @param reliableConnection the operations of RC that may access such memory
+ * @param unreliableConnection the operations of UC that may access such memory
+ * @param unreliableDatagram the operations of UD that may access such memory
+ * @param xrc the operations of XRC that may access such memory
  */
 public record OnDemandPagingCapabilities(
     boolean supported,
@@ -24,7 +24,7 @@ public record OnDemandPagingCapabilities(
     Set<OnDemandPagingOperation> reliableConnection,
     Set<OnDemandPagingOperation> unreliableConnection,
     Set<OnDemandPagingOperation> unreliableDatagram,
-    Set<OnDemandPagingOperation> extendedReliableConnection) {
+    Set<OnDemandPagingOperation> xrc) {
   static OnDemandPagingCapabilities read(MemorySegment extended) {
     MemorySegment caps = ibv_device_attr_ex.odp_caps(extended);
     long general = ibv_odp_caps.general_caps(caps);

@@ -4,7 +4,7 @@ import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
 /**
- * An operation whose memory the device may fault in while it runs: {@code enum
+ * An operation that may access memory with on-demand paging: {@code enum
  * ibv_odp_transport_cap_bits}.
  */
 public enum OnDemandPagingOperation implements NativeConstant {

@@ -4,11 +4,11 @@ import java.lang.foreign.MemorySegment;
 import org.rdma4j.bindings.generated.ibv_packet_pacing_caps;
 
 /**
- * How the device limits the rate of a queue pair: {@code struct ibv_packet_pacing_caps}.
+ * The support for limiting the rate of a queue pair: {@code struct ibv_packet_pacing_caps}.
  *
  * @param minRate the lowest limit in kbit/s
- * @param maxRate the highest limit in kbit/s; 0 where it cannot limit
- * @param queuePairTypes a mask of the types of queue pairs that can be limited: bit n stands for
+ * @param maxRate the highest limit in kbit/s; 0 if the device does not support limits
+ * @param queuePairTypes a mask of the types of queue pairs that support limits: bit n stands for
  *     the value n of {@code enum ibv_qp_type}
  */
 public record PacketPacingCapabilities(long minRate, long maxRate, int queuePairTypes) {

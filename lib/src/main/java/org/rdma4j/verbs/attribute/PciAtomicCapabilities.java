@@ -6,8 +6,8 @@ import org.rdma4j.bindings.generated.ibv_pci_atomic_caps;
 import org.rdma4j.platform.NativeConstants;
 
 /**
- * The atomic operations that the device does over PCI, atomic to the processor too: {@code struct
- * ibv_pci_atomic_caps}.
+ * The atomic operations that the device executes over PCI, which are atomic to the CPU too: {@code
+ * struct ibv_pci_atomic_caps}.
  *
  * @param fetchAndAdd the operand sizes of fetch-and-add
  * @param swap the operand sizes of swap

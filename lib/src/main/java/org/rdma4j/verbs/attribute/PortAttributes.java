@@ -8,30 +8,30 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.platform.NativeConstants;
 
 /**
- * What a port is and can do: {@code struct ibv_port_attr}, by {@code ibv_query_port}.
+ * The attributes of a port: {@code struct ibv_port_attr}, the result of {@code ibv_query_port}.
  *
  * @param state the logical state
- * @param maxMtu the largest MTU that it could use
- * @param activeMtu the MTU that it uses
- * @param gidTableLength the length of its GID table
+ * @param maxMtu the largest MTU that the port supports
+ * @param activeMtu the MTU that the port uses
+ * @param gidTableLength the length of the GID table
  * @param capabilityFlags a mask of {@code enum ibv_port_cap_flags}
- * @param maxMessageSize the longest message in bytes
- * @param badPartitionKeys how many packets had a bad partition key
- * @param qkeyViolations how many packets had a wrong qkey
- * @param partitionKeyTableLength the length of its partition key table
- * @param lid its local identifier; 0 on Ethernet
- * @param subnetManagerLid the local identifier of the subnet manager
- * @param lidMaskControl how many low bits of the LID are free for paths
- * @param maxVirtualLanes a code of the most virtual lanes
- * @param subnetManagerServiceLevel the service level to the subnet manager
+ * @param maxMessageSize the maximum length of a message in bytes
+ * @param badPartitionKeys the number of packets with a bad partition key
+ * @param qkeyViolations the number of packets with a wrong queue key
+ * @param partitionKeyTableLength the length of the partition key table
+ * @param lid the local identifier (LID) of the port; 0 on Ethernet
+ * @param subnetManagerLid the LID of the subnet manager
+ * @param lidMaskControl the number of low bits of the LID that select a path
+ * @param maxVirtualLanes a code for the maximum number of virtual lanes
+ * @param subnetManagerServiceLevel the service level of packets to the subnet manager
  * @param subnetTimeout the propagation delay of the subnet, as an exponent n of 4.096 microseconds
  *     x 2^n
- * @param initTypeReply how the subnet manager initialised it
- * @param activeWidth a code of the link width: 1 for 1X, 2 for 4X, 4 for 8X, 8 for 12X, 16 for 2X
- * @param activeSpeed a code of the speed of a lane: 1 for 2.5 Gbit/s, 2 for 5, 4 and 8 for 10, 16
+ * @param initTypeReply how the subnet manager initialized the port
+ * @param activeWidth a code for the link width: 1 for 1X, 2 for 4X, 4 for 8X, 8 for 12X, 16 for 2X
+ * @param activeSpeed a code for the speed of a lane: 1 for 2.5 Gbit/s, 2 for 5, 4 and 8 for 10, 16
  *     for 14, 32 for 25, 64 for 50, 128 for 100
- * @param physicalState a code of the physical state: 5 for link up
- * @param linkLayer what lies under it
+ * @param physicalState a code for the physical state: 5 for link up
+ * @param linkLayer the link layer
  * @param flags a mask of {@code enum ibv_query_port_flags}
  * @param capabilityFlags2 a mask of {@code enum ibv_port_cap_flags2}
  */
@@ -59,25 +59,25 @@ public record PortAttributes(
     int flags,
     int capabilityFlags2) {
   /**
-   * What the port has said it can, of {@link #capabilityFlags}.
+   * Returns the capabilities that the port reports in {@link #capabilityFlags}.
    *
-   * @return the capabilities that have a name here
+   * @return the capabilities; bits without a constant are ignored
    */
   public Set<PortCapability> capabilities() {
     return NativeConstants.flags(PortCapability.class, capabilityFlags);
   }
 
   /**
-   * What the port has said it can besides, of {@link #capabilityFlags2}.
+   * Returns the capabilities that the port reports in {@link #capabilityFlags2}.
    *
-   * @return the capabilities that have a name here
+   * @return the capabilities; bits without a constant are ignored
    */
-  public Set<PortCapability2> furtherCapabilities() {
+  public Set<PortCapability2> capabilities2() {
     return NativeConstants.flags(PortCapability2.class, capabilityFlags2);
   }
 
   /**
-   * Whether packets of this port need a global route, as they do on Ethernet: {@code
+   * Returns whether packets of this port need a global route, as on Ethernet: {@code
    * IBV_QPF_GRH_REQUIRED} of {@link #flags}.
    *
    * @return whether every path needs a GID index
@@ -90,7 +90,7 @@ public record PortAttributes(
    * Reads {@code struct ibv_port_attr}.
    *
    * @param a native memory that holds the struct
-   * @return what it says
+   * @return the attributes
    * @throws IndexOutOfBoundsException if the memory is shorter than the struct
    */
   public static PortAttributes read(MemorySegment a) {
@@ -125,6 +125,6 @@ public record PortAttributes(
         return mtu;
       }
     }
-    throw new RdmaException("ibv_query_port", 0, field + " is " + value + ", which is no MTU");
+    throw new RdmaException("ibv_query_port", 0, field + " is " + value + ", which is not an MTU");
   }
 }

@@ -3,24 +3,24 @@ package org.rdma4j.verbs.attribute;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** What a port has said it can besides: {@code enum ibv_port_cap_flags2}. */
+/** A capability that a port reports in its second mask: {@code enum ibv_port_cap_flags2}. */
 public enum PortCapability2 implements NativeConstant {
   /** The description of the node can be set: {@code IBV_PORT_SET_NODE_DESC_SUP}. */
   SET_NODE_DESCRIPTION(rdma_h.IBV_PORT_SET_NODE_DESC_SUP()),
-  /** It has extended port information: {@code IBV_PORT_INFO_EXT_SUP}. */
+  /** The port has the attribute PortInfoExtended: {@code IBV_PORT_INFO_EXT_SUP}. */
   EXTENDED_INFO(rdma_h.IBV_PORT_INFO_EXT_SUP()),
-  /** It can be virtualised: {@code IBV_PORT_VIRT_SUP}. */
+  /** The port can be virtualized: {@code IBV_PORT_VIRT_SUP}. */
   VIRTUALIZATION(rdma_h.IBV_PORT_VIRT_SUP()),
   /**
-   * A switch tells the states of its ports in a table: {@code
+   * A switch reports the states of its ports in a table: {@code
    * IBV_PORT_SWITCH_PORT_STATE_TABLE_SUP}.
    */
   SWITCH_PORT_STATE_TABLE(rdma_h.IBV_PORT_SWITCH_PORT_STATE_TABLE_SUP()),
-  /** It can be 2X wide: {@code IBV_PORT_LINK_WIDTH_2X_SUP}. */
+  /** The port supports a link width of 2X: {@code IBV_PORT_LINK_WIDTH_2X_SUP}. */
   LINK_WIDTH_2X(rdma_h.IBV_PORT_LINK_WIDTH_2X_SUP()),
-  /** It has 50 Gbit/s a lane: {@code IBV_PORT_LINK_SPEED_HDR_SUP}. */
+  /** The port supports 50 Gbit/s per lane: {@code IBV_PORT_LINK_SPEED_HDR_SUP}. */
   LINK_SPEED_HDR(rdma_h.IBV_PORT_LINK_SPEED_HDR_SUP()),
-  /** It has 100 Gbit/s a lane: {@code IBV_PORT_LINK_SPEED_NDR_SUP}. */
+  /** The port supports 100 Gbit/s per lane: {@code IBV_PORT_LINK_SPEED_NDR_SUP}. */
   LINK_SPEED_NDR(rdma_h.IBV_PORT_LINK_SPEED_NDR_SUP());
 
   private final int value;

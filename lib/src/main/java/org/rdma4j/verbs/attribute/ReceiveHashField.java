@@ -3,7 +3,10 @@ package org.rdma4j.verbs.attribute;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** A field of a packet that receive side scaling can hash: {@code enum ibv_rx_hash_fields}. */
+/**
+ * A field of a packet that receive side scaling can include in its hash: {@code enum
+ * ibv_rx_hash_fields}.
+ */
 public enum ReceiveHashField implements NativeConstant {
   /** The source address of IPv4: {@code IBV_RX_HASH_SRC_IPV4}. */
   SOURCE_IPV4(rdma_h.IBV_RX_HASH_SRC_IPV4()),
@@ -24,7 +27,8 @@ public enum ReceiveHashField implements NativeConstant {
   /** The security parameters index of IPsec: {@code IBV_RX_HASH_IPSEC_SPI}. */
   IPSEC_SPI(rdma_h.IBV_RX_HASH_IPSEC_SPI()),
   /**
-   * The fields of the inner packet of a tunnel instead of the outer one: {@code IBV_RX_HASH_INNER}.
+   * Hashes the fields of the inner packet of a tunnel instead of the outer packet: {@code
+   * IBV_RX_HASH_INNER}.
    */
   INNER(rdma_h.IBV_RX_HASH_INNER());
 

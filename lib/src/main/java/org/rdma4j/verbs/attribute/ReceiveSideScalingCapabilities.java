@@ -6,14 +6,15 @@ import org.rdma4j.bindings.generated.ibv_rss_caps;
 import org.rdma4j.platform.NativeConstants;
 
 /**
- * How the device spreads received packets over work queues: {@code struct ibv_rss_caps}.
+ * The support for spreading received packets over work queues (receive side scaling): {@code struct
+ * ibv_rss_caps}.
  *
- * @param queuePairTypes a mask of the types of queue pairs that can: bit n stands for the value n
- *     of {@code enum ibv_qp_type}; 0 where none can
- * @param maxIndirectionTables the most indirection tables
- * @param maxIndirectionTableSize the most work queues in such a table
- * @param fields the fields of packets that it can hash
- * @param functions the hashes that it knows
+ * @param queuePairTypes a mask of the types of queue pairs that support it: bit n stands for the
+ *     value n of {@code enum ibv_qp_type}; 0 if the device does not support it
+ * @param maxIndirectionTables the maximum number of indirection tables
+ * @param maxIndirectionTableSize the maximum number of work queues in an indirection table
+ * @param fields the fields of packets that the hash can include
+ * @param functions the hash functions
  */
 public record ReceiveSideScalingCapabilities(
     int queuePairTypes,

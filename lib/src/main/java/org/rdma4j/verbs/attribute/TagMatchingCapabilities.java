@@ -5,13 +5,14 @@ import org.rdma4j.bindings.generated.ibv_tm_caps;
 import org.rdma4j.bindings.generated.rdma_h;
 
 /**
- * How the device matches tagged messages to buffers: {@code struct ibv_tm_caps}.
+ * The support for matching tagged messages to buffers by the device: {@code struct ibv_tm_caps}.
  *
- * @param maxRendezvousHeader the longest header of a rendezvous request in bytes
- * @param maxTags the most tagged buffers in a matching list; 0 where it does not match
- * @param reliableConnection whether it does for messages of RC
- * @param maxOperations the most outstanding operations on a list
- * @param maxSges the most scatter/gather entries of a tagged buffer
+ * @param maxRendezvousHeader the maximum length of the header of a rendezvous request, in bytes
+ * @param maxTags the maximum number of tagged buffers in a matching list; 0 if the device does not
+ *     match tags
+ * @param reliableConnection whether the device matches messages of reliable connections
+ * @param maxOperations the maximum number of outstanding operations on a list
+ * @param maxSges the maximum number of scatter/gather entries of a tagged buffer
  */
 public record TagMatchingCapabilities(
     long maxRendezvousHeader,

@@ -1,6 +1,6 @@
 /**
- * What a device and its ports are and can do: the records that queries return, and the capabilities
- * in them.
+ * Attributes, limits and capabilities of a device and its ports: the records that queries return,
+ * and the types of their components.
  *
  * <p>Start with {@link org.rdma4j.verbs.attribute.DeviceAttributes}, which {@link
  * org.rdma4j.verbs.RdmaDevice#attributes} returns, and {@link

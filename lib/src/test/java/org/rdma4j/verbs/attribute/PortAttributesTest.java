@@ -34,7 +34,7 @@ final class PortAttributesTest {
     }
     for (PortCapability2 capability : PortCapability2.values()) {
       ibv_port_attr.port_cap_flags2(struct, (short) capability.value());
-      assertThat(PortAttributes.read(struct).furtherCapabilities()).containsExactly(capability);
+      assertThat(PortAttributes.read(struct).capabilities2()).containsExactly(capability);
     }
   }
 
@@ -42,7 +42,7 @@ final class PortAttributesTest {
   void aPortOfZerosCanNothing() {
     PortAttributes port = PortAttributes.read(struct);
     assertThat(port.capabilities()).isEmpty();
-    assertThat(port.furtherCapabilities()).isEmpty();
+    assertThat(port.capabilities2()).isEmpty();
     assertThat(port.globalRouteRequired()).isFalse();
   }
 
