@@ -23,18 +23,20 @@ import org.rdma4j.platform.Range;
 import org.rdma4j.platform.SameDevice;
 
 /**
- * A memory region, {@code struct ibv_mr}: memory outside the Java heap that the device reads and
- * writes.
+ * A memory region, {@code struct ibv_mr}: registered memory outside the Java heap that the device
+ * reads and writes. {@link ProtectionDomain#register(long, AccessFlag...)} allocates and registers
+ * memory, {@link ProtectionDomain#register(MemoryRegionConfig)} also registers memory of the
+ * caller.
  *
- * <p>Closing it while requests that use it are outstanding is safe: they end in a protection error.
- * A view of memory that was allocated for it reads zeros when it is kept beyond that; memory of the
- * caller stays what it is.
+ * <p>It is safe to close a region while requests that use it are outstanding: they complete with a
+ * protection error. A {@link MemorySegment} or ByteBuffer of memory that was allocated for the
+ * region reads zeros after the close. Memory of the caller is not changed by it.
  *
- * <p>All methods may be called from any thread. The memory itself is shared with the device and
- * with every thread; a received message is visible to the thread that polled its completion. A
- * thread that uses the region while another closes it may be late to be told so, and still get the
- * keys, the address and the memory: the device refuses the keys, and the memory reads as zeros or
- * is the caller's.
+ * <p>All methods may be called from any thread. The memory is shared with the device and with all
+ * threads; a received message is visible to the thread that polled its completion. A thread that
+ * uses a region while another thread closes it may still get the keys, the address and the memory
+ * instead of an exception. This does no harm: the device refuses the keys, and the memory reads as
+ * zeros or belongs to the caller.
  */
 public final class MemoryRegion implements AutoCloseable {
   private static final long CLOSED = -1;
@@ -47,8 +49,9 @@ public final class MemoryRegion implements AutoCloseable {
   private final long byteSize;
 
   /**
-   * How far requests may reach: one look tells bounds and closing. A plain field, since it protects
-   * the message and not the process: the device refuses the key of a closed region.
+   * The length of the region, or CLOSED: a request needs one comparison for the bounds and the
+   * close. This is a plain field, because it only makes the message clear: the device refuses the
+   * key of a closed region anyway.
    */
   private long reach;
 
@@ -58,11 +61,11 @@ public final class MemoryRegion implements AutoCloseable {
   private final Lifetime lifetime;
 
   /**
-   * A region that has just been registered.
+   * Creates the object for memory that has just been registered.
    *
-   * @param kind what messages call it
-   * @param address by which requests name its first byte
-   * @param dependsOn what it depends on besides the domain
+   * @param kind the kind of region, for messages
+   * @param address the address of the first byte in requests
+   * @param dependsOn what the region depends on
    */
   private MemoryRegion(
       ProtectionDomain domain,
@@ -82,7 +85,8 @@ public final class MemoryRegion implements AutoCloseable {
     this.reach = byteSize;
     this.localKey = ibv_mr.lkey(registration.region());
     this.remoteKey = ibv_mr.rkey(registration.region());
-    // The lifetime must not keep this reachable, or nobody would be told that it was never closed.
+    // A strong reference from the lifetime would keep this object reachable, and a region that is
+    // never closed would not be reported.
     WeakReference<MemoryRegion> self = new WeakReference<>(this);
     boolean bindable = access.contains(AccessFlag.MEMORY_WINDOW_BIND);
     Referent pointedTo = Referent.of(kind + " of " + domain.device().info().name());
@@ -121,7 +125,7 @@ public final class MemoryRegion implements AutoCloseable {
     }
   }
 
-  /** Registers memory of this process as the configuration says. */
+  /** Registers the memory that the configuration describes. */
   static MemoryRegion register(ProtectionDomain domain, MemoryRegionConfig config) {
     Set<AccessFlag> access = config.access();
     RegistrationRules.checkAccess(access);
@@ -189,7 +193,7 @@ public final class MemoryRegion implements AutoCloseable {
                     domain.lifetime()));
   }
 
-  /** Registers a part of device memory, whose first byte has the address 0. */
+  /** Registers a part of device memory. Its first byte has the address 0. */
   static MemoryRegion register(
       ProtectionDomain domain,
       DeviceMemory memory,
@@ -231,7 +235,7 @@ public final class MemoryRegion implements AutoCloseable {
                     domain.lifetime()));
   }
 
-  /** Imports the region of another context of the same device file. */
+  /** Imports a region that another context of the same device file registered. */
   static MemoryRegion imported(ProtectionDomain domain, int kernelHandle, long remoteAddress) {
     return domain
         .lifetime()
@@ -251,28 +255,28 @@ public final class MemoryRegion implements AutoCloseable {
   }
 
   /**
-   * The length.
+   * Returns the length of the region.
    *
-   * @return the length in bytes, as it was asked for
+   * @return the length in bytes that was requested
    */
   public long byteSize() {
     return byteSize;
   }
 
   /**
-   * What it may be used for.
+   * Returns what the device and peers may do with the region.
    *
-   * @return the flags it was registered with
+   * @return the flags of the registration
    */
   public Set<AccessFlag> access() {
     return access;
   }
 
   /**
-   * The local key, {@code lkey}, by which requests of this process name the region.
+   * Returns the local key, {@code lkey}, by which requests of this process name the region.
    *
    * @return the key
-   * @throws IllegalStateException where the region is closed
+   * @throws IllegalStateException if the region is closed
    */
   public int localKey() {
     checkOpen();
@@ -280,10 +284,10 @@ public final class MemoryRegion implements AutoCloseable {
   }
 
   /**
-   * The remote key, {@code rkey}, by which a peer names the region.
+   * Returns the remote key, {@code rkey}, by which requests of a peer name the region.
    *
    * @return the key
-   * @throws IllegalStateException where the region is closed
+   * @throws IllegalStateException if the region is closed
    */
   public int remoteKey() {
     checkOpen();
@@ -291,11 +295,11 @@ public final class MemoryRegion implements AutoCloseable {
   }
 
   /**
-   * The address by which requests and peers name the first byte: the one that it has in this
-   * process, unless it was registered with another, its IOVA.
+   * Returns the address of the first byte in requests of this process and of peers. It is the
+   * address of the memory in this process, unless another one (IOVA) was registered.
    *
-   * @return the address, to be read as unsigned
-   * @throws IllegalStateException where the region is closed
+   * @return the address, as an unsigned number
+   * @throws IllegalStateException if the region is closed
    */
   public long remoteAddress() {
     checkOpen();
@@ -303,42 +307,43 @@ public final class MemoryRegion implements AutoCloseable {
   }
 
   /**
-   * The memory, for reading and writing from any thread; where the region was registered over a
-   * segment of the caller's, that very segment.
+   * Returns the memory of the region, which any thread may read and write. If the memory is the
+   * caller's, this is the segment that the caller registered.
    *
-   * @return all of it
-   * @throws IllegalStateException where the region is closed
-   * @throws UnsupportedOperationException where this process has no view of the memory: a null
-   *     region, one of device memory or a DMA buffer, an imported one
+   * @return the memory
+   * @throws IllegalStateException if the region is closed
+   * @throws UnsupportedOperationException if this process cannot access the memory: for a null
+   *     region, an imported region, and a region of device memory or a DMA buffer
    */
   public MemorySegment segment() {
     checkOpen();
     if (segment == null) {
-      throw new UnsupportedOperationException(this + " has no memory that this process can reach");
+      throw new UnsupportedOperationException(this + " has no memory that this process can access");
     }
     return segment;
   }
 
   /**
-   * The memory as a ByteBuffer, in big-endian order as every new one.
+   * Returns the memory of the region as a ByteBuffer. Its byte order is big-endian, as that of
+   * every new ByteBuffer.
    *
-   * @return all of it
-   * @throws IllegalStateException where the region is closed
-   * @throws UnsupportedOperationException where the region is longer than a ByteBuffer can be, 2
-   *     GiB - 1: take that of a slice; or where this process has no view of the memory
+   * @return the memory
+   * @throws IllegalStateException if the region is closed
+   * @throws UnsupportedOperationException if the region is longer than a ByteBuffer can be, 2 GiB -
+   *     1 (use slices then), or if this process cannot access the memory
    */
   public ByteBuffer byteBuffer() {
     return slice(0, byteSize).byteBuffer();
   }
 
   /**
-   * A part of the region.
+   * Returns a part of the region.
    *
-   * @param offset its first byte
-   * @param length its length in bytes, may be 0
+   * @param offset the offset of the first byte
+   * @param length the length in bytes, may be 0
    * @return the part
-   * @throws IndexOutOfBoundsException where it does not lie within the region
-   * @throws IllegalStateException where the region is closed
+   * @throws IndexOutOfBoundsException if the part is not within the region
+   * @throws IllegalStateException if the region is closed
    */
   public MemorySlice slice(long offset, long length) {
     addressOf(offset, length);
@@ -346,8 +351,8 @@ public final class MemoryRegion implements AutoCloseable {
   }
 
   /**
-   * Returns the size of a page of this system, which is not always 4096 bytes. Allocated memory
-   * begins at a page.
+   * Returns the size of a page of this system, which is not always 4096 bytes. Memory that is
+   * allocated for a region begins at a page boundary.
    *
    * @return the size in bytes
    */
@@ -356,7 +361,7 @@ public final class MemoryRegion implements AutoCloseable {
   }
 
   /**
-   * The protection domain that this belongs to.
+   * Returns the protection domain that this region belongs to.
    *
    * @return the domain
    */
@@ -365,47 +370,48 @@ public final class MemoryRegion implements AutoCloseable {
   }
 
   /**
-   * The way out to the bindings: {@code struct ibv_mr *}. It is valid until this is closed; with
-   * it, the promise that nothing crashes ends.
+   * Returns the native {@code struct ibv_mr *}, for use with the bindings. It is valid until this
+   * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException where the region is closed
+   * @throws IllegalStateException if the region is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(registration::region);
   }
 
   /**
-   * The kernel's handle of the region, {@code handle} of {@code struct ibv_mr}, by which {@link
-   * ProtectionDomain#importRegion} finds it.
+   * Returns the kernel's handle of the region, {@code handle} of {@code struct ibv_mr}, for {@link
+   * ProtectionDomain#importRegion}.
    *
-   * @return the handle, which means something together with the device's file only
-   * @throws IllegalStateException where the region is closed
+   * @return the handle, which is valid only together with the file descriptor of the device
+   * @throws IllegalStateException if the region is closed
    */
   public int kernelHandle() {
     return lifetime.whileOpen(() -> ibv_mr.handle(registration.region()));
   }
 
   /**
-   * Changes the registration, {@code ibv_rereg_mr}, which is cheaper than a new one. What it
-   * returns takes the place of this region, which is closed; memory that was allocated for it and
-   * is replaced is freed. Keys may have changed.
+   * Changes the registration: {@code ibv_rereg_mr}. This is cheaper than a new registration. The
+   * returned region replaces this one, which is closed. The keys may be different. Memory that was
+   * allocated for this region is freed if the change replaces it.
    *
    * @param change what to change
-   * @return the region in its new form
-   * @throws IllegalArgumentException where nothing changes, the access flags or the new length are
-   *     refused as in {@link ProtectionDomain#register(MemoryRegionConfig)}, or the new domain is
-   *     another device's
-   * @throws UnsupportedOperationException where this process has no view of the memory
-   * @throws IllegalStateException where this region or the new domain is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device cannot, EBUSY while a memory
-   *     window is bound. The message says where the failure made the region unusable, which is
-   *     closed then; otherwise it goes on as it was
+   * @return the changed region
+   * @throws IllegalArgumentException if the change is empty, if the access flags or the new length
+   *     are invalid as described for {@link ProtectionDomain#register(MemoryRegionConfig)}, or if
+   *     the new domain belongs to another device
+   * @throws UnsupportedOperationException if this process cannot access the memory
+   * @throws IllegalStateException if this region or the new domain is closed
+   * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support it, EBUSY while a
+   *     memory window is bound. If the failure has made the region unusable, the region is closed
+   *     and the message says so; otherwise the region is unchanged
    */
   public MemoryRegion reregister(Reregistration change) {
     segment();
     if (change.flags() == 0) {
-      throw new IllegalArgumentException("the change is none: give it a domain, access or memory");
+      throw new IllegalArgumentException(
+          "the change is empty, must set a domain, the access or the memory");
     }
     ProtectionDomain newDomain = change.domainOr(domain);
     SameDevice.check("new domain", newDomain.device(), domain.device());
@@ -418,7 +424,7 @@ public final class MemoryRegion implements AutoCloseable {
                     .lifetime()
                     .whileOpen(() -> current.whileOpen(() -> apply(change, newDomain))));
     if (done.region != null) {
-      // What it was has been handed over, so that nothing is deregistered.
+      // The registration has been handed over, so this close deregisters nothing.
       close();
       return done.region;
     }
@@ -478,17 +484,18 @@ public final class MemoryRegion implements AutoCloseable {
   }
 
   /**
-   * Deregisters the memory, {@code ibv_dereg_mr}, then frees it where it was allocated for the
-   * region. Memory windows that are bound to it are closed before. Does nothing where it is closed.
+   * Closes the memory windows that are bound to the region, deregisters the memory, {@code
+   * ibv_dereg_mr}, and frees it if it was allocated for the region. Does nothing if it is already
+   * closed.
    *
-   * @throws RdmaException where the deregistration fails; the memory is not freed then
+   * @throws RdmaException if the deregistration fails; the memory is not freed then
    */
   @Override
   public void close() {
     lifetime.close();
   }
 
-  /** The pointer, for a call during which this is open. */
+  /** Returns the pointer without a check, for callers that keep this region open. */
   MemorySegment pointer() {
     return registration.region();
   }
@@ -497,17 +504,22 @@ public final class MemoryRegion implements AutoCloseable {
     return lifetime;
   }
 
-  /** What a request that binds a window to this keeps beside the pointer. */
+  /** Returns what a request that binds a window to this region keeps together with the pointer. */
   Referent referent() {
     return referent;
   }
 
-  /** The windows that are bound to this. */
+  /** Returns the windows that are bound to this region. */
   BoundWindows windows() {
     return registration.windows();
   }
 
-  /** The address of a part that lies within the region, for a request of this process. */
+  /**
+   * Returns the address of a part, for a request of this process.
+   *
+   * @throws IndexOutOfBoundsException if the part is not within the region
+   * @throws IllegalStateException if the region is closed
+   */
   long addressOf(long offset, long length) {
     if ((offset | length) < 0 || length > reach - offset) {
       checkOpen();
@@ -516,15 +528,15 @@ public final class MemoryRegion implements AutoCloseable {
     return address + offset;
   }
 
-  /** The local key without a check, after {@link #addressOf}. */
+  /** Returns the local key without a check, after a call of {@link #addressOf}. */
   int key() {
     return localKey;
   }
 
   /**
-   * Throws if the region is closed. Cheap enough for loops that post: it reads a plain field, since
-   * a volatile one would make the compiler read everything again that it knows. So another thread
-   * may learn of a close late.
+   * Throws an exception if the region is closed. It is cheap enough for loops that post, because it
+   * reads a plain field: reading a volatile one would force the compiler to reload all other
+   * fields. So a close by another thread may be noticed late.
    *
    * @throws IllegalStateException if the region is closed
    */
@@ -540,9 +552,9 @@ public final class MemoryRegion implements AutoCloseable {
             + offset
             + " and length "
             + length
-            + " leave the region's "
+            + " are not within the "
             + byteSize
-            + " bytes");
+            + " bytes of the region");
   }
 
   @Override

@@ -11,13 +11,19 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * What memory a region is registered over, and how. Immutable; each method that takes a value
- * returns a changed copy.
+ * The memory of a region, and how it is registered. Immutable; the methods that set a property
+ * return a changed copy.
  *
- * <pre>{@code
- * domain.register(MemoryRegionConfig.allocate(1 << 30, HugePages.OF_2_MIB).access(LOCAL_WRITE));
- * domain.register(MemoryRegionConfig.of(arena, file.map(READ_WRITE, 0, bytes, arena)).access(LOCAL_WRITE));
- * }</pre>
+ * {@snippet :
+ * // 1 GiB in huge pages
+ * MemoryRegionConfig huge = MemoryRegionConfig.allocate(1 << 30, HugePages.OF_2_MIB);
+ * MemoryRegion region = domain.register(huge.access(AccessFlag.LOCAL_WRITE));
+ *
+ * // a mapped file
+ * MemorySegment mapped = file.map(FileChannel.MapMode.READ_WRITE, 0, file.size(), arena);
+ * MemoryRegion ofFile =
+ *     domain.register(MemoryRegionConfig.of(arena, mapped).access(AccessFlag.LOCAL_WRITE));
+ * }
  */
 public final class MemoryRegionConfig {
   private final long bytes;
@@ -41,38 +47,39 @@ public final class MemoryRegionConfig {
   }
 
   /**
-   * Page-aligned memory outside the Java heap, allocated with the region and freed after its
-   * deregistration.
+   * Returns a configuration for page-aligned memory outside the Java heap. It is allocated when it
+   * is registered, and freed when the region is closed.
    *
-   * @param bytes its length in bytes, at least 1
-   * @return the configuration: no access but that of the local CPU and of sends
+   * @param bytes the length in bytes, at least 1
+   * @return the configuration, without access flags
    */
   public static MemoryRegionConfig allocate(long bytes) {
     return of(bytes, () -> RegionMemory.allocate(bytes));
   }
 
   /**
-   * Memory of huge pages, {@code mmap(MAP_HUGETLB)}, allocated with the region and freed after its
-   * deregistration. Registering fails with ENOMEM where fewer huge pages are free, see {@code
-   * vm.nr_hugepages}.
+   * Returns a configuration for memory in huge pages: {@code mmap(MAP_HUGETLB)}. It is allocated
+   * when it is registered, and freed when the region is closed. The registration fails with ENOMEM
+   * if there are not enough free huge pages, see {@code vm.nr_hugepages}.
    *
-   * @param bytes its length in bytes, at least 1; it takes whole huge pages
-   * @param pages of which size
-   * @return the configuration: no access but that of the local CPU and of sends
+   * @param bytes the length in bytes, at least 1; whole huge pages are allocated
+   * @param pages the size of the pages
+   * @return the configuration, without access flags
    */
   public static MemoryRegionConfig allocate(long bytes, HugePages pages) {
     return of(bytes, () -> RegionMemory.allocate(bytes, pages));
   }
 
   /**
-   * Memory of the caller that cannot be freed while it is reachable, which the region keeps it: of
-   * {@link Arena#ofAuto}, {@link Arena#global}, or a direct ByteBuffer.
+   * Returns a configuration for memory of the caller that is not freed while it is reachable:
+   * memory of {@link Arena#ofAuto} or {@link Arena#global}, or of a direct ByteBuffer. The region
+   * keeps it reachable.
    *
-   * @param memory the memory, of any length and alignment; the region's {@link
-   *     MemoryRegion#segment} is this very segment
-   * @return the configuration: no access but that of the local CPU and of sends
-   * @throws IllegalArgumentException where it is on the Java heap, has no bytes, or is of an arena
-   *     that can be closed, which {@link #of(Arena, MemorySegment)} takes
+   * @param memory the memory, of any length and alignment; {@link MemoryRegion#segment} returns
+   *     this segment
+   * @return the configuration, without access flags
+   * @throws IllegalArgumentException if the memory is on the Java heap, is empty, or belongs to an
+   *     arena that can be closed; use {@link #of(Arena, MemorySegment)} for such an arena
    */
   public static MemoryRegionConfig of(MemorySegment memory) {
     RegionMemory.of(memory);
@@ -80,21 +87,22 @@ public final class MemoryRegionConfig {
   }
 
   /**
-   * Memory of the caller in an arena of the caller's, such as a mapped file. Closing the arena
-   * closes the region first, so that the device never reaches freed memory. Each registration
-   * leaves some hundred bytes in the arena until that is closed.
+   * Returns a configuration for memory of the caller in an arena of the caller, such as a mapped
+   * file. Closing the arena closes the region first, so the device never accesses freed memory.
+   * Each registration takes a few hundred bytes of the arena until the arena is closed.
    *
-   * <p>A file can be mapped and registered for writing where it lies in memory (tmpfs, hugetlbfs);
-   * newer kernels refuse that of other file systems with EFAULT. To send a file, map it {@code
-   * PRIVATE}: Linux 6.1 refuses {@code READ_ONLY}, with EFAULT too.
+   * <p>A file that is mapped READ_WRITE can be registered with LOCAL_WRITE if it is on a file
+   * system in memory (tmpfs, hugetlbfs); new kernels refuse files of other file systems with
+   * EFAULT. To send a file, map it {@code PRIVATE}: Linux 6.1 refuses {@code READ_ONLY} with EFAULT
+   * too.
    *
-   * @param arena the arena that the memory is of; where that is a confined one, its thread has to
-   *     register
-   * @param memory the memory, of any length and alignment; the region's {@link
-   *     MemoryRegion#segment} is this very segment
-   * @return the configuration: no access but that of the local CPU and of sends
-   * @throws IllegalArgumentException where it is on the Java heap, has no bytes, or is of another
-   *     arena
+   * @param arena the arena of the memory. If it is a confined one, its thread must do the
+   *     registration
+   * @param memory the memory, of any length and alignment; {@link MemoryRegion#segment} returns
+   *     this segment
+   * @return the configuration, without access flags
+   * @throws IllegalArgumentException if the memory is on the Java heap, is empty, or belongs to
+   *     another arena
    */
   public static MemoryRegionConfig of(Arena arena, MemorySegment memory) {
     RegionMemory.of(arena, memory);
@@ -102,14 +110,14 @@ public final class MemoryRegionConfig {
   }
 
   /**
-   * A part of a region, registered once more: for other access, or in another domain. Closing the
-   * whole closes the part first.
+   * Returns a configuration that registers a part of a region once more, with other access or in
+   * another domain. Closing the whole region closes the region of the part first.
    *
-   * @param part the part, of at least 1 byte
-   * @return the configuration: no access but that of the local CPU and of sends
-   * @throws IllegalArgumentException where it has no bytes
-   * @throws UnsupportedOperationException where the region has no memory of this process
-   * @throws IllegalStateException where the region is closed
+   * @param part the part, at least 1 byte long
+   * @return the configuration, without access flags
+   * @throws IllegalArgumentException if the part is empty
+   * @throws UnsupportedOperationException if this process cannot access the memory of the region
+   * @throws IllegalStateException if the region is closed
    */
   public static MemoryRegionConfig of(MemorySlice part) {
     RegionMemory.of(part);
@@ -117,9 +125,10 @@ public final class MemoryRegionConfig {
   }
 
   /**
-   * A copy with other access.
+   * Returns a copy with these access flags.
    *
-   * @param access what it may be used for; the local CPU and sends may always read it
+   * @param access what the device and peers may do with the memory; the local CPU and sends may
+   *     always read it
    * @return the copy
    */
   public MemoryRegionConfig access(AccessFlag... access) {
@@ -127,9 +136,10 @@ public final class MemoryRegionConfig {
   }
 
   /**
-   * A copy with other access.
+   * Returns a copy with these access flags.
    *
-   * @param access what it may be used for; the local CPU and sends may always read it
+   * @param access what the device and peers may do with the memory; the local CPU and sends may
+   *     always read it
    * @return the copy
    */
   public MemoryRegionConfig access(Collection<AccessFlag> access) {
@@ -139,12 +149,12 @@ public final class MemoryRegionConfig {
   }
 
   /**
-   * A copy whose first byte requests and peers name by an address of the caller's choice, its IOVA,
-   * instead of the one it has in this process: {@code ibv_reg_mr_iova}. With {@link
-   * AccessFlag#ZERO_BASED} that is 0 from the start.
+   * Returns a copy with this remote address (IOVA): requests of this process and of peers use it
+   * for the first byte, instead of the address in this process: {@code ibv_reg_mr_iova}. The
+   * default with {@link AccessFlag#ZERO_BASED} is 0.
    *
-   * @param address the address, unsigned, at the same offset within its page as the memory is in
-   *     this process
+   * @param address the address, as an unsigned number. It must have the same offset within its page
+   *     as the memory has in this process
    * @return the copy
    */
   public MemoryRegionConfig remoteAddress(long address) {
@@ -165,7 +175,7 @@ public final class MemoryRegionConfig {
         : remoteAddress;
   }
 
-  /** The memory, allocated now where it is to be. */
+  /** Returns the memory, which this method allocates if the configuration says so. */
   RegionMemory memory() {
     return memory.get();
   }

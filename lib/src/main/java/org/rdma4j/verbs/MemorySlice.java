@@ -5,70 +5,74 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 
 /**
- * A part of a memory region. It lives as long as the region.
+ * A part of a memory region. It is valid until the region is closed.
  *
  * @param region the region
- * @param offset the first byte of the part within the region
- * @param length its length in bytes
+ * @param offset the offset of the first byte in the region
+ * @param length the length in bytes
  */
 public record MemorySlice(MemoryRegion region, long offset, long length) {
   /**
-   * Checks that the part lies within the region.
+   * Checks that the part is within the region.
    *
-   * @throws IndexOutOfBoundsException where it does not
-   * @throws IllegalStateException where the region is closed
+   * @throws IndexOutOfBoundsException if it is not
+   * @throws IllegalStateException if the region is closed
    */
   public MemorySlice {
     region.addressOf(offset, length);
   }
 
   /**
-   * The memory of this part, for reading and writing from any thread.
+   * Returns the memory of this part, which any thread may read and write.
    *
-   * @return its memory
-   * @throws IllegalStateException where the region is closed
+   * @return the memory
+   * @throws IllegalStateException if the region is closed
+   * @throws UnsupportedOperationException if this process cannot access the memory
    */
   public MemorySegment segment() {
     return region.segment().asSlice(offset, length);
   }
 
   /**
-   * The memory of this part as a ByteBuffer, in big-endian order as every new one.
+   * Returns the memory of this part as a ByteBuffer. Its byte order is big-endian, as that of every
+   * new ByteBuffer.
    *
-   * @return its memory
-   * @throws IllegalStateException where the region is closed
-   * @throws UnsupportedOperationException where it is longer than a ByteBuffer can be, 2 GiB - 1
+   * @return the memory
+   * @throws IllegalStateException if the region is closed
+   * @throws UnsupportedOperationException if the part is longer than a ByteBuffer can be, 2 GiB -
+   *     1, or if this process cannot access the memory
    */
   public ByteBuffer byteBuffer() {
     MemorySegment memory = segment();
     if (length > Integer.MAX_VALUE) {
       throw new UnsupportedOperationException(
-          length
-              + " bytes are more than a ByteBuffer holds, "
+          "the length is "
+              + length
+              + ", must be at most "
               + Integer.MAX_VALUE
-              + ": take slices");
+              + " for a ByteBuffer: use slices");
     }
     return memory.asByteBuffer();
   }
 
   /**
-   * The address by which a peer names the first byte.
+   * Returns the address of the first byte in requests of a peer.
    *
-   * @return the address, to be read as unsigned
-   * @throws IllegalStateException where the region is closed
+   * @return the address, as an unsigned number
+   * @throws IllegalStateException if the region is closed
    */
   public long remoteAddress() {
     return region.remoteAddress() + offset;
   }
 
   /**
-   * A part of this part.
+   * Returns a part of this part.
    *
-   * @param offset its first byte within this part
-   * @param length its length in bytes, may be 0
+   * @param offset the offset of the first byte in this part
+   * @param length the length in bytes, may be 0
    * @return the part of the region
-   * @throws IndexOutOfBoundsException where it does not lie within this part
-   * @throws IllegalStateException where the region is closed
+   * @throws IndexOutOfBoundsException if it is not within this part
+   * @throws IllegalStateException if the region is closed
    */
   public MemorySlice slice(long offset, long length) {
     Objects.checkFromIndexSize(offset, length, this.length);

@@ -22,13 +22,13 @@ import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NativeFailures;
 
 /**
- * A memory window, {@code struct ibv_mw}: it opens a part of a memory region to peers under a key
- * of its own, and closes it again, without a registration.
+ * A memory window, {@code struct ibv_mw}: it gives peers access to a part of a memory region under
+ * a key of its own, and takes it away again, without a registration.
  *
- * <p>Peers name the memory by its region's address, see {@link MemorySlice#remoteAddress}, and the
- * window's key. A region that is closed closes the windows bound to it, and a queue pair those of
- * type 2 that it bound. Soft-RoCE (Linux 6.1) keeps peers to the window's rights but only to the
- * region's bounds.
+ * <p>Peers use the address of the region, see {@link MemorySlice#remoteAddress}, and the key of the
+ * window. Closing a region closes the windows that are bound to it. Closing a queue pair closes the
+ * windows of type 2 that it bound. Soft-RoCE (Linux 6.1) enforces the access of the window, but the
+ * bounds of the region instead of those of the window.
  *
  * <p>All methods may be called from any thread.
  */
@@ -42,16 +42,16 @@ public final class MemoryWindow implements AutoCloseable {
   private final Referent referent;
   private final Lifetime lifetime;
 
-  /** What the last bind made of it, and what it was before; guarded by this. */
+  /** The result of the last bind, and the state before it; guarded by this. */
   private Binding binding;
 
   private Binding bindingBefore;
 
   /**
-   * What a window opens.
+   * What a window is bound to.
    *
    * @param key the key that peers use
-   * @param target the region that it is bound to; null for none
+   * @param target the region that the window is bound to; null for none
    */
   record Binding(int key, @Nullable Target target) {
     Set<BoundWindows> windows() {
@@ -59,7 +59,13 @@ public final class MemoryWindow implements AutoCloseable {
     }
   }
 
-  /** A region, without the object that users hold, and who has to know the windows bound to it. */
+  /**
+   * A region that a window is bound to, without the object that users hold.
+   *
+   * @param lifetime the lifetime of the region
+   * @param pointer the native region
+   * @param windows the sets of windows that contain the window while it is bound
+   */
   record Target(Lifetime lifetime, MemorySegment pointer, Set<BoundWindows> windows) {
     static Target of(MemoryRegion region, BoundWindows... others) {
       Set<BoundWindows> all = new HashSet<>(List.of(others));
@@ -106,7 +112,7 @@ public final class MemoryWindow implements AutoCloseable {
   }
 
   /**
-   * The type, which says how it is bound.
+   * Returns the type of the window, which determines how it is bound.
    *
    * @return the type
    */
@@ -115,11 +121,11 @@ public final class MemoryWindow implements AutoCloseable {
   }
 
   /**
-   * The key by which a peer names what the window opens, {@code rkey}. Each bind changes it; the
-   * new one is valid once the bind has completed with success.
+   * Returns the key, {@code rkey}, that peers use. Each bind changes the key; the new key is valid
+   * once the bind has completed successfully.
    *
-   * @return the key that the last bind gave it
-   * @throws IllegalStateException where the window is closed
+   * @return the key that the last bind set
+   * @throws IllegalStateException if the window is closed
    */
   public int remoteKey() {
     return lifetime.whileOpen(
@@ -131,22 +137,24 @@ public final class MemoryWindow implements AutoCloseable {
   }
 
   /**
-   * Binds a window of type 1 to a part of a region, {@code ibv_bind_mw}, which takes a place in the
-   * send queue. What the window opened before is closed to peers then. A failed bind changes
-   * nothing, and {@link #bindFailed} has to say so.
+   * Binds a window of type 1 to a part of a region: {@code ibv_bind_mw}. The bind takes an entry of
+   * the send queue. It ends the access of peers to what the window was bound to before. If the
+   * completion says that the bind failed, the window is unchanged, and {@link #bindFailed} must be
+   * called.
    *
    * @param queuePair any queue pair of the window's domain that is ready to send
-   * @param id what the completion is to carry
-   * @param part what to open, at least 1 byte of a region of the same domain that was registered
-   *     with {@link AccessFlag#MEMORY_WINDOW_BIND}
-   * @param signaled whether it raises a completion also when it succeeds
-   * @param access what peers may do: any of REMOTE_READ, and where the region has LOCAL_WRITE, of
-   *     REMOTE_WRITE and REMOTE_ATOMIC; the region itself need not have these rights
-   * @return the key for peers, to be given to them once the bind has completed
-   * @throws IllegalArgumentException where the window is of type 2, an argument is of another
-   *     domain, the part is empty, or the region or the flags do not allow it
-   * @throws IllegalStateException where the queue pair is not ready to send, or something is closed
-   * @throws RdmaException where it cannot be posted: ENOMEM where the send queue is full
+   * @param id the id of the completion
+   * @param part the part to bind to, at least 1 byte of a region of the same domain that was
+   *     registered with {@link AccessFlag#MEMORY_WINDOW_BIND}
+   * @param signaled whether the bind also produces a completion if it succeeds
+   * @param access what peers may do: REMOTE_READ, and, if the region has LOCAL_WRITE, REMOTE_WRITE
+   *     and REMOTE_ATOMIC. The region itself need not have these flags
+   * @return the new key, for peers once the bind has completed
+   * @throws IllegalArgumentException if the window is of type 2, an argument belongs to another
+   *     domain, the part is empty, or the region or the flags do not allow the bind
+   * @throws IllegalStateException if the queue pair is not ready to send, or one of the objects is
+   *     closed
+   * @throws RdmaException if the bind cannot be posted: ENOMEM if the send queue is full
    */
   public int bind(
       QueuePair queuePair, long id, MemorySlice part, boolean signaled, AccessFlag... access) {
@@ -161,20 +169,20 @@ public final class MemoryWindow implements AutoCloseable {
   }
 
   /**
-   * Has a window of type 1 open nothing any more: {@code ibv_bind_mw} with length 0.
+   * Unbinds a window of type 1: {@code ibv_bind_mw} with length 0.
    *
    * @param queuePair any queue pair of the window's domain that is ready to send
-   * @param id what the completion is to carry
-   * @param signaled whether it raises a completion also when it succeeds
-   * @throws IllegalArgumentException where the window is of type 2, or the queue pair of another
-   *     domain
-   * @throws IllegalStateException where it is bound to nothing, the queue pair is not ready to
-   *     send, or something is closed
-   * @throws RdmaException where it cannot be posted: ENOMEM where the send queue is full
+   * @param id the id of the completion
+   * @param signaled whether the request also produces a completion if it succeeds
+   * @throws IllegalArgumentException if the window is of type 2, or the queue pair belongs to
+   *     another domain
+   * @throws IllegalStateException if the window is not bound, the queue pair is not ready to send,
+   *     or one of the objects is closed
+   * @throws RdmaException if the request cannot be posted: ENOMEM if the send queue is full
    */
   public void unbind(QueuePair queuePair, long id, boolean signaled) {
     checkType1();
-    // Soft-RoCE's provider reads the region also where verbs.h lets it be NULL.
+    // verbs.h allows NULL for the region here, but the provider of soft-RoCE reads it.
     post(queuePair, id, signaled, target(), 0, 0, 0);
   }
 
@@ -184,7 +192,7 @@ public final class MemoryWindow implements AutoCloseable {
           synchronized (this) {
             Target target = binding.target;
             if (target == null) {
-              throw new IllegalStateException(this + " is bound to nothing");
+              throw new IllegalStateException(this + " is not bound: bind it first");
             }
             return target;
           }
@@ -192,11 +200,11 @@ public final class MemoryWindow implements AutoCloseable {
   }
 
   /**
-   * Takes back what the last bind or unbind changed in the key, after its completion has said that
-   * it failed: {@code ibv_bind_mw} leaves that to its caller. Without this, devices refuse further
-   * binds.
+   * Restores the key that the window had before the last {@link #bind} or {@link #unbind}. Call it
+   * after the completion has said that the bind failed: {@code ibv_bind_mw} leaves this to its
+   * caller. Without it, devices refuse further binds.
    *
-   * @throws IllegalStateException where the window is closed
+   * @throws IllegalStateException if the window is closed
    */
   public void bindFailed() {
     lifetime.whileOpen(
@@ -219,7 +227,7 @@ public final class MemoryWindow implements AutoCloseable {
       int access) {
     if (!domain.isSameAs(queuePair.domain())) {
       throw new IllegalArgumentException(
-          queuePair + " is of another domain than " + this + ", must be of the same");
+          queuePair + " belongs to another domain than " + this + ", must belong to the same");
     }
     return queuePair.whileSending(
         () ->
@@ -262,37 +270,41 @@ public final class MemoryWindow implements AutoCloseable {
   private void checkType1() {
     if (type != MemoryWindowType.TYPE_1) {
       throw new IllegalArgumentException(
-          "the window is of " + type + ", must be of TYPE_1: others are bound by a work request");
+          "the window is of " + type + ", must be of TYPE_1: use SendRequests.bind for TYPE_2");
     }
   }
 
-  /** Refuses what a device would refuse only in the completion, with an error of the queue pair. */
+  /**
+   * Checks what a device would refuse only in the completion, and then the queue pair would go to
+   * the state ERROR.
+   */
   void checkBind(MemorySlice part, Set<AccessFlag> flags) {
     MemoryRegion region = part.region();
     if (!domain.isSameAs(region.domain())) {
       throw new IllegalArgumentException(
-          region + " is of another domain than " + this + ", must be of the same");
+          region + " belongs to another domain than " + this + ", must belong to the same");
     }
     if (part.length() == 0) {
-      throw new IllegalArgumentException("the part has 0 bytes, must have at least 1");
+      throw new IllegalArgumentException("the length of the part is 0, must be at least 1");
     }
     if (!region.access().contains(AccessFlag.MEMORY_WINDOW_BIND)) {
       throw new IllegalArgumentException(
-          region + " has access " + region.access() + ", needs MEMORY_WINDOW_BIND");
+          region + " has the access " + region.access() + ", must have MEMORY_WINDOW_BIND");
     }
     if (!WINDOW_ACCESS.containsAll(flags)) {
-      throw new IllegalArgumentException("access is " + flags + ", must be of " + WINDOW_ACCESS);
+      throw new IllegalArgumentException(
+          "access is " + flags + ", must contain only " + WINDOW_ACCESS);
     }
     boolean writes =
         flags.contains(AccessFlag.REMOTE_WRITE) || flags.contains(AccessFlag.REMOTE_ATOMIC);
     if (writes && !region.access().contains(AccessFlag.LOCAL_WRITE)) {
       throw new IllegalArgumentException(
-          "access is " + flags + ", for which the region needs LOCAL_WRITE");
+          "access is " + flags + ", which requires a region with LOCAL_WRITE");
     }
   }
 
   /**
-   * The protection domain that this belongs to.
+   * Returns the protection domain that this window belongs to.
    *
    * @return the domain
    */
@@ -301,21 +313,21 @@ public final class MemoryWindow implements AutoCloseable {
   }
 
   /**
-   * The way out to the bindings: {@code struct ibv_mw *}. It is valid until this is closed; with
-   * it, the promise that nothing crashes ends.
+   * Returns the native {@code struct ibv_mw *}, for use with the bindings. It is valid until this
+   * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException where the window is closed
+   * @throws IllegalStateException if the window is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> window);
   }
 
   /**
-   * Deallocates the window, {@code ibv_dealloc_mw}, which unbinds it. Does nothing where it is
+   * Deallocates the window, which unbinds it: {@code ibv_dealloc_mw}. Does nothing if it is already
    * closed.
    *
-   * @throws RdmaException where the deallocation fails
+   * @throws RdmaException if the deallocation fails
    */
   @Override
   public void close() {
@@ -325,19 +337,20 @@ public final class MemoryWindow implements AutoCloseable {
   void checkType2(ProtectionDomain of) {
     if (type != MemoryWindowType.TYPE_2) {
       throw new IllegalArgumentException(
-          "the window is of " + type + ", must be of TYPE_2: call its own bind");
+          "the window is of " + type + ", must be of TYPE_2: use MemoryWindow.bind for TYPE_1");
     }
     if (of != domain) {
-      throw new IllegalArgumentException(this + " is of another domain than the queue pair");
+      throw new IllegalArgumentException(
+          this + " belongs to another domain than the queue pair, must belong to the same");
     }
   }
 
-  /** What a request that points to this keeps beside the pointer. */
+  /** Returns what a request that points to this window keeps together with the pointer. */
   Referent referent() {
     return referent;
   }
 
-  /** The pointer, for a call during which this is open. */
+  /** Returns the pointer without a check, for callers that keep this window open. */
   MemorySegment pointer() {
     return window;
   }
@@ -346,16 +359,16 @@ public final class MemoryWindow implements AutoCloseable {
     return lifetime;
   }
 
-  /** The key that the next bind by a work request is to give it: {@code ibv_inc_rkey}. */
+  /** Returns the key for the next bind by a work request: {@code ibv_inc_rkey}. */
   synchronized int nextKey() {
     return MemoryVerbs.ibv_inc_rkey(binding.key);
   }
 
   /**
-   * Tells that a request of a queue pair is made, in a call during which the region is open, that
-   * binds this to the region and gives it that key.
+   * Records that a request was created that binds this window to the region and gives it the key.
+   * The region must be open during this call.
    *
-   * @return what {@link #dropped} is to restore
+   * @return the binding that {@link #dropped} restores
    */
   synchronized Binding requested(MemoryRegion region, BoundWindows ofQueuePair, int newKey) {
     return bound(Target.of(region, ofQueuePair), newKey);
@@ -367,12 +380,12 @@ public final class MemoryWindow implements AutoCloseable {
     return bindingBefore;
   }
 
-  /** Tells that the request which gave it that key will not be posted. */
-  void dropped(int itsKey, Binding before) {
+  /** Records that the request which gave the window this key will not be posted. */
+  void dropped(int key, Binding before) {
     if (lifetime.tryEnter()) {
       try {
         synchronized (this) {
-          if (binding.key == itsKey) {
+          if (binding.key == key) {
             become(before);
           }
         }
@@ -383,8 +396,8 @@ public final class MemoryWindow implements AutoCloseable {
   }
 
   /**
-   * Tells that the request was posted. Not before: the provider tells the device the key that the
-   * window had until then, too.
+   * Sets the key after the request was posted. It must not be set before: during the post, the
+   * provider also passes the previous key to the device.
    */
   void settle(int newKey) {
     if (lifetime.tryEnter()) {

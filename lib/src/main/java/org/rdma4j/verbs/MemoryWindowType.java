@@ -3,16 +3,17 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** How a memory window is bound: {@code enum ibv_mw_type}. */
+/** The type of a memory window, which determines how it is bound: {@code enum ibv_mw_type}. */
 public enum MemoryWindowType implements NativeConstant {
   /**
-   * By {@code ibv_bind_mw}, as often as one likes; every queue pair of the domain may use it:
-   * {@code IBV_MW_TYPE_1}.
+   * A window that {@link MemoryWindow#bind} binds, {@code ibv_bind_mw}, any number of times. Peers
+   * reach it through every queue pair of the domain: {@code IBV_MW_TYPE_1}.
    */
   TYPE_1(rdma_h.IBV_MW_TYPE_1()),
   /**
-   * By a work request, and unbound by invalidating its key, which a peer may do too; it is of the
-   * queue pair that bound it: {@code IBV_MW_TYPE_2}.
+   * A window that a work request binds, {@link SendRequests#bind}, and that is unbound by
+   * invalidating its key, which a peer may do too. Peers reach it only through the queue pair that
+   * bound it: {@code IBV_MW_TYPE_2}.
    */
   TYPE_2(rdma_h.IBV_MW_TYPE_2());
 

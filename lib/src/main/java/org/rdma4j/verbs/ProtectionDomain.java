@@ -25,8 +25,8 @@ import org.rdma4j.verbs.address.GlobalRoutingHeader;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /**
- * A protection domain, {@code struct ibv_pd}: queue pairs and memory regions work together only
- * within one.
+ * A protection domain, {@code struct ibv_pd}. Queue pairs can access only memory regions, memory
+ * windows and address handles of their own protection domain.
  *
  * <p>All methods may be called from any thread.
  */
@@ -35,12 +35,12 @@ public final class ProtectionDomain implements AutoCloseable {
   private final MemorySegment domain;
   private final Lifetime lifetime;
 
-  /** This, or the one that this is the parent of: what is of the same works together. */
+  /** This domain, or the one that a parent domain was allocated from. */
   private final ProtectionDomain original;
 
   private final boolean hasThreadDomain;
 
-  /** The chains whose requests point to address handles, and other objects, of this. */
+  /** The posts whose requests point to address handles and other objects of this domain. */
   private final HotCalls referringPosts;
 
   private ProtectionDomain(RdmaDevice device, MemorySegment domain) {
@@ -85,26 +85,28 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * Allocates a parent domain: {@code ibv_alloc_parent_domain}. What is created of it works
-   * together with what is created of this domain.
+   * Allocates a parent domain of this domain: {@code ibv_alloc_parent_domain}. Objects of the
+   * parent domain and objects of this domain work together as if they had one domain.
    *
-   * <p>In a thread domain the provider takes no locks. So a queue there has one {@link
-   * SendRequests} and one {@link ReceiveRequests}, each of which belongs to one thread at a time;
-   * it has no shared receive queues, and windows are bound by {@link SendRequests#bind} only.
-   * Queues of one thread domain that several threads use at once may give the device garbled
-   * requests.
+   * <p>The provider takes no locks for queues that are created in a parent domain with a thread
+   * domain. So such a queue has only one {@link SendRequests} and one {@link ReceiveRequests}, each
+   * of which belongs to one thread at a time. Such a parent domain cannot have shared receive
+   * queues, and memory windows are bound only by {@link SendRequests#bind}. If several threads use
+   * queues of one thread domain at once, the device may get corrupted requests.
    *
    * @param threads the thread domain; null for none
-   * @return the parent domain, which closes with this one and with the thread domain
-   * @throws IllegalArgumentException where the thread domain is another device's, or this is a
-   *     parent domain itself
-   * @throws IllegalStateException where the domain or the thread domain is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device's provider has none
+   * @return the parent domain, which is closed with this domain and with the thread domain
+   * @throws IllegalArgumentException if the thread domain belongs to another device, or this is
+   *     itself a parent domain
+   * @throws IllegalStateException if the domain or the thread domain is closed
+   * @throws RdmaException if it fails: EOPNOTSUPP if the device's provider does not support it
    */
   public ProtectionDomain allocateParentDomain(@Nullable ThreadDomain threads) {
     if (original != this) {
       throw new IllegalArgumentException(
-          this + " is one itself, must be allocated by allocateProtectionDomain");
+          this
+              + " is itself a parent domain, must be a domain from"
+              + " RdmaDevice.allocateProtectionDomain");
     }
     SameDevice.check("thread domain", threads == null ? device : threads.device(), device);
     return Lifetime.whileAllOpen(
@@ -156,17 +158,18 @@ public final class ProtectionDomain implements AutoCloseable {
 
   /**
    * Allocates page-aligned memory outside the Java heap and registers it: {@code ibv_reg_mr}. The
-   * memory is freed after its deregistration.
+   * memory is freed when the region is closed.
    *
-   * @param bytes its length in bytes, at least 1
-   * @param access what it may be used for; the local CPU and sends may always read it
+   * @param bytes the length in bytes, at least 1
+   * @param access what the device and peers may do with the memory; the local CPU and sends may
+   *     always read it
    * @return the region, all zero
-   * @throws IllegalArgumentException where the length is not positive or longer than the device's
-   *     {@link DeviceAttributes#maxMemoryRegionSize}, or a remote right that writes comes without
-   *     LOCAL_WRITE
-   * @throws IllegalStateException where the domain is closed
-   * @throws RdmaException where it cannot be allocated or registered: ENOMEM where the limit on
-   *     locked memory (ulimit -l) does not suffice
+   * @throws IllegalArgumentException if the length is not from 1 to the device's {@link
+   *     DeviceAttributes#maxMemoryRegionSize}, or if the access contains REMOTE_WRITE or
+   *     REMOTE_ATOMIC without LOCAL_WRITE
+   * @throws IllegalStateException if the domain is closed
+   * @throws RdmaException if the memory cannot be allocated or registered: ENOMEM if the limit on
+   *     locked memory (ulimit -l) is too low
    */
   public MemoryRegion register(long bytes, AccessFlag... access) {
     return register(bytes, List.of(access));
@@ -174,57 +177,58 @@ public final class ProtectionDomain implements AutoCloseable {
 
   /**
    * Allocates page-aligned memory outside the Java heap and registers it: {@code ibv_reg_mr}. The
-   * memory is freed after its deregistration.
+   * memory is freed when the region is closed.
    *
-   * @param bytes its length in bytes, at least 1
-   * @param access what it may be used for; the local CPU and sends may always read it
+   * @param bytes the length in bytes, at least 1
+   * @param access what the device and peers may do with the memory; the local CPU and sends may
+   *     always read it
    * @return the region, all zero
-   * @throws IllegalArgumentException where the length is not positive or longer than the device's
-   *     {@link DeviceAttributes#maxMemoryRegionSize}, or a remote right that writes comes without
-   *     LOCAL_WRITE
-   * @throws IllegalStateException where the domain is closed
-   * @throws RdmaException where it cannot be allocated or registered: ENOMEM where the limit on
-   *     locked memory (ulimit -l) does not suffice
+   * @throws IllegalArgumentException if the length is not from 1 to the device's {@link
+   *     DeviceAttributes#maxMemoryRegionSize}, or if the access contains REMOTE_WRITE or
+   *     REMOTE_ATOMIC without LOCAL_WRITE
+   * @throws IllegalStateException if the domain is closed
+   * @throws RdmaException if the memory cannot be allocated or registered: ENOMEM if the limit on
+   *     locked memory (ulimit -l) is too low
    */
   public MemoryRegion register(long bytes, Collection<AccessFlag> access) {
     return register(MemoryRegionConfig.allocate(bytes).access(access));
   }
 
   /**
-   * Registers memory as the configuration says: {@code ibv_reg_mr}, or {@code ibv_reg_mr_iova}
-   * where it has an address of its own.
+   * Registers the memory that the configuration describes: {@code ibv_reg_mr}, or {@code
+   * ibv_reg_mr_iova} if the configuration sets a remote address.
    *
-   * @param config which memory, for what, under which address
+   * @param config the memory, its access, and its remote address
    * @return the region
-   * @throws IllegalArgumentException where the length is not positive or longer than the device's
-   *     {@link DeviceAttributes#maxMemoryRegionSize}, a remote right that writes comes without
-   *     LOCAL_WRITE, LOCAL_WRITE with a read-only segment, or the address of its own does not lie
-   *     in its page as the memory does
-   * @throws IllegalStateException where the domain is closed, or the memory's arena
-   * @throws WrongThreadException where the memory is of another thread's confined arena
-   * @throws RdmaException where it cannot be allocated or registered: ENOMEM where the limit on
-   *     locked memory (ulimit -l) or the number of huge pages does not suffice, EFAULT where the
-   *     memory cannot be pinned, EOPNOTSUPP or EINVAL where the device does not know an access flag
+   * @throws IllegalArgumentException if the length is not from 1 to the device's {@link
+   *     DeviceAttributes#maxMemoryRegionSize}; if the access contains REMOTE_WRITE or REMOTE_ATOMIC
+   *     without LOCAL_WRITE, or LOCAL_WRITE for a read-only segment; or if the remote address does
+   *     not have the same offset within its page as the memory
+   * @throws IllegalStateException if the domain or the memory's arena is closed
+   * @throws WrongThreadException if the memory belongs to a confined arena of another thread
+   * @throws RdmaException if the memory cannot be allocated or registered: ENOMEM if the limit on
+   *     locked memory (ulimit -l) or the number of huge pages is too low, EFAULT if the memory
+   *     cannot be pinned, EOPNOTSUPP or EINVAL if the device does not support an access flag
    */
   public MemoryRegion register(MemoryRegionConfig config) {
     return MemoryRegion.register(this, config);
   }
 
   /**
-   * Registers memory behind a DMA buffer, such as that of a GPU: {@code ibv_reg_dmabuf_mr}.
+   * Registers a part of a DMA buffer, such as the memory of a GPU: {@code ibv_reg_dmabuf_mr}.
    *
-   * @param fileDescriptor the DMA buffer's; it may be closed afterwards
-   * @param offset the first byte within the buffer
-   * @param bytes how many, at least 1
-   * @param remoteAddress the address by which requests and peers name the first byte; at the same
-   *     offset within its page as the offset is
-   * @param access what it may be used for
-   * @return the region, of whose memory this process has no view
-   * @throws IllegalArgumentException where an argument is out of range, or a remote right that
-   *     writes comes without LOCAL_WRITE
-   * @throws IllegalStateException where the domain is closed
-   * @throws RdmaException where it fails: EBADF or EINVAL where the descriptor is none of a DMA
-   *     buffer, EOPNOTSUPP where the device cannot
+   * @param fileDescriptor the file descriptor of the DMA buffer; it may be closed afterwards
+   * @param offset the offset of the first byte in the buffer
+   * @param bytes the number of bytes, at least 1
+   * @param remoteAddress the address that requests and peers use for the first byte; it must have
+   *     the same offset within its page as {@code offset}
+   * @param access what the device and peers may do with the memory
+   * @return the region, whose memory this process cannot access
+   * @throws IllegalArgumentException if an argument is out of range, or if the access contains
+   *     REMOTE_WRITE or REMOTE_ATOMIC without LOCAL_WRITE
+   * @throws IllegalStateException if the domain is closed
+   * @throws RdmaException if it fails: EBADF or EINVAL if the descriptor is not that of a DMA
+   *     buffer, EOPNOTSUPP if the device does not support it
    */
   public MemoryRegion registerDmaBuffer(
       int fileDescriptor, long offset, long bytes, long remoteAddress, AccessFlag... access) {
@@ -233,68 +237,70 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * Registers device memory: {@code ibv_reg_dm_mr}, always {@link AccessFlag#ZERO_BASED}. Closing
-   * the device memory closes the region first.
+   * Registers a part of device memory: {@code ibv_reg_dm_mr}. The region is always {@link
+   * AccessFlag#ZERO_BASED}. Closing the device memory closes the region first.
    *
    * @param memory the device memory, of this domain's device
-   * @param offset the first byte within it
-   * @param bytes how many, at least 1
-   * @param access what it may be used for
-   * @return the region, whose first byte requests and peers name by 0, and of whose memory this
-   *     process has no view
-   * @throws IllegalArgumentException where the device memory is another device's, or a remote right
-   *     that writes comes without LOCAL_WRITE
-   * @throws IndexOutOfBoundsException where the part does not lie within the device memory
-   * @throws IllegalStateException where the domain or the device memory is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device cannot
+   * @param offset the offset of the first byte in the device memory
+   * @param bytes the number of bytes, at least 1
+   * @param access what the device and peers may do with the memory
+   * @return the region, whose first byte has the address 0 in requests, and whose memory this
+   *     process cannot access
+   * @throws IllegalArgumentException if the device memory belongs to another device, or if the
+   *     access contains REMOTE_WRITE or REMOTE_ATOMIC without LOCAL_WRITE
+   * @throws IndexOutOfBoundsException if the part is not within the device memory
+   * @throws IllegalStateException if the domain or the device memory is closed
+   * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support it
    */
   public MemoryRegion register(DeviceMemory memory, long offset, long bytes, AccessFlag... access) {
     return MemoryRegion.register(this, memory, offset, bytes, flags(access));
   }
 
   /**
-   * Allocates a null region: what is written to it is dropped, what is read from it is zero: {@code
-   * ibv_alloc_null_mr}. For requests of this process, which may name any part of it.
+   * Allocates a null region: {@code ibv_alloc_null_mr}. The device discards what is written to it
+   * and reads zeros from it. Requests of this process may use any part of it.
    *
-   * @return the region, of {@link Long#MAX_VALUE} bytes and without memory
-   * @throws IllegalStateException where the domain is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device cannot
+   * @return the region, with a length of {@link Long#MAX_VALUE} bytes and without memory
+   * @throws IllegalStateException if the domain is closed
+   * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support it
    */
   public MemoryRegion allocateNullRegion() {
     return MemoryRegion.allocateNull(this);
   }
 
   /**
-   * Imports a region of this domain that was registered by another context of the same device file:
-   * {@code ibv_import_mr}. Closing it here does not deregister it, {@code ibv_unimport_mr}.
+   * Imports a region of this domain that another context of the same device file registered: {@code
+   * ibv_import_mr}. Closing the imported region does not deregister the original: {@code
+   * ibv_unimport_mr}.
    *
-   * @param kernelHandle what {@link MemoryRegion#kernelHandle} of the original says
-   * @param remoteAddress what {@link MemoryRegion#remoteAddress} of the original says
-   * @return the region, of whose memory this process has no view
-   * @throws IllegalStateException where the domain is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device's provider cannot
+   * @param kernelHandle the {@link MemoryRegion#kernelHandle} of the original
+   * @param remoteAddress the {@link MemoryRegion#remoteAddress} of the original
+   * @return the region, whose memory this process cannot access
+   * @throws IllegalStateException if the domain is closed
+   * @throws RdmaException if it fails: EOPNOTSUPP if the device's provider does not support it
    */
   public MemoryRegion importRegion(int kernelHandle, long remoteAddress) {
     return MemoryRegion.imported(this, kernelHandle, remoteAddress);
   }
 
   /**
-   * Gives the device advice on regions of this domain that are registered {@link
+   * Gives the device advice about regions of this domain that are registered {@link
    * AccessFlag#ON_DEMAND}: {@code ibv_advise_mr}.
    *
    * @param advice the advice
-   * @param flush whether to return only when the advice has been followed: {@code
+   * @param flush whether to return only after the device has followed the advice: {@code
    *     IBV_ADVISE_MR_FLAG_FLUSH}
-   * @param parts what it is about, at least one part, each of at most 4 GiB - 1
-   * @throws IllegalArgumentException where there is no part, a part is too long, or of another
+   * @param parts the memory that the advice is about: at least one part, each of at most 4 GiB - 1
+   *     bytes
+   * @throws IllegalArgumentException if there is no part, or a part is too long or of another
    *     domain
-   * @throws IllegalStateException where the domain or a region is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device cannot, EFAULT where pages
-   *     cannot be had
+   * @throws IllegalStateException if the domain or a region is closed
+   * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support it, EFAULT if
+   *     pages cannot be faulted in
    */
   public void advise(MemoryAdvice advice, boolean flush, MemorySlice... parts) {
     if (parts.length == 0) {
-      throw new IllegalArgumentException("there are 0 parts, must be at least 1");
+      throw new IllegalArgumentException("the number of parts is 0, must be at least 1");
     }
     int flags = flush ? rdma_h.IBV_ADVISE_MR_FLAG_FLUSH() : 0;
     lifetime.whileOpen(
@@ -315,11 +321,12 @@ public final class ProtectionDomain implements AutoCloseable {
 
   private void describe(MemorySlice part, MemorySegment sge) {
     if (!isSameAs(part.region().domain())) {
-      throw new IllegalArgumentException(part + " is of another domain than " + this);
+      throw new IllegalArgumentException(
+          part + " belongs to another domain than " + this + ", must belong to the same");
     }
     if (part.length() > 0xffff_ffffL) {
       throw new IllegalArgumentException(
-          "a part has " + part.length() + " bytes, must be at most " + 0xffff_ffffL);
+          "the length of a part is " + part.length() + ", must be at most " + 0xffff_ffffL);
     }
     ibv_sge.addr(sge, part.region().addressOf(part.offset(), part.length()));
     ibv_sge.length(sge, (int) part.length());
@@ -333,13 +340,13 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * Allocates a memory window, bound to nothing yet: {@code ibv_alloc_mw}.
+   * Allocates a memory window, which is not bound yet: {@code ibv_alloc_mw}.
    *
-   * @param type the type, which says how it is bound
+   * @param type the type of the window, which determines how it is bound
    * @return the window
-   * @throws IllegalStateException where the domain is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device has no memory windows, EINVAL
-   *     where it has none of that type
+   * @throws IllegalStateException if the domain is closed
+   * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support memory windows,
+   *     EINVAL if it does not support this type
    */
   public MemoryWindow allocateMemoryWindow(MemoryWindowType type) {
     return MemoryWindow.allocate(this, type);
@@ -348,13 +355,13 @@ public final class ProtectionDomain implements AutoCloseable {
   /**
    * Creates a queue pair: {@code ibv_create_qp}.
    *
-   * @param config its queues and their capacities
-   * @return the queue pair, in state RESET
-   * @throws IllegalArgumentException where a capacity is beyond what the device offers, something
-   *     belongs to another device, or does not go with the type, or a completion queue cannot hold
-   *     the completions of all queue pairs that use it, see {@link QueuePairConfig#mayOverrun}
-   * @throws IllegalStateException where the domain, or what the configuration names, is closed
-   * @throws RdmaException where it cannot be created: EOPNOTSUPP where the device has none of that
+   * @param config the type of the queue pair, its completion queues and its capacities
+   * @return the queue pair, in the state RESET
+   * @throws IllegalArgumentException if a capacity is larger than the device supports, an object
+   *     belongs to another device, a setting does not apply to the type, or a completion queue is
+   *     not long enough for all queue pairs that use it, see {@link QueuePairConfig#mayOverrun}
+   * @throws IllegalStateException if the domain or an object of the configuration is closed
+   * @throws RdmaException if it cannot be created: EOPNOTSUPP if the device does not support the
    *     type
    */
   public QueuePair createQueuePair(QueuePairConfig config) {
@@ -362,16 +369,16 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * Opens the receiving queue pair of an XRC domain that another context, also one of another
-   * process, has created: {@code ibv_open_qp}. It lives until all who have it open close it.
+   * Opens a receiving XRC queue pair that another context of this or another process created:
+   * {@code ibv_open_qp}. The native queue pair exists until everyone who has it open has closed it.
    *
    * @param xrcDomain the XRC domain, of this domain's device
    * @param number the number of the queue pair, 0 to 0xffffff
-   * @return the queue pair, whose state may be any
-   * @throws IllegalArgumentException where the XRC domain is another device's, or the number is out
-   *     of range
-   * @throws IllegalStateException where this domain or the XRC domain is closed
-   * @throws RdmaException where it fails: EINVAL where there is no such queue pair
+   * @return the queue pair, in whatever state it is
+   * @throws IllegalArgumentException if the XRC domain belongs to another device, or the number is
+   *     out of range
+   * @throws IllegalStateException if this domain or the XRC domain is closed
+   * @throws RdmaException if it fails: EINVAL if there is no such queue pair
    */
   public QueuePair openQueuePair(XrcDomain xrcDomain, int number) {
     return QueuePair.open(this, xrcDomain, number);
@@ -380,14 +387,15 @@ public final class ProtectionDomain implements AutoCloseable {
   /**
    * Creates a shared receive queue: {@code ibv_create_srq}.
    *
-   * @param depth the most receives that can be posted, from 1 to {@link
+   * @param depth the maximum number of posted receives, from 1 to {@link
    *     DeviceAttributes#maxSharedReceiveQueueRequests}
-   * @param sges the most scatter/gather entries of a receive, from 1 to {@link
-   *     DeviceAttributes#maxSharedReceiveQueueSges}
-   * @return the queue, empty
-   * @throws IllegalArgumentException where a number is out of range
-   * @throws IllegalStateException where the domain is closed
-   * @throws RdmaException where the device refuses it
+   * @param sges the maximum number of pieces (scatter/gather elements) of a receive, from 1 to
+   *     {@link DeviceAttributes#maxSharedReceiveQueueSges}
+   * @return the empty queue
+   * @throws IllegalArgumentException if a number is out of range
+   * @throws IllegalStateException if the domain is closed, or is a parent domain with a thread
+   *     domain
+   * @throws RdmaException if the device refuses it
    */
   public SharedReceiveQueue createSharedReceiveQueue(int depth, int sges) {
     return createSharedReceiveQueue(SharedReceiveQueueConfig.of(depth).sges(sges));
@@ -397,13 +405,13 @@ public final class ProtectionDomain implements AutoCloseable {
    * Creates a shared receive queue of any type: {@code ibv_create_srq}, or {@code
    * ibv_create_srq_ex}.
    *
-   * @param config what it is to be
-   * @return the queue, empty
-   * @throws IllegalArgumentException where a number is out of range, something is another device's,
-   *     or the completion queue is not long enough
-   * @throws IllegalStateException where the domain, the completion queue or the XRC domain is
-   *     closed, or this is a parent domain with a thread domain
-   * @throws RdmaException where the device refuses it: EOPNOTSUPP where it has none of that type
+   * @param config the type of the queue and its capacities
+   * @return the empty queue
+   * @throws IllegalArgumentException if a number is out of range, an object belongs to another
+   *     device, or the completion queue is not long enough
+   * @throws IllegalStateException if the domain, the completion queue or the XRC domain is closed,
+   *     or this is a parent domain with a thread domain
+   * @throws RdmaException if the device refuses it: EOPNOTSUPP if it does not support the type
    */
   public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueConfig config) {
     return SharedReceiveQueue.create(this, config);
@@ -412,46 +420,47 @@ public final class ProtectionDomain implements AutoCloseable {
   /**
    * Creates a work queue: {@code ibv_create_wq}.
    *
-   * @param config its completion queue and its capacity
-   * @return the queue, in state RESET
-   * @throws IllegalArgumentException where a number is out of range, the completion queue is
-   *     another device's or not long enough
-   * @throws IllegalStateException where the domain or the completion queue is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device has none
+   * @param config the completion queue and the capacity
+   * @return the queue, in the state RESET
+   * @throws IllegalArgumentException if a number is out of range, or the completion queue belongs
+   *     to another device or is not long enough
+   * @throws IllegalStateException if the domain or the completion queue is closed
+   * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support work queues
    */
   public WorkQueue createWorkQueue(WorkQueueConfig config) {
     return WorkQueue.create(this, config);
   }
 
   /**
-   * Creates an address handle: {@code ibv_create_ah}.
+   * Creates an address handle, the destination of datagrams: {@code ibv_create_ah}.
    *
    * @param vector the way to the destination
    * @return the handle
-   * @throws IllegalArgumentException where the device has no such port
-   * @throws IllegalStateException where the domain is closed
-   * @throws RdmaException where the device refuses it: there is no such GID, or no way there
+   * @throws IllegalArgumentException if the device does not have the port
+   * @throws IllegalStateException if the domain is closed
+   * @throws RdmaException if the device refuses it: ENODATA if the port has no GID at the index, or
+   *     an errno of the network if no route leads to the destination
    */
   public AddressHandle createAddressHandle(AddressVector vector) {
     return AddressHandle.create(this, vector);
   }
 
   /**
-   * Creates an address handle that leads back to the sender of a received datagram: {@code
-   * ibv_init_ah_from_wc} and {@code ibv_create_ah}.
+   * Creates an address handle for the sender of a received datagram: {@code ibv_init_ah_from_wc}
+   * and {@code ibv_create_ah}.
    *
    * @param completions the polled completions
-   * @param index which of them is that of the datagram
-   * @param received the memory of its receive, with the {@link GlobalRoutingHeader} before the
+   * @param index the index of the datagram's completion among them
+   * @param received the memory of the receive, with the {@link GlobalRoutingHeader} before the
    *     payload
-   * @param port the local port that it came by, from 1
+   * @param port the local port that the datagram came through, from 1
    * @return the handle
-   * @throws IllegalArgumentException where the device has no such port
-   * @throws IndexOutOfBoundsException where there is no such completion, or the memory is shorter
-   *     than 40 bytes
-   * @throws IllegalStateException where the domain is closed, or the memory is
-   * @throws RdmaException where the device refuses it: no GID of the port is the datagram's
-   *     destination
+   * @throws IllegalArgumentException if the device does not have the port
+   * @throws IndexOutOfBoundsException if there is no such completion, or the memory is shorter than
+   *     40 bytes
+   * @throws IllegalStateException if the domain or the memory is closed
+   * @throws RdmaException if the device refuses it, for example because the datagram's destination
+   *     is not a GID of the port
    */
   public AddressHandle createAddressHandle(
       Completions completions, int index, MemorySegment received, int port) {
@@ -459,7 +468,7 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * The device that this belongs to.
+   * Returns the device that this domain belongs to.
    *
    * @return the device
    */
@@ -468,39 +477,40 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * The kernel's handle of the domain, {@code handle} of {@code struct ibv_pd}, by which {@link
-   * RdmaDevice#importProtectionDomain} finds it.
+   * Returns the kernel's handle of the domain, {@code handle} of {@code struct ibv_pd}, for {@link
+   * RdmaDevice#importProtectionDomain}.
    *
-   * @return the handle, which means something together with the device's file only
-   * @throws IllegalStateException where the domain is closed
+   * @return the handle, which is valid only together with the file descriptor of the device
+   * @throws IllegalStateException if the domain is closed
    */
   public int kernelHandle() {
     return lifetime.whileOpen(() -> ibv_pd.handle(domain));
   }
 
   /**
-   * The way out to the bindings: {@code struct ibv_pd *}. It is valid until this is closed; with
-   * it, the promise that nothing crashes ends.
+   * Returns the native {@code struct ibv_pd *}, for use with the bindings. It is valid until this
+   * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException where the domain is closed
+   * @throws IllegalStateException if the domain is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> domain);
   }
 
   /**
-   * Closes the queue pairs, memory regions and windows of this domain, youngest first, then the
-   * domain: {@code ibv_dealloc_pd}. Does nothing where it is closed.
+   * Closes the objects that were created from this domain, youngest first, then the domain: {@code
+   * ibv_dealloc_pd}. Does nothing if it is already closed.
    *
-   * @throws RdmaException where a destruction failed; the rest was done all the same
+   * @throws RdmaException if the destruction of an object fails; all others are destroyed all the
+   *     same
    */
   @Override
   public void close() {
     lifetime.close();
   }
 
-  /** The pointer, for those whose life lies within this one's. */
+  /** Returns the pointer without a check, for callers that keep this domain open. */
   MemorySegment pointer() {
     return domain;
   }
@@ -509,7 +519,7 @@ public final class ProtectionDomain implements AutoCloseable {
     return lifetime;
   }
 
-  /** Whether what is created of both works together. */
+  /** Returns whether objects of both domains work together. */
   boolean isSameAs(ProtectionDomain other) {
     return original == other.original;
   }

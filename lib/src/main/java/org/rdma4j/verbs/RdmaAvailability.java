@@ -6,13 +6,13 @@ import java.util.List;
  * Says whether this process can use RDMA on this machine, and if not, why: the result of {@link
  * RdmaDevice#availability}.
  *
- * <pre>{@code
+ * {@snippet :
  * RdmaAvailability rdma = RdmaDevice.availability();
  * if (!rdma.isAvailable()) {
  *   System.err.println(rdma.explanation());
  *   // RDMA is not available. This machine has no RDMA device. 'rdma link' shows the devices, ...
  * }
- * }</pre>
+ * }
  *
  * @param status what was found
  * @param devices the names of the devices that this process can open and that have an active port.

@@ -33,8 +33,18 @@ import org.rdma4j.verbs.attribute.ReceiveSideScalingCapabilities;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
- * An open RDMA device: {@code struct ibv_context}. Everything else is created from it, and closed
- * with it.
+ * An open RDMA device: {@code struct ibv_context}. All other objects of the verbs are created from
+ * a device, and closing it closes them first.
+ *
+ * {@snippet :
+ * try (RdmaDevice device = RdmaDevice.open("rxe0");
+ *     ProtectionDomain domain = device.allocateProtectionDomain()) {
+ *   // register memory, create queues and queue pairs
+ * }
+ * }
+ *
+ * <p>{@link #list} names the devices of this machine, and {@link #availability} says why there is
+ * none.
  *
  * <p>All methods may be called from any thread.
  */
@@ -78,9 +88,10 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * A context that other code opened.
+   * Returns a device for a context that other code opened.
    *
-   * @param release gives it back, when this is closed and where this fails
+   * @param release gives the context back; called when the device is closed, and if this method
+   *     fails
    */
   static RdmaDevice borrow(MemorySegment context, Runnable release) {
     ForkSupport.forbidInitialization();
@@ -96,18 +107,19 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   private static void close(MemorySegment context) {
-    // It returns -1 and sets errno where the provider's free fails; the descriptors are closed.
+    // It fails if the provider fails to free the context. The file descriptors are closed all the
+    // same.
     if (rdma_h.ibv_close_device(context) != 0) {
       throw new RdmaException("ibv_close_device", 0, "");
     }
   }
 
   /**
-   * The RDMA devices of this machine: {@code ibv_get_device_list}.
+   * Lists the RDMA devices of this machine: {@code ibv_get_device_list}.
    *
-   * @return a list, empty where there is none, also where the kernel has no RDMA at all
-   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
-   * @throws RdmaException where the list cannot be had
+   * @return the devices; empty if there are none, or if the kernel does not support RDMA
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws RdmaException if libibverbs cannot list the devices
    */
   public static List<DeviceInfo> list() {
     return DeviceList.infos();
@@ -126,11 +138,10 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * Opens a device, {@code ibv_open_device}, and queries its attributes. Posts and polls are called
-   * {@linkplain CallStyle#CRITICAL critically} where it is an adapter whose provider does not enter
-   * the kernel for them.
+   * Opens a device: {@code ibv_open_device}. Posts and polls call C {@linkplain CallStyle#CRITICAL
+   * critically} if the device is an adapter whose provider does not enter the kernel for them.
    *
-   * @param name its name, as in {@link #list}
+   * @param name the name of the device, as in {@link #list}
    * @return the open device
    * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
    * @throws RdmaException if the device cannot be opened: ENODEV if there is no device of that name
@@ -142,10 +153,10 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * Opens a device and chooses how its posts and polls are called.
+   * Opens a device, with a choice of how posts and polls call C: {@code ibv_open_device}.
    *
-   * @param name its name, as in {@link #list}
-   * @param callStyle how posts and polls are called; null where the device decides
+   * @param name the name of the device, as in {@link #list}
+   * @param callStyle how posts and polls call C; null for the style that suits the device
    * @return the open device
    * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
    * @throws RdmaException if the device cannot be opened, as for {@link #open(String)}
@@ -155,17 +166,18 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * Opens a device again that another {@link RdmaDevice}, also one of another process, has open:
-   * {@code ibv_import_device}. Each has objects of its own; with the bindings, one can import those
-   * of the other.
+   * Opens a device a second time, through the file descriptor of another {@link RdmaDevice} of this
+   * or another process: {@code ibv_import_device}. The two have objects of their own. Each can
+   * import domains, regions and device memory of the other, see {@link #importProtectionDomain}.
    *
-   * @param commandFileDescriptor a descriptor of {@link #commandFileDescriptor}, which from another
-   *     process comes through {@code SCM_RIGHTS}. It is duplicated and remains the caller's
+   * @param commandFileDescriptor the {@link #commandFileDescriptor} of the other, which another
+   *     process sends with {@code SCM_RIGHTS}. It is duplicated, so the caller still has to close
+   *     it
    * @return the open device
-   * @throws IllegalArgumentException where the descriptor is negative
-   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
-   * @throws org.rdma4j.UnsupportedByDeviceException where the device's provider cannot import
-   * @throws RdmaException where the descriptor is not open, or not one of a device
+   * @throws IllegalArgumentException if the descriptor is negative
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws org.rdma4j.UnsupportedByDeviceException if the device's provider does not support it
+   * @throws RdmaException if the descriptor is not open, or is not that of a device
    */
   public static RdmaDevice importDevice(int commandFileDescriptor) {
     Range.check("commandFileDescriptor", commandFileDescriptor, 0, Integer.MAX_VALUE);
@@ -189,24 +201,27 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * Keeps registered memory out of the children of fork(), which would otherwise take its pages
-   * away from the device: {@code ibv_fork_init}. Only where the kernel does not do so by itself;
-   * {@link ProcessBuilder} needs none of it. Does nothing where it is initialised, or not needed.
+   * Makes native code that calls fork() safe: {@code ibv_fork_init}. From then on children do not
+   * get the registered memory; without that, writes of the parent after the fork would go to other
+   * pages than those that the device uses. New kernels do not need this, nor does {@link
+   * ProcessBuilder}. Does nothing if it is already initialized or not needed.
    *
-   * @return what holds from now on, never {@link ForkStatus#DISABLED}
-   * @throws IllegalStateException where it is too late, since a device was opened by this process
-   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
-   * @throws RdmaException where the call fails
+   * @return the status from now on, never {@link ForkStatus#DISABLED}
+   * @throws IllegalStateException if this process has already opened a device, by {@link
+   *     #availability} too
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws RdmaException if the call fails
    */
   public static ForkStatus initializeFork() {
     return ForkSupport.initialize();
   }
 
   /**
-   * Whether children of fork() keep away from registered memory: {@code ibv_is_fork_initialized}.
+   * Returns whether native code may call fork() while memory is registered: {@code
+   * ibv_is_fork_initialized}.
    *
-   * @return what holds
-   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
+   * @return the status
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
    */
   public static ForkStatus forkStatus() {
     return ForkSupport.status();
@@ -225,55 +240,56 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * What is known of the device without opening it.
+   * Returns what is known of the device without opening it.
    *
-   * @return its name, GUID and kind
+   * @return the name, the GUID and the kind of the device
    */
   public DeviceInfo info() {
     return info;
   }
 
   /**
-   * How posts and polls of this device are called.
+   * Returns how posts and polls of this device call C.
    *
-   * @return the style that was chosen when it was opened
+   * @return the style that was chosen when the device was opened
    */
   public CallStyle callStyle() {
     return callStyle;
   }
 
   /**
-   * Queries what the device is and can do: {@code ibv_query_device}.
+   * Queries the attributes of the device, among them its limits: {@code ibv_query_device}.
    *
-   * @return its attributes
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where the query fails
+   * @return the attributes
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if the query fails
    */
   public DeviceAttributes attributes() {
     return queries.attributes();
   }
 
   /**
-   * Queries what the device is and can do, with all groups of capabilities: {@code
+   * Queries the attributes of the device with all groups of capabilities: {@code
    * ibv_query_device_ex}.
    *
-   * @return its attributes
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where the query fails
+   * @return the attributes
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if the query fails
    */
   public ExtendedDeviceAttributes extendedAttributes() {
     return queries.extendedAttributes();
   }
 
   /**
-   * Whether the device has an operation: whether its provider implements it and its attributes do
-   * not rule it out. What it has may still refuse certain arguments; what it has not throws {@link
-   * org.rdma4j.UnsupportedByDeviceException}, or an RdmaException.
+   * Returns whether the device supports an operation: whether its provider implements it and its
+   * attributes do not rule it out. An operation that the device supports may still refuse certain
+   * arguments. One that it does not support throws {@link org.rdma4j.UnsupportedByDeviceException},
+   * or another RdmaException.
    *
    * @param operation the operation
-   * @return whether it is there
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where the attributes cannot be queried
+   * @return whether the device supports it
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if the attributes cannot be queried
    */
   public boolean supports(DeviceOperation operation) {
     ExtendedDeviceAttributes known = extendedAttributes();
@@ -283,11 +299,11 @@ public final class RdmaDevice implements AutoCloseable {
   /**
    * Reads the device's clock: {@code ibv_query_rt_values_ex}.
    *
-   * @return ticks of {@link ExtendedDeviceAttributes#coreClock}, in the valid bits of {@link
-   *     ExtendedDeviceAttributes#completionTimestampMask}
-   * @throws IllegalStateException where the device is closed
-   * @throws org.rdma4j.UnsupportedByDeviceException where it has no clock that can be read
-   * @throws RdmaException where the clock cannot be read
+   * @return the time in ticks of {@link ExtendedDeviceAttributes#coreClock}; the bits of {@link
+   *     ExtendedDeviceAttributes#completionTimestampMask} are valid
+   * @throws IllegalStateException if the device is closed
+   * @throws org.rdma4j.UnsupportedByDeviceException if the device has no clock that can be read
+   * @throws RdmaException if the clock cannot be read
    */
   public long rawClock() {
     return queries.rawClock();
@@ -297,10 +313,10 @@ public final class RdmaDevice implements AutoCloseable {
    * Queries a port: {@code ibv_query_port}.
    *
    * @param port the port, from 1 to {@link DeviceAttributes#ports}
-   * @return its attributes as of now
-   * @throws IllegalArgumentException where there is no such port
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where the query fails
+   * @return the current attributes of the port
+   * @throws IllegalArgumentException if the port does not exist
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if the query fails
    */
   public PortAttributes port(int port) {
     checkPort(port);
@@ -308,11 +324,11 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * The entries of the GID tables of all ports that are not empty: {@code ibv_query_gid_table}.
+   * Queries the GID tables of all ports: {@code ibv_query_gid_table}. Empty entries are left out.
    *
-   * @return the entries, ordered by port and index
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where the query fails
+   * @return the entries in use, ordered by port and index
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if the query fails
    */
   public List<GidEntry> gids() {
     int capacity = 0;
@@ -323,14 +339,14 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * An entry of a port's GID table, which may be empty: {@code ibv_query_gid}.
+   * Queries the GID at an index of a port's table, which may be empty: {@code ibv_query_gid}.
    *
    * @param port the port, from 1
-   * @param index the index in its table, from 0 to {@link PortAttributes#gidTableLength} - 1
-   * @return the GID, {@link Gid#ZERO} where the entry is empty
-   * @throws IllegalArgumentException where there is no such port or index
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where the query fails
+   * @param index the index in the table, from 0 to {@link PortAttributes#gidTableLength} - 1
+   * @return the GID; {@link Gid#ZERO} if the entry is empty
+   * @throws IllegalArgumentException if the port or the index does not exist
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if the query fails
    */
   public Gid gid(int port, int index) {
     checkPort(port);
@@ -338,14 +354,15 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * An entry of a port's GID table with its type and network interface: {@code ibv_query_gid_ex}.
+   * Queries an entry of a port's GID table with its type and network interface: {@code
+   * ibv_query_gid_ex}.
    *
    * @param port the port, from 1
-   * @param index the index in its table, from 0 to {@link PortAttributes#gidTableLength} - 1
-   * @return the entry; empty where the table has none at that index
-   * @throws IllegalArgumentException where there is no such port or index
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where the query fails
+   * @param index the index in the table, from 0 to {@link PortAttributes#gidTableLength} - 1
+   * @return the entry; an empty Optional if the entry is empty
+   * @throws IllegalArgumentException if the port or the index does not exist
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if the query fails
    */
   public Optional<GidEntry> gidEntry(int port, int index) {
     checkPort(port);
@@ -353,13 +370,14 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * The index of a partition key in a port's table: {@code ibv_get_pkey_index}.
+   * Finds the index of a partition key in a port's table: {@code ibv_get_pkey_index}.
    *
    * @param port the port, from 1
    * @param key the partition key, 0 to 0xffff, as a number (C takes it in network byte order)
-   * @return the index, which queue pairs refer to; empty where the table has no such key
-   * @throws IllegalArgumentException where there is no such port, or the key is out of range
-   * @throws IllegalStateException where the device is closed
+   * @return the index, by which queue pairs name the key; empty if the table does not contain the
+   *     key
+   * @throws IllegalArgumentException if the port does not exist, or the key is out of range
+   * @throws IllegalStateException if the device is closed
    */
   public OptionalInt partitionKeyIndex(int port, int key) {
     checkPort(port);
@@ -367,15 +385,15 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * An entry of a port's partition key table: {@code ibv_query_pkey}.
+   * Queries the partition key at an index of a port's table: {@code ibv_query_pkey}.
    *
    * @param port the port, from 1
-   * @param index the index in its table, from 0 to {@link PortAttributes#partitionKeyTableLength} -
+   * @param index the index in the table, from 0 to {@link PortAttributes#partitionKeyTableLength} -
    *     1
-   * @return the partition key, 0 to 0xffff, as a number (C gives it in network byte order)
-   * @throws IllegalArgumentException where there is no such port or index
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where the query fails
+   * @return the partition key, 0 to 0xffff, as a number (C returns it in network byte order)
+   * @throws IllegalArgumentException if the port or the index does not exist
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if the query fails
    */
   public int partitionKey(int port, int index) {
     checkPort(port);
@@ -383,31 +401,34 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * Finds where on Ethernet packets to a GID go, as the kernel's routes and neighbours tell: {@code
-   * ibv_resolve_eth_l2_from_gid}. For RoCE. It waits for the neighbour's answer, some seconds at
+   * Resolves a GID to an Ethernet destination with the kernel's routes and neighbours, for RoCE:
+   * {@code ibv_resolve_eth_l2_from_gid}. It waits for the neighbour's answer for a few seconds at
    * most.
    *
-   * @param vector the way to the GID; of it, port, local GID and destination count
+   * @param vector the way to the GID, of which only the port, the index of the local GID and the
+   *     destination are used
    * @return the destination
-   * @throws IllegalArgumentException where there is no such port or index, or the vector has no
-   *     global route
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where there is no way there, or nobody answers
+   * @throws IllegalArgumentException if the port does not exist or has no GID at the index, or if
+   *     the vector has no global route
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if no route leads to the GID, or no neighbour answers
    */
   public EthernetDestination resolveEthernet(AddressVector vector) {
     GlobalRoute route = vector.globalRoute();
     if (route == null) {
-      throw new IllegalArgumentException(vector + " has no global route, must have one");
+      throw new IllegalArgumentException(
+          vector + " has no global route, which RoCE requires: create it with a destination GID");
     }
     requireGid(vector.port(), route.gidIndex());
     return queries.resolveEthernet(vector, route);
   }
 
   /**
-   * How many completion vectors the device has, which completion queues can be spread over.
+   * Returns the number of completion vectors of the device. Completion queues can be spread over
+   * them, see {@link CompletionQueueConfig}.
    *
    * @return the number, at least 1
-   * @throws IllegalStateException where the device is closed
+   * @throws IllegalStateException if the device is closed
    */
   public int completionVectors() {
     return lifetime.whileOpen(() -> ibv_context.num_comp_vectors(context));
@@ -417,8 +438,8 @@ public final class RdmaDevice implements AutoCloseable {
    * Allocates a protection domain: {@code ibv_alloc_pd}.
    *
    * @return the domain
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where it cannot be allocated
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if it cannot be allocated
    */
   public ProtectionDomain allocateProtectionDomain() {
     return ProtectionDomain.allocate(this);
@@ -472,8 +493,8 @@ public final class RdmaDevice implements AutoCloseable {
    * Allocates a thread domain: {@code ibv_alloc_td}.
    *
    * @return the thread domain
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device's provider has none
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if it fails: EOPNOTSUPP if the device's provider does not support it
    */
   public ThreadDomain allocateThreadDomain() {
     return ThreadDomain.allocate(this);
@@ -483,38 +504,38 @@ public final class RdmaDevice implements AutoCloseable {
    * Opens a new XRC domain that no other context shares: {@code ibv_open_xrcd}.
    *
    * @return the domain
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device has no XRC
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support XRC
    */
   public XrcDomain openXrcDomain() {
     return XrcDomain.open(this);
   }
 
   /**
-   * Opens the XRC domain of a file, which all contexts share that open it by the same file: {@code
-   * ibv_open_xrcd}. The file's content does not matter, and nothing is written to it.
+   * Opens the XRC domain of a file: {@code ibv_open_xrcd}. All contexts that open the domain of the
+   * same file share it. The content of the file does not matter, and nothing is written to it.
    *
    * @param file the file
-   * @param create whether to create the domain where the file has none yet
+   * @param create whether to create the domain if the file has none yet
    * @return the domain
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where the file cannot be opened, or the domain: EOPNOTSUPP where the
-   *     device has no XRC, EAGAIN where the file has no domain and none is to be created
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if the file or the domain cannot be opened: EOPNOTSUPP if the device does
+   *     not support XRC, EAGAIN if the file has no domain and {@code create} is false
    */
   public XrcDomain openXrcDomain(Path file, boolean create) {
     return XrcDomain.open(this, file, create);
   }
 
   /**
-   * Creates a table of work queues: {@code ibv_create_rwq_ind_table}.
+   * Creates an indirection table of work queues: {@code ibv_create_rwq_ind_table}.
    *
-   * @param queues its entries, of which one queue may have several; as many as a power of two, at
-   *     most {@link ReceiveSideScalingCapabilities#maxIndirectionTableSize}
+   * @param queues the entries of the table; a queue may occur several times. Their number is a
+   *     power of two, at most {@link ReceiveSideScalingCapabilities#maxIndirectionTableSize}
    * @return the table
-   * @throws IllegalArgumentException where there are not as many as a power of two, or one is
-   *     another device's
-   * @throws IllegalStateException where the device or a queue is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device has none
+   * @throws IllegalArgumentException if the number of entries is not a power of two, or a queue
+   *     belongs to another device
+   * @throws IllegalStateException if the device or a queue is closed
+   * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support such tables
    */
   public IndirectionTable createIndirectionTable(WorkQueue... queues) {
     return IndirectionTable.create(this, List.of(queues));
@@ -524,38 +545,38 @@ public final class RdmaDevice implements AutoCloseable {
    * Creates a completion channel: {@code ibv_create_comp_channel}.
    *
    * @return the channel
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where it cannot be created
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if it cannot be created
    */
   public CompletionChannel createCompletionChannel() {
     return CompletionChannel.create(this);
   }
 
   /**
-   * Creates a completion queue that is polled: {@code ibv_create_cq}.
+   * Creates a completion queue without a channel: {@code ibv_create_cq}.
    *
-   * @param entries how many completions it holds at least, from 1 to {@link
+   * @param entries the minimum number of completions that it can hold, from 1 to {@link
    *     DeviceAttributes#maxCompletionQueueEntries}
-   * @return the queue; {@link CompletionQueue#capacity} tells how many it was granted
-   * @throws IllegalArgumentException where the number is out of range
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where it cannot be created
+   * @return the queue; {@link CompletionQueue#capacity} returns how many it was granted
+   * @throws IllegalArgumentException if the number is out of range
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if it cannot be created
    */
   public CompletionQueue createCompletionQueue(int entries) {
     return createCompletionQueue(entries, null);
   }
 
   /**
-   * Creates a completion queue whose events arrive on a channel: {@code ibv_create_cq}.
+   * Creates a completion queue whose events are delivered to a channel: {@code ibv_create_cq}.
    *
-   * @param entries how many completions it holds at least, from 1 to {@link
+   * @param entries the minimum number of completions that it can hold, from 1 to {@link
    *     DeviceAttributes#maxCompletionQueueEntries}
-   * @param channel the channel, which closes the queue when it is closed; null for none
-   * @return the queue; {@link CompletionQueue#capacity} tells how many it was granted
-   * @throws IllegalArgumentException where the number is out of range, or the channel is another
-   *     device's
-   * @throws IllegalStateException where the device or the channel is closed
-   * @throws RdmaException where it cannot be created
+   * @param channel the channel; closing it closes the queue; null for none
+   * @return the queue; {@link CompletionQueue#capacity} returns how many it was granted
+   * @throws IllegalArgumentException if the number is out of range, or the channel belongs to
+   *     another device
+   * @throws IllegalStateException if the device or the channel is closed
+   * @throws RdmaException if it cannot be created
    */
   public CompletionQueue createCompletionQueue(int entries, @Nullable CompletionChannel channel) {
     return createCompletionQueue(CompletionQueueConfig.of(entries).channel(channel));
@@ -565,13 +586,13 @@ public final class RdmaDevice implements AutoCloseable {
    * Creates a completion queue: {@code ibv_create_cq}, or {@code ibv_create_cq_ex} for an extended
    * one.
    *
-   * @param config what it is to have
-   * @return the queue; {@link CompletionQueue#capacity} tells how many entries it was granted
-   * @throws IllegalArgumentException where a number is out of range, or the channel is another
-   *     device's
-   * @throws IllegalStateException where the device or the channel is closed
-   * @throws RdmaException where it cannot be created, as where the device does not know one of the
-   *     fields
+   * @param config the properties of the queue
+   * @return the queue; {@link CompletionQueue#capacity} returns how many entries it was granted
+   * @throws IllegalArgumentException if a number is out of range, or the channel belongs to another
+   *     device
+   * @throws IllegalStateException if the device or the channel is closed
+   * @throws RdmaException if it cannot be created, for example because the device does not support
+   *     one of the fields
    */
   public CompletionQueue createCompletionQueue(CompletionQueueConfig config) {
     return CompletionQueue.create(this, config);
@@ -579,50 +600,50 @@ public final class RdmaDevice implements AutoCloseable {
 
   /**
    * Waits for the next asynchronous event and acknowledges it: {@code ibv_get_async_event}, {@code
-   * ibv_ack_async_event}. Where several threads wait, each event goes to one of them. Objects can
-   * be closed meanwhile; an event that has not been read yet is gone with its object. A virtual
-   * thread does not hold its carrier while it waits.
+   * ibv_ack_async_event}. If several threads wait, each event goes to one of them. Objects can be
+   * closed in the meantime; an event that has not been read when its object is closed is lost. A
+   * virtual thread does not pin its carrier while it waits.
    *
-   * @param timeout how long to wait at most; zero looks and does not wait
-   * @return the event; empty where none came within that time
-   * @throws InterruptedException where the thread is interrupted before or while it waits, which it
+   * @param timeout the longest time to wait; zero returns at once
+   * @return the event; empty if none came in time
+   * @throws InterruptedException if the thread is interrupted before or while it waits, which it
    *     notices within 50 ms
-   * @throws IllegalArgumentException where the timeout is negative
-   * @throws IllegalStateException where the device is closed, also while waiting
-   * @throws RdmaException where the event cannot be read
+   * @throws IllegalArgumentException if the timeout is negative
+   * @throws IllegalStateException if the device is closed, also while this method waits
+   * @throws RdmaException if the event cannot be read
    */
   public Optional<AsyncEvent> awaitAsyncEvent(Duration timeout) throws InterruptedException {
     return asyncEventWaits.await(timeout, asyncEventFileDescriptor(), lifetime, asyncEvents::next);
   }
 
   /**
-   * The file descriptor on which asynchronous events arrive, for a poll or epoll of one's own. It
-   * is non-blocking and belongs to this device: to be neither read nor closed.
+   * Returns the file descriptor on which asynchronous events arrive, for the caller's own poll or
+   * epoll. It is non-blocking and belongs to this device: do not read from it and do not close it.
    *
    * @return the descriptor
-   * @throws IllegalStateException where the device is closed
+   * @throws IllegalStateException if the device is closed
    */
   public int asyncEventFileDescriptor() {
     return lifetime.whileOpen(() -> ibv_context.async_fd(context));
   }
 
   /**
-   * The file descriptor by which the kernel is told what to do, for {@link #importDevice}. It
-   * belongs to this device: to be duplicated or sent to another process, not to be closed.
+   * Returns the file descriptor for commands to the kernel, for {@link #importDevice}. It belongs
+   * to this device: it may be duplicated or sent to another process, but do not close it.
    *
    * @return the descriptor
-   * @throws IllegalStateException where the device is closed
+   * @throws IllegalStateException if the device is closed
    */
   public int commandFileDescriptor() {
     return lifetime.whileOpen(() -> ibv_context.cmd_fd(context));
   }
 
   /**
-   * The way out to the bindings: {@code struct ibv_context *}. It is valid until this is closed;
-   * with it, the promise that nothing crashes ends.
+   * Returns the native {@code struct ibv_context *}, for use with the bindings. It is valid until
+   * this object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException where the device is closed
+   * @throws IllegalStateException if the device is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> context);
@@ -630,16 +651,17 @@ public final class RdmaDevice implements AutoCloseable {
 
   /**
    * Closes everything that was created from this device, youngest first, then the device: {@code
-   * ibv_close_device}. Does nothing where it is closed.
+   * ibv_close_device}. Does nothing if it is already closed.
    *
-   * @throws RdmaException where a destruction failed; the rest was done all the same
+   * @throws RdmaException if the destruction of an object fails; all others are destroyed all the
+   *     same
    */
   @Override
   public void close() {
     lifetime.close();
   }
 
-  /** The attributes as they were when the device was opened. */
+  /** Returns the attributes that the device had when it was opened. */
   DeviceAttributes limits() {
     return attributes;
   }
@@ -648,12 +670,12 @@ public final class RdmaDevice implements AutoCloseable {
     return lifetime;
   }
 
-  /** Lets events that name the pointer find the object, as long as it is reachable and open. */
-  void register(long pointer, Object object, Lifetime itsLifetime) {
-    objects.register(pointer, object, itsLifetime);
+  /** Lets events that name the pointer find the object while it is reachable and open. */
+  void register(long pointer, Object object, Lifetime lifetimeOfObject) {
+    objects.register(pointer, object, lifetimeOfObject);
   }
 
-  /** The context, for those whose life lies within this one's. */
+  /** Returns the context without a check, for callers that keep this device open. */
   MemorySegment context() {
     return context;
   }

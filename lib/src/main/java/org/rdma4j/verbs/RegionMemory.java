@@ -13,14 +13,14 @@ import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.PageMemory;
 
 /**
- * The memory under a region, and what keeps it from being freed before its deregistration: a device
- * that writes freed memory would write into whatever the process keeps there next.
+ * The memory of a region. It must not be freed before the deregistration: a device that writes to
+ * freed memory would overwrite whatever the process stores there next.
  */
 final class RegionMemory {
-  /** What is registered stays reachable even where everything else of it was dropped unclosed. */
+  /** Keeps registered memory reachable, even if the program drops a region without closing it. */
   private static final Set<RegionMemory> REGISTERED = ConcurrentHashMap.newKeySet();
 
-  private static final Set<Class<?>> SCOPES_THAT_NOBODY_CLOSES = scopesThatNobodyCloses();
+  private static final Set<Class<?>> SCOPES_WITHOUT_CLOSE = scopesWithoutClose();
 
   private final MemorySegment segment;
   private final Runnable free;
@@ -47,29 +47,28 @@ final class RegionMemory {
     return new RegionMemory(memory.segment(), memory::close, null, null);
   }
 
-  /** Memory that is freed when it is unreachable, or never. */
+  /** Returns the memory of a segment that is freed when it becomes unreachable, or never. */
   static RegionMemory of(MemorySegment segment) {
     checkNative(segment);
-    if (!SCOPES_THAT_NOBODY_CLOSES.contains(segment.scope().getClass())) {
+    if (!SCOPES_WITHOUT_CLOSE.contains(segment.scope().getClass())) {
       throw new IllegalArgumentException(
-          "the memory's arena can be closed, which would free it while the device still writes it:"
-              + " name the arena too, which then closes the region first");
+          "the memory belongs to an arena that can be closed, which would free memory that the"
+              + " device still uses: pass the arena too, then closing it closes the region first");
     }
     return new RegionMemory(segment, () -> {}, null, null);
   }
 
-  /** Memory of an arena, whose close closes the region first. */
+  /** Returns memory of an arena. Closing the arena closes the region first. */
   static RegionMemory of(Arena arena, MemorySegment segment) {
     checkNative(segment);
     if (!segment.scope().equals(arena.scope())) {
       throw new IllegalArgumentException(
-          "the memory is of another arena than the one given: both must be those of its"
-              + " allocation");
+          "the memory belongs to another arena: pass the arena that the memory was allocated from");
     }
     return new RegionMemory(segment, () -> {}, arena, null);
   }
 
-  /** A part of what another region is registered over. */
+  /** Returns a part of the memory of another region. */
   static RegionMemory of(MemorySlice part) {
     MemorySegment segment = part.segment();
     checkNative(segment);
@@ -79,18 +78,20 @@ final class RegionMemory {
   private static void checkNative(MemorySegment segment) {
     if (!segment.isNative()) {
       throw new IllegalArgumentException(
-          "the memory is on the Java heap, where the garbage collector moves it: allocate it in an"
-              + " Arena, or have register(bytes) allocate it");
+          "the memory is on the Java heap, where the garbage collector moves it: allocate it from"
+              + " an Arena, or let register(bytes) allocate it");
     }
     if (segment.byteSize() == 0) {
-      throw new IllegalArgumentException("the memory has 0 bytes, must have at least 1");
+      throw new IllegalArgumentException("the length of the memory is 0, must be at least 1");
     }
   }
 
   /**
-   * By the classes of scopes, since no method tells; one that also serves closed ones counts not.
+   * Returns the classes of scopes that cannot be closed. No method says whether a scope can be
+   * closed, so this looks at the classes that the JDK uses. A class that is also used for arenas
+   * that can be closed is left out.
    */
-  private static Set<Class<?>> scopesThatNobodyCloses() {
+  private static Set<Class<?>> scopesWithoutClose() {
     Set<Class<?>> classes = new HashSet<>();
     classes.add(Arena.global().scope().getClass());
     classes.add(Arena.ofAuto().scope().getClass());
@@ -107,12 +108,12 @@ final class RegionMemory {
     return segment;
   }
 
-  /** A call during which what it is a part of is open. */
+  /** Makes a call during which the region that this memory is a part of stays open. */
   <T> T whileOpen(Supplier<T> call) {
     return whole == null ? call.get() : whole.whileOpen(call);
   }
 
-  /** Whose end has to end a region over it. */
+  /** Returns what a region over this memory depends on: these, and the region it is a part of. */
   Lifetime[] dependsOn(Lifetime... others) {
     if (whole == null) {
       return others;
@@ -122,16 +123,17 @@ final class RegionMemory {
     return all;
   }
 
+  /** Keeps the memory reachable from now on, until {@link #free} is called. */
   void registered() {
     REGISTERED.add(this);
   }
 
   /**
-   * Has the arena close the region before it frees the memory: an arena undoes first what was done
-   * last.
+   * Makes the arena close the region before it frees the memory. An arena runs its cleanups in
+   * reverse order, so this one runs before the memory is freed.
    *
-   * @throws IllegalStateException where the arena has been closed meanwhile
-   * @throws WrongThreadException where the arena is another thread's
+   * @throws IllegalStateException if the arena has been closed in the meantime
+   * @throws WrongThreadException if the arena belongs to another thread
    */
   void closeBeforeArena(Lifetime region) {
     if (arena != null) {
@@ -139,7 +141,7 @@ final class RegionMemory {
     }
   }
 
-  /** Ends what {@link #registered} began, and frees what was allocated for the region. */
+  /** Undoes {@link #registered}, and frees memory that was allocated for the region. */
   void free() {
     REGISTERED.remove(this);
     free.run();

@@ -15,10 +15,11 @@ import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NativeFailures;
 
 /**
- * A registration, {@code struct ibv_mr}, until it is deregistered or handed over to the region that
- * takes its region's place. It knows nothing of the {@link MemoryRegion} that users hold.
+ * A registration: {@code struct ibv_mr}. It ends when it is deregistered, or when a change hands
+ * the {@code ibv_mr} over to a successor. It does not know the {@link MemoryRegion} that users
+ * hold.
  *
- * <p>Each static method registers one kind of memory; the caller has checked the arguments and
+ * <p>Each static method registers one kind of memory. The caller has checked the arguments, and
  * keeps open what the registration depends on.
  */
 final class Registration {
@@ -95,13 +96,13 @@ final class Registration {
                 domain.pointer(), memory.pointer(), offset, bytes, NativeConstants.mask(access))));
   }
 
-  /** Allocates a registration without memory. */
+  /** Allocates a null region. */
   static Registration ofNothing(ProtectionDomain domain) {
     return withoutMemory(
         created(domain, "ibv_alloc_null_mr", MemoryVerbs.ibv_alloc_null_mr(domain.pointer())));
   }
 
-  /** Imports the registration of another context of the same device file. */
+  /** Imports a registration of another context of the same device file. */
   static Registration imported(ProtectionDomain domain, int kernelHandle) {
     MemorySegment region =
         created(
@@ -131,7 +132,7 @@ final class Registration {
     return memory;
   }
 
-  /** Deregisters, then frees the memory; windows bound to the region are closed before. */
+  /** Closes the windows that are bound to the region, deregisters it, and frees the memory. */
   synchronized void end() {
     if (handedOver) {
       return;
@@ -149,35 +150,42 @@ final class Registration {
       throw new RdmaException(
           "ibv_dereg_mr",
           errno,
-          "The memory stays registered and allocated. Is a memory window bound to it that was made"
-              + " through handle()?");
+          "The memory stays registered and allocated: perhaps a memory window is bound to it that"
+              + " was created with the bindings");
     }
     if (memory != null) {
       memory.free();
     }
   }
 
-  /** How a change of the registration ended. */
+  /**
+   * The result of a change.
+   *
+   * @param successor the changed registration; null if the change failed
+   * @param failure the failure; null if there was none
+   * @param dead whether the failure has made the registration unusable
+   */
   record Changed(@Nullable Registration successor, @Nullable RdmaException failure, boolean dead) {}
 
   /**
-   * Changes the registration, {@code ibv_rereg_mr}; where that succeeds, this one is handed over to
-   * the successor.
+   * Changes the registration: {@code ibv_rereg_mr}. If that succeeds, the {@code ibv_mr} is handed
+   * over to the successor.
    *
-   * @param flags what changes
+   * @param flags the {@code IBV_REREG_MR_CHANGE_*} flags
    * @param domain the new domain, or NULL
-   * @param newMemory the new memory; null where it stays
+   * @param newMemory the new memory; null if it does not change
    * @param access the new access flags, or 0
    */
   synchronized Changed change(
       int flags, MemorySegment domain, @Nullable RegionMemory newMemory, int access) {
     if (handedOver) {
-      throw new IllegalStateException("the memory region was registered anew, use its successor");
+      throw new IllegalStateException(
+          "the memory region has been re-registered: use the region that reregister returned");
     }
     MemorySegment segment = newMemory == null ? MemorySegment.NULL : newMemory.segment();
     int result =
         MemoryVerbs.ibv_rereg_mr(region, flags, domain, segment, segment.byteSize(), access);
-    // What failed with DO_FORK_OLD concerns children of this process, not the new registration.
+    // DO_FORK_OLD concerns only the children of this process: the new registration is valid.
     if (result != 0 && result != rdma_h.IBV_REREG_MR_ERR_DO_FORK_OLD()) {
       return failed(result, Errno.errno());
     }
@@ -194,14 +202,16 @@ final class Registration {
     boolean command =
         result == rdma_h.IBV_REREG_MR_ERR_CMD()
             || result == rdma_h.IBV_REREG_MR_ERR_CMD_AND_DO_FORK_NEW();
-    // A provider without the operation has not touched anything.
+    // A provider that does not support the operation has changed nothing.
     boolean dead = command && errno != ErrorNumber.EOPNOTSUPP.value();
     String call = "ibv_rereg_mr (result " + result + ")";
     return new Changed(
         null,
         dead
             ? new RdmaException(
-                call, errno, "The region can no longer be used and was closed: register it again")
+                call,
+                errno,
+                "The region is unusable and has been closed: register the memory again")
             : new RdmaException(call, errno),
         dead);
   }

@@ -5,7 +5,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import org.rdma4j.platform.PageMemory;
 
-/** What memory can be registered, checked before C sees it. */
+/** The checks of a registration that are done before C sees the arguments. */
 final class RegistrationRules {
   private RegistrationRules() {}
 
@@ -14,7 +14,7 @@ final class RegistrationRules {
         && (access.contains(AccessFlag.REMOTE_WRITE)
             || access.contains(AccessFlag.REMOTE_ATOMIC))) {
       throw new IllegalArgumentException(
-          "access is " + access + ": REMOTE_WRITE and REMOTE_ATOMIC require LOCAL_WRITE too");
+          "access is " + access + ", must contain LOCAL_WRITE with REMOTE_WRITE or REMOTE_ATOMIC");
     }
   }
 
@@ -34,11 +34,11 @@ final class RegistrationRules {
   static void checkWritable(MemorySegment segment, Set<AccessFlag> access) {
     if (segment.isReadOnly() && access.contains(AccessFlag.LOCAL_WRITE)) {
       throw new IllegalArgumentException(
-          "access is " + access + ": a read-only segment cannot have LOCAL_WRITE");
+          "access is " + access + ", must not contain LOCAL_WRITE for a read-only segment");
     }
   }
 
-  /** Checks the address by which requests and peers are to name the memory, if it has one. */
+  /** Checks the address that requests and peers are to use for the memory, if there is one. */
   static void checkAddress(MemorySegment segment, OptionalLong address) {
     if (address.isEmpty()) {
       return;
@@ -52,7 +52,7 @@ final class RegistrationRules {
     }
     if (Long.compareUnsigned(given, -segment.byteSize()) > 0) {
       throw new IllegalArgumentException(
-          "remoteAddress is 0x%x, must be at most 0x%x, so that %d bytes have addresses"
+          "remoteAddress is 0x%x, must be at most 0x%x: %d bytes must not wrap around to address 0"
               .formatted(given, -segment.byteSize(), segment.byteSize()));
     }
   }

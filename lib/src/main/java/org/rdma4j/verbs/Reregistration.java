@@ -12,7 +12,7 @@ import org.rdma4j.bindings.generated.rdma_h;
 
 /**
  * What {@link MemoryRegion#reregister} changes: the {@code IBV_REREG_MR_CHANGE_*} flags and their
- * values. Immutable; each method that takes a value returns a changed copy.
+ * values. Immutable; the methods that set a property return a changed copy.
  */
 public final class Reregistration {
   private final @Nullable ProtectionDomain domain;
@@ -29,7 +29,7 @@ public final class Reregistration {
   }
 
   /**
-   * No change, to add some to.
+   * Returns an empty change, to which others are added.
    *
    * @return the change
    */
@@ -38,7 +38,7 @@ public final class Reregistration {
   }
 
   /**
-   * A copy that moves the region to another domain: {@code IBV_REREG_MR_CHANGE_PD}.
+   * Returns a copy that moves the region to another domain: {@code IBV_REREG_MR_CHANGE_PD}.
    *
    * @param domain the domain, of the same device
    * @return the copy
@@ -48,9 +48,9 @@ public final class Reregistration {
   }
 
   /**
-   * A copy that changes what the region may be used for: {@code IBV_REREG_MR_CHANGE_ACCESS}.
+   * Returns a copy that changes the access flags of the region: {@code IBV_REREG_MR_CHANGE_ACCESS}.
    *
-   * @param access what it may be used for from then on
+   * @param access what the device and peers may do with the region from then on
    * @return the copy
    */
   public Reregistration access(AccessFlag... access) {
@@ -60,10 +60,10 @@ public final class Reregistration {
   }
 
   /**
-   * A copy that puts newly allocated memory under the region: {@code
+   * Returns a copy that gives the region newly allocated memory: {@code
    * IBV_REREG_MR_CHANGE_TRANSLATION}.
    *
-   * @param bytes its length in bytes, at least 1
+   * @param bytes the length in bytes, at least 1
    * @return the copy
    */
   public Reregistration allocate(long bytes) {
@@ -71,13 +71,13 @@ public final class Reregistration {
   }
 
   /**
-   * A copy that puts memory of the caller under the region, as {@link
-   * MemoryRegionConfig#of(MemorySegment)} takes it: {@code IBV_REREG_MR_CHANGE_TRANSLATION}.
+   * Returns a copy that gives the region memory of the caller, as described for {@link
+   * MemoryRegionConfig#of(MemorySegment)}: {@code IBV_REREG_MR_CHANGE_TRANSLATION}.
    *
    * @param segment the memory
    * @return the copy
-   * @throws IllegalArgumentException where it is on the Java heap, has no bytes, or is of an arena
-   *     that can be closed
+   * @throws IllegalArgumentException if the memory is on the Java heap, is empty, or belongs to an
+   *     arena that can be closed
    */
   public Reregistration memory(MemorySegment segment) {
     RegionMemory.of(segment);
@@ -85,21 +85,21 @@ public final class Reregistration {
   }
 
   /**
-   * A copy that puts memory of the caller under the region, as {@link MemoryRegionConfig#of(Arena,
-   * MemorySegment)} takes it: {@code IBV_REREG_MR_CHANGE_TRANSLATION}.
+   * Returns a copy that gives the region memory of the caller, as described for {@link
+   * MemoryRegionConfig#of(Arena, MemorySegment)}: {@code IBV_REREG_MR_CHANGE_TRANSLATION}.
    *
-   * @param arena the arena that the memory is of, whose close closes the region first
+   * @param arena the arena of the memory; closing it closes the region first
    * @param segment the memory
    * @return the copy
-   * @throws IllegalArgumentException where it is on the Java heap, has no bytes, or is of another
-   *     arena
+   * @throws IllegalArgumentException if the memory is on the Java heap, is empty, or belongs to
+   *     another arena
    */
   public Reregistration memory(Arena arena, MemorySegment segment) {
     RegionMemory.of(arena, segment);
     return new Reregistration(domain, access, () -> RegionMemory.of(arena, segment));
   }
 
-  /** The flags that tell what changes. */
+  /** Returns the flags of what changes. */
   int flags() {
     return (domain == null ? 0 : rdma_h.IBV_REREG_MR_CHANGE_PD())
         | (access == null ? 0 : rdma_h.IBV_REREG_MR_CHANGE_ACCESS())
@@ -122,7 +122,7 @@ public final class Reregistration {
     return access != null;
   }
 
-  /** The new memory, allocated now where it is to be; null where it stays. */
+  /** Returns the new memory, which this method allocates if needed; null if it does not change. */
   @Nullable RegionMemory memory() {
     return memory == null ? null : memory.get();
   }

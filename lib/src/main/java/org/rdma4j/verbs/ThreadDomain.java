@@ -10,9 +10,9 @@ import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeFailures;
 
 /**
- * A thread domain, {@code struct ibv_td}: the promise that what is created in it is used by one
- * thread at a time, which saves the provider its locks. It takes effect through {@link
- * ProtectionDomain#allocateParentDomain}.
+ * A thread domain, {@code struct ibv_td}: the promise that only one thread at a time uses the
+ * queues that are created in it, so the provider need not lock them. It takes effect through a
+ * parent domain, see {@link ProtectionDomain#allocateParentDomain}.
  *
  * <p>All methods may be called from any thread.
  */
@@ -51,7 +51,7 @@ public final class ThreadDomain implements AutoCloseable {
   }
 
   /**
-   * The device that this belongs to.
+   * Returns the device that this domain belongs to.
    *
    * @return the device
    */
@@ -60,28 +60,29 @@ public final class ThreadDomain implements AutoCloseable {
   }
 
   /**
-   * The way out to the bindings: {@code struct ibv_td *}. It is valid until this is closed; with
-   * it, the promise that nothing crashes ends.
+   * Returns the native {@code struct ibv_td *}, for use with the bindings. It is valid until this
+   * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException where the thread domain is closed
+   * @throws IllegalStateException if the thread domain is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> domain);
   }
 
   /**
-   * Closes the parent domains that have this one, then deallocates it: {@code ibv_dealloc_td}. Does
-   * nothing where it is closed.
+   * Closes the parent domains that use this thread domain, then deallocates it: {@code
+   * ibv_dealloc_td}. Does nothing if it is already closed.
    *
-   * @throws RdmaException where a destruction failed; the rest was done all the same
+   * @throws RdmaException if the destruction of an object fails; all others are destroyed all the
+   *     same
    */
   @Override
   public void close() {
     lifetime.close();
   }
 
-  /** The pointer, for those whose life lies within this one's. */
+  /** Returns the pointer without a check, for callers that keep this domain open. */
   MemorySegment pointer() {
     return domain;
   }

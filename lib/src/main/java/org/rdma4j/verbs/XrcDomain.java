@@ -13,9 +13,9 @@ import org.rdma4j.platform.Libc;
 import org.rdma4j.platform.NativeFailures;
 
 /**
- * A domain of extended reliable connections, {@code struct ibv_xrcd}: what a receiving queue pair
- * receives goes to any shared receive queue of the same domain, as the sender says. Processes that
- * open it by the same file share it.
+ * A domain of extended reliable connections (XRC), {@code struct ibv_xrcd}. A queue pair that
+ * receives in this domain delivers each message to the shared receive queue of the domain that the
+ * sender names. Processes that open the domain of the same file share it.
  *
  * <p>All methods may be called from any thread.
  */
@@ -38,7 +38,7 @@ public final class XrcDomain implements AutoCloseable {
     Leaks.watch(this, lifetime);
   }
 
-  /** Opens a domain that no other context shares. */
+  /** Opens a new domain that no other context shares. */
   static XrcDomain open(RdmaDevice device) {
     return open(device, NO_FILE, Libc.O_CREAT);
   }
@@ -74,7 +74,7 @@ public final class XrcDomain implements AutoCloseable {
   }
 
   /**
-   * The device that this belongs to.
+   * Returns the device that this domain belongs to.
    *
    * @return the device
    */
@@ -83,28 +83,29 @@ public final class XrcDomain implements AutoCloseable {
   }
 
   /**
-   * The way out to the bindings: {@code struct ibv_xrcd *}. It is valid until this is closed; with
-   * it, the promise that nothing crashes ends.
+   * Returns the native {@code struct ibv_xrcd *}, for use with the bindings. It is valid until this
+   * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException where the domain is closed
+   * @throws IllegalStateException if the domain is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> domain);
   }
 
   /**
-   * Closes the shared receive queues and receiving queue pairs of this domain, then the domain:
-   * {@code ibv_close_xrcd}. Does nothing where it is closed.
+   * Closes the shared receive queues and the receiving queue pairs of this domain, then the domain:
+   * {@code ibv_close_xrcd}. Does nothing if it is already closed.
    *
-   * @throws RdmaException where a destruction failed; the rest was done all the same
+   * @throws RdmaException if the destruction of an object fails; all others are destroyed all the
+   *     same
    */
   @Override
   public void close() {
     lifetime.close();
   }
 
-  /** The pointer, for those whose life lies within this one's. */
+  /** Returns the pointer without a check, for callers that keep this domain open. */
   MemorySegment pointer() {
     return domain;
   }

@@ -119,7 +119,7 @@ final class MemoryWindowTest {
   void aWindowThatIsBoundToNothingCannotBeUnbound() {
     assertThatThrownBy(() -> window.unbind(loopback.b.queuePair, 8, true))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("bound to nothing");
+        .hasMessageContaining("is not bound");
   }
 
   @Test

@@ -237,7 +237,7 @@ final class RegistrationTest {
         MemorySegment mine = arena.allocate(10);
         assertThatThrownBy(() -> MemoryRegionConfig.of(mine))
             .isInstanceOf(IllegalArgumentException.class)
-            .hasMessageContaining("name the arena");
+            .hasMessageContaining("pass the arena too");
         assertThatThrownBy(() -> MemoryRegionConfig.of(Arena.ofAuto(), mine))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("another arena");
@@ -438,7 +438,7 @@ final class RegistrationTest {
         .hasMessageContaining("alignment is 32");
     assertThatThrownBy(() -> domain.advise(MemoryAdvice.PREFETCH, false))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("0 parts");
+        .hasMessageContaining("number of parts is 0");
     try (ProtectionDomain other = loopback.device.allocateProtectionDomain()) {
       MemorySlice foreign = other.register(64).slice(0, 64);
       assertThatThrownBy(() -> domain.advise(MemoryAdvice.PREFETCH, false, foreign))
