@@ -82,18 +82,18 @@ public final class Endpoint implements AutoCloseable {
    * permits.
    *
    * @param server the TCP address that the other side listens on
-   * @param config what the endpoint is made with
-   * @param timeout how long that may take together, every step of the handshake included
-   * @return the connected endpoint, which may send at once
-   * @throws UnknownHostException where the address is unresolved
-   * @throws ConnectException where nobody listens there
-   * @throws SocketTimeoutException where the other side did not answer within that time
-   * @throws HandshakeException where whoever listens there is no endpoint, or ended early
-   * @throws IOException where the TCP connection fails otherwise
-   * @throws IllegalArgumentException where the timeout is negative, or the configuration names a
-   *     port or GID that is not there, or more than the device has
-   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
-   * @throws org.rdma4j.RdmaException if there is no such device (ENODEV), no port is active, or a
+   * @param config the configuration of the endpoint
+   * @param timeout the time for all steps together, including the handshake
+   * @return the connected endpoint, ready to send
+   * @throws UnknownHostException if the address is unresolved
+   * @throws ConnectException if nothing listens there
+   * @throws SocketTimeoutException if the other side does not answer in time
+   * @throws HandshakeException if the program that listens there is not an endpoint, or ended early
+   * @throws IOException if the TCP connection fails for another reason
+   * @throws IllegalArgumentException if the timeout is negative, or the configuration names a port
+   *     or GID that does not exist, or requires more than the device has
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws org.rdma4j.RdmaException if the device does not exist (ENODEV), no port is active, or a
    *     resource is not available
    */
   public static Endpoint connect(InetSocketAddress server, EndpointConfig config, Duration timeout)

@@ -58,20 +58,19 @@ public final class EndpointListener implements AutoCloseable {
    *
    * @param timeout the time for all steps together, including the wait and the handshake
    * @return the connected endpoint, to which the peer may send at once
-   * @throws SocketTimeoutException where nobody came within that time, or whoever came did not say
-   *     what was to be said
-   * @throws HandshakeException where whoever came is no endpoint, or ended early; the next call
-   *     waits for the next one
-   * @throws IOException where the TCP connection fails otherwise
-   * @throws InterruptedException where the thread is interrupted while another one waits for its
-   *     peer. A platform thread that waits for a peer itself takes no notice of an interrupt; that
-   *     of a virtual one closes the socket it waits on, as it always does, and so the listener
-   * @throws IllegalArgumentException where the timeout is negative, or the configuration names a
-   *     port or GID that is not there, or more than the device has
-   * @throws IllegalStateException where the listener is closed, also while waiting
-   * @throws org.rdma4j.MissingLibraryException where libibverbs or librdmacm is not installed
-   * @throws org.rdma4j.RdmaException if there is no such device (ENODEV), no port is active, or a
-   *     resource is not available
+   * @throws SocketTimeoutException if no peer came in time, or one came and did not complete the
+   *     handshake in time
+   * @throws HandshakeException if the peer is not an endpoint, or ended early; the next call waits
+   *     for the next peer
+   * @throws IOException if the TCP connection fails for another reason
+   * @throws InterruptedException if the thread is interrupted while another thread waits for a
+   *     peer. A platform thread that waits for a peer itself ignores an interrupt. An interrupt of
+   *     a virtual thread closes the socket that it waits on, and so closes the listener
+   * @throws IllegalArgumentException if the timeout is negative, or the configuration names a
+   *     device, port or GID that does not exist, or requires more than the device has
+   * @throws IllegalStateException if the listener is closed, also while waiting
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws org.rdma4j.RdmaException if no port is active, or a resource is not available
    */
   public Endpoint accept(Duration timeout) throws IOException, InterruptedException {
     Deadline deadline = Deadline.after(timeout);
