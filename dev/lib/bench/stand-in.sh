@@ -79,7 +79,8 @@ END
 
 usage_of_report() {
   cat <<'END'
-Draws the results of the last run as charts, into the folder of docs/benchmarks/ for machines with this processor.
+Draws the results of the last run as charts, into the directory of docs/benchmarks/ for machines with this processor.
+They replace all charts in that directory, so run dev/bench without a command first.
 
 Exit status: 0 if it succeeded; 1 if there are no results or something failed; 2 for wrong usage.
 END
@@ -147,19 +148,19 @@ safepoints() {
 }
 
 report() {
-  local processor folder
-  [[ -r $points ]] || die 'there are no results: run dev/bench first'
+  local processor directory
+  [[ -r $points ]] || die 'there are no results yet: run dev/bench first'
   processor=$(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -1)
   processor=${processor:-$(uname -m)}
-  folder=$charts/$(sed 's/([A-Za-z]*)//g; s/[^A-Za-z0-9]\+/-/g; s/-$//' <<<"${processor,,}")
-  mkdir -p "$folder"
-  rm -f "$folder"/*.svg
-  cp "$points" "$folder/points.jsonl"
-  run_class -Djava.awt.headless=true "${class[report]}" "$points" "$folder"
-  describe "$processor" "$folder" >"$folder/README.md"
+  directory=$charts/$(sed 's/([A-Za-z]*)//g; s/[^A-Za-z0-9]\+/-/g; s/-$//' <<<"${processor,,}")
+  mkdir -p "$directory"
+  rm -f "$directory"/*.svg
+  cp "$points" "$directory/points.jsonl"
+  run_class -Djava.awt.headless=true "${class[report]}" "$points" "$directory"
+  describe "$processor" "$directory" >"$directory/README.md"
 }
 
-# describe PROCESSOR FOLDER
+# describe PROCESSOR DIRECTORY
 describe() {
   local chart
   cat <<END
