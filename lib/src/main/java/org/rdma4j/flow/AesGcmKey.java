@@ -8,8 +8,8 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.platform.Range;
 
 /**
- * The key of AES-GCM for ESP: {@code struct ib_uverbs_flow_action_esp_keymat_aes_gcm}, whose
- * initialization vector counts on, {@code IBV_FLOW_ACTION_IV_ALGO_SEQ}.
+ * An AES-GCM key for ESP: {@code struct ib_uverbs_flow_action_esp_keymat_aes_gcm}. The
+ * initialization vector is a counter, {@code IBV_FLOW_ACTION_IV_ALGO_SEQ}.
  */
 public final class AesGcmKey {
   private final byte[] key;
@@ -18,13 +18,14 @@ public final class AesGcmKey {
   private final int checkValueBytes;
 
   /**
-   * A key.
+   * Creates a key.
    *
-   * @param key the key of 16, 24 or 32 bytes, of which a copy is kept
+   * @param key the key, with 16, 24 or 32 bytes; it is copied
    * @param initializationVector the first initialization vector
    * @param salt the salt
    * @param checkValueBytes the length of the integrity check value in bytes, 8 to 16
-   * @throws IllegalArgumentException where a length is none of those
+   * @throws IllegalArgumentException if the key has another length, or {@code checkValueBytes} is
+   *     out of its range
    */
   public AesGcmKey(byte[] key, long initializationVector, int salt, int checkValueBytes) {
     if (key.length != 16 && key.length != 24 && key.length != 32) {
@@ -38,7 +39,7 @@ public final class AesGcmKey {
     this.checkValueBytes = checkValueBytes;
   }
 
-  /** Writes the struct; whoever calls this clears it after use. */
+  /** Writes the struct, which the caller clears after use. */
   MemorySegment write(Arena arena) {
     MemorySegment material = arena.allocate(ib_uverbs_flow_action_esp_keymat_aes_gcm.layout());
     ib_uverbs_flow_action_esp_keymat_aes_gcm.iv(material, initializationVector);
@@ -58,9 +59,9 @@ public final class AesGcmKey {
   }
 
   /**
-   * What may be printed.
+   * Returns a description that does not contain the key.
    *
-   * @return the length of the key
+   * @return the length of the key, in words
    */
   @Override
   public String toString() {

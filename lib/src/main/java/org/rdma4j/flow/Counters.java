@@ -19,11 +19,12 @@ import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
- * Counters, {@code struct ibv_counters}: a row of numbers that flows count up. What a place of the
- * row counts is said by {@link #attach(CounterType, int)}; which flows count, by {@link
- * FlowSpecification.Count}.
+ * Counters, {@code struct ibv_counters}: an array of numbers that flows increase. {@link
+ * #attach(CounterType, int)} says what an element counts, and {@link FlowSpecification.Count} makes
+ * a flow use the counters.
  *
- * <p>All methods may be called from any thread. Closing it closes its flows first.
+ * <p>All methods may be called from any thread. Closing the counters closes the flows that use them
+ * first.
  */
 public final class Counters implements AutoCloseable {
   private static final int MAX = 1 << 16;
@@ -53,8 +54,8 @@ public final class Counters implements AutoCloseable {
    *
    * @param device the device
    * @return the counters
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device has none
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if the creation fails: EOPNOTSUPP if the device does not support counters
    */
   public static Counters create(RdmaDevice device) {
     return VerbsAccess.get()
@@ -74,29 +75,30 @@ public final class Counters implements AutoCloseable {
   }
 
   /**
-   * Says what a place counts, of all flows that are created with these counters from now on: {@code
-   * ibv_attach_counters_point_flow}.
+   * Chooses what an element counts for all flows that are created with these counters from now on:
+   * {@code ibv_attach_counters_point_flow}.
    *
-   * @param type what it counts
-   * @param index the place, 0 to 65535
-   * @throws IllegalArgumentException where the place is out of range
-   * @throws IllegalStateException where this is closed
-   * @throws RdmaException where the device refuses it
+   * @param type what the element counts
+   * @param index the index of the element, 0 to 65535
+   * @throws IllegalArgumentException if the index is out of range
+   * @throws IllegalStateException if this is closed
+   * @throws RdmaException if the device refuses it
    */
   public void attach(CounterType type, int index) {
     attach(type, index, MemorySegment.NULL, List.of(lifetime));
   }
 
   /**
-   * Says what a place counts, of one flow: {@code ibv_attach_counters_point_flow}.
+   * Chooses what an element counts for one flow: {@code ibv_attach_counters_point_flow}.
    *
-   * @param type what it counts
-   * @param index the place, 0 to 65535
+   * @param type what the element counts
+   * @param index the index of the element, 0 to 65535
    * @param flow a flow of the same device
-   * @throws IllegalArgumentException where the place is out of range, or the flow another device's
-   * @throws IllegalStateException where this or the flow is closed
-   * @throws RdmaException where the device refuses it, as where it wants it said before the flow is
-   *     created
+   * @throws IllegalArgumentException if the index is out of range, or the flow belongs to another
+   *     device
+   * @throws IllegalStateException if this or the flow is closed
+   * @throws RdmaException if the device refuses it, for example because it requires this call
+   *     before the flow is created
    */
   public void attach(CounterType type, int index, Flow flow) {
     SameDevice.check("flow", flow.queuePair().domain().device(), device);
@@ -122,15 +124,16 @@ public final class Counters implements AutoCloseable {
   }
 
   /**
-   * Reads the places: {@code ibv_read_counters}.
+   * Reads the elements: {@code ibv_read_counters}.
    *
-   * @param count how many, from the first, 1 to 65536; at least as many as have been attached
-   * @param cached whether what the driver read before will do: {@code
+   * @param count the number of elements to read, from the first one, 1 to 65536; must include all
+   *     elements that were attached
+   * @param cached whether a value that the driver read earlier is good enough: {@code
    *     IBV_READ_COUNTERS_ATTR_PREFER_CACHED}
-   * @return what they have counted up to, unsigned
-   * @throws IllegalArgumentException where the number is out of range
-   * @throws IllegalStateException where this is closed
-   * @throws RdmaException where it fails: EINVAL where more places have been attached
+   * @return the values, as unsigned numbers
+   * @throws IllegalArgumentException if {@code count} is out of range
+   * @throws IllegalStateException if this is closed
+   * @throws RdmaException if the read fails: EINVAL if an element beyond {@code count} was attached
    */
   public long[] read(int count, boolean cached) {
     Range.check("count", count, 1, MAX);
@@ -149,7 +152,7 @@ public final class Counters implements AutoCloseable {
   }
 
   /**
-   * The device that this belongs to.
+   * Returns the device that the counters belong to.
    *
    * @return the device
    */
@@ -158,28 +161,28 @@ public final class Counters implements AutoCloseable {
   }
 
   /**
-   * The way out to the bindings: {@code struct ibv_counters *}. It is valid until this is closed;
-   * with it, the promise that nothing crashes ends.
+   * Returns the native {@code struct ibv_counters *}, for use with the bindings. It is valid until
+   * this object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException where this is closed
+   * @throws IllegalStateException if this is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> counters);
   }
 
   /**
-   * Closes the flows that count here, then destroys it: {@code ibv_destroy_counters}. Does nothing
-   * where it is closed.
+   * Closes the flows that use these counters, then destroys the counters: {@code
+   * ibv_destroy_counters}. Does nothing if it is already closed.
    *
-   * @throws RdmaException where a destruction failed; the rest was done all the same
+   * @throws RdmaException if a destruction fails; the other steps are still done
    */
   @Override
   public void close() {
     lifetime.close();
   }
 
-  /** The pointer, for those whose life lies within this one's. */
+  /** Returns the pointer without a check, for callers that keep this open. */
   MemorySegment pointer() {
     return counters;
   }

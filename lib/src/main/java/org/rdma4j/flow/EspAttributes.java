@@ -13,19 +13,20 @@ import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.Range;
 
 /**
- * How packets are encrypted or decrypted by ESP: {@code struct ibv_flow_action_esp_attr}.
- * Immutable; each method that takes a value returns a changed copy.
+ * How ESP encrypts or decrypts packets: {@code struct ibv_flow_action_esp_attr}. Immutable: a
+ * method that takes a value returns a changed copy.
  *
  * @param securityParametersIndex the SPI
  * @param sequenceNumber the first sequence number
- * @param padding what pads packets for traffic flow confidentiality, {@code tfc_pad}
- * @param flags how it is done; default decrypting in tunnel mode
- * @param hardLimit after how many packets to stop, unsigned; 0, the default, for no limit
- * @param key the key; null, the default, to keep that which a flow action has
- * @param replayWindow how many packets may arrive out of their order, where the device looks for
- *     replays; 0, the default, where it does not
- * @param extendedSequenceNumber the high half of sequence numbers of 64 bits; empty, the default,
- *     where they have 32
+ * @param padding the padding for traffic flow confidentiality, {@code tfc_pad}
+ * @param flags the flags; without flags, packets are decrypted in tunnel mode
+ * @param hardLimit the number of packets after which to stop, as an unsigned number; 0, the
+ *     default, for no limit
+ * @param key the key; null, the default, to keep the key of a flow action that is modified
+ * @param replayWindow the number of packets by which a packet may be out of order if the device
+ *     detects replays; 0, the default, if it does not
+ * @param extendedSequenceNumber the high half of 64-bit sequence numbers; empty, the default, if
+ *     they have 32 bits
  */
 public record EspAttributes(
     int securityParametersIndex,
@@ -37,9 +38,9 @@ public record EspAttributes(
     int replayWindow,
     OptionalInt extendedSequenceNumber) {
   /**
-   * Copies the flags.
+   * Copies the flags, and checks the replay window.
    *
-   * @throws IllegalArgumentException where the window is negative
+   * @throws IllegalArgumentException if the replay window is negative
    */
   public EspAttributes {
     Range.check("replayWindow", replayWindow, 0, Integer.MAX_VALUE);
@@ -47,11 +48,11 @@ public record EspAttributes(
   }
 
   /**
-   * Attributes of an SPI.
+   * Returns attributes for an SPI.
    *
    * @param securityParametersIndex the SPI
-   * @param flags how it is done
-   * @return the attributes, everything else 0 or at its default
+   * @param flags the flags
+   * @return the attributes; everything else is 0 or has its default
    */
   public static EspAttributes of(int securityParametersIndex, EspFlag... flags) {
     return new EspAttributes(
@@ -59,9 +60,9 @@ public record EspAttributes(
   }
 
   /**
-   * A copy with another {@link #key()}.
+   * Returns a copy with another {@link #key()}.
    *
-   * @param key the key; null to keep that which a flow action has
+   * @param key the key; null to keep the key of a flow action that is modified
    * @return the copy
    */
   public EspAttributes key(@Nullable AesGcmKey key) {
@@ -76,7 +77,7 @@ public record EspAttributes(
         extendedSequenceNumber);
   }
 
-  /** What needs the C struct, while it is there; the key in it is cleared then. */
+  /** A function that uses the C struct, which is valid only during the call. */
   interface Use<T> {
     T with(MemorySegment attributes);
   }

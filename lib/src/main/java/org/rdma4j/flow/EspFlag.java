@@ -3,16 +3,16 @@ package org.rdma4j.flow;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** How a device does ESP: {@code enum ib_uverbs_flow_action_esp_flags}. */
+/** How a device processes ESP: {@code enum ib_uverbs_flow_action_esp_flags}. */
 public enum EspFlag implements NativeConstant {
   /**
-   * The device adds and removes the headers too, and does not only encrypt: {@code
+   * The device also adds and removes the headers, instead of only encrypting: {@code
    * IBV_FLOW_ACTION_ESP_FLAGS_FULL_OFFLOAD}.
    */
   FULL_OFFLOAD(rdma_h.IBV_FLOW_ACTION_ESP_FLAGS_FULL_OFFLOAD()),
-  /** Transport mode instead of a tunnel: {@code IBV_FLOW_ACTION_ESP_FLAGS_TRANSPORT}. */
+  /** Transport mode instead of tunnel mode: {@code IBV_FLOW_ACTION_ESP_FLAGS_TRANSPORT}. */
   TRANSPORT(rdma_h.IBV_FLOW_ACTION_ESP_FLAGS_TRANSPORT()),
-  /** It encrypts instead of decrypting: {@code IBV_FLOW_ACTION_ESP_FLAGS_ENCRYPT}. */
+  /** The device encrypts instead of decrypting: {@code IBV_FLOW_ACTION_ESP_FLAGS_ENCRYPT}. */
   ENCRYPT(rdma_h.IBV_FLOW_ACTION_ESP_FLAGS_ENCRYPT()),
   /**
    * The extended sequence number is in a new window: {@code

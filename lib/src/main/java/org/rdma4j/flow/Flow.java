@@ -11,7 +11,7 @@ import org.rdma4j.verbs.DeviceInfo;
 import org.rdma4j.verbs.QueuePair;
 
 /**
- * A flow, {@code struct ibv_flow}: a rule in force, which steers packets to a queue pair.
+ * A flow, {@code struct ibv_flow}: a rule in force that steers packets to a queue pair.
  *
  * <p>All methods may be called from any thread.
  */
@@ -41,8 +41,8 @@ public final class Flow implements AutoCloseable {
    * CAP_NET_RAW.
    *
    * @param queuePair the queue pair
-   * @param rule which packets, and what else to do with them
-   * @return the flow, which closes with the queue pair
+   * @param rule the rule: which packets, and what else to do with them
+   * @return the flow, which is closed with the queue pair
    * @throws IllegalArgumentException if the device does not have the port, or if what the rule
    *     names belongs to another device
    * @throws IllegalStateException if the queue pair, or what the rule names, is closed
@@ -68,7 +68,7 @@ public final class Flow implements AutoCloseable {
   }
 
   /**
-   * The rule that is in force.
+   * Returns the rule that is in force.
    *
    * @return the rule
    */
@@ -77,7 +77,7 @@ public final class Flow implements AutoCloseable {
   }
 
   /**
-   * The queue pair that packets are steered to.
+   * Returns the queue pair that packets are steered to.
    *
    * @return the queue pair
    */
@@ -86,27 +86,27 @@ public final class Flow implements AutoCloseable {
   }
 
   /**
-   * The way out to the bindings: {@code struct ibv_flow *}. It is valid until this is closed; with
-   * it, the promise that nothing crashes ends.
+   * Returns the native {@code struct ibv_flow *}, for use with the bindings. It is valid until this
+   * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException where the flow is closed
+   * @throws IllegalStateException if the flow is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> flow);
   }
 
   /**
-   * Ends the steering: {@code ibv_destroy_flow}. Does nothing where it is closed.
+   * Ends the steering: {@code ibv_destroy_flow}. Does nothing if it is already closed.
    *
-   * @throws RdmaException where the destruction fails
+   * @throws RdmaException if the destruction fails
    */
   @Override
   public void close() {
     lifetime.close();
   }
 
-  /** The pointer, for those whose life lies within this one's. */
+  /** Returns the pointer without a check, for callers that keep this open. */
   MemorySegment pointer() {
     return flow;
   }

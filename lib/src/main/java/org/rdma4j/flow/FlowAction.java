@@ -11,10 +11,11 @@ import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
- * A flow action, {@code struct ibv_flow_action}: how the packets of flows are encrypted or
- * decrypted by ESP, see {@link FlowSpecification.Encryption}.
+ * A flow action, {@code struct ibv_flow_action}: how ESP encrypts or decrypts the packets of flows.
+ * {@link FlowSpecification.Encryption} makes a flow use it.
  *
- * <p>All methods may be called from any thread. Closing it closes its flows first.
+ * <p>All methods may be called from any thread. Closing the action closes the flows that use it
+ * first.
  */
 public final class FlowAction implements AutoCloseable {
   private final RdmaDevice device;
@@ -41,15 +42,16 @@ public final class FlowAction implements AutoCloseable {
    * Creates a flow action: {@code ibv_create_flow_action_esp}.
    *
    * @param device the device
-   * @param attributes what it does, with a key
+   * @param attributes what the action does, with a key
    * @return the action
-   * @throws IllegalArgumentException where there is no key
-   * @throws IllegalStateException where the device is closed
-   * @throws RdmaException where it fails: EOPNOTSUPP where the device has none
+   * @throws IllegalArgumentException if the attributes have no key
+   * @throws IllegalStateException if the device is closed
+   * @throws RdmaException if the creation fails: EOPNOTSUPP if the device does not support flow
+   *     actions
    */
   public static FlowAction create(RdmaDevice device, EspAttributes attributes) {
     if (attributes.key() == null) {
-      throw new IllegalArgumentException("key is missing, must be given for a new flow action");
+      throw new IllegalArgumentException("the attributes have no key; a new flow action needs one");
     }
     return VerbsAccess.get()
         .lifetime(device)
@@ -66,11 +68,11 @@ public final class FlowAction implements AutoCloseable {
   }
 
   /**
-   * Changes what it does: {@code ibv_modify_flow_action_esp}.
+   * Changes what the action does: {@code ibv_modify_flow_action_esp}.
    *
-   * @param attributes what it does from now on
-   * @throws IllegalStateException where it is closed
-   * @throws RdmaException where the device refuses it
+   * @param attributes what the action does from now on
+   * @throws IllegalStateException if it is closed
+   * @throws RdmaException if the device refuses it
    */
   public void modify(EspAttributes attributes) {
     lifetime.whileOpen(
@@ -86,7 +88,7 @@ public final class FlowAction implements AutoCloseable {
   }
 
   /**
-   * The device that this belongs to.
+   * Returns the device that the action belongs to.
    *
    * @return the device
    */
@@ -95,28 +97,28 @@ public final class FlowAction implements AutoCloseable {
   }
 
   /**
-   * The way out to the bindings: {@code struct ibv_flow_action *}. It is valid until this is
-   * closed; with it, the promise that nothing crashes ends.
+   * Returns the native {@code struct ibv_flow_action *}, for use with the bindings. It is valid
+   * until this object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException where it is closed
+   * @throws IllegalStateException if it is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> action);
   }
 
   /**
-   * Closes the flows that have it, then destroys it: {@code ibv_destroy_flow_action}. Does nothing
-   * where it is closed.
+   * Closes the flows that use the action, then destroys it: {@code ibv_destroy_flow_action}. Does
+   * nothing if it is already closed.
    *
-   * @throws RdmaException where a destruction failed; the rest was done all the same
+   * @throws RdmaException if a destruction fails; the other steps are still done
    */
   @Override
   public void close() {
     lifetime.close();
   }
 
-  /** The pointer, for those whose life lies within this one's. */
+  /** Returns the pointer without a check, for callers that keep this open. */
   MemorySegment pointer() {
     return action;
   }

@@ -25,8 +25,8 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.platform.NativeConstants;
 
 /**
- * A flow rule as C has it: {@code struct ibv_flow_attr}, and behind it, wherever that ends, one
- * struct for each specification.
+ * A flow rule in the form of C: {@code struct ibv_flow_attr}, directly followed by one struct for
+ * each specification.
  */
 final class FlowBytes {
   private static final int SIZE_OFFSET = (int) ibv_flow_spec_eth.size$offset();
@@ -94,7 +94,7 @@ final class FlowBytes {
 
   private FlowBytes() {}
 
-  /** In a call during which what the rule names is open. */
+  /** Writes a rule, in a call that keeps the objects that the rule names open. */
   static MemorySegment of(FlowRule rule, Arena arena) {
     List<MemorySegment> specifications = new ArrayList<>();
     long size = ibv_flow_attr.layout().byteSize();
@@ -138,13 +138,18 @@ final class FlowBytes {
     return begin(rdma_h.IBV_FLOW_SPEC_ACTION_DROP(), ibv_flow_spec_action_drop.layout().byteSize());
   }
 
-  /** {@code ibv_flow_spec_action_handle}, or {@code ibv_flow_spec_counter_action}, its like. */
+  /**
+   * Writes {@code ibv_flow_spec_action_handle}, or {@code ibv_flow_spec_counter_action}, which has
+   * the same layout.
+   */
   static ByteBuffer pointing(int type, MemorySegment object) {
     return begin(type, ibv_flow_spec_action_handle.layout().byteSize())
         .putLong((int) ibv_flow_spec_action_handle.action$offset(), object.address());
   }
 
-  /** What all specifications begin with, and room for the rest. */
+  /**
+   * Writes the beginning, which is the same for all specifications, and leaves space for the rest.
+   */
   private static ByteBuffer begin(int type, long size) {
     return ByteBuffer.allocate((int) size)
         .order(ByteOrder.nativeOrder())
@@ -184,7 +189,7 @@ final class FlowBytes {
     return MPLS.of(inner, to -> to.putInt(last.value()), to -> to.putInt(last.mask()));
   }
 
-  /** The struct of a header, whose fields are in network byte order. */
+  /** The struct that matches a header; its fields are in network byte order. */
   private record Match(int type, MemoryLayout layout, long value, long mask) {
     ByteBuffer of(int inner, Consumer<ByteBuffer> writeValue, Consumer<ByteBuffer> writeMask) {
       ByteBuffer bytes = begin(type | inner, layout.byteSize()).order(ByteOrder.BIG_ENDIAN);

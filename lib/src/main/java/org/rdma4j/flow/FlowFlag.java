@@ -3,11 +3,11 @@ package org.rdma4j.flow;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** What a flow rule does besides: {@code enum ibv_flow_flags}. */
+/** A flag of a flow rule: {@code enum ibv_flow_flags}. */
 public enum FlowFlag implements NativeConstant {
-  /** Rules of a lower priority see the packets too: {@code IBV_FLOW_ATTR_FLAGS_DONT_TRAP}. */
+  /** Rules of a lower priority also get the packets: {@code IBV_FLOW_ATTR_FLAGS_DONT_TRAP}. */
   DONT_TRAP(rdma_h.IBV_FLOW_ATTR_FLAGS_DONT_TRAP()),
-  /** It is about packets that are sent: {@code IBV_FLOW_ATTR_FLAGS_EGRESS}. */
+  /** The rule applies to packets that are sent: {@code IBV_FLOW_ATTR_FLAGS_EGRESS}. */
   EGRESS(rdma_h.IBV_FLOW_ATTR_FLAGS_EGRESS());
 
   private final int value;

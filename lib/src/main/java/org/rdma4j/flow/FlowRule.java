@@ -11,16 +11,16 @@ import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
- * Which packets are steered to a queue pair: {@code struct ibv_flow_attr}. Immutable; each method
- * that takes a value returns a changed copy.
+ * A rule that says which packets are steered to a queue pair: {@code struct ibv_flow_attr}.
+ * Immutable: a method that takes a value returns a changed copy.
  *
- * @param type which packets it is about; default NORMAL
- * @param port the port that they come by, from 1
- * @param priority which of several rules holds for a packet, the lowest number; 0 to 65535, default
- *     0
- * @param flags what it does besides; default nothing
- * @param specifications what packets must be like, from the outer headers to the inner ones, and
- *     what is done with them; at most 255, default none
+ * @param type the packets that the rule applies to; default NORMAL
+ * @param port the port where the packets arrive, from 1
+ * @param priority the priority, 0 to 65535; if several rules match a packet, the one with the
+ *     lowest number applies; default 0
+ * @param flags the flags; default none
+ * @param specifications what the headers of the packets must match, from the outer headers to the
+ *     inner ones, and what is done with the packets; up to 255, default none
  */
 public record FlowRule(
     FlowRuleType type,
@@ -31,7 +31,7 @@ public record FlowRule(
   /**
    * Copies the collections and checks the ranges.
    *
-   * @throws IllegalArgumentException where a number is out of its range
+   * @throws IllegalArgumentException if a number is out of its range
    */
   public FlowRule {
     Range.check("port", port, 1, 0xff);
@@ -42,21 +42,23 @@ public record FlowRule(
   }
 
   /**
-   * A rule for the packets that the specifications describe.
+   * Returns a rule for the packets that the specifications describe.
    *
-   * @param port the port that they come by, from 1
-   * @param specifications what they must be like, and what is done with them
-   * @return the rule, everything else at its default
-   * @throws IllegalArgumentException where the port is out of its range
+   * @param port the port where the packets arrive, from 1
+   * @param specifications what the headers of the packets must match, and what is done with the
+   *     packets
+   * @return the rule; everything else has its default
+   * @throws IllegalArgumentException if the port is out of its range, or there are more than 255
+   *     specifications
    */
   public static FlowRule of(int port, FlowSpecification... specifications) {
     return new FlowRule(FlowRuleType.NORMAL, port, 0, Set.of(), List.of(specifications));
   }
 
   /**
-   * A copy of another {@link #type()}.
+   * Returns a copy with another {@link #type()}.
    *
-   * @param type which packets it is about
+   * @param type the packets that the rule applies to
    * @return the copy
    */
   public FlowRule type(FlowRuleType type) {
@@ -64,27 +66,27 @@ public record FlowRule(
   }
 
   /**
-   * A copy with another {@link #priority()}.
+   * Returns a copy with another {@link #priority()}.
    *
-   * @param priority which of several rules holds for a packet, 0 to 65535
+   * @param priority the priority, 0 to 65535
    * @return the copy
-   * @throws IllegalArgumentException where the priority is out of its range
+   * @throws IllegalArgumentException if the priority is out of its range
    */
   public FlowRule priority(int priority) {
     return new FlowRule(type, port, priority, flags, specifications);
   }
 
   /**
-   * A copy with other {@link #flags()}.
+   * Returns a copy with other {@link #flags()}.
    *
-   * @param flags what it does besides
+   * @param flags the flags
    * @return the copy
    */
   public FlowRule flags(FlowFlag... flags) {
     return new FlowRule(type, port, priority, Set.of(flags), specifications);
   }
 
-  /** Refuses what is not of the device. */
+  /** Checks that the port, and everything that the rule names, belongs to the device. */
   void check(RdmaDevice device) {
     Range.check("port", port, 1, device.attributes().ports());
     for (FlowSpecification each : specifications) {
@@ -96,7 +98,7 @@ public record FlowRule(
     }
   }
 
-  /** The lives that a flow of the queue pair lies within. */
+  /** Returns the lifetimes that a flow of the queue pair depends on. */
   List<Lifetime> dependsOn(QueuePair queuePair) {
     return Stream.concat(
             Stream.of(VerbsAccess.get().lifetime(queuePair)),

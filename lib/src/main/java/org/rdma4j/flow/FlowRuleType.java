@@ -3,15 +3,15 @@ package org.rdma4j.flow;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** Which packets a flow rule is about: {@code enum ibv_flow_attr_type}. */
+/** The packets that a flow rule applies to: {@code enum ibv_flow_attr_type}. */
 public enum FlowRuleType implements NativeConstant {
-  /** Those that its specifications describe: {@code IBV_FLOW_ATTR_NORMAL}. */
+  /** The packets that its specifications describe: {@code IBV_FLOW_ATTR_NORMAL}. */
   NORMAL(rdma_h.IBV_FLOW_ATTR_NORMAL()),
-  /** All that no other rule steers: {@code IBV_FLOW_ATTR_ALL_DEFAULT}. */
+  /** All packets that no other rule steers: {@code IBV_FLOW_ATTR_ALL_DEFAULT}. */
   ALL_DEFAULT(rdma_h.IBV_FLOW_ATTR_ALL_DEFAULT()),
-  /** All of multicast that no other rule steers: {@code IBV_FLOW_ATTR_MC_DEFAULT}. */
+  /** All multicast packets that no other rule steers: {@code IBV_FLOW_ATTR_MC_DEFAULT}. */
   MULTICAST_DEFAULT(rdma_h.IBV_FLOW_ATTR_MC_DEFAULT()),
-  /** A copy of all that the port sends and receives: {@code IBV_FLOW_ATTR_SNIFFER}. */
+  /** A copy of all packets that the port sends and receives: {@code IBV_FLOW_ATTR_SNIFFER}. */
   SNIFFER(rdma_h.IBV_FLOW_ATTR_SNIFFER());
 
   private final int value;

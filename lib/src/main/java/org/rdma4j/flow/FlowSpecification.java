@@ -8,34 +8,34 @@ import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.address.EthernetAddress;
 
 /**
- * A part of a flow rule, {@code struct ibv_flow_spec}: what a header of the packets must be like,
- * or what is done with them. A header has to have the value in those bits that the mask has set.
- * All numbers are plain ones; C takes them in network byte order.
+ * A part of a flow rule, {@code struct ibv_flow_spec}: what a header of the packets must match, or
+ * what is done with the packets. A header matches if it equals the value in all bits that are set
+ * in the mask. Numbers are ordinary Java numbers; C has them in network byte order.
  */
 public sealed interface FlowSpecification {
-  /** What a header of the packets must be like. */
+  /** What a header of the packets must match. */
   sealed interface Header extends FlowSpecification {}
 
   /**
    * The header of the packet within a tunnel, {@code IBV_FLOW_SPEC_INNER}.
    *
-   * @param header what it must be like
+   * @param header what the inner header must match
    */
   record Inner(Header header) implements FlowSpecification {}
 
   /**
    * A header of Ethernet, {@code IBV_FLOW_SPEC_ETH}.
    *
-   * @param value what it must be
-   * @param mask the bits that count
+   * @param value the value that the header must have
+   * @param mask the bits that are compared
    */
   record Ethernet(Ethernet.Fields value, Ethernet.Fields mask) implements Header {
     /**
      * The fields, {@code struct ibv_flow_eth_filter}.
      *
-     * @param destination where the packet goes
-     * @param source where it comes from
-     * @param etherType what follows, 0 to 0xffff
+     * @param destination the destination address
+     * @param source the source address
+     * @param etherType the type of the payload, 0 to 0xffff
      * @param vlanTag the tag of IEEE 802.1Q: priority, CFI and VLAN, 0 to 0xffff
      */
     public record Fields(
@@ -43,7 +43,7 @@ public sealed interface FlowSpecification {
       /**
        * Checks the ranges.
        *
-       * @throws IllegalArgumentException where a number is out of its range
+       * @throws IllegalArgumentException if a number is out of its range
        */
       public Fields {
         Range.check("etherType", etherType, 0, 0xffff);
@@ -62,15 +62,15 @@ public sealed interface FlowSpecification {
   /**
    * A header of IPv4, {@code IBV_FLOW_SPEC_IPV4}.
    *
-   * @param value what it must be
-   * @param mask the bits that count
+   * @param value the value that the header must have
+   * @param mask the bits that are compared
    */
   record Ipv4(Ipv4.Fields value, Ipv4.Fields mask) implements Header {
     /**
      * The fields, {@code struct ibv_flow_ipv4_filter}.
      *
-     * @param source where the packet comes from
-     * @param destination where it goes
+     * @param source the source address
+     * @param destination the destination address
      */
     public record Fields(Inet4Address source, Inet4Address destination) {
       void write(ByteBuffer to) {
@@ -82,15 +82,15 @@ public sealed interface FlowSpecification {
   /**
    * A header of IPv4 with more fields, {@code IBV_FLOW_SPEC_IPV4_EXT}.
    *
-   * @param value what it must be
-   * @param mask the bits that count
+   * @param value the value that the header must have
+   * @param mask the bits that are compared
    */
   record ExtendedIpv4(ExtendedIpv4.Fields value, ExtendedIpv4.Fields mask) implements Header {
     /**
      * The fields, {@code struct ibv_flow_ipv4_ext_filter}.
      *
-     * @param addresses source and destination
-     * @param protocol what follows, 0 to 255
+     * @param addresses the source and the destination address
+     * @param protocol the protocol of the payload, 0 to 255
      * @param typeOfService the type of service, 0 to 255
      * @param timeToLive the time to live, 0 to 255
      * @param flags the flags, 0 to 255
@@ -100,7 +100,7 @@ public sealed interface FlowSpecification {
       /**
        * Checks the ranges.
        *
-       * @throws IllegalArgumentException where a number is out of its range
+       * @throws IllegalArgumentException if a number is out of its range
        */
       public Fields {
         Range.check("protocol", protocol, 0, 0xff);
@@ -119,19 +119,19 @@ public sealed interface FlowSpecification {
   /**
    * A header of IPv6, {@code IBV_FLOW_SPEC_IPV6}.
    *
-   * @param value what it must be
-   * @param mask the bits that count
+   * @param value the value that the header must have
+   * @param mask the bits that are compared
    */
   record Ipv6(Ipv6.Fields value, Ipv6.Fields mask) implements Header {
     /**
      * The fields, {@code struct ibv_flow_ipv6_filter}.
      *
-     * @param source where the packet comes from
-     * @param destination where it goes
+     * @param source the source address
+     * @param destination the destination address
      * @param flowLabel the flow label, 0 to 0xfffff
-     * @param nextHeader what follows, 0 to 255
+     * @param nextHeader the type of the next header, 0 to 255
      * @param trafficClass the traffic class, 0 to 255
-     * @param hopLimit how many routers it may pass, 0 to 255
+     * @param hopLimit the hop limit, 0 to 255
      */
     public record Fields(
         Inet6Address source,
@@ -143,7 +143,7 @@ public sealed interface FlowSpecification {
       /**
        * Checks the ranges.
        *
-       * @throws IllegalArgumentException where a number is out of its range
+       * @throws IllegalArgumentException if a number is out of its range
        */
       public Fields {
         Range.check("flowLabel", flowLabel, 0, 0xf_ffff);
@@ -162,14 +162,14 @@ public sealed interface FlowSpecification {
   /**
    * The ports of TCP or UDP, {@code struct ibv_flow_tcp_udp_filter}.
    *
-   * @param destination the port it goes to, 0 to 65535
-   * @param source the port it comes from, 0 to 65535
+   * @param destination the destination port, 0 to 65535
+   * @param source the source port, 0 to 65535
    */
   record Ports(int destination, int source) {
     /**
      * Checks the ranges.
      *
-     * @throws IllegalArgumentException where a number is out of its range
+     * @throws IllegalArgumentException if a number is out of its range
      */
     public Ports {
       Range.check("destination", destination, 0, 0xffff);
@@ -184,24 +184,24 @@ public sealed interface FlowSpecification {
   /**
    * A header of TCP, {@code IBV_FLOW_SPEC_TCP}.
    *
-   * @param value what it must be
-   * @param mask the bits that count
+   * @param value the value that the header must have
+   * @param mask the bits that are compared
    */
   record Tcp(Ports value, Ports mask) implements Header {}
 
   /**
    * A header of UDP, {@code IBV_FLOW_SPEC_UDP}.
    *
-   * @param value what it must be
-   * @param mask the bits that count
+   * @param value the value that the header must have
+   * @param mask the bits that are compared
    */
   record Udp(Ports value, Ports mask) implements Header {}
 
   /**
    * A header of ESP, {@code IBV_FLOW_SPEC_ESP}.
    *
-   * @param value what it must be
-   * @param mask the bits that count
+   * @param value the value that the header must have
+   * @param mask the bits that are compared
    */
   record Esp(Esp.Fields value, Esp.Fields mask) implements Header {
     /**
@@ -220,31 +220,31 @@ public sealed interface FlowSpecification {
   /**
    * A header of VXLAN, {@code IBV_FLOW_SPEC_VXLAN_TUNNEL}.
    *
-   * @param value the number of the tunnel that it must be, 32 bits
-   * @param mask the bits that count
+   * @param value the tunnel ID that the header must have, 32 bits
+   * @param mask the bits that are compared
    */
   record VxlanTunnel(int value, int mask) implements Header {}
 
   /**
    * A header of GRE, {@code IBV_FLOW_SPEC_GRE}.
    *
-   * @param value what it must be
-   * @param mask the bits that count
+   * @param value the value that the header must have
+   * @param mask the bits that are compared
    */
   record Gre(Gre.Fields value, Gre.Fields mask) implements Header {
     /**
      * The fields, {@code struct ibv_flow_gre_filter}.
      *
-     * @param flagsAndVersion the first 16 bits of the header: which fields there are, and the
-     *     version; 0 to 0xffff
-     * @param protocol what follows, 0 to 0xffff
+     * @param flagsAndVersion the first 16 bits of the header: the flags that say which fields are
+     *     present, and the version; 0 to 0xffff
+     * @param protocol the protocol of the payload, 0 to 0xffff
      * @param key the key, 32 bits
      */
     public record Fields(int flagsAndVersion, int protocol, int key) {
       /**
        * Checks the ranges.
        *
-       * @throws IllegalArgumentException where a number is out of its range
+       * @throws IllegalArgumentException if a number is out of its range
        */
       public Fields {
         Range.check("flagsAndVersion", flagsAndVersion, 0, 0xffff);
@@ -260,15 +260,15 @@ public sealed interface FlowSpecification {
   /**
    * A header of MPLS, {@code IBV_FLOW_SPEC_MPLS}.
    *
-   * @param value the label, traffic class, bottom of stack and time to live that it must have, as
-   *     the 32 bits of the header
-   * @param mask the bits that count
+   * @param value the label, traffic class, bottom of stack and time to live that the header must
+   *     have, as the 32 bits of the header
+   * @param mask the bits that are compared
    */
   record Mpls(int value, int mask) implements Header {}
 
   /**
-   * Has completions of the packets carry a tag, {@code IBV_FLOW_SPEC_ACTION_TAG}, see {@link
-   * Completions#flowTag}.
+   * Adds a tag to the completions of the packets, {@code IBV_FLOW_SPEC_ACTION_TAG}. {@link
+   * Completions#flowTag} returns it.
    *
    * @param tag the tag
    */
@@ -280,14 +280,14 @@ public sealed interface FlowSpecification {
   /**
    * Encrypts or decrypts the packets, {@code IBV_FLOW_SPEC_ACTION_HANDLE}.
    *
-   * @param action how
+   * @param action how to encrypt or decrypt
    */
   record Encryption(FlowAction action) implements FlowSpecification {}
 
   /**
    * Counts the packets, {@code IBV_FLOW_SPEC_ACTION_COUNT}.
    *
-   * @param counters where, which say what they count by {@link Counters#attach}
+   * @param counters the counters; {@link Counters#attach} says what they count
    */
   record Count(Counters counters) implements FlowSpecification {}
 }

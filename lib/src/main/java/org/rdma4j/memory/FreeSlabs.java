@@ -5,21 +5,22 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Which of a number of slabs are free: stacks of their indices without a lock, and for each slab
- * how often it changed hands. Nothing here allocates.
+ * The free slabs of a pool: lock-free stacks of their indices, and for each slab the number of its
+ * acquisitions and releases. Nothing here allocates.
  *
- * <p>A thread takes from one stack and gives back to it, so that threads with slabs of their own do
- * not meet; only where it finds nothing there it looks at the others.
+ * <p>A thread takes slabs from one stack and returns them to it, so threads with different stacks
+ * do not slow each other down. Only if this stack is empty, the thread looks at the others.
  *
- * <p>Each change of a stack's top gives it a new tag, so that a thread that was stopped between
- * looking and changing cannot take a top for the one it saw only because it is the same slab again.
- * Where two looks at all tops find the same tags nothing has changed in between.
+ * <p>Each change of the top of a stack gives it a new tag. Otherwise a thread that was stopped
+ * between reading and changing a top could mistake a newer top for the one that it read, because
+ * the same slab is on top again. If two passes over all tops find the same tags, nothing has
+ * changed in between.
  */
 final class FreeSlabs {
-  /** What {@link #tryAcquire} returns where no slab is free. */
+  /** The result of {@link #tryAcquire} if no slab is free. */
   static final int NONE = -1;
 
-  /** Of a top's 64 bits these tell the slab, the others are the tag. */
+  /** The number of bits of a top that hold the index of the slab; the other bits hold the tag. */
   private static final int INDEX_BITS = 24;
 
   static final int MAX = (1 << INDEX_BITS) - 1;
@@ -27,26 +28,31 @@ final class FreeSlabs {
   private static final long INDEX_MASK = MAX;
   private static final long ONE_TAG = 1L << INDEX_BITS;
 
-  /** Several for each processor, as threads share a stack by chance. */
+  /** Several stacks per processor, because threads are assigned to stacks by chance. */
   private static final int STACKS =
       Math.min(64, Integer.highestOneBit(4 * Runtime.getRuntime().availableProcessors()));
 
-  /** Two cache lines, which processors fetch together, in longs: tops lie so far apart. */
+  /**
+   * The distance between tops, as a shift: two cache lines, because processors fetch lines in
+   * pairs.
+   */
   private static final int TOP_SHIFT = 4;
 
-  /** The same in ints: so much of each array lies unused between its length and the first slab. */
+  /**
+   * The same distance in ints: the unused part of each array between its header and the first slab.
+   */
   private static final int PADDING = 32;
 
-  /** The slab below each slab of a stack, plus 1; 0 at the bottom. */
+  /** The index of the slab below each slab in its stack, plus 1; 0 at the bottom. */
   private final int[] below;
 
-  /** How many slabs the stack had with that one on top. */
+  /** The number of slabs in the stack when this slab was on top. */
   private final int[] height;
 
-  /** Odd while the slab is in use. */
+  /** The number of acquisitions and releases of each slab: odd while it is in use. */
   private final AtomicIntegerArray turns;
 
-  /** For each stack the slab on top, plus 1, and the tag. */
+  /** For each stack, the index of the slab on top plus 1, and the tag. */
   private final AtomicLongArray tops;
 
   private final int stacks;
@@ -58,7 +64,7 @@ final class FreeSlabs {
     height = new int[PADDING + count];
     turns = new AtomicIntegerArray(PADDING + count);
     tops = new AtomicLongArray((stacks + 1) << TOP_SHIFT);
-    // The first slabs on top, so that a pool of which little is used touches little memory.
+    // The first slabs are on top, so that a pool with few slabs in use touches little memory.
     for (int index = count - 1; index >= 0; index--) {
       push((int) ((long) index * stacks / count), index);
     }
@@ -68,7 +74,7 @@ final class FreeSlabs {
     return (int) Thread.currentThread().threadId() & (stacks - 1);
   }
 
-  /** Takes a slab that is free; {@link #NONE} where there is none. */
+  /** Takes a free slab, and returns its index; {@link #NONE} if no slab is free. */
   int tryAcquire() {
     int stack = stack();
     int index = tryPop(stack);
@@ -102,24 +108,30 @@ final class FreeSlabs {
         return NONE;
       }
       if (change(stack, seen, below[PADDING + index])) {
-        // Nobody else changes an even turn, and what tells of the slab is written behind this.
+        // No other thread changes an even turn, and whatever publishes the slab is written after
+        // this.
         turns.setRelease(PADDING + index, turn(index) + 1);
         return index;
       }
     }
   }
 
-  /** Which turn of the slab this is, to tell an earlier use from a later one: odd while in use. */
+  /**
+   * Returns the turn of a slab, which distinguishes earlier from later uses: odd while it is in
+   * use.
+   */
   int turn(int index) {
     return turns.get(PADDING + index);
   }
 
-  /** Whether it is in use for that turn. */
+  /** Returns whether a slab is in use, and this is its turn. */
   boolean isInUse(int index, int turn) {
     return (turn & 1) != 0 && turn(index) == turn;
   }
 
-  /** Gives a slab back; false, without effect, where it is not in use for that turn. */
+  /**
+   * Returns a slab to the pool. Does nothing and returns false if it is not in use in that turn.
+   */
   boolean release(int index, int turn) {
     if ((turn & 1) == 0 || !turns.compareAndSet(PADDING + index, turn, turn + 1)) {
       return false;
@@ -146,7 +158,7 @@ final class FreeSlabs {
     }
   }
 
-  /** How many are free, exact at some moment during the call. */
+  /** Returns the number of free slabs, which is exact for some moment during the call. */
   int free() {
     int free = 0;
     long before = -1;
@@ -163,7 +175,7 @@ final class FreeSlabs {
       }
       free = counted;
       before = changes;
-      // Or a height might be read after the second look.
+      // Without this, a height could be read after the second pass.
       VarHandle.loadLoadFence();
     }
   }

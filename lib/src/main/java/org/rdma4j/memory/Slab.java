@@ -5,12 +5,13 @@ import java.nio.ByteBuffer;
 import org.rdma4j.verbs.MemorySlice;
 
 /**
- * A part of a {@link SlabPool} that is lent as a whole. There is one object for each slab, made
- * with the pool, that serves all uses of the slab in turn.
+ * A piece of registered memory that a {@link SlabPool} lends. The pool creates one object for each
+ * slab, and reuses it for all uses of the slab.
  *
- * <p>From {@link SlabPool#acquire} to {@link #release} it belongs to whoever acquired it, in any
- * thread; in between every method throws IllegalStateException, a second release too. An object
- * alone cannot tell an earlier use from a later one by someone else: {@link #ticket} does.
+ * <p>From {@link SlabPool#acquire()} to {@link #release} the slab belongs to the code that acquired
+ * it, in any thread. While it is free, methods that use it throw IllegalStateException, and so does
+ * a second release. The object cannot distinguish its current use from an earlier one; {@link
+ * #ticket} can.
  */
 public final class Slab {
   private final SlabPool pool;
@@ -28,7 +29,7 @@ public final class Slab {
   }
 
   /**
-   * Which slab of the pool this is.
+   * Returns the index of this slab in its pool.
    *
    * @return the index, from 0
    */
@@ -37,12 +38,12 @@ public final class Slab {
   }
 
   /**
-   * What names this use of the slab, and no earlier or later one (but for the one 2 147 483 648
-   * uses away): the low half is the index. Meant as the id of a work request: {@link SlabPool#slab}
-   * finds the slab again when its completion carries it.
+   * Returns a number that identifies this use of the slab. No earlier or later use has the same
+   * number, until it repeats after 2 147 483 648 uses. The low half is the index. Use it as the ID
+   * of a work request: when the completion arrives, {@link SlabPool#slab} finds the slab by it.
    *
    * @return the ticket
-   * @throws IllegalStateException where the slab is not in use
+   * @throws IllegalStateException if the slab is not in use
    */
   public long ticket() {
     int turn = pool.free().turn(index);
@@ -53,10 +54,10 @@ public final class Slab {
   }
 
   /**
-   * The part of the region, for requests and slices of it.
+   * Returns the slab as a part of the memory region, for requests and for smaller slices.
    *
-   * @return the part
-   * @throws IllegalStateException where the slab is not in use
+   * @return the slice
+   * @throws IllegalStateException if the slab is not in use
    */
   public MemorySlice slice() {
     checkInUse();
@@ -64,10 +65,10 @@ public final class Slab {
   }
 
   /**
-   * The memory. It has what the use before left in it.
+   * Returns the memory. It contains what the previous use left in it.
    *
-   * @return its memory
-   * @throws IllegalStateException where the slab is not in use, or the pool is closed
+   * @return the memory
+   * @throws IllegalStateException if the slab is not in use, or the pool is closed
    */
   public MemorySegment segment() {
     checkInUse();
@@ -76,11 +77,11 @@ public final class Slab {
   }
 
   /**
-   * The memory as a ByteBuffer. There is one for each slab, with the position, limit and order that
-   * the use before left: {@code clear()} it first.
+   * Returns the memory as a ByteBuffer. Each slab has only one, with the position, limit and byte
+   * order that the previous use left, so call {@code clear()} first.
    *
-   * @return its memory
-   * @throws IllegalStateException where the slab is not in use, or the pool is closed
+   * @return the memory
+   * @throws IllegalStateException if the slab is not in use, or the pool is closed
    */
   public ByteBuffer byteBuffer() {
     checkInUse();
@@ -89,7 +90,7 @@ public final class Slab {
   }
 
   /**
-   * The pool that this belongs to.
+   * Returns the pool that this slab belongs to.
    *
    * @return the pool
    */
@@ -98,10 +99,10 @@ public final class Slab {
   }
 
   /**
-   * Gives the slab back. It must not be named by a request that is outstanding: the device would
-   * write into the next use.
+   * Returns the slab to its pool. No outstanding request may use it: the device would read or write
+   * the memory of the next use.
    *
-   * @throws IllegalStateException where the slab is not in use
+   * @throws IllegalStateException if the slab is not in use
    */
   public void release() {
     if (!pool.free().release(index, pool.free().turn(index))) {

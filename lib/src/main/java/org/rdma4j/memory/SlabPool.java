@@ -15,8 +15,9 @@ import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
- * Slabs of one size out of one memory region, to be acquired and released without an allocation, a
- * registration or a lock. {@link #register} makes one.
+ * A pool of slabs: one memory region, divided into pieces of one size. To acquire and release a
+ * slab needs no allocation, no registration, and no lock unless a thread waits. {@link #register}
+ * creates a pool.
  *
  * <pre>{@code
  * Slab slab = pool.acquire();
@@ -27,17 +28,17 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  * received.release();
  * }</pre>
  *
- * <p>Slabs begin at multiples of 64 bytes, those of a multiple of the page size at pages. The slab
- * that a thread released last it acquires first.
+ * <p>Slabs start at multiples of 64 bytes. If their size is a multiple of the page size, they start
+ * at pages. A thread acquires first the slab that it released last.
  *
  * <p>All methods may be called from any thread. Closing the pool closes its region; slabs in use
- * need not be released before.
+ * need not be released first.
  */
 public final class SlabPool implements AutoCloseable {
-  /** The most slabs of a pool. */
+  /** The maximum number of slabs of a pool. */
   public static final int MAX_SLABS = FreeSlabs.MAX;
 
-  /** No two slabs in one cache line, and as much as any Java type wants. */
+  /** No two slabs share a cache line, and every Java type is aligned. */
   private static final long ALIGNMENT = 64;
 
   private final MemoryRegion region;
@@ -67,9 +68,9 @@ public final class SlabPool implements AutoCloseable {
    * Allocates and registers memory once, {@code ibv_reg_mr}, and divides it into slabs of one size.
    *
    * @param domain the protection domain of the memory
-   * @param slabs how many slabs, from 1 to {@link #MAX_SLABS}
+   * @param slabs the number of slabs, from 1 to {@link #MAX_SLABS}
    * @param slabBytes the length of each slab in bytes, at least 1
-   * @param access what the slabs may be used for
+   * @param access the operations that the slabs may be used for
    * @return the pool, with no slab in use
    * @throws IllegalArgumentException if a number is out of range, or if {@link
    *     ProtectionDomain#register(long, AccessFlag...)} refuses the length or the access
@@ -95,10 +96,10 @@ public final class SlabPool implements AutoCloseable {
   }
 
   /**
-   * Takes a slab that is free.
+   * Takes a free slab if there is one.
    *
-   * @return the slab, with what the use before left in it; null where all are in use
-   * @throws IllegalStateException where the pool is closed
+   * @return the slab, with the data that the previous use left in it; null if all are in use
+   * @throws IllegalStateException if the pool is closed
    */
   public @Nullable Slab tryAcquire() {
     checkOpen();
@@ -107,10 +108,10 @@ public final class SlabPool implements AutoCloseable {
   }
 
   /**
-   * Takes a slab that is free, where it is a defect that there is none.
+   * Takes a free slab. Use this if it is a bug that all slabs are in use.
    *
-   * @return the slab, with what the use before left in it
-   * @throws IllegalStateException where all are in use, or the pool is closed
+   * @return the slab, with the data that the previous use left in it
+   * @throws IllegalStateException if all slabs are in use, or the pool is closed
    */
   public Slab acquire() {
     Slab slab = tryAcquire();
@@ -122,12 +123,12 @@ public final class SlabPool implements AutoCloseable {
   }
 
   /**
-   * Takes a slab that is free, and waits for a release if all are in use. Waiting threads get slabs
-   * in about the order in which they came, but {@link #acquire()} and {@link #tryAcquire} in other
+   * Takes a free slab, and waits for a release if all are in use. Waiting threads get slabs in
+   * about the order in which they came, but {@link #acquire()} and {@link #tryAcquire} in other
    * threads do not stand in line. A waiting virtual thread does not occupy its carrier.
    *
    * @param timeout the longest time to wait; zero to not wait at all
-   * @return the slab, with what the use before left in it
+   * @return the slab, with the data that the previous use left in it
    * @throws IllegalArgumentException if the timeout is negative
    * @throws IllegalStateException if the pool is closed, also while this waits
    * @throws InterruptedException if the thread is interrupted, before the call or while this waits
@@ -152,11 +153,11 @@ public final class SlabPool implements AutoCloseable {
   }
 
   /**
-   * The slab of a use that goes on, which this tells reliably from any earlier use.
+   * Returns the slab of a ticket, if the use of the slab that the ticket identifies has not ended.
    *
-   * @param ticket what {@link Slab#ticket} said in this use
+   * @param ticket the result of {@link Slab#ticket} in this use
    * @return the slab
-   * @throws IllegalStateException where that use has ended, or never was
+   * @throws IllegalStateException if this use has ended, or the ticket is not one of this pool
    */
   public Slab slab(long ticket) {
     int index = (int) ticket;
@@ -168,11 +169,12 @@ public final class SlabPool implements AutoCloseable {
   }
 
   /**
-   * Gives the slab of a use back, which this tells reliably from any other use. It must not be
-   * named by a request that is outstanding: the device would write into the next use.
+   * Returns the slab of a ticket to the pool, if the use of the slab that the ticket identifies has
+   * not ended. No outstanding request may use the slab: the device would read or write the memory
+   * of the next use.
    *
-   * @param ticket what {@link Slab#ticket} said in this use
-   * @throws IllegalStateException where that use has ended, or never was
+   * @param ticket the result of {@link Slab#ticket} in this use
+   * @throws IllegalStateException if this use has ended, or the ticket is not one of this pool
    */
   public void release(long ticket) {
     int index = (int) ticket;
@@ -183,23 +185,23 @@ public final class SlabPool implements AutoCloseable {
   }
 
   /**
-   * Gives back the slab that a segment of {@link #allocator} is of.
+   * Returns to the pool the slab that contains a segment of {@link #allocator}.
    *
    * @param allocated the segment, or any part of it
-   * @throws IllegalArgumentException where it is not of this pool
-   * @throws IllegalStateException where the slab is not in use
+   * @throws IllegalArgumentException if it does not lie within a slab of this pool
+   * @throws IllegalStateException if the slab is not in use
    */
   public void release(MemorySegment allocated) {
     slabOf(allocated).release();
   }
 
   /**
-   * The slab that memory lies in, in use or not.
+   * Returns the slab that contains the given memory, whether it is in use or not.
    *
-   * @param memory the memory, within one slab
+   * @param memory memory within one slab
    * @return the slab
-   * @throws IllegalArgumentException where it does not lie within a slab of this pool
-   * @throws IllegalStateException where the pool is closed
+   * @throws IllegalArgumentException if it does not lie within a slab of this pool
+   * @throws IllegalStateException if the pool is closed
    */
   public Slab slabOf(MemorySegment memory) {
     long offset = memory.isNative() ? memory.address() - region.segment().address() : -1;
@@ -211,12 +213,12 @@ public final class SlabPool implements AutoCloseable {
   }
 
   /**
-   * A view of this pool as an allocator: each allocation takes a whole slab, which {@link
-   * #release(MemorySegment)} gives back. The memory is not zeroed. It throws
-   * IllegalArgumentException where a segment is to be longer than a slab or aligned to more than
-   * slabs are, IllegalStateException where all slabs are in use or the pool is closed.
+   * Returns a view of this pool as an allocator: each allocation takes a whole slab, which {@link
+   * #release(MemorySegment)} returns. The memory is not zeroed. An allocation throws
+   * IllegalArgumentException if the segment would be longer than a slab, or have a larger alignment
+   * than slabs have. It throws IllegalStateException if all slabs are in use or the pool is closed.
    *
-   * @return the allocator, for any thread
+   * @return the allocator, which any thread may use
    */
   public SegmentAllocator allocator() {
     return this::allocate;
@@ -225,7 +227,7 @@ public final class SlabPool implements AutoCloseable {
   private MemorySegment allocate(long bytes, long byteAlignment) {
     if (bytes < 0 || bytes > slabBytes) {
       throw new IllegalArgumentException(
-          "byteSize is " + bytes + ", must be from 0 to " + slabBytes + ", that of a slab");
+          "byteSize is " + bytes + ", must be from 0 to " + slabBytes + ", the length of a slab");
     }
     if (byteAlignment < 1 || byteAlignment > alignment || Long.bitCount(byteAlignment) != 1) {
       throw new IllegalArgumentException(
@@ -233,31 +235,31 @@ public final class SlabPool implements AutoCloseable {
               + byteAlignment
               + ", must be a power of 2 from 1 to "
               + alignment
-              + ", that of slabs");
+              + ", the alignment of slabs");
     }
     return acquire().segment().asSlice(0, bytes, byteAlignment);
   }
 
   /**
-   * How many slabs there are.
+   * Returns the number of slabs.
    *
-   * @return the number
+   * @return the number of slabs
    */
   public int size() {
     return slabs.length;
   }
 
   /**
-   * The length of a slab.
+   * Returns the length of a slab.
    *
-   * @return its length in bytes, as it was asked for
+   * @return the length in bytes that {@link #register} was called with
    */
   public long slabBytes() {
     return slabBytes;
   }
 
   /**
-   * How many slabs are in use.
+   * Returns the number of slabs that are in use.
    *
    * @return the number at some moment during the call
    */
@@ -266,7 +268,7 @@ public final class SlabPool implements AutoCloseable {
   }
 
   /**
-   * The region that all slabs are of.
+   * Returns the memory region that contains all slabs.
    *
    * @return the region
    */
@@ -275,9 +277,10 @@ public final class SlabPool implements AutoCloseable {
   }
 
   /**
-   * Closes the region, and with it the pool. Does nothing where it is closed.
+   * Closes the memory region, and with it the pool. Waits for a slab end with
+   * IllegalStateException. Does nothing if it is already closed.
    *
-   * @throws RdmaException where the deregistration fails
+   * @throws RdmaException if the deregistration fails
    */
   @Override
   public void close() {
@@ -294,7 +297,7 @@ public final class SlabPool implements AutoCloseable {
 
   private IllegalStateException notInUse(long ticket) {
     return new IllegalStateException(
-        "ticket %#x of %s is not in use: its slab was released, or it never was one"
+        "ticket %#x of %s is not in use: its slab was released, or it is not a ticket of this pool"
             .formatted(ticket, this));
   }
 

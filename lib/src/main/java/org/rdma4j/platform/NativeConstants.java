@@ -10,7 +10,9 @@ import org.rdma4j.NativeConstant;
 public final class NativeConstants {
   private NativeConstants() {}
 
-  /** Returns the constant with that value, or the fallback if a newer library knows more values. */
+  /**
+   * Returns the constant with the given value, or the fallback if a newer library has more values.
+   */
   public static <E extends Enum<E> & NativeConstant> E of(Class<E> type, int value, E fallback) {
     for (E constant : type.getEnumConstants()) {
       if (constant.value() == value) {
@@ -31,7 +33,7 @@ public final class NativeConstants {
     return Collections.unmodifiableSet(set);
   }
 
-  /** Returns the mask in which those flags are set. */
+  /** Returns the mask in which the given flags are set. */
   public static int mask(Collection<? extends NativeConstant> flags) {
     int mask = 0;
     for (NativeConstant flag : flags) {

@@ -8,13 +8,13 @@ import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.bindings.inlines.Errno;
 
 /**
- * Turns the failures that verbs functions report into exceptions. The device is the name for the
- * message if the device does not support the call; null if there is none.
+ * Turns failures that verbs functions report into exceptions. {@code device} is the name of the
+ * device, for the message if it does not support the call; null if there is no device.
  */
 public final class NativeFailures {
   private NativeFailures() {}
 
-  /** For functions that return a new object, or NULL and errno. */
+  /** Checks the result of a function that returns a new object, or NULL and sets errno. */
   public static MemorySegment created(@Nullable String device, String call, MemorySegment object) {
     if (object.address() == 0) {
       throw failure(device, call, Errno.errno());
@@ -22,14 +22,14 @@ public final class NativeFailures {
     return object;
   }
 
-  /** For functions that return 0 or the errno value. */
+  /** Checks the result of a function that returns 0 or an errno value. */
   public static void check(@Nullable String device, String call, int errno) {
     if (errno != 0) {
       throw failure(device, call, errno);
     }
   }
 
-  /** Returns the exception for that errno value. */
+  /** Returns the exception for an errno value. */
   public static RdmaException failure(@Nullable String device, String call, int errno) {
     return errno == ErrorNumber.EOPNOTSUPP.value() || errno == ErrorNumber.ENOSYS.value()
         ? new UnsupportedByDeviceException(call, errno, device)

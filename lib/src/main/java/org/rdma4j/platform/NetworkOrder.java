@@ -2,7 +2,10 @@ package org.rdma4j.platform;
 
 import java.nio.ByteOrder;
 
-/** {@code htonl} and, being its own inverse, {@code ntohl}. */
+/**
+ * Converts numbers between the byte order of this machine and network byte order, in both
+ * directions: {@code htonl} and {@code ntohl}.
+ */
 public final class NetworkOrder {
   private static final boolean SWAPS = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 

@@ -5,13 +5,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Page-aligned memory outside the Java heap, by {@code mmap(2)}, of small or huge pages: zeroed, of
- * any length, and not counted against {@code -XX:MaxDirectMemorySize}.
+ * Page-aligned memory outside the Java heap, from {@code mmap(2)}, with small or huge pages. It is
+ * zeroed, can have any length, and does not count against {@code -XX:MaxDirectMemorySize}.
  *
- * <p>{@link #close} gives its pages back to the system at once. The addresses stay mapped for as
- * long as a view of them is reachable, so that a stale view reads zeros and what is written through
- * it is lost, but nothing crashes; and closing costs no handshake with other threads, as closing a
- * shared {@link Arena} does.
+ * <p>{@link #close} returns the pages to the system at once. The addresses stay mapped while a view
+ * of them is reachable. So a stale view reads zeros, and writes through it are lost, but nothing
+ * crashes. A close also needs no handshake with other threads, unlike the close of a shared {@link
+ * Arena}.
  *
  * <p>All methods may be called from any thread.
  */
@@ -28,11 +28,11 @@ public final class PageMemory implements AutoCloseable {
   /**
    * Maps memory.
    *
-   * @param bytes its length in bytes, at least 1; what is mapped is that rounded up to whole pages
-   * @return the memory, all zero
-   * @throws IllegalArgumentException where the length is not positive
-   * @throws org.rdma4j.RdmaException where {@code mmap} fails, with ENOMEM where the address space
-   *     or the limit on it (ulimit -v) does not suffice
+   * @param bytes the length in bytes, at least 1; the mapping is rounded up to whole pages
+   * @return the memory, filled with zeros
+   * @throws IllegalArgumentException if the length is not positive
+   * @throws org.rdma4j.RdmaException if {@code mmap} fails: ENOMEM if the address space, or the
+   *     limit on it (ulimit -v), is too small
    */
   public static PageMemory allocate(long bytes) {
     long mapped = roundUp(bytes, pageSize());
@@ -43,9 +43,9 @@ public final class PageMemory implements AutoCloseable {
   /**
    * Maps memory of huge pages, {@code MAP_HUGETLB}.
    *
-   * @param bytes its length in bytes, at least 1; whole huge pages are mapped
+   * @param bytes the length in bytes, at least 1; the mapping is rounded up to whole huge pages
    * @param pageSize the size of a huge page in bytes
-   * @return the memory, all zero and aligned to a huge page
+   * @return the memory, filled with zeros and aligned to a huge page
    * @throws IllegalArgumentException if the length is not positive
    * @throws org.rdma4j.RdmaException if {@code mmap} fails: ENOMEM if too few huge pages are free
    *     ({@code vm.nr_hugepages}), EINVAL if this machine has no pages of that size
@@ -82,24 +82,24 @@ public final class PageMemory implements AutoCloseable {
   }
 
   /**
-   * The size of a page of this system, which is not always 4096.
+   * Returns the size of a page of this system, which is not always 4096.
    *
-   * @return its size in bytes
+   * @return the size in bytes
    */
   public static long pageSize() {
     return Libc.pageSize();
   }
 
   /**
-   * The memory, for reading and writing from any thread.
+   * Returns the memory, which any thread may read and write.
    *
-   * @return all of it, aligned to a page
+   * @return the whole memory, aligned to a page
    */
   public MemorySegment segment() {
     return segment;
   }
 
-  /** Gives the pages back to the system. Does nothing the second time. */
+  /** Returns the pages to the system. Does nothing if they were already returned. */
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {

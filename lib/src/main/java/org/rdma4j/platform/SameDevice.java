@@ -1,6 +1,6 @@
 package org.rdma4j.platform;
 
-/** Checks that objects that are used together belong to the same open device. */
+/** Checks that objects that are used together belong to the same opened device. */
 public final class SameDevice {
   private SameDevice() {}
 

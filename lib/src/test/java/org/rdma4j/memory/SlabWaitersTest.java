@@ -15,6 +15,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -235,7 +236,7 @@ final class SlabWaitersTest {
     }
     assertThat(holders.incrementAndGet(index)).isEqualTo(1);
     if (random.nextBoolean()) {
-      Thread.yield();
+      LockSupport.parkNanos(1000);
     }
     holders.decrementAndGet(index);
     release(slabs, index);

@@ -182,7 +182,7 @@ final class FurtherObjectsTest {
     unsupported(
         "ibv_create_flow_action_esp",
         () -> FlowAction.create(device, attributes.key(new AesGcmKey(new byte[16], 1, 2, 16))));
-    refusedBefore("key is missing", () -> FlowAction.create(device, attributes));
+    refusedBefore("the attributes have no key", () -> FlowAction.create(device, attributes));
   }
 
   @Test

@@ -7,15 +7,15 @@ import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.Range;
 
 /**
- * How packets reach a port: {@code struct ibv_ah_attr}.
+ * An address vector, the path that packets take to a port: {@code struct ibv_ah_attr}.
  *
- * @param port the local port that they leave by, from 1
+ * @param port the local port that sends the packets, from 1
  * @param lid the local identifier of the destination, 0 to 0xffff; 0 on RoCE
  * @param serviceLevel the service level, 0 to 15
- * @param sourcePathBits what is added to the local port's LID, 0 to 127
- * @param staticRate the most that the port sends
- * @param globalRoute what the global routing header carries; null where packets have none, on
- *     InfiniBand within a subnet
+ * @param sourcePathBits the number that is added to the LID of the local port, 0 to 127
+ * @param staticRate the limit of the rate
+ * @param globalRoute the contents of the global routing header; null if packets do not have one,
+ *     which is possible on InfiniBand within a subnet
  */
 public record AddressVector(
     int port,
@@ -25,9 +25,9 @@ public record AddressVector(
     StaticRate staticRate,
     @Nullable GlobalRoute globalRoute) {
   /**
-   * Checks the ranges.
+   * Creates an address vector from its parts.
    *
-   * @throws IllegalArgumentException where a number is out of its range
+   * @throws IllegalArgumentException if a number is out of its range
    */
   public AddressVector {
     Range.check("port", port, 1, 0xff);
@@ -37,13 +37,14 @@ public record AddressVector(
   }
 
   /**
-   * The way to a GID: all there is to say on RoCE.
+   * Returns the path to a GID. On RoCE this is usually all that is needed.
    *
    * @param destination the GID of the destination
    * @param port the local port, from 1
-   * @param gidIndex the index of the local GID, of the same type and the same network
-   * @return the vector, with a hop limit of 64, no limit of the rate and everything else 0
-   * @throws IllegalArgumentException where a number is out of its range
+   * @param gidIndex the index of the local GID, which must have the same type and be in the same
+   *     network as the destination
+   * @return the vector, with a hop limit of 64 and no limit of the rate; everything else is 0
+   * @throws IllegalArgumentException if a number is out of its range
    */
   public static AddressVector to(Gid destination, int port, int gidIndex) {
     return new AddressVector(
@@ -51,12 +52,12 @@ public record AddressVector(
   }
 
   /**
-   * The way to a LID, within a subnet of InfiniBand.
+   * Returns the path to a LID, within a subnet of InfiniBand.
    *
    * @param lid the local identifier of the destination
    * @param port the local port, from 1
-   * @return the vector, with no limit of the rate and everything else 0
-   * @throws IllegalArgumentException where a number is out of its range
+   * @return the vector, with no limit of the rate; everything else is 0
+   * @throws IllegalArgumentException if a number is out of its range
    */
   public static AddressVector to(int lid, int port) {
     return new AddressVector(port, lid, 0, 0, StaticRate.UNLIMITED, null);
@@ -66,7 +67,7 @@ public record AddressVector(
    * Reads {@code struct ibv_ah_attr}.
    *
    * @param vector native memory that holds the struct
-   * @return what it says; null if the address vector is not set
+   * @return the address vector; null if it is not set
    * @throws IndexOutOfBoundsException if the memory is shorter than the struct
    */
   public static @Nullable AddressVector read(MemorySegment vector) {

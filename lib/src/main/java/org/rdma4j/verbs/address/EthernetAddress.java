@@ -5,9 +5,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
 
 /**
- * The address of a network interface on Ethernet.
+ * The Ethernet address (MAC address) of a network interface.
  *
- * @param value its six bytes as a big-endian number
+ * @param value the six bytes as a big-endian number
  */
 public record EthernetAddress(long value) {
   /** The length of an address in bytes. */
@@ -17,9 +17,9 @@ public record EthernetAddress(long value) {
   private static final HexFormat TEXT = HexFormat.ofDelimiter(":");
 
   /**
-   * Checks the range.
+   * Creates an address from its number.
    *
-   * @throws IllegalArgumentException where the number has more than six bytes
+   * @throws IllegalArgumentException if the number is negative or has more than six bytes
    */
   public EthernetAddress {
     if (value < 0 || value > GREATEST) {
@@ -29,11 +29,12 @@ public record EthernetAddress(long value) {
   }
 
   /**
-   * The address of its text.
+   * Returns the address of a text.
    *
-   * @param text such as {@code 02:00:5e:10:00:01}
+   * @param text the text, such as {@code 02:00:5e:10:00:01}
    * @return the address
-   * @throws IllegalArgumentException for anything but six pairs of hexadecimal digits and colons
+   * @throws IllegalArgumentException if the text is not six pairs of hexadecimal digits, separated
+   *     by colons
    */
   public static EthernetAddress of(String text) {
     byte[] bytes = TEXT.parseHex(text);
@@ -66,9 +67,9 @@ public record EthernetAddress(long value) {
   }
 
   /**
-   * The address as tools print it.
+   * Returns the address as tools print it.
    *
-   * @return such as {@code 02:00:5e:10:00:01}
+   * @return the text, such as {@code 02:00:5e:10:00:01}
    */
   @Override
   public String toString() {

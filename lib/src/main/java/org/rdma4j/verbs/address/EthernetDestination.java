@@ -3,9 +3,9 @@ package org.rdma4j.verbs.address;
 import java.util.OptionalInt;
 
 /**
- * Where packets to a GID go on Ethernet.
+ * The Ethernet destination of packets to a GID.
  *
  * @param address the address of the next hop
- * @param vlan the VLAN that they carry, 0 to 4095; empty where they carry none
+ * @param vlan the VLAN in the packets, 0 to 4095; empty if they have none
  */
 public record EthernetDestination(EthernetAddress address, OptionalInt vlan) {}

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 
 /**
  * A global identifier (GID), {@code union ibv_gid}: 16 bytes that name a port, in the form of an
- * IPv6 address. On RoCE v2 a GID is the IP address of the network interface, where an IPv4 address
+ * IPv6 address. On RoCE v2, a GID is the IP address of the network interface, and an IPv4 address
  * becomes an IPv4-mapped one such as {@code ::ffff:192.0.2.1}.
  *
  * @param subnetPrefix the first eight bytes, as a big-endian number

@@ -6,21 +6,21 @@ import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.platform.Range;
 
 /**
- * What packets carry in their global routing header, on RoCE in their IP header: {@code struct
- * ibv_global_route}.
+ * The contents of the global routing header of packets, which on RoCE v2 is the IP header: {@code
+ * struct ibv_global_route}.
  *
  * @param destination the GID of the destination
- * @param gidIndex the index of the local GID that packets come from, 0 to 255
+ * @param gidIndex the index of the local GID, the source of the packets, 0 to 255
  * @param flowLabel the flow label, 0 to 0xfffff
- * @param hopLimit how many routers a packet may pass, 0 to 255
+ * @param hopLimit the number of routers that a packet may pass, 0 to 255
  * @param trafficClass the traffic class, 0 to 255
  */
 public record GlobalRoute(
     Gid destination, int gidIndex, int flowLabel, int hopLimit, int trafficClass) {
   /**
-   * Checks the ranges.
+   * Creates a route from its parts.
    *
-   * @throws IllegalArgumentException where a number is out of its range
+   * @throws IllegalArgumentException if a number is out of its range
    */
   public GlobalRoute {
     Range.check("gidIndex", gidIndex, 0, 0xff);
@@ -30,8 +30,8 @@ public record GlobalRoute(
   }
 
   /**
-   * The UDP port that packets of RoCE v2 come from, which differs by flow label so that routers can
-   * spread them: {@code ibv_flow_label_to_udp_sport}.
+   * Returns the source UDP port of RoCE v2 packets. It depends on the flow label, so that routers
+   * can spread packets over several paths: {@code ibv_flow_label_to_udp_sport}.
    *
    * @return the port, 0xc000 to 0xffff
    */

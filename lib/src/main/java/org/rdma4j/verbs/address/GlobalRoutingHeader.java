@@ -7,19 +7,19 @@ import org.rdma4j.verbs.Completions;
 
 /**
  * The 40 bytes that precede the payload of a received datagram: {@code struct ibv_grh}. They are
- * there, and counted in the completion's length, also where nothing was written to them, which
- * {@link Completions#hasGlobalRoutingHeader} tells. On RoCE v2 they are the IPv6 header; where the
- * packet had an IPv4 header, that is in the last 20 bytes and the first 20 mean nothing, see {@link
- * #ofIpv4}.
+ * always there, and always counted in the length of the completion, but the device does not always
+ * write to them: {@link Completions#hasGlobalRoutingHeader} returns whether it did. On RoCE v2 they
+ * hold the IPv6 header. If the packet has an IPv4 header, it is in the last 20 bytes, and the first
+ * 20 bytes are undefined, see {@link #ofIpv4}.
  *
  * @param version the IP version, 6
  * @param trafficClass the traffic class, 0 to 255
  * @param flowLabel the flow label, 0 to 0xfffff
- * @param payloadLength how many bytes followed in the packet, 0 to 65535
- * @param nextHeader what followed: 0x1b on InfiniBand and RoCE v1, 17 on RoCE v2
- * @param hopLimit how many routers the packet might still pass, 0 to 255
+ * @param payloadLength the number of bytes that followed in the packet, 0 to 65535
+ * @param nextHeader the type of the next header: 0x1b on InfiniBand and RoCE v1, 17 on RoCE v2
+ * @param hopLimit the number of routers that the packet could still pass, 0 to 255
  * @param source the sender's GID
- * @param destination the GID that it was sent to
+ * @param destination the GID that the packet was sent to
  */
 public record GlobalRoutingHeader(
     int version,
@@ -30,7 +30,7 @@ public record GlobalRoutingHeader(
     int hopLimit,
     Gid source,
     Gid destination) {
-  /** How many bytes to leave for it before the payload. */
+  /** The number of bytes to reserve for the header before the payload. */
   public static final int BYTES = 40;
 
   private static final ValueLayout.OfInt INT =
@@ -41,11 +41,11 @@ public record GlobalRoutingHeader(
   private static final byte VERSION_4_OF_5_WORDS = 0x45;
 
   /**
-   * Reads an IPv6 header, or that of InfiniBand, which is of the same form.
+   * Reads an IPv6 header, or the header of InfiniBand, which has the same form.
    *
    * @param received the memory of the receive, whose first 40 bytes are read
    * @return the header
-   * @throws IndexOutOfBoundsException where there are fewer
+   * @throws IndexOutOfBoundsException if the memory is shorter
    */
   public static GlobalRoutingHeader of(MemorySegment received) {
     int first = received.get(INT, 0);
@@ -61,12 +61,12 @@ public record GlobalRoutingHeader(
   }
 
   /**
-   * Whether the last 20 of the 40 bytes are an IPv4 header: the first cannot be one of IPv6, or the
-   * checksum of an IPv4 header is right, as libibverbs tells them apart.
+   * Returns whether the last 20 of the 40 bytes are an IPv4 header. As in libibverbs, they are if
+   * the first bytes cannot be an IPv6 header, or if the checksum of the IPv4 header is right.
    *
    * @param received the memory of the receive, whose first 40 bytes are read
-   * @return whether they are
-   * @throws IndexOutOfBoundsException where there are fewer
+   * @return whether they are an IPv4 header
+   * @throws IndexOutOfBoundsException if the memory is shorter
    */
   public static boolean isIpv4(MemorySegment received) {
     MemorySegment header = received.asSlice(IPV4_OFFSET, BYTES - IPV4_OFFSET);
@@ -85,11 +85,11 @@ public record GlobalRoutingHeader(
   }
 
   /**
-   * Reads the IPv4 header of the last 20 bytes, with its addresses as IPv4-mapped GIDs.
+   * Reads the IPv4 header in the last 20 bytes. Its addresses become IPv4-mapped GIDs.
    *
    * @param received the memory of the receive, whose first 40 bytes are read
    * @return the header, with a flow label of 0
-   * @throws IndexOutOfBoundsException where there are fewer
+   * @throws IndexOutOfBoundsException if the memory is shorter
    */
   public static GlobalRoutingHeader ofIpv4(MemorySegment received) {
     MemorySegment header = received.asSlice(IPV4_OFFSET, BYTES - IPV4_OFFSET);

@@ -8,11 +8,11 @@ import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
 /**
- * The most that is sent on a path: {@code enum ibv_rate}. The rates are those of links of
- * InfiniBand, so that 100 Gbit/s are 103125 Mbit/s.
+ * A limit for the rate of a path: {@code enum ibv_rate}. The rates are those of InfiniBand links,
+ * so 100 Gbit/s is 103125 Mbit/s.
  */
 public enum StaticRate implements NativeConstant {
-  /** As much as the port can: {@code IBV_RATE_MAX}. */
+  /** The rate of the port: {@code IBV_RATE_MAX}. */
   UNLIMITED(rdma_h.IBV_RATE_MAX(), StaticRate.NONE, StaticRate.NONE),
   /** 2.5 Gbit/s: {@code IBV_RATE_2_5_GBPS}. */
   GBPS_2_5(rdma_h.IBV_RATE_2_5_GBPS(), 2_500, 1),
@@ -61,7 +61,7 @@ public enum StaticRate implements NativeConstant {
   /** 1200 Gbit/s: {@code IBV_RATE_1200_GBPS}. */
   GBPS_1200(rdma_h.IBV_RATE_1200_GBPS(), 1_275_000, 480);
 
-  /** What C answers for a rate that has no such number. */
+  /** The result of the C functions for a rate without such a number. */
   private static final int NONE = -1;
 
   private final int value;
@@ -80,47 +80,47 @@ public enum StaticRate implements NativeConstant {
   }
 
   /**
-   * The rate as a number: {@code ibv_rate_to_mbps}.
+   * Returns the rate as a number: {@code ibv_rate_to_mbps}.
    *
-   * @return Mbit/s; empty for UNLIMITED
+   * @return the rate in Mbit/s; empty for UNLIMITED
    */
   public OptionalInt megabits() {
     return optional(megabits);
   }
 
   /**
-   * The rate as a multiple of 2.5 Gbit/s: {@code ibv_rate_to_mult}.
+   * Returns the rate as a multiple of 2.5 Gbit/s: {@code ibv_rate_to_mult}.
    *
-   * @return how many times 2.5 Gbit/s, rounded down; empty for UNLIMITED and for those that
-   *     libibverbs gives no multiple
+   * @return the rate divided by 2.5 Gbit/s, rounded down; empty for UNLIMITED, and for rates for
+   *     which libibverbs has no multiple
    */
   public OptionalInt multiplier() {
     return optional(multiplier);
   }
 
   /**
-   * The rate of so many megabits: {@code mbps_to_ibv_rate}.
+   * Returns the rate of a number of Mbit/s: {@code mbps_to_ibv_rate}.
    *
-   * @param megabits Mbit/s
-   * @return the rate whose {@link #megabits} are exactly that; empty where none is
+   * @param megabits the rate in Mbit/s
+   * @return the rate with exactly these {@link #megabits}; empty if there is none
    */
   public static Optional<StaticRate> ofMegabits(int megabits) {
     return find(StaticRate::megabits, megabits);
   }
 
   /**
-   * The rate of such a multiple: {@code mult_to_ibv_rate}.
+   * Returns the rate of a multiple of 2.5 Gbit/s: {@code mult_to_ibv_rate}.
    *
-   * @param multiplier how many times 2.5 Gbit/s
-   * @return the rate whose {@link #multiplier} is exactly that; empty where none is
+   * @param multiplier the multiple of 2.5 Gbit/s
+   * @return the first rate with exactly this {@link #multiplier}; empty if there is none
    */
   public static Optional<StaticRate> ofMultiplier(int multiplier) {
     return find(StaticRate::multiplier, multiplier);
   }
 
-  private static Optional<StaticRate> find(Function<StaticRate, OptionalInt> number, int wanted) {
+  private static Optional<StaticRate> find(Function<StaticRate, OptionalInt> number, int expected) {
     return Arrays.stream(values())
-        .filter(rate -> number.apply(rate).equals(OptionalInt.of(wanted)))
+        .filter(rate -> number.apply(rate).equals(OptionalInt.of(expected)))
         .findFirst();
   }
 

@@ -1,10 +1,10 @@
 /**
- * Addresses in an RDMA network: how a packet finds the port and the queue pair that it is for.
+ * Addresses in an RDMA network: how packets find a port and a queue pair.
  *
- * <p>A port is named by its {@link org.rdma4j.verbs.address.Gid}, and on InfiniBand by a local
- * identifier (LID) too. An {@link org.rdma4j.verbs.address.AddressVector} is the way there, and a
- * {@link org.rdma4j.verbs.address.QueuePairAddress} is what a peer has to know of a queue pair to
- * connect to it.
+ * <p>A {@link org.rdma4j.verbs.address.Gid} identifies a port; on InfiniBand a local identifier
+ * (LID) does too. An {@link org.rdma4j.verbs.address.AddressVector} describes the path to a port,
+ * and a {@link org.rdma4j.verbs.address.QueuePairAddress} is what a peer has to know about a queue
+ * pair to connect to it.
  */
 @NullMarked
 package org.rdma4j.verbs.address;
