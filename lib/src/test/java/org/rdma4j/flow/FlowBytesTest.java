@@ -38,7 +38,7 @@ final class FlowBytesTest {
   @BeforeAll
   static void askC(@TempDir Path directory) throws Exception {
     String program = directory.resolve("flows").toString();
-    // Padding would hold anything otherwise.
+    // Otherwise the padding would be undefined.
     String zeroed = "-ftrivial-auto-var-init=zero";
     Command.output("gcc", "-Wall", "-Werror", zeroed, "-o", program, "src/test/c/flows.c");
     Command.output(program)
@@ -119,12 +119,12 @@ final class FlowBytesTest {
 
   @ParameterizedTest
   @MethodSource("eachSpecification")
-  void aRuleOfOneSpecificationIsThatOfC(Case each) {
+  void aRuleWithOneSpecificationMatchesC(Case each) {
     assertThat(hex(FlowRule.of(1, each.specification()))).isEqualTo(ofC(each.name()));
   }
 
   @Test
-  void aSpecificationThatPointsToAnObjectIsThatOfC() {
+  void aSpecificationThatPointsToAnObjectMatchesC() {
     MemorySegment object = MemorySegment.ofAddress(0x1234_5678_9abc_def0L);
     assertThat(pointing(rdma_h.IBV_FLOW_SPEC_ACTION_HANDLE(), object)).isEqualTo(ofC("handle"));
     assertThat(pointing(rdma_h.IBV_FLOW_SPEC_ACTION_COUNT(), object)).isEqualTo(ofC("count"));
@@ -136,7 +136,7 @@ final class FlowBytesTest {
   }
 
   @Test
-  void whatARuleSaysBesideItsSpecificationsIsThatOfC() {
+  void otherFieldsOfARuleMatchC() {
     assertThat(
             hex(
                 FlowRule.of(200)
@@ -161,7 +161,7 @@ final class FlowBytesTest {
   }
 
   @Test
-  void whatAnEspActionPointsToIsThatOfC() {
+  void structsOfAnEspActionMatchC() {
     byte[] bytes = new byte[24];
     for (int i = 0; i < bytes.length; i++) {
       bytes[i] = (byte) (i + 1);
@@ -201,13 +201,13 @@ final class FlowBytesTest {
             9);
   }
 
-  /** As many bytes behind a pointer as C has printed. */
+  /** Returns the bytes at a pointer, as many as C printed. */
   private static String hex(MemorySegment pointer, String name) {
     return HexFormat.of().formatHex(pointer.reinterpret(ofC(name).length() / 2).toArray(JAVA_BYTE));
   }
 
   @Test
-  void whatIsNotGivenOfAnEspActionIsNotThere() {
+  void absentPartsOfAnEspActionAreNotWritten() {
     assertThat(
             EspAttributes.of(1)
                 .<List<Long>>use(
@@ -232,7 +232,7 @@ final class FlowBytesTest {
   }
 
   @Test
-  void whatDoesNotFitItsFieldIsRefused() {
+  void valuesThatDoNotFitTheirFieldAreRefused() {
     assertThatThrownBy(() -> FlowRule.of(0)).hasMessageContaining("port is 0");
     assertThatThrownBy(() -> FlowRule.of(1).priority(0x10000))
         .hasMessageContaining("priority is 65536");

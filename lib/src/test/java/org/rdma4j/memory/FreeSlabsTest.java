@@ -41,7 +41,9 @@ final class FreeSlabsTest {
     assertThat(slabs.free()).isZero();
   }
 
-  /** Each number is a step: even ones acquire, odd ones release one of those in use. */
+  /**
+   * Each number is a step: an even one acquires a slab, an odd one releases a slab that is in use.
+   */
   @Property
   void itAgreesWithAModelWhateverTheOrder(
       @ForAll @IntRange(min = 1, max = 8) int count,
@@ -96,7 +98,7 @@ final class FreeSlabsTest {
 
   @Test
   @Timeout(120)
-  void manyThreadsNeverHoldOneSlabAtOnceAndLoseNone() throws Exception {
+  void manyThreadsNeverShareASlabAndLoseNone() throws Exception {
     FreeSlabs slabs = new FreeSlabs(SLABS);
     AtomicIntegerArray holders = new AtomicIntegerArray(SLABS);
     CyclicBarrier start = new CyclicBarrier(THREADS);
@@ -131,7 +133,10 @@ final class FreeSlabsTest {
     assertThat(left).hasSize(SLABS).doesNotContain(FreeSlabs.NONE);
   }
 
-  /** How many slabs were acquired, and how often another thread held one at the same time. */
+  /**
+   * Returns the number of acquired slabs, and how often another thread held a slab at the same
+   * time.
+   */
   private static long[] acquireAndRelease(
       FreeSlabs slabs, AtomicIntegerArray holders, Random random) {
     long acquired = 0;
@@ -159,7 +164,7 @@ final class FreeSlabsTest {
 
   @Test
   @Timeout(120)
-  void ofTheReleasesOfOneUseOneSucceeds() throws Exception {
+  void onlyOneReleaseOfAUseSucceeds() throws Exception {
     FreeSlabs slabs = new FreeSlabs(2);
     for (int round = 0; round < 2000; round++) {
       int index = slabs.tryAcquire();

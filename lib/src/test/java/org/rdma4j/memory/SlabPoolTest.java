@@ -73,7 +73,7 @@ final class SlabPoolTest {
   }
 
   @Test
-  void slabsAreOfOneRegionAndDoNotOverlap() {
+  void slabsLieInOneRegionAndDoNotOverlap() {
     assertThat(pool.size()).isEqualTo(SLABS);
     assertThat(pool.slabBytes()).isEqualTo(SLAB_BYTES);
     Set<Long> begins = new HashSet<>();
@@ -92,7 +92,7 @@ final class SlabPoolTest {
   }
 
   @Test
-  void whereAllAreInUseTryingGivesNullAndAcquiringThrows() {
+  void ifAllAreInUseTryAcquireReturnsNullAndAcquireThrows() {
     for (int i = 0; i < SLABS; i++) {
       assertThat(pool.tryAcquire()).isNotNull();
     }
@@ -119,7 +119,7 @@ final class SlabPoolTest {
   }
 
   @Test
-  void aTicketOfAnEarlierUseIsRefusedThoughTheSlabIsInUseAgain() {
+  void aTicketOfAnEarlierUseIsRefusedEvenIfTheSlabIsInUseAgain() {
     Slab first = pool.acquire();
     long ticket = first.ticket();
     pool.release(ticket);
@@ -132,7 +132,7 @@ final class SlabPoolTest {
   }
 
   @Test
-  void whatIsNoTicketIsRefused() {
+  void numbersThatAreNotTicketsAreRefused() {
     pool.acquire();
     for (long ticket : new long[] {0, -1, 1L << 32 | SLABS, 1L << 32 | 1, Long.MIN_VALUE}) {
       assertThatThrownBy(() -> pool.slab(ticket)).isInstanceOf(IllegalStateException.class);
@@ -142,7 +142,7 @@ final class SlabPoolTest {
   }
 
   @Test
-  void theAllocatorTakesWholeSlabsWhichTheirMemoryGivesBack() {
+  void theAllocatorTakesWholeSlabsAndTheirMemoryReleasesThem() {
     SegmentAllocator allocator = pool.allocator();
     MemorySegment text = allocator.allocateFrom("in registered memory");
     MemorySegment number = allocator.allocate(JAVA_LONG);
@@ -157,7 +157,7 @@ final class SlabPoolTest {
   }
 
   @Test
-  void theAllocatorRefusesWhatNoSlabIs() {
+  void theAllocatorRefusesWhatDoesNotFitIntoASlab() {
     SegmentAllocator allocator = pool.allocator();
     for (long bytes : new long[] {-1, SLAB_BYTES + 1, Long.MAX_VALUE}) {
       assertThatThrownBy(() -> allocator.allocate(bytes, 1))
@@ -174,7 +174,7 @@ final class SlabPoolTest {
   }
 
   @Test
-  void memoryOfOthersIsNotReleased() {
+  void memoryOutsideThePoolIsNotReleased() {
     MemorySegment pools = pool.acquire().segment();
     try (Arena arena = Arena.ofConfined()) {
       for (MemorySegment other :
@@ -210,7 +210,7 @@ final class SlabPoolTest {
   }
 
   @Test
-  void slabsOfPagesBeginAtPages() {
+  void slabsOfWholePagesStartAtPages() {
     long page = PageMemory.pageSize();
     SlabPool pages = SlabPool.register(loopback.domain, 3, page);
     for (int i = 0; i < 3; i++) {

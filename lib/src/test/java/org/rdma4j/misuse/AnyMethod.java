@@ -52,11 +52,15 @@ import org.rdma4j.verbs.address.AddressVector;
 import org.rdma4j.verbs.address.Gid;
 
 /**
- * Any public method of the types that there are objects of, with arguments of the right types, null
- * among them. What few methods are left out are called by {@link Operations} with better care.
+ * Calls any public method of the types in {@link Draw.Objects}, with arguments of the right types,
+ * including null. {@link Operations} calls the few methods that are left out, with more careful
+ * arguments.
  */
 final class AnyMethod {
-  /** What makes as much as it is told to, closes too much, or ends soft-RoCE's kernel. */
+  /**
+   * Methods that allocate as much as they are told to, close too much, or crash the kernel of
+   * soft-RoCE.
+   */
   private static final Set<String> LEFT_OUT =
       Set.of(
           "close",
@@ -72,7 +76,7 @@ final class AnyMethod {
   private static final int DEEP = 6;
   private static final int TRIES = 20;
 
-  /** Makes one value of a type. */
+  /** Draws one value of a type. */
   private interface Source {
     Object from(Draw draw) throws Exception;
   }
@@ -134,7 +138,7 @@ final class AnyMethod {
     for (Class<?> type : List.of(Counters.class, DeviceMemory.class, FlowAction.class)) {
       addMethods(type, true);
     }
-    // The same for the same seed.
+    // The same seed must draw the same methods.
     methods.sort((one, other) -> one.toString().compareTo(other.toString()));
     names = methods.stream().map(AnyMethod::name).toList();
   }
@@ -148,7 +152,7 @@ final class AnyMethod {
         .forEach(methods::add);
   }
 
-  /** The names of all. */
+  /** Returns the names of all methods. */
   Set<String> names() {
     return new LinkedHashSet<>(names);
   }
@@ -157,7 +161,7 @@ final class AnyMethod {
     return method.getDeclaringClass().getSimpleName() + "." + method.getName();
   }
 
-  /** Calls the next one, or the next of those that were never called, for lack of an object. */
+  /** Calls the next method, or the next one that was never called, for lack of an object. */
   void call(Draw draw) throws Exception {
     int next = turn.getAndIncrement() % methods.size();
     Method method = methods.get(draw.yes() ? firstNotCalled(draw.objects.called, next) : next);
@@ -173,8 +177,8 @@ final class AnyMethod {
     } catch (InvocationTargetException thrown) {
       throw causeOf(thrown);
     }
-    if (result instanceof AutoCloseable made && makes(method)) {
-      made.close();
+    if (result instanceof AutoCloseable created && creates(method)) {
+      created.close();
     }
   }
 
@@ -187,8 +191,8 @@ final class AnyMethod {
     return from;
   }
 
-  /** As opposed to what tells of an object that there is. */
-  private static boolean makes(Method method) {
+  /** Returns whether a method creates an object, rather than returning an existing one. */
+  private static boolean creates(Method method) {
     return method.getName().matches("(allocate|create|import|open|reregister).*");
   }
 
@@ -200,13 +204,13 @@ final class AnyMethod {
     throw thrown;
   }
 
-  /** Arguments that can be made; most of those that cannot are of closed objects. */
+  /** Draws arguments, again if that fails, which is mostly because an object is closed. */
   private Object[] possible(Draw draw, Method method) throws Exception {
     for (int i = 1; i < TRIES; i++) {
       try {
         return arguments(draw, method, DEEP);
       } catch (IllegalArgumentException | IllegalStateException | Pool.NothingYet impossible) {
-        // Others are drawn.
+        // The next try draws others.
       }
     }
     return arguments(draw, method, DEEP);
@@ -230,11 +234,11 @@ final class AnyMethod {
       Collection<Object> several = several(draw, element, depth);
       return orNull(draw, of.getRawType() == Set.class ? new LinkedHashSet<>(several) : several);
     }
-    Class<?> wanted = (Class<?>) type;
-    if (wanted.isPrimitive()) {
-      return values.get(wanted).from(draw);
+    Class<?> expected = (Class<?>) type;
+    if (expected.isPrimitive()) {
+      return values.get(expected).from(draw);
     }
-    return orNull(draw, object(draw, wanted, depth));
+    return orNull(draw, object(draw, expected, depth));
   }
 
   private static Object orNull(Draw draw, Object value) {
@@ -245,22 +249,22 @@ final class AnyMethod {
     return value;
   }
 
-  private Object object(Draw draw, Class<?> wanted, int depth) throws Exception {
-    Source source = objects.containsKey(wanted) ? objects.get(wanted) : values.get(wanted);
+  private Object object(Draw draw, Class<?> expected, int depth) throws Exception {
+    Source source = objects.containsKey(expected) ? objects.get(expected) : values.get(expected);
     if (source != null) {
       return source.from(draw);
     }
-    if (wanted.isEnum()) {
-      return wanted.getEnumConstants()[draw.random.nextInt(wanted.getEnumConstants().length)];
+    if (expected.isEnum()) {
+      return expected.getEnumConstants()[draw.random.nextInt(expected.getEnumConstants().length)];
     }
-    if (wanted.isArray()) {
-      return array(draw, wanted.getComponentType(), depth);
+    if (expected.isArray()) {
+      return array(draw, expected.getComponentType(), depth);
     }
-    if (wanted.isSealed()) {
-      Class<?>[] permitted = wanted.getPermittedSubclasses();
+    if (expected.isSealed()) {
+      Class<?>[] permitted = expected.getPermittedSubclasses();
       return object(draw, permitted[draw.random.nextInt(permitted.length)], depth);
     }
-    return depth == 0 ? null : make(draw, wanted, depth - 1);
+    return depth == 0 ? null : make(draw, expected, depth - 1);
   }
 
   private List<Object> several(Draw draw, Type type, int depth) throws Exception {
@@ -279,21 +283,19 @@ final class AnyMethod {
     return array;
   }
 
-  /**
-   * By a constructor or a factory of the type; null where it has none, or the arguments are wrong.
-   */
-  private Object make(Draw draw, Class<?> wanted, int depth) throws Exception {
+  /** Creates an object with a constructor or a factory of its type; null if there is neither. */
+  private Object make(Draw draw, Class<?> expected, int depth) throws Exception {
     List<Executable> makers = new ArrayList<>();
-    for (Constructor<?> each : wanted.getConstructors()) {
+    for (Constructor<?> each : expected.getConstructors()) {
       makers.add(each);
     }
-    for (Method each : wanted.getMethods()) {
-      if (Modifier.isStatic(each.getModifiers()) && each.getReturnType() == wanted) {
+    for (Method each : expected.getMethods()) {
+      if (Modifier.isStatic(each.getModifiers()) && each.getReturnType() == expected) {
         makers.add(each);
       }
     }
-    // Objects of the device are not made on the way.
-    if (makers.isEmpty() || AutoCloseable.class.isAssignableFrom(wanted)) {
+    // Native objects are not created as arguments.
+    if (makers.isEmpty() || AutoCloseable.class.isAssignableFrom(expected)) {
       return null;
     }
     Executable maker = makers.get(draw.random.nextInt(makers.size()));

@@ -41,9 +41,9 @@ import org.rdma4j.verbs.address.QueuePairAddress;
 import org.rdma4j.verbs.address.StaticRate;
 import org.rdma4j.verbs.attribute.Mtu;
 
-/** What a thread draws the objects and the arguments of its calls from. */
+/** Draws the objects and the arguments of the calls of one thread. */
 final class Draw {
-  /** The objects of all threads. */
+  /** The objects that all threads share. */
   static final class Objects {
     final String deviceName;
     final Gid gid;
@@ -65,15 +65,15 @@ final class Draw {
 
     final Pool<Endpoint> endpoints = new Pool<>(4);
 
-    /** The methods that were called by chance alone. */
+    /** The methods that {@link AnyMethod} has called. */
     final Set<String> called = ConcurrentHashMap.newKeySet();
 
-    /** What each thread has. */
+    /** The draws of all threads. */
     final Pool<Draw> draws = new Pool<>(8);
 
     Objects(RdmaDevice device) {
       deviceName = device.info().name();
-      // Not any one: another test may have added an address that is soon gone.
+      // Not just any GID: another test may have added an address that it will remove soon.
       gidIndex = Loopback.gidIndex(device);
       gid = device.gid(1, gidIndex);
     }
@@ -94,7 +94,7 @@ final class Draw {
   /** Whether a null was among the arguments of the call. */
   boolean gaveNull;
 
-  /** The calls made in what counts as one. */
+  /** The number of calls within one operation, beyond the first. */
   int alsoMade;
 
   Draw(Objects objects, Random random) throws Exception {
@@ -115,7 +115,7 @@ final class Draw {
     return any(ownerOfRequests().ownCompletions);
   }
 
-  /** Those of another thread are refused. */
+  /** Returns this, or sometimes the draw of another thread, whose requests must be refused. */
   private Draw ownerOfRequests() {
     return oneIn(8) ? any(objects.draws) : this;
   }
@@ -128,7 +128,7 @@ final class Draw {
     pool.add(random, object);
   }
 
-  /** That most often, else any number. */
+  /** Returns the usual value most of the time, otherwise any number. */
   int mostly(int usual) {
     return oneIn(SELDOM) ? number() : usual;
   }
@@ -137,17 +137,17 @@ final class Draw {
     return random.nextInt(times) == 0;
   }
 
-  /** Of no meaning, small and large. */
+  /** Returns any number, small or large. */
   int number() {
     return oneIn(4) ? random.nextInt() : NUMBERS[random.nextInt(NUMBERS.length)];
   }
 
-  /** 1 to 16. */
+  /** Returns a number from 1 to 16. */
   int few() {
     return 1 + random.nextInt(16);
   }
 
-  /** A length or an offset, most often within what there is. */
+  /** Returns a length or an offset, which is within the memory most of the time. */
   long bytes() {
     return oneIn(SELDOM) ? (long) number() * few() : random.nextInt(4096);
   }
@@ -190,7 +190,7 @@ final class Draw {
     return oneIn(4) ? access() : new AccessFlag[] {AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE};
   }
 
-  /** Lengths that can be registered are short; those that cannot must be refused. */
+  /** Returns a short length that can be registered, or one that must be refused. */
   long regionBytes() {
     return switch (random.nextInt(20)) {
       case 0 -> number() & Long.MIN_VALUE;
@@ -253,7 +253,7 @@ final class Draw {
         : new SendOperation[] {SendOperation.SEND, SendOperation.SEND_WITH_IMMEDIATE};
   }
 
-  /** One that is allowed is small, lest a queue take all the memory. */
+  /** Returns a depth. A valid one is small, so that queues do not use all the memory. */
   int depth() {
     return oneIn(SELDOM) ? number() | Integer.MIN_VALUE : 16;
   }

@@ -23,12 +23,12 @@ import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.RdmaDevice;
 
 /**
- * A program that makes random calls, right and wrong ones, on objects in any state, in several
- * threads. It ends with status 0 where each call that failed threw what is documented, and nothing
- * is left behind.
+ * A program that makes random calls, valid and invalid ones, on objects in any state, in several
+ * threads. It exits with status 0 if each failed call threw a documented exception, and no resource
+ * is left.
  */
 final class Misuse {
-  /** What wrong calls are documented to throw. */
+  /** The exceptions that invalid calls are documented to throw. */
   private static final List<Class<? extends Exception>> DOCUMENTED =
       List.of(
           IllegalArgumentException.class,
@@ -39,7 +39,7 @@ final class Misuse {
           IOException.class,
           TimeoutException.class);
 
-  /** So many calls include each method. */
+  /** A run with at least this number of calls calls each method. */
   private static final int ENOUGH = 100_000;
 
   private final long seed;
@@ -51,7 +51,7 @@ final class Misuse {
   private final Map<String, AtomicInteger> refused = new ConcurrentSkipListMap<>();
   private final Map<Thread, String> current = new ConcurrentHashMap<>();
 
-  /** Calls from a thread that is not the caller's. */
+  /** Makes calls from another thread. */
   private final ExecutorService elsewhere = Executors.newSingleThreadExecutor();
 
   private Misuse(long seed, int calls, Draw.Objects objects) {
@@ -60,7 +60,7 @@ final class Misuse {
     this.objects = objects;
   }
 
-  /** Arguments: the seed, how many calls, in how many threads. */
+  /** Arguments: the seed, the number of calls, the number of threads. */
   public static void main(String[] arguments) {
     int status = 1;
     try {
@@ -72,7 +72,7 @@ final class Misuse {
     } catch (Throwable failure) {
       failure.printStackTrace(System.out);
     }
-    // Whatever hangs.
+    // Ends the program even if other threads hang.
     Runtime.getRuntime().halt(status);
   }
 
@@ -80,7 +80,7 @@ final class Misuse {
     System.out.printf("seed %d, %d calls, %d threads%n", seed, calls, threads);
     try (RdmaDevice device = RdmaDevice.open(RdmaDevice.list().getFirst().name());
         ProtectionDomain domain = device.allocateProtectionDomain()) {
-      // The JDK keeps one from the first socket on.
+      // The JDK keeps a file descriptor open from the first socket on.
       new ServerSocket(0).close();
       Resources before = Resources.now();
       long begun = System.nanoTime();
@@ -93,7 +93,7 @@ final class Misuse {
     }
   }
 
-  /** After which so many calls hang, also in a guest. */
+  /** Returns the time after which the calls must have hung, even in a guest. */
   static Duration limit(int calls) {
     return Duration.ofMinutes(2).plusMillis(10L * calls);
   }
@@ -125,7 +125,7 @@ final class Misuse {
     List<String> never = new ArrayList<>(operations.names());
     never.removeAll(succeeded.keySet());
     System.out.println("never succeeded: " + never);
-    // A device lacks some; where it is more, the calls were no test of anything.
+    // A device does not support some operations. If more fail, this run tested nothing.
     if (never.size() > operations.names().size() / 2) {
       throw new AssertionError("too little succeeded");
     }
@@ -162,7 +162,10 @@ final class Misuse {
     return null;
   }
 
-  /** A large run goes on until it has called each method, or is twice as long. */
+  /**
+   * Returns whether to stop: a long run continues, up to twice its length, until it has called each
+   * method.
+   */
   private boolean isEnough() {
     int now = made.get();
     return now >= calls

@@ -13,10 +13,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Whatever is called in whatever order, the JVM lives: 200 000 calls, half of them from one thread
- * and half from four. Calls with the seed that a failure tells, {@code -Dorg.rdma4j.misuse.seed=},
- * are the same in one thread, but for what the device does meanwhile. {@code
- * -Dorg.rdma4j.misuse.calls=} makes it more or fewer for each.
+ * No order of calls crashes the JVM: 200 000 random calls, half of them from one thread and half
+ * from four. A failure reports its seed. With {@code -Dorg.rdma4j.misuse.seed=} and one thread, a
+ * run repeats the same calls, except for what the device does meanwhile. {@code
+ * -Dorg.rdma4j.misuse.calls=} sets the number of calls of each half.
  */
 @Tag("device")
 @Tag("slow")

@@ -32,9 +32,9 @@ import org.rdma4j.verbs.SendOperation;
 import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.SharedReceiveQueue;
 
-/** The calls that there are, each by a name and with how often it is made. */
+/** The calls, each with a name and a weight that says how often it is made. */
 final class Operations {
-  /** A call, with whatever arguments are drawn. */
+  /** A call with random arguments. */
   interface Call {
     void make(Draw draw) throws Exception;
   }
@@ -73,14 +73,14 @@ final class Operations {
     return byWeight.values().stream().map(Operation::name).toList();
   }
 
-  /** Those of {@link AnyMethod} that were not called. */
+  /** Returns the methods of {@link AnyMethod} that were not called. */
   Set<String> notCalled(Set<String> called) {
     Set<String> names = anyMethod.names();
     names.removeAll(called);
     return names;
   }
 
-  /** What is called on the way of the data, and costs little. */
+  /** Adds a call of the data path, which costs little. */
   private void often(int weight, String name, Call call) {
     rarely(40 * weight, name, call);
   }
@@ -89,7 +89,7 @@ final class Operations {
     rarely(10 * weight, name, call);
   }
 
-  /** What closes many others: by itself, or since it takes the place of one. */
+  /** Adds a call that closes many objects: by itself, or because it replaces one in a pool. */
   private void rarely(int weight, String name, Call call) {
     weights += weight;
     byWeight.put(weights, new Operation(name, call));
@@ -429,7 +429,7 @@ final class Operations {
     add(20, "QueuePair.modify", d -> d.any(d.objects.queuePairs).modify(d.change()));
   }
 
-  /** Both ways, from the start. */
+  /** Connects two queue pairs in both directions, after a reset. */
   private static void connect(Draw d) {
     QueuePair one = d.any(d.objects.queuePairs);
     QueuePair other = d.any(d.objects.queuePairs);
@@ -511,7 +511,7 @@ final class Operations {
     often(300, "SendRequests, a chain", this::chain);
   }
 
-  /** A call that describes the request that was begun last. */
+  /** A call that describes the request that was added last. */
   private interface Description {
     void of(SendRequests sends, Draw draw);
   }
@@ -531,7 +531,7 @@ final class Operations {
         try {
           descriptions.get(d.random.nextInt(descriptions.size())).of(sends, d);
         } catch (IllegalArgumentException | IllegalStateException | IndexOutOfBoundsException no) {
-          // The request stays what it was.
+          // The request does not change.
         }
       }
     }
@@ -547,7 +547,10 @@ final class Operations {
     return d.oneIn(8) ? d.bytes() : region(d).remoteAddress();
   }
 
-  /** Not that of a window of type 2: the kernel's soft-RoCE dies where such a one is not bound. */
+  /**
+   * Returns a key, but not one of a window of type 2: soft-RoCE crashes the kernel if it is not
+   * bound.
+   */
   private static int invalidated(Draw d) {
     MemoryWindow window = d.any(d.objects.windows);
     return window.type() == MemoryWindowType.TYPE_1 && d.yes()
@@ -582,7 +585,7 @@ final class Operations {
     often(200, "Completions.poll", d -> d.completions().poll());
     often(20, "Completions.release", d -> d.completions().release());
     often(20, "Completions.requireSuccess", d -> d.completions().requireSuccess(d.mostly(0)));
-    often(20, "Completions, what it tells", d -> read(d, d.completions(), d.mostly(0)));
+    often(20, "Completions, all fields", d -> read(d, d.completions(), d.mostly(0)));
     often(5, "Completions.timestamp", d -> d.completions().timestamp(d.mostly(0)));
   }
 

@@ -4,11 +4,11 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Objects of one type, open and closed ones, for all threads. A new one takes the place of another,
- * which is closed.
+ * Objects of one type, open and closed ones, that all threads share. A new object replaces another,
+ * which is then closed.
  */
 final class Pool<T> {
-  /** There is nothing to make a call on yet. */
+  /** There is no object yet. */
   static final class NothingYet extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -23,7 +23,7 @@ final class Pool<T> {
     places = new AtomicReferenceArray<>(size);
   }
 
-  /** Some more often than others, so that objects meet that belong together. */
+  /** Returns any object, some more often than others, so that related objects are used together. */
   T any(Random random) {
     T object = places.get(random.nextInt(1 + random.nextInt(places.length())));
     if (object == null) {

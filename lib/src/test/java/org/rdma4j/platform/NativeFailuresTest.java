@@ -16,7 +16,7 @@ import org.rdma4j.verbs.attribute.Guid;
 import org.rdma4j.verbs.attribute.NodeType;
 import org.rdma4j.verbs.attribute.TransportType;
 
-/** What a failed call is thrown as. */
+/** Failed calls throw the right exceptions. */
 final class NativeFailuresTest {
   private static final int EINVAL = 22;
   private static final int ENOSYS = 38;
@@ -28,7 +28,7 @@ final class NativeFailuresTest {
 
   @ParameterizedTest
   @ValueSource(ints = {ENOSYS, EOPNOTSUPP})
-  void whatTheDeviceLacksNamesCallAndDevice(int errno) {
+  void anUnsupportedCallNamesCallAndDevice(int errno) {
     RdmaException thrown = NativeFailures.failure(DEVICE.name(), "ibv_open_xrcd", errno);
     assertThat(thrown)
         .isInstanceOf(UnsupportedByDeviceException.class)
@@ -62,7 +62,7 @@ final class NativeFailuresTest {
   }
 
   @Test
-  void otherFailuresAreNotTakenForWantOfSupport() {
+  void otherFailuresAreNotReportedAsMissingSupport() {
     assertThat(NativeFailures.failure(DEVICE.name(), "ibv_modify_cq", EINVAL))
         .isExactlyInstanceOf(RdmaException.class);
   }

@@ -19,7 +19,7 @@ import org.rdma4j.verbs.HugePages;
 
 final class PageMemoryTest {
   @Property(tries = 200)
-  void memoryIsPageAlignedZeroedAndOfTheLengthAskedFor(
+  void memoryIsPageAlignedZeroedAndHasTheRequestedLength(
       @ForAll @LongRange(min = 1, max = 100_000) long bytes) {
     try (PageMemory memory = PageMemory.allocate(bytes)) {
       MemorySegment segment = memory.segment();
@@ -39,14 +39,14 @@ final class PageMemoryTest {
   }
 
   @Test
-  void whatTheAddressSpaceCannotHoldIsRefusedWithTheErrno() {
+  void lengthsBeyondTheAddressSpaceAreRefusedWithTheErrno() {
     assertThatThrownBy(() -> PageMemory.allocate(1L << 60))
         .isInstanceOfSatisfying(
             RdmaException.class, thrown -> assertThat(thrown.errnoName()).isEqualTo("ENOMEM"));
   }
 
   @Test
-  void closeGivesThePagesBackAtOnceAndLeavesViewsHarmless() throws IOException {
+  void closeReturnsThePagesAtOnceAndLeavesViewsHarmless() throws IOException {
     long bytes = 64L << 20;
     PageMemory memory = PageMemory.allocate(bytes);
     MemorySegment view = memory.segment();
@@ -69,7 +69,7 @@ final class PageMemoryTest {
   }
 
   @Property(tries = 10)
-  void hugePagesThatAreNotThereAreRefusedWithWhatSetsThemAside(@ForAll HugePages pages) {
+  void missingHugePagesAreRefusedWithAdviceHowToReserveThem(@ForAll HugePages pages) {
     assertThatThrownBy(() -> PageMemory.allocateHuge(1L << 45, pages.pageSize()))
         .isInstanceOf(RdmaException.class)
         .hasMessageContaining("vm.nr_hugepages")

@@ -34,9 +34,12 @@ import org.rdma4j.verbs.attribute.ReceiveSideScalingCapabilities;
 import org.rdma4j.verbs.attribute.SegmentationOffloadCapabilities;
 import org.rdma4j.verbs.attribute.TagMatchingCapabilities;
 
-/** Each group of capabilities is read from its fields, of which no software device fills many. */
+/**
+ * Each group of capabilities is read from its fields. No software device sets many of them, so the
+ * test sets them.
+ */
 final class ExtendedDeviceAttributesTest {
-  /** An unsigned value beyond the int range. */
+  /** An unsigned value outside the range of int. */
   private static final int HUGE = 0xF0000001;
 
   private static final long HUGE_AS_LONG = 0xF0000001L;
@@ -54,7 +57,7 @@ final class ExtendedDeviceAttributesTest {
   }
 
   @Test
-  void zerosAreADeviceThatCanNothing() {
+  void aDeviceOfZerosHasNoCapabilities() {
     ExtendedDeviceAttributes none = read();
     assertThat(none.capabilities()).isEmpty();
     assertThat(none.rawPacket()).isEmpty();
@@ -67,7 +70,7 @@ final class ExtendedDeviceAttributesTest {
   }
 
   @Test
-  void onDemandPagingIsToldByTransport() {
+  void onDemandPagingIsReadForEachTransport() {
     MemorySegment caps = ibv_device_attr_ex.odp_caps(struct);
     MemorySegment transports = ibv_odp_caps.per_transport_caps(caps);
     ibv_odp_caps.general_caps(caps, rdma_h.IBV_ODP_SUPPORT());

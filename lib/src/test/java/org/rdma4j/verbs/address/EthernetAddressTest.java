@@ -22,13 +22,13 @@ final class EthernetAddressTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "02:00:5e:10:00", "02:00:5e:10:00:ff:00", "02005e1000ff", "x"})
-  void textThatIsNoneIsRefused(String text) {
+  void textThatIsNotAnAddressIsRefused(String text) {
     assertThatThrownBy(() -> EthernetAddress.of(text)).isInstanceOf(IllegalArgumentException.class);
   }
 
   @ParameterizedTest
   @ValueSource(longs = {-1, 1L << 48})
-  void aNumberOfOtherThanSixBytesIsRefused(long value) {
+  void aNumberThatDoesNotFitIntoSixBytesIsRefused(long value) {
     assertThatThrownBy(() -> new EthernetAddress(value))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("0x" + Long.toHexString(value));

@@ -10,10 +10,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.platform.NativeLibraries;
 
-/** The numbers of each rate are those that libibverbs gives it. */
+/** The numbers of each rate are the same as in libibverbs. */
 final class StaticRateTest {
   private static final int NONE = -1;
-  private static final int NOBODYS = 7;
+  private static final int UNUSED = 7;
 
   @BeforeAll
   static void load() {
@@ -35,9 +35,9 @@ final class StaticRateTest {
   }
 
   @Test
-  void aNumberOfNoRateFindsNone() {
-    assertThat(StaticRate.ofMegabits(NOBODYS)).isEqualTo(Optional.empty());
-    assertThat(StaticRate.ofMultiplier(NOBODYS)).isEqualTo(Optional.empty());
+  void numbersWithoutARateAreNotFound() {
+    assertThat(StaticRate.ofMegabits(UNUSED)).isEqualTo(Optional.empty());
+    assertThat(StaticRate.ofMultiplier(UNUSED)).isEqualTo(Optional.empty());
     assertThat(StaticRate.ofMegabits(NONE)).isEqualTo(Optional.empty());
     assertThat(StaticRate.ofMultiplier(NONE)).isEqualTo(Optional.empty());
   }

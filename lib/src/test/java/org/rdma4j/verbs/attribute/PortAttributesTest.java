@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.rdma4j.bindings.generated.ibv_port_attr;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** What the flags of a port mean. */
+/** The flags of a port are read as capabilities. */
 final class PortAttributesTest {
   private final Arena arena = Arena.ofConfined();
   private final MemorySegment struct = ibv_port_attr.allocate(arena);
@@ -27,7 +27,7 @@ final class PortAttributesTest {
   }
 
   @Test
-  void eachFlagIsItsCapability() {
+  void eachFlagIsReadAsItsCapability() {
     for (PortCapability capability : PortCapability.values()) {
       ibv_port_attr.port_cap_flags(struct, capability.value());
       assertThat(PortAttributes.read(struct).capabilities()).containsExactly(capability);
@@ -39,7 +39,7 @@ final class PortAttributesTest {
   }
 
   @Test
-  void aPortOfZerosCanNothing() {
+  void aPortOfZerosHasNoCapabilities() {
     PortAttributes port = PortAttributes.read(struct);
     assertThat(port.capabilities()).isEmpty();
     assertThat(port.capabilities2()).isEmpty();
@@ -47,7 +47,7 @@ final class PortAttributesTest {
   }
 
   @Test
-  void aFlagTellsWhetherPathsNeedAGid() {
+  void aFlagSaysWhetherPathsNeedAGid() {
     ibv_port_attr.flags(struct, (byte) rdma_h.IBV_QPF_GRH_REQUIRED());
     assertThat(PortAttributes.read(struct).globalRouteRequired()).isTrue();
   }
