@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.rdma4j.cm.CmDevices;
 import org.rdma4j.verbs.RdmaDevice;
 
-/** A device that a test adds, soft-RoCE over a network interface, and removes in the end. */
+/** A soft-RoCE device over a network interface, which a test adds and finally removes. */
 public final class AddedDevice {
   private static final int TIMES = 600;
 
@@ -22,31 +22,31 @@ public final class AddedDevice {
     this.name = name;
   }
 
-  /** Over an interface that is up. */
+  /** Adds a device over an interface that is up. */
   public static AddedDevice over(String networkInterface) throws Exception {
     String name = "rxe_" + networkInterface;
     Command.output("rdma", "link", "add", name, "type", "rxe", "netdev", networkInterface);
     return new AddedDevice(name);
   }
 
-  /** Begins to remove it, which is over only when nobody has it open any more. */
+  /** Begins to remove the device. The removal ends when nobody has it open any more. */
   public void remove() throws IOException {
-    // The connection manager does not list it once it goes.
+    // The connection manager no longer lists a device that is being removed.
     opened.addAll(listed());
     removal =
         Optional.of(
             new ProcessBuilder("rdma", "link", "delete", name).redirectErrorStream(true).start());
   }
 
-  /** Waits until it is gone, which this begins where that was not done before. */
+  /** Waits until the device is removed. Begins the removal if that was not done before. */
   public void awaitRemoval() throws Exception {
     if (removal.isEmpty()) {
       remove();
     }
     Process removing = removal.orElseThrow();
     opened.forEach(RdmaDevice::close);
-    // librdmacm lets go of a device only when it lists them after the kernel has begun to remove
-    // it.
+    // librdmacm closes a device only when it lists the devices after the kernel has begun the
+    // removal.
     for (int i = 0; i < TIMES && !removing.waitFor(100, TimeUnit.MILLISECONDS); i++) {
       listed().forEach(RdmaDevice::close);
     }

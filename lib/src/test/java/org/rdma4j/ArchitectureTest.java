@@ -26,11 +26,11 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** The shape of the library, as docs/architecture.md draws it. */
+/** The packages of the library and their dependencies, as docs/architecture.md describes them. */
 final class ArchitectureTest {
   private static final String ROOT = "org.rdma4j";
 
-  /** What each package of the library may import of the others. */
+  /** Maps each package of the library to those that it may import. */
   private static final Map<String, Set<String>> MAY_IMPORT = new TreeMap<>();
 
   static {

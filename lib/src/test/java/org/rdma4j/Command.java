@@ -6,11 +6,11 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
-/** A program that a test asks, such as the compiler. */
+/** Runs programs for tests, such as the compiler. */
 public final class Command {
   private Command() {}
 
-  /** What it prints, both streams, once it has ended with status 0. */
+  /** Runs a program that must end with status 0, and returns what it prints on both streams. */
   public static String output(String... command) throws IOException, InterruptedException {
     return output(new ProcessBuilder(command));
   }

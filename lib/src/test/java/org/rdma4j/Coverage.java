@@ -18,12 +18,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A document that maps C's functions, and the tests of rdma-core, to methods and tests of ours.
+ * A document that maps the functions of a C header, and the tests of rdma-core, to our methods and
+ * tests.
  *
  * @param document the file, in Markdown
  * @param header the C header, such as {@code infiniband/verbs.h}
- * @param function what a function of it looks like where it is declared, the name in a group
- * @param min how many functions it has at least
+ * @param function the pattern of a function's declaration, with the name as its group
+ * @param min the minimum number of functions in the header
  */
 record Coverage(Path document, String header, Pattern function, int min) {
   private static final String FUNCTIONS = "## Functions";
@@ -46,7 +47,7 @@ record Coverage(Path document, String header, Pattern function, int min) {
           "org.rdma4j.verbs.address",
           "org.rdma4j.verbs.attribute");
 
-  /** The functions of the header that have no row. */
+  /** Returns the functions of the header that have no row. */
   Set<String> missing(Path directory) throws IOException, InterruptedException {
     Set<String> missing = functions(directory);
     assertThat(missing).hasSizeGreaterThanOrEqualTo(min);
@@ -56,7 +57,7 @@ record Coverage(Path document, String header, Pattern function, int min) {
     return missing;
   }
 
-  /** Checks that each row tells a method and a test, or why there is none. */
+  /** Checks that each row names a method and a test, or the reason why there is none. */
   void checkRows() throws IOException {
     for (List<String> row : rows(FUNCTIONS, 3)) {
       assertThat(row.get(1)).as(row.get(0)).matches(OURS);
@@ -67,14 +68,14 @@ record Coverage(Path document, String header, Pattern function, int min) {
     }
   }
 
-  /** The methods that are named and do not exist. */
+  /** Returns the methods that the document names but that do not exist. */
   Set<String> unknownMethods() throws IOException {
     List<String> cells = new ArrayList<>();
     rows(FUNCTIONS, 3).forEach(row -> cells.add(row.get(1)));
     return unknown(cells, method -> Modifier.isPublic(method.getModifiers()));
   }
 
-  /** The tests that are named and do not exist. */
+  /** Returns the tests that the document names but that do not exist. */
   Set<String> unknownTests() throws IOException {
     List<String> cells = new ArrayList<>();
     rows(FUNCTIONS, 3).forEach(row -> cells.add(row.get(2)));
@@ -86,7 +87,10 @@ record Coverage(Path document, String header, Pattern function, int min) {
     return unknown(cells, method -> method.getAnnotations().length > 0);
   }
 
-  /** What is followed by a parenthesis outside of all braces: declarations, inline definitions. */
+  /**
+   * Returns the functions of the header: the names before a parenthesis outside of all braces,
+   * which are those of declarations and of inline definitions.
+   */
   private Set<String> functions(Path directory) throws IOException, InterruptedException {
     Path output = directory.resolve("header.i");
     Path source =
@@ -114,7 +118,7 @@ record Coverage(Path document, String header, Pattern function, int min) {
     return names;
   }
 
-  /** The cells of each row of the table below a heading. */
+  /** Returns the cells of each row of the table below a heading. */
   private List<List<String>> rows(String heading, int columns) throws IOException {
     List<List<String>> rows = new ArrayList<>();
     boolean below = false;
@@ -139,15 +143,15 @@ record Coverage(Path document, String header, Pattern function, int min) {
     return CODE.matcher(cell).results().map(result -> result.group(1)).toList();
   }
 
-  /** Those of the names of methods in the cells that no such method has. */
-  private static Set<String> unknown(List<String> cells, Predicate<Method> wanted) {
+  /** Returns the names in the cells for which there is no such method. */
+  private static Set<String> unknown(List<String> cells, Predicate<Method> accepted) {
     Set<String> unknown = new TreeSet<>();
     int found = 0;
     for (String cell : cells) {
       for (String name : code(cell)) {
         Matcher matcher = METHOD.matcher(name);
         boolean isMethod = matcher.matches();
-        if (isMethod && exists(matcher.group(1), matcher.group(2), wanted)) {
+        if (isMethod && exists(matcher.group(1), matcher.group(2), accepted)) {
           found++;
         } else if (isMethod || cell.startsWith("`")) {
           unknown.add(name);
@@ -158,12 +162,12 @@ record Coverage(Path document, String header, Pattern function, int min) {
     return unknown;
   }
 
-  private static boolean exists(String type, String name, Predicate<Method> wanted) {
+  private static boolean exists(String type, String name, Predicate<Method> accepted) {
     String binaryName = type.substring(0, type.length() - 1).replace('.', '$');
     return PACKAGES.stream()
         .flatMap(of -> find(of + "." + binaryName).stream())
         .flatMap(found -> List.of(found.getDeclaredMethods()).stream())
-        .anyMatch(method -> method.getName().equals(name) && wanted.test(method));
+        .anyMatch(method -> method.getName().equals(name) && accepted.test(method));
   }
 
   private static Optional<Class<?>> find(String name) {

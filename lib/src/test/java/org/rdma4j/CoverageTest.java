@@ -10,7 +10,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 
 /**
- * The documents of docs/ name every function of C's headers, and only methods and tests there are.
+ * The coverage documents in docs/ name every function of the C headers, and only methods and tests
+ * that exist.
  */
 final class CoverageTest {
   static final List<Coverage> DOCUMENTS =
@@ -34,7 +35,7 @@ final class CoverageTest {
 
   @ParameterizedTest
   @FieldSource("DOCUMENTS")
-  void everyRowTellsAMethodOrWhyThereIsNone(Coverage coverage) throws Exception {
+  void everyRowNamesAMethodOrTheReasonForNone(Coverage coverage) throws Exception {
     coverage.checkRows();
   }
 

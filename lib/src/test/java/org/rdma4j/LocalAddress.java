@@ -6,13 +6,13 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import org.rdma4j.cm.CmDevices;
 
-/** Where tests connect to. */
+/** The address that tests connect to. */
 public final class LocalAddress {
   private static final String MAPPED = "::ffff:";
 
   private LocalAddress() {}
 
-  /** An IPv4 address of an RDMA device of this machine, which is in its GID table. */
+  /** Returns an IPv4 address of an RDMA device of this machine, from its GID table. */
   public static InetAddress ipv4() {
     for (var device : CmDevices.list()) {
       for (var entry : device.gids()) {

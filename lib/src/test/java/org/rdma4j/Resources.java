@@ -13,20 +13,21 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What this process holds of the operating system.
+ * The resources of the operating system that this process holds.
  *
- * @param descriptors what each open descriptor leads to
- * @param objects the kind of each RDMA object that the kernel has for this process
+ * @param descriptors the target of each open file descriptor
+ * @param objects the kind of each RDMA object that the kernel keeps for this process
  */
 public record Resources(List<String> descriptors, List<String> objects) {
   private static final Pattern OWNER = Pattern.compile(" pid (\\d+) ");
 
   /**
-   * What it holds now. The kernel knows objects by the thread that opened their device, which must
-   * still be there; one protection domain must be open, to show that this works.
+   * Returns what this process holds now. The kernel assigns objects to the thread that opened their
+   * device, so that thread must still exist. One protection domain must be open, which shows that
+   * the objects are found.
    */
   public static Resources now() throws IOException, InterruptedException {
-    // What the virtual machine opens for good, in its time, is not held by what is tested.
+    // Has the JVM open now the files that it would otherwise open during the test, and keep open.
     openDescriptors();
     ClassLoader.getSystemResource("in no file of the class path");
     return new Resources(openDescriptors(), kernelObjects());
@@ -37,8 +38,8 @@ public record Resources(List<String> descriptors, List<String> objects) {
     for (String descriptor : list("/proc/self/fd")) {
       try {
         targets.add(Files.readSymbolicLink(Path.of("/proc/self/fd", descriptor)).toString());
-      } catch (NoSuchFileException gone) {
-        assertThat(targets).as("besides that of the listing").isNotEmpty();
+      } catch (NoSuchFileException closed) {
+        assertThat(targets).as("descriptors besides that of the listing").isNotEmpty();
       }
     }
     targets.sort(null);

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.Command;
 import org.rdma4j.verbs.address.GidEntry;
 
-/** The events of a device that soft-RoCE raises, and the ends of waiting for them. */
+/** The asynchronous events that soft-RoCE raises, and how a wait for them ends. */
 @Tag("device")
 @Timeout(120)
 final class AsyncEventsTest {
@@ -56,21 +56,21 @@ final class AsyncEventsTest {
   }
 
   @Test
-  void anEventThatIsNotReadKeepsNoQueueFromClosing() throws InterruptedException {
+  void anUnreadEventDoesNotKeepItsQueueFromClosing() throws InterruptedException {
     CompletionQueue tooShort = overrun();
     tooShort.close();
     assertThat(device.awaitAsyncEvent(Duration.ofMillis(100))).isNotPresent();
   }
 
   @Test
-  void anEventThatWasReadKeepsNoQueueFromClosing() throws InterruptedException {
+  void aReadEventDoesNotKeepItsQueueFromClosing() throws InterruptedException {
     CompletionQueue tooShort = overrun();
     await(AsyncEvent.OfCompletionQueue.class::isInstance);
     tooShort.close();
     assertThatThrownBy(tooShort::handle).isInstanceOf(IllegalStateException.class);
   }
 
-  /** A queue of one entry, with as many completions as a page of entries does not hold. */
+  /** Returns a short completion queue that has more completions than a page of entries can hold. */
   private CompletionQueue overrun() {
     CompletionQueue tooShort = device.createCompletionQueue(1);
     QueuePair queuePair =
@@ -131,14 +131,14 @@ final class AsyncEventsTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aWaitEndsAtItsTimeout(boolean virtual) throws Exception {
-    long begun = System.nanoTime();
+    long started = System.nanoTime();
     FutureTask<Optional<AsyncEvent>> waiting = start(virtual, Duration.ofMillis(200));
     assertThat(waiting.get(60, TimeUnit.SECONDS)).isEmpty();
-    assertThat(System.nanoTime() - begun).isGreaterThanOrEqualTo(200_000_000);
+    assertThat(System.nanoTime() - started).isGreaterThanOrEqualTo(200_000_000);
   }
 
   @Test
-  void aLookDoesNotWait() throws InterruptedException {
+  void aTimeoutOfZeroDoesNotWait() throws InterruptedException {
     assertThat(device.awaitAsyncEvent(Duration.ZERO)).isEmpty();
   }
 
@@ -175,7 +175,7 @@ final class AsyncEventsTest {
   }
 
   @Test
-  void aClosedDeviceIsNotWaitedFor() {
+  void aWaitOnAClosedDeviceIsRefused() {
     device.close();
     assertThatThrownBy(() -> device.awaitAsyncEvent(LONG))
         .isInstanceOf(IllegalStateException.class);

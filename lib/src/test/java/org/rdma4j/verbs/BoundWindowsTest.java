@@ -21,7 +21,7 @@ final class BoundWindowsTest {
   private MemoryRegion region;
   private MemoryWindow window;
 
-  /** Side b opens a window of its region; side a uses it. */
+  /** Connects the sides: b binds a window to its region, and a writes through the window. */
   private void connect(boolean extended) {
     loopback =
         Loopback.connected(
@@ -56,14 +56,14 @@ final class BoundWindowsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void aBoundWindowOpensItsPart(boolean extended) {
+  void aPeerWritesThroughABoundWindow(boolean extended) {
     connect(extended);
     bind();
     assertThat(write(window.remoteKey())).isEqualTo(CompletionStatus.SUCCESS);
     assertThat(region.segment().get(JAVA_LONG, 64)).isEqualTo(99);
   }
 
-  private void shut() {
+  private void invalidate() {
     loopback.b.sends.add(3).invalidate(window.remoteKey()).signaled();
     loopback.b.sends.post();
     loopback.b.await(1);
@@ -71,16 +71,16 @@ final class BoundWindowsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void anInvalidatedWindowIsShut(boolean extended) {
+  void anInvalidatedWindowRefusesThePeer(boolean extended) {
     connect(extended);
     bind();
-    shut();
+    invalidate();
     assertThat(write(window.remoteKey())).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void aWindowThatOpensReadingTakesNoWrites(boolean extended) {
+  void aWindowForReadingRefusesWrites(boolean extended) {
     connect(extended);
     bind(AccessFlag.REMOTE_READ);
     assertThat(write(window.remoteKey())).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
@@ -88,21 +88,22 @@ final class BoundWindowsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void thePeerCanShutIt(boolean extended) {
+  void thePeerCanInvalidateAWindow(boolean extended) {
     connect(extended);
     bind();
     loopback.b.receive(5, 0, 64);
     loopback.a.sends.add(4).sendWithInvalidate(window.remoteKey()).signaled();
     loopback.a.sends.post();
     loopback.b.await(1);
-    // Not the flag: that of soft-RoCE's kernel is another bit than libibverbs has for it.
+    // The flag of the completion is not checked: the kernel's soft-RoCE sets another bit than the
+    // one that libibverbs defines.
     assertThat(loopback.b.completions.invalidatedKey(0)).isEqualTo(window.remoteKey());
     loopback.a.await(1);
     assertThat(write(window.remoteKey())).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
   }
 
   @Test
-  void eachBindGivesItAnotherKey() {
+  void eachBindChangesTheKey() {
     connect(false);
     int before = window.remoteKey();
     bind();
@@ -110,7 +111,7 @@ final class BoundWindowsTest {
   }
 
   @Test
-  void aClosedWindowIsShut() {
+  void aClosedWindowRefusesThePeer() {
     connect(false);
     bind();
     int bound = window.remoteKey();
@@ -119,7 +120,7 @@ final class BoundWindowsTest {
   }
 
   @Test
-  void closingTheQueuePairThatBoundItClosesIt() {
+  void closingTheQueuePairClosesTheWindowsItBound() {
     connect(false);
     bind();
     loopback.b.queuePair.close();
@@ -129,7 +130,7 @@ final class BoundWindowsTest {
   }
 
   @Test
-  void bindsThatAreDroppedChangeNothing() {
+  void droppedBindsChangeNothing() {
     connect(false);
     bind();
     int bound = window.remoteKey();
@@ -143,7 +144,7 @@ final class BoundWindowsTest {
   }
 
   @Test
-  void aBindOfAWindowThatWasClosedSinceIsNotPosted() {
+  void aBindOfAClosedWindowIsNotPosted() {
     connect(false);
     loopback.b.sends.add(1).bind(window, region.slice(0, 64), AccessFlag.REMOTE_READ);
     window.close();
@@ -153,7 +154,7 @@ final class BoundWindowsTest {
   }
 
   @Test
-  void aBindToARegionThatWasClosedSinceIsNotPosted() {
+  void aBindToAClosedRegionIsNotPosted() {
     connect(false);
     loopback.b.sends.add(1).bind(window, region.slice(0, 64), AccessFlag.REMOTE_READ);
     region.close();

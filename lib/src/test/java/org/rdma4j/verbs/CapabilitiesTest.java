@@ -28,7 +28,7 @@ import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.attribute.DeviceCapability;
 import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
 
-/** What is said that a device can do is what it does. */
+/** What a device is said to support is what it does. */
 @Tag("device")
 @Timeout(120)
 final class CapabilitiesTest {
@@ -89,9 +89,9 @@ final class CapabilitiesTest {
           "SRQ_RESIZE", DeviceCapability.RESIZE_SHARED_RECEIVE_QUEUE,
           "MEM_MGT_EXTENSIONS", DeviceCapability.MEMORY_MANAGEMENT_EXTENSIONS);
 
-  /** Each is called with arguments of zeros, which what refuses does not look at. */
+  /** Each operation is called with zeros; a function that refuses does not read its arguments. */
   @Test
-  void whatTheProviderLacksIsSaidToBeLacking() {
+  void operationsThatTheProviderRefusesAreNotSupported() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment context = device.handle();
       MemorySegment zeros = arena.allocate(MORE_THAN_ANY_STRUCT, 8);
@@ -132,7 +132,7 @@ final class CapabilitiesTest {
   }
 
   @Test
-  void whatSoftRoceHasIsSaidToBeThere() {
+  void operationsOfSoftRoceAreSupported() {
     assertThat(device.supports(DeviceOperation.ALLOCATE_MEMORY_WINDOW)).isTrue();
     assertThat(device.supports(DeviceOperation.BIND_MEMORY_WINDOW)).isTrue();
     assertThat(device.supports(DeviceOperation.CREATE_SHARED_RECEIVE_QUEUE)).isTrue();
@@ -142,7 +142,7 @@ final class CapabilitiesTest {
   }
 
   @Test
-  void whatSoftRoceLacksIsSaidToBeLacking() {
+  void operationsThatSoftRoceLacksAreNotSupported() {
     assertThat(device.supports(DeviceOperation.ALLOCATE_DEVICE_MEMORY)).isFalse();
     assertThat(device.supports(DeviceOperation.REREGISTER_MEMORY_REGION)).isFalse();
     assertThat(device.supports(DeviceOperation.PAGE_ON_DEMAND)).isFalse();
@@ -197,7 +197,7 @@ final class CapabilitiesTest {
   }
 
   @Test
-  void whatIsNoDeviceCannotBeImported() {
+  void aDescriptorThatIsNotADeviceCannotBeImported() {
     assertThatThrownBy(() -> RdmaDevice.importDevice(-1))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("commandFileDescriptor is -1");
@@ -225,7 +225,7 @@ final class CapabilitiesTest {
   }
 
   @Test
-  void forkNeedsNothingOrIsRefusedOnceADeviceIsOpen() {
+  void forkSupportIsNotNeededOrComesTooLateAfterADeviceWasOpened() {
     if (RdmaDevice.forkStatus() == ForkStatus.DISABLED) {
       assertThatThrownBy(RdmaDevice::initializeFork)
           .isInstanceOf(IllegalStateException.class)
@@ -236,7 +236,7 @@ final class CapabilitiesTest {
   }
 
   @Test
-  void aClosedDeviceTellsNothing() {
+  void aClosedDeviceRefusesQueries() {
     device.close();
     assertThatThrownBy(device::extendedAttributes).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(device::rawClock).isInstanceOf(IllegalStateException.class);

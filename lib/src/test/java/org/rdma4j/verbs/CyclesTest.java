@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rdma4j.Resources;
 
-/** Ten thousand times opened and closed, nothing is left: descriptors, objects in the kernel. */
+/** Opening and closing 10,000 objects leaves no file descriptor and no object in the kernel. */
 @Tag("device")
 @Tag("slow")
 @Timeout(300)

@@ -32,11 +32,11 @@ import org.rdma4j.verbs.attribute.PortAttributes;
 import org.rdma4j.verbs.attribute.PortState;
 import org.rdma4j.verbs.attribute.TransportType;
 
-/** What is said of a device is what sysfs and ibv_devinfo say. */
+/** The attributes of a device are those that sysfs and ibv_devinfo show. */
 @Tag("device")
 @Timeout(120)
 final class DevicesTest {
-  /** The last index that a path can have; the table of soft-RoCE has 1024 entries. */
+  /** The last index that a path can use. The table of soft-RoCE has 1024 entries. */
   private static final int EMPTY_GID = 255;
 
   private RdmaDevice device;
@@ -62,7 +62,7 @@ final class DevicesTest {
   }
 
   @Test
-  void theListTellsGuidAndKind() throws IOException {
+  void theListContainsGuidAndKind() throws IOException {
     DeviceInfo info = RdmaDevice.list().getFirst();
     assertThat(info).isEqualTo(device.info());
     assertThat(info.guid().toString()).isEqualTo(sysfs("node_guid"));
@@ -79,7 +79,7 @@ final class DevicesTest {
   }
 
   @Test
-  void aGidThatNoRouteLeadsToHasNoDestinationOnEthernet() {
+  void aGidWithoutARouteHasNoEthernetDestination() {
     Gid nowhere = Gid.ofHex("20010db8000000000000000000000001");
     AddressVector vector = AddressVector.to(nowhere, 1, Loopback.gidIndex(device));
     assertThatThrownBy(() -> device.resolveEthernet(vector))
@@ -87,9 +87,9 @@ final class DevicesTest {
         .hasMessageContaining("ibv_resolve_eth_l2_from_gid(2001:db8:0:0:0:0:0:1)");
   }
 
-  /** The network interface of soft-RoCE asks nobody, and sends all to itself. */
+  /** The network interface of soft-RoCE does not ask neighbours, but sends everything to itself. */
   @Test
-  void aNeighboursGidLeadsToAnAddressOnEthernet() throws IOException {
+  void theGidOfANeighbourHasAnEthernetDestination() throws IOException {
     GidEntry own = device.gidEntry(1, Loopback.gidIndex(device)).orElseThrow();
     Gid neighbour = new Gid(own.gid().subnetPrefix(), own.gid().interfaceId() ^ (1 << 7));
     byte[] hardware = NetworkInterface.getByIndex(own.networkInterface()).getHardwareAddress();
@@ -101,7 +101,7 @@ final class DevicesTest {
   }
 
   @Test
-  void aWayThatCannotLeadToEthernetIsRefused() {
+  void anAddressVectorWithoutAGlobalRouteIsRefused() {
     assertThatThrownBy(() -> device.resolveEthernet(AddressVector.to(1, 1)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("no global route");
@@ -111,7 +111,7 @@ final class DevicesTest {
   }
 
   @Test
-  void anUnknownNameIsRefusedWithTheNamesThereAre() {
+  void openingAnUnknownNameListsTheDevices() {
     assertThatThrownBy(() -> RdmaDevice.open("mlx5_77"))
         .isInstanceOf(RdmaException.class)
         .hasMessageContaining("ibv_open_device(mlx5_77) failed: ENODEV")
@@ -120,7 +120,7 @@ final class DevicesTest {
   }
 
   @Test
-  void aSoftwareDeviceIsCalledWithTheChangeOfTheThreadsState() {
+  void aSoftwareDeviceGetsPlainCalls() {
     String property = System.getProperty("org.rdma4j.calls");
     boolean adapter = Files.exists(Path.of(device.info().systemPath(), "device", "driver"));
     if (property == null) {
@@ -215,7 +215,7 @@ final class DevicesTest {
   }
 
   @Test
-  void anEmptyGidIndexIsRefusedWithThoseInUse() {
+  void anEmptyGidIndexIsRefusedWithTheIndicesInUse() {
     GidEntry used = device.gids().getFirst();
     String inUse = "%d (%s, ".formatted(used.index(), used.gid());
     try (ProtectionDomain domain = device.allocateProtectionDomain();
@@ -247,7 +247,7 @@ final class DevicesTest {
   }
 
   @Test
-  void indicesAndPortsThatThereAreNotAreRefused() {
+  void indicesAndPortsThatDoNotExistAreRefused() {
     assertThatThrownBy(() -> device.port(0)).hasMessageContaining("port is 0, must be from 1 to");
     assertThatThrownBy(() -> device.port(device.attributes().ports() + 1))
         .isInstanceOf(IllegalArgumentException.class);
@@ -265,7 +265,7 @@ final class DevicesTest {
   }
 
   @Test
-  void handlesAreTheWayOutToTheBindings() {
+  void handlesCanBeUsedWithTheBindings() {
     assertThat(device.handle().address()).isNotZero();
     try (ProtectionDomain domain = device.allocateProtectionDomain();
         CompletionQueue queue = device.createCompletionQueue(1);

@@ -21,6 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.platform.Spin;
 
+/** Threads that wait for completions, or for the events of a completion channel. */
 @Tag("device")
 @Timeout(120)
 final class EventsTest {
@@ -58,7 +59,8 @@ final class EventsTest {
         new FutureTask<>(
             () -> {
               while (!Thread.currentThread().isInterrupted()) {
-                // Each spins anew; one that did so in vain too often would do so seldom.
+                // A new Completions each time: one that has polled without success several times
+                // polls only seldom.
                 loopback.b.queue.completions(1).await(Duration.ofMillis(1));
               }
               return null;
@@ -76,7 +78,7 @@ final class EventsTest {
   }
 
   @Test
-  void completionsAreAwaitedAlsoWhereTheProgramTookTheEventOfAnEarlierWait() throws Exception {
+  void completionsAreAwaitedEvenIfTheProgramTookTheEventOfAnEarlierWait() throws Exception {
     Completions completions = loopback.b.queue.completions(1);
     for (long i = 0; i < 3; i++) {
       assertThat(completions.await(Duration.ofMillis(10))).isZero();
@@ -94,10 +96,10 @@ final class EventsTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aWaitEndsAtItsTimeout(boolean virtual) throws Exception {
-    long begun = System.nanoTime();
+    long started = System.nanoTime();
     FutureTask<Optional<CompletionQueue>> waiting = start(virtual, Duration.ofMillis(200));
     assertThat(waiting.get(60, TimeUnit.SECONDS)).isEmpty();
-    assertThat(System.nanoTime() - begun).isGreaterThanOrEqualTo(200_000_000);
+    assertThat(System.nanoTime() - started).isGreaterThanOrEqualTo(200_000_000);
   }
 
   @ParameterizedTest
@@ -121,7 +123,7 @@ final class EventsTest {
   }
 
   @Test
-  void aThreadInterruptedBeforeDoesNotWait() {
+  void anInterruptedThreadDoesNotWait() {
     Thread.currentThread().interrupt();
     assertThatThrownBy(() -> loopback.b.channel.awaitEvent(LONG))
         .isInstanceOf(InterruptedException.class);
@@ -153,7 +155,7 @@ final class EventsTest {
   }
 
   @Test
-  void eachQueueOfAChannelIsToldByItself() throws InterruptedException {
+  void eachQueueOfAChannelHasItsOwnEvents() throws InterruptedException {
     CompletionQueue second = loopback.device.createCompletionQueue(64, loopback.b.channel);
     QueuePair receiver = loopback.domain.createQueuePair(Loopback.config(second));
     CompletionQueue senders = loopback.device.createCompletionQueue(64);
@@ -171,7 +173,7 @@ final class EventsTest {
   }
 
   @Test
-  void manyVirtualThreadsWaitWithoutHoldingTheirCarriers() throws Exception {
+  void manyVirtualThreadsWaitWithoutPinningTheirCarriers() throws Exception {
     List<FutureTask<Optional<CompletionQueue>>> waits = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
       waits.add(start(true, Duration.ofMillis(500)));

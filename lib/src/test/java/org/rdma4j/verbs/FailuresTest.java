@@ -13,19 +13,19 @@ import org.junit.jupiter.api.Timeout;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.attribute.LinkLayer;
 
-/** What goes wrong ends in the documented exception or completion status, and in time. */
+/** Failures end in the documented exception or completion status, and in time. */
 @Tag("device")
 @Tag("data-path")
 @Timeout(120)
 final class FailuresTest {
-  /** What the specification gives, and what soft-RoCE gives instead. */
+  /** The status of the specification, and the one that soft-RoCE reports instead. */
   private static final List<CompletionStatus> REFUSED_LOCALLY =
       List.of(
           CompletionStatus.LOCAL_PROTECTION_ERROR,
           CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR);
 
   @Test
-  void sendsAreRefusedBeforeTheQueuePairIsReadyAndNotLost() {
+  void sendsBeforeTheQueuePairIsReadyAreRefusedAndKept() {
     try (Loopback loopback = Loopback.unconnected()) {
       loopback.a.sends.add(1).from(loopback.a.region, 0, 4).signaled();
       assertThatThrownBy(loopback.a.sends::post)
@@ -57,15 +57,15 @@ final class FailuresTest {
   }
 
   @Test
-  void aSendQueueThatIsFullRefusesAndRecovers() {
+  void aFullSendQueueRefusesAndKeepsARequest() {
     try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetry(7))) {
-      int room = loopback.a.queuePair.capabilities().sendDepth();
-      SendRequests requests = loopback.a.queuePair.sendRequests(room);
+      int depth = loopback.a.queuePair.capabilities().sendDepth();
+      SendRequests requests = loopback.a.queuePair.sendRequests(depth);
       List<PostException> refusals = new ArrayList<>();
       int posted = 0;
-      // Without a receive at the other end none completes; a device may hold a few more than it
-      // said.
-      while (requests.size() == 0 && posted < 4 * room) {
+      // No send completes without a receive of the peer. A device may accept a few more than it has
+      // granted.
+      while (requests.size() == 0 && posted < 4 * depth) {
         requests.add(posted).from(loopback.a.region, 0, 1).signaled();
         refusals.add(catchThrowableOfType(PostException.class, requests::post));
         posted++;
@@ -94,7 +94,7 @@ final class FailuresTest {
           .hasMessageContaining("mayOverrun");
 
       domain.createQueuePair(tooDeep.mayOverrun(true)).close();
-      // What a closed queue pair had reserved is free again.
+      // The entries that a closed queue pair had reserved are free again.
       for (int i = 0; i < 3; i++) {
         domain.createQueuePair(config.sendDepth(granted / 2).receiveDepth(granted / 2)).close();
       }
@@ -183,7 +183,7 @@ final class FailuresTest {
       loopback.a.sends.add(2).from(loopback.a.region, 0, 11);
       loopback.a.sends.post();
 
-      // Not signalled: a failure raises a completion all the same.
+      // The send is not signaled, but a failure always produces a completion.
       Loopback.Done done = loopback.a.await(1).getFirst();
       assertThat(done.id()).isEqualTo(2);
       assertThat(done.status()).isEqualTo(CompletionStatus.RETRY_EXCEEDED);
@@ -209,18 +209,18 @@ final class FailuresTest {
     try (Loopback loopback =
         Loopback.connected(config -> config, path -> path.rnrRetry(3).minimumRnrTimer(timer))) {
       loopback.a.sends.add(2).from(loopback.a.region, 0, 11).signaled();
-      long begun = System.nanoTime();
+      long started = System.nanoTime();
       loopback.a.sends.post();
 
       assertThat(loopback.a.await(1).getFirst().status())
           .isEqualTo(CompletionStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED);
-      assertThat(Duration.ofNanos(System.nanoTime() - begun))
+      assertThat(Duration.ofNanos(System.nanoTime() - started))
           .isBetween(itsTime.multipliedBy(3), Duration.ofSeconds(20));
     }
   }
 
   @Test
-  void aReceiveThatComesLateIsWaitedForWithoutEnd() throws InterruptedException {
+  void aSendWaitsForALateReceive() throws InterruptedException {
     try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetry(7))) {
       loopback.a.sends.add(2).from(loopback.a.region, 0, 11).signaled();
       loopback.a.sends.post();
@@ -232,7 +232,7 @@ final class FailuresTest {
   }
 
   @Test
-  void outstandingRequestsAreFlushedInTheErrorStateEachOnce() {
+  void outstandingReceivesAreFlushedOnceEachInTheErrorState() {
     try (Loopback loopback = Loopback.connected()) {
       for (int i = 0; i < Loopback.DEPTH; i++) {
         loopback.b.receives.add(i).into(loopback.b.region, 0, 64);
@@ -247,9 +247,9 @@ final class FailuresTest {
   }
 
   @Test
-  void outstandingSendsAreFlushedInTheErrorStateEachOnce() {
+  void outstandingSendsAreFlushedOnceEachInTheErrorState() {
     try (Loopback loopback = Loopback.connected()) {
-      // Without a receive at the other end none completes.
+      // No send completes without a receive of the peer.
       for (int i = 0; i < Loopback.DEPTH; i++) {
         loopback.a.sends.add(i).from(loopback.a.region, 0, 1);
       }
@@ -263,7 +263,7 @@ final class FailuresTest {
   }
 
   @Test
-  void aFailedCompletionBecomesAnExceptionThatTellsAll() {
+  void aFailedCompletionThrowsAnExceptionWithAllDetails() {
     try (Loopback loopback = Loopback.connected()) {
       loopback.b.receive(77, 0, 64);
       loopback.b.queuePair.toError();
@@ -287,7 +287,7 @@ final class FailuresTest {
   }
 
   @Test
-  void aStepThatTheStateDoesNotAllowTellsTheCallAndTheErrno() {
+  void aStepThatTheStateDoesNotAllowNamesTheCallAndTheErrno() {
     try (Loopback loopback = Loopback.unconnected()) {
       assertThatThrownBy(loopback.a.queuePair::drainSendQueue)
           .isInstanceOfSatisfying(
@@ -315,11 +315,11 @@ final class FailuresTest {
   }
 
   @Test
-  void aFinishedWaitTakesNoLongerThanItsTimeout() throws InterruptedException {
+  void aWaitWithoutAnEventEndsAtItsTimeout() throws InterruptedException {
     try (Loopback loopback = Loopback.connected()) {
-      long begun = System.nanoTime();
+      long started = System.nanoTime();
       assertThat(loopback.a.channel.awaitEvent(Duration.ofMillis(300))).isEmpty();
-      assertThat(Duration.ofNanos(System.nanoTime() - begun))
+      assertThat(Duration.ofNanos(System.nanoTime() - started))
           .isBetween(Duration.ofMillis(300), Duration.ofSeconds(20));
     }
   }

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Without a device, and so before the first is opened. */
+/** Fork support without a device, so no device has been opened before. */
 final class ForkTest {
   @Test
-  void registeredMemoryIsKeptFromChildrenOnceInitialised() {
+  void registeredMemoryIsKeptFromChildrenOnceInitialized() {
     ForkStatus status = RdmaDevice.initializeFork();
     assertThat(status).isIn(ForkStatus.ENABLED, ForkStatus.UNNEEDED);
     assertThat(RdmaDevice.forkStatus()).isEqualTo(status);
