@@ -29,7 +29,7 @@ final class ConfinementTest {
   }
 
   @Test
-  void theFirstThreadThatUsesItOwnsIt() throws Exception {
+  void theFirstThreadThatUsesAnObjectOwnsIt() throws Exception {
     assertThat(elsewhere(() -> loopback.a.sends.add(1).size())).isEqualTo(1);
     assertThatThrownBy(() -> loopback.a.sends.add(2))
         .isInstanceOf(IllegalStateException.class)
@@ -39,7 +39,7 @@ final class ConfinementTest {
   }
 
   @Test
-  void anotherThreadCanNeitherBuildNorPostNorPollNorReleaseIt() {
+  void anotherThreadCanNeitherBuildNorPostNorPollNorRelease() {
     loopback.a.sends.add(1);
     loopback.a.receives.add(1);
     loopback.a.completions.poll();
@@ -67,7 +67,7 @@ final class ConfinementTest {
   }
 
   @Test
-  void aReleasedOneGoesToTheNextThread() throws Exception {
+  void aReleasedObjectBelongsToTheNextThread() throws Exception {
     loopback.b.receive(3, 0, 8);
     loopback.a.sends.add(1).from(loopback.a.region, 0, 5);
     loopback.a.sends.release();
@@ -76,7 +76,7 @@ final class ConfinementTest {
   }
 
   @Test
-  void twoThreadsPostToOneQueuePairWithRoomsOfTheirOwn() throws Exception {
+  void twoThreadsPostToOneQueuePairWithTheirOwnRequests() throws Exception {
     for (int i = 0; i < 16; i++) {
       loopback.b.receives.add(i).into(loopback.b.region, 0, 64);
     }

@@ -33,7 +33,7 @@ import org.rdma4j.flow.FlowRule;
 import org.rdma4j.flow.FlowSpecification;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 
-/** The objects of verbs that soft-RoCE has not: it says so, and leaves nothing behind. */
+/** Creating objects that soft-RoCE does not support is refused, and leaves nothing behind. */
 @Tag("device")
 @Timeout(120)
 final class FurtherObjectsTest {
@@ -59,7 +59,7 @@ final class FurtherObjectsTest {
     Refusals.unsupported(call, device, use);
   }
 
-  private static void refusedBefore(String message, Runnable use) {
+  private static void refused(String message, Runnable use) {
     assertThatThrownBy(use::run)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(message);
@@ -101,33 +101,32 @@ final class FurtherObjectsTest {
   }
 
   @Test
-  void theSendingHalfOfAnExtendedConnection() {
+  void xrcSendQueuePairs() {
     unsupported(
         "XRC_SEND",
         () -> domain.createQueuePair(QueuePairConfig.xrcSend(completions).sendDepth(4)));
-    assertThatAllIsGivenBack();
+    assertNothingIsReserved();
   }
 
   @Test
   void rawPackets() {
     unsupported(
         "RAW_PACKET", () -> domain.createQueuePair(QueuePairConfig.rawPackets(completions)));
-    assertThatAllIsGivenBack();
+    assertNothingIsReserved();
   }
 
   @Test
-  void rawPacketsBeyondWhatTheDeviceOffersAreRefusedBefore() {
+  void rawPacketQueuePairsBeyondTheLimitsAreRefusedBeforeTheCall() {
     DeviceAttributes limits = device.attributes();
     QueuePairConfig config = QueuePairConfig.rawPackets(completions);
-    refusedBefore(
+    refused(
         "sendDepth is",
         () -> domain.createQueuePair(config.sendDepth(limits.maxWorkRequests() + 1)));
-    refusedBefore(
+    refused(
         "receiveDepth is",
         () -> domain.createQueuePair(config.receiveDepth(limits.maxWorkRequests() + 1)));
-    refusedBefore(
-        "sendSges is", () -> domain.createQueuePair(config.sendSges(limits.maxSges() + 1)));
-    refusedBefore(
+    refused("sendSges is", () -> domain.createQueuePair(config.sendSges(limits.maxSges() + 1)));
+    refused(
         "receiveSges is", () -> domain.createQueuePair(config.receiveSges(limits.maxSges() + 1)));
   }
 
@@ -142,7 +141,7 @@ final class FurtherObjectsTest {
                     QueuePairConfig.datagram(completions).flags(QueuePairFlag.SCATTER_FCS)))
         .isInstanceOf(RdmaException.class)
         .hasMessageContaining("ibv_create_qp");
-    assertThatAllIsGivenBack();
+    assertNothingIsReserved();
   }
 
   @Test
@@ -151,7 +150,7 @@ final class FurtherObjectsTest {
     unsupported(
         "TAG_MATCHING",
         () -> domain.createSharedReceiveQueue(config.tagMatching(completions, 16, 8)));
-    assertThatAllIsGivenBack();
+    assertNothingIsReserved();
     SharedReceiveQueue basic = domain.createSharedReceiveQueue(config);
     assertThat(basic.type()).isEqualTo(SharedReceiveQueueType.BASIC);
     unsupported("ibv_get_srq_num", basic::number);
@@ -167,8 +166,8 @@ final class FurtherObjectsTest {
         () ->
             domain.createWorkQueue(
                 WorkQueueConfig.of(completions, 8).sges(2).flags(WorkQueueFlag.SCATTER_FCS)));
-    assertThatAllIsGivenBack();
-    refusedBefore("number of work queues is 0", device::createIndirectionTable);
+    assertNothingIsReserved();
+    refused("there are 0 entries", device::createIndirectionTable);
   }
 
   @Test
@@ -176,17 +175,17 @@ final class FurtherObjectsTest {
     QueuePair datagrams = domain.createQueuePair(QueuePairConfig.datagram(completions));
     FlowRule rule = FlowRule.of(1, new FlowSpecification.Drop());
     unsupported("ibv_create_flow", () -> Flow.create(datagrams, rule));
-    refusedBefore("port is 77", () -> Flow.create(datagrams, FlowRule.of(77)));
+    refused("port is 77", () -> Flow.create(datagrams, FlowRule.of(77)));
     unsupported("ibv_create_counters", () -> Counters.create(device));
     EspAttributes attributes = EspAttributes.of(1, EspFlag.ENCRYPT);
     unsupported(
         "ibv_create_flow_action_esp",
         () -> FlowAction.create(device, attributes.key(new AesGcmKey(new byte[16], 1, 2, 16))));
-    refusedBefore("the attributes have no key", () -> FlowAction.create(device, attributes));
+    refused("key is missing", () -> FlowAction.create(device, attributes));
   }
 
   @Test
-  void aSharedReceiveQueueIsAskedForAsConfigured() {
+  void aSharedReceiveQueueIsRequestedAsConfigured() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment init = arena.allocate(ibv_srq_init_attr_ex.layout());
       SharedReceiveQueueConfig.of(8).sges(2).tagMatching(completions, 16, 4).write(init, domain);
@@ -209,7 +208,7 @@ final class FurtherObjectsTest {
   }
 
   @Test
-  void aWorkQueueIsAskedForAsConfigured() {
+  void aWorkQueueIsRequestedAsConfigured() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment init = arena.allocate(ibv_wq_init_attr.layout());
       WorkQueueConfig.of(completions, 8)
@@ -228,7 +227,7 @@ final class FurtherObjectsTest {
   }
 
   @Test
-  void theSendingHalfOfAnExtendedConnectionIsAskedForWithoutAReceiveQueue() {
+  void anXrcSendQueuePairIsRequestedWithoutAReceiveQueue() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment init = arena.allocate(ibv_qp_init_attr_ex.layout());
       QueuePairConfig.xrcSend(completions)
@@ -251,7 +250,7 @@ final class FurtherObjectsTest {
   }
 
   @Test
-  void rawPacketsAreAskedForWithSegmentsAndFlags() {
+  void aRawPacketQueuePairIsRequestedWithSegmentsAndFlags() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment init = arena.allocate(ibv_qp_init_attr_ex.layout());
       QueuePairConfig.rawPackets(completions)
@@ -270,8 +269,8 @@ final class FurtherObjectsTest {
     }
   }
 
-  /** What was refused has left no promise to it behind. */
-  private void assertThatAllIsGivenBack() {
+  /** Checks that no refused object has kept entries of the completion queue reserved. */
+  private void assertNothingIsReserved() {
     int all = completions.capacity();
     domain
         .createQueuePair(QueuePairConfig.reliable(completions).sendDepth(all).receiveDepth(0))
@@ -279,44 +278,44 @@ final class FurtherObjectsTest {
   }
 
   @Test
-  void whatDoesNotGoTogetherIsRefusedBefore() {
-    refusedBefore(
-        "sendCompletions is not set, must be set",
+  void inconsistentConfigurationsAreRefusedBeforeTheCall() {
+    refused(
+        "sendCompletions is missing",
         () ->
             domain.createQueuePair(
                 QueuePairConfig.of(QueuePairType.RELIABLE_CONNECTION, null, completions)));
-    refusedBefore(
-        "receiveCompletions is set, must not be set",
+    refused(
+        "receiveCompletions is given",
         () ->
             domain.createQueuePair(
                 QueuePairConfig.of(QueuePairType.XRC_SEND, completions, completions)));
-    refusedBefore(
-        "xrcDomain is not set, must be set",
+    refused(
+        "xrcDomain is missing",
         () -> domain.createQueuePair(QueuePairConfig.of(QueuePairType.XRC_RECEIVE, null, null)));
     SharedReceiveQueue shared = domain.createSharedReceiveQueue(8, 1);
-    refusedBefore(
-        "sharedReceiveQueue is set, must not be set",
+    refused(
+        "sharedReceiveQueue is given",
         () ->
             domain.createQueuePair(
                 QueuePairConfig.xrcSend(completions).sharedReceiveQueue(shared)));
-    refusedBefore(
-        "completions is not set, must be set",
+    refused(
+        "completions is missing",
         () ->
             new SharedReceiveQueueConfig(
                 SharedReceiveQueueType.TAG_MATCHING, 1, 1, null, null, 1, 1));
-    refusedBefore(
-        "xrcDomain is not set, must be set",
+    refused(
+        "xrcDomain is missing",
         () ->
             new SharedReceiveQueueConfig(
                 SharedReceiveQueueType.XRC, 1, 1, completions, null, 0, 0));
-    refusedBefore(
-        "maxTags is set, must not be set",
+    refused(
+        "maxTags is given",
         () -> new SharedReceiveQueueConfig(SharedReceiveQueueType.BASIC, 1, 1, null, null, 1, 0));
-    refusedBefore("depth is 0", () -> domain.createWorkQueue(WorkQueueConfig.of(completions, 0)));
+    refused("depth is 0", () -> domain.createWorkQueue(WorkQueueConfig.of(completions, 0)));
   }
 
   @Test
-  void whatAQueuePairOfAnotherTypeHasNotIsRefused() {
+  void operationsOfOtherTypesOfQueuePairsAreRefused() {
     SendRequests sends = loopback.a.queuePair.sendRequests(1);
     sends.add(1);
     assertThatThrownBy(() -> sends.toSharedReceiveQueue(1))
@@ -334,7 +333,7 @@ final class FurtherObjectsTest {
   }
 
   @Test
-  void nothingIsCreatedOfAClosedDevice() {
+  void nothingIsCreatedFromAClosedDevice() {
     FlowRule rule = FlowRule.of(1);
     EspAttributes attributes = EspAttributes.of(1).key(new AesGcmKey(new byte[16], 1, 2, 16));
     QueuePair queuePair = loopback.a.queuePair;

@@ -11,11 +11,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+/** The report of objects that are dropped without being closed. */
 @Tag("device")
 @Timeout(120)
 final class LeaksTest {
   @Test
-  void anObjectDroppedWhileOpenIsReportedOnceAndOneThatWasClosedIsNot() throws Exception {
+  void anObjectThatIsDroppedWhileOpenIsReportedOnceAndAClosedOneIsNot() throws Exception {
     List<String> reports = new CopyOnWriteArrayList<>();
     Handler handler =
         new Handler() {

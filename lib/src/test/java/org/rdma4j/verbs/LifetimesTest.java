@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rdma4j.memory.SlabPool;
 
-/** Closing: in which order, from which thread, and what is refused afterwards. */
+/** In which order and from which threads objects are closed, and what is refused afterwards. */
 @Tag("device")
 @Timeout(180)
 final class LifetimesTest {
@@ -28,7 +28,7 @@ final class LifetimesTest {
   }
 
   @Test
-  void everyUseAfterCloseIsRefusedInTheSameAndInAnotherThread() throws Exception {
+  void everyUseAfterCloseIsRefusedInAnyThread() throws Exception {
     Loopback loopback = Loopback.connected();
     loopback.a.sends.add(1);
     loopback.a.receives.add(1);
@@ -138,7 +138,7 @@ final class LifetimesTest {
   }
 
   @Test
-  void closingTwiceIsClosingOnce() {
+  void aSecondCloseDoesNothing() {
     Loopback loopback = Loopback.connected();
     List<AutoCloseable> all =
         List.of(
@@ -165,7 +165,7 @@ final class LifetimesTest {
   }
 
   @Test
-  void closingADomainClosesItsRegionsAndQueuePairsAndNoMore() {
+  void closingADomainClosesOnlyItsRegionsAndQueuePairs() {
     try (Loopback loopback = Loopback.connected()) {
       loopback.domain.close();
       assertThatThrownBy(loopback.a.region::segment).isInstanceOf(IllegalStateException.class);
@@ -175,7 +175,7 @@ final class LifetimesTest {
   }
 
   @Test
-  void whatWasPolledCanBeReadAfterTheQueueWasClosed() {
+  void polledCompletionsCanBeReadAfterTheQueueWasClosed() {
     Loopback loopback = Loopback.connected();
     loopback.b.receive(5, 0, 64);
     loopback.b.queuePair.toError();
@@ -187,7 +187,7 @@ final class LifetimesTest {
   }
 
   @Test
-  void threadsThatCloseAtOnceAllReturnAndCloseOnce() throws Exception {
+  void objectsThatSeveralThreadsCloseAtOnceAreClosedOnce() throws Exception {
     for (int round = 0; round < 20; round++) {
       Loopback loopback = Loopback.connected();
       List<AutoCloseable> all =
@@ -220,7 +220,7 @@ final class LifetimesTest {
   }
 
   @Test
-  void closingUnderLoadGivesTheExceptionAndNeverACrash() throws Exception {
+  void closingUnderLoadEndsInAnExceptionAndNeverInACrash() throws Exception {
     for (int round = 0; round < 60; round++) {
       try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetry(0))) {
         Loopback.End end = loopback.a;

@@ -12,16 +12,16 @@ import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.address.GidType;
 import org.rdma4j.verbs.address.QueuePairAddress;
 
-/** Two connected queue pairs on the machine's RDMA device, each with its own completion queue. */
+/** Two connected queue pairs of one device, each with its own completion queue and memory. */
 public final class Loopback implements AutoCloseable {
   public static final int DEPTH = 16;
   public static final int REGION_BYTES = 1 << 21;
 
-  /** All that soft-RoCE can post on a reliable connection by {@code ibv_wr_*}. */
+  /** All operations that soft-RoCE can post on a reliable connection by {@code ibv_wr_*}. */
   public static final SendOperation[] OPERATIONS =
       EnumSet.complementOf(EnumSet.of(SendOperation.SEGMENTED_SEND)).toArray(new SendOperation[0]);
 
-  /** An emulated guest may stop for seconds. */
+  /** The longest time to wait for completions: an emulated guest may stop for seconds. */
   public static final Duration PATIENCE = Duration.ofSeconds(30);
 
   public final RdmaDevice device;
@@ -29,7 +29,7 @@ public final class Loopback implements AutoCloseable {
   public final End a;
   public final End b;
 
-  /** One end: what a program has on its side of the connection. */
+  /** One end of the connection, with everything that a program has on its side. */
   public final class End {
     public final CompletionChannel channel = device.createCompletionChannel();
     public final CompletionQueue queue = device.createCompletionQueue(4 * DEPTH, channel);
@@ -50,19 +50,19 @@ public final class Loopback implements AutoCloseable {
       return Loopback.this.address(queuePair);
     }
 
-    /** Posts a receive of the region's first bytes. */
+    /** Posts a receive into the region. */
     public void receive(long id, long offset, long length) {
       receives.add(id).into(region, offset, length);
       receives.post();
     }
 
-    /** Polls until that many completions have come, and tells each. */
+    /** Polls until that many completions have come, and returns them. */
     public List<Done> await(int expected) {
       return Loopback.await(completions, expected);
     }
   }
 
-  /** The next completions of a queue that is polled by nobody else. */
+  /** Returns the next completions of a queue that nobody else polls. */
   public static List<Done> await(CompletionQueue queue, int expected) {
     return await(queue.completions(1), expected);
   }
@@ -85,7 +85,7 @@ public final class Loopback implements AutoCloseable {
     return done;
   }
 
-  /** A copy of a polled completion. */
+  /** A copy of a completion, which the next poll does not overwrite. */
   public record Done(
       long id,
       CompletionStatus status,
@@ -126,7 +126,7 @@ public final class Loopback implements AutoCloseable {
         .inlineBytes(64);
   }
 
-  /** The RoCE v2 GID of an IPv4 address where there is one, else the first. */
+  /** Returns the index of the RoCE v2 GID of an IPv4 address, or of the first GID. */
   public static int gidIndex(RdmaDevice device) {
     List<GidEntry> gids = device.gids();
     return gids.stream()
@@ -161,7 +161,7 @@ public final class Loopback implements AutoCloseable {
     return new Loopback(config);
   }
 
-  /** Of any queue pair of this device, as the paths here expect it. */
+  /** Returns the address of a queue pair of this device, with the GID that paths use here. */
   public QueuePairAddress address(QueuePair queuePair) {
     return queuePair.address(1, gidIndex(device));
   }

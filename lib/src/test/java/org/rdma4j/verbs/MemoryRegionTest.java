@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rdma4j.platform.PageMemory;
 
+/** Memory regions whose memory is allocated for them, and the views of that memory. */
 @Tag("device")
 @Timeout(120)
 final class MemoryRegionTest {
@@ -33,7 +34,7 @@ final class MemoryRegionTest {
   }
 
   @Test
-  void aRegionIsPageAlignedZeroedAndAsLongAsAskedFor() {
+  void aRegionIsPageAlignedAndZeroedAndHasTheRequestedLength() {
     MemoryRegion region = domain.register(10_001, AccessFlag.LOCAL_WRITE);
     assertThat(region.byteSize()).isEqualTo(10_001);
     assertThat(region.segment().byteSize()).isEqualTo(10_001);
@@ -45,7 +46,7 @@ final class MemoryRegionTest {
   }
 
   @Test
-  void regionsHaveKeysOfTheirOwn() {
+  void eachRegionHasItsOwnKeys() {
     AccessFlag[] all = {AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE};
     MemoryRegion one = domain.register(1, all);
     MemoryRegion other = domain.register(1, all);
@@ -54,7 +55,7 @@ final class MemoryRegionTest {
   }
 
   @Test
-  void aRegionMayBeLongerThanAnIntCounts() {
+  void aRegionMayBeLongerThan2GiB() {
     MemoryRegion region = domain.register((1L << 31) + 4096, AccessFlag.LOCAL_WRITE);
     region.segment().set(JAVA_BYTE, 1L << 31, (byte) 5);
     assertThat(region.slice(1L << 31, 1).byteBuffer().get(0)).isEqualTo((byte) 5);
@@ -62,7 +63,7 @@ final class MemoryRegionTest {
   }
 
   @Test
-  void viewsAreOfTheSameMemory() {
+  void allViewsShowTheSameMemory() {
     MemoryRegion region = domain.register(64, AccessFlag.LOCAL_WRITE);
     ByteBuffer buffer = region.byteBuffer();
     assertThat(buffer.order()).isEqualTo(ByteOrder.BIG_ENDIAN);
@@ -99,7 +100,7 @@ final class MemoryRegionTest {
   }
 
   @Test
-  void remoteRightsThatWriteNeedLocalWrite() {
+  void remoteWriteAndAtomicRequireLocalWrite() {
     for (AccessFlag flag : Set.of(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_ATOMIC)) {
       assertThatThrownBy(() -> domain.register(4096, flag))
           .isInstanceOf(IllegalArgumentException.class)
@@ -108,14 +109,14 @@ final class MemoryRegionTest {
   }
 
   @Test
-  void optionalAccessFlagsAreTaken() {
+  void optionalAccessFlagsAreAccepted() {
     assertThat(
             domain.register(4096, AccessFlag.LOCAL_WRITE, AccessFlag.RELAXED_ORDERING).localKey())
         .isNotZero();
   }
 
   @Test
-  void aViewKeptBeyondTheRegionReadsZerosAndCrashesNothing() {
+  void aViewOfAClosedRegionReadsZerosAndDoesNotCrash() {
     MemoryRegion region = domain.register(1 << 20, AccessFlag.LOCAL_WRITE);
     MemorySegment view = region.segment();
     view.fill((byte) 1);

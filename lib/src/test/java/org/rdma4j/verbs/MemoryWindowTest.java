@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rdma4j.lifetime.BoundWindows;
 
-/** A peer reaches through a window what it opens, and nothing else. */
+/** A peer can access the part of a region that a window is bound to, and nothing else. */
 @Tag("device")
 @Timeout(120)
 final class MemoryWindowTest {
@@ -42,7 +42,7 @@ final class MemoryWindowTest {
     return loopback.domain.register(LENGTH, AccessFlag.LOCAL_WRITE, AccessFlag.MEMORY_WINDOW_BIND);
   }
 
-  /** Binds it on the side that the peer writes to; the key. */
+  /** Binds the window on the side that the peer writes to, and returns the key. */
   private int bind(MemoryRegion region, long offset, long length) {
     int key =
         window.bind(
@@ -70,7 +70,7 @@ final class MemoryWindowTest {
     assertThat(target.segment().toArray(JAVA_BYTE)).isEqualTo(expected);
   }
 
-  /** Not beyond the window: soft-RoCE looks at the region's bounds alone. */
+  /** This does not test the bounds of the window: soft-RoCE checks only those of the region. */
   @Test
   void aPeerCannotWriteBeyondTheRegionOfTheWindow() {
     int key = bind(target, LENGTH - 50, 50);
@@ -78,7 +78,7 @@ final class MemoryWindowTest {
   }
 
   @Test
-  void aWindowThatOpensReadingTakesNoWrites() {
+  void aWindowForReadingRefusesWrites() {
     int key =
         window.bind(loopback.b.queuePair, 1, target.slice(0, 64), true, AccessFlag.REMOTE_READ);
     loopback.b.await(1);
@@ -86,7 +86,7 @@ final class MemoryWindowTest {
   }
 
   @Test
-  void eachBindChangesTheLowByteOfTheKeyAndEndsTheOldOne() {
+  void eachBindChangesTheLowByteOfTheKeyAndInvalidatesTheOldKey() {
     int first = bind(target, 0, 64);
     int second = bind(target, 0, 64);
     assertThat(second & ~0xff).isEqualTo(first & ~0xff);
@@ -96,7 +96,7 @@ final class MemoryWindowTest {
   }
 
   @Test
-  void theTagOfTheKeyTurnsOverAfter256Binds() {
+  void theKeyRepeatsAfter256Binds() {
     int first = bind(target, 0, 64);
     for (int i = 0; i < 255; i++) {
       bind(target, 0, 64);
@@ -106,7 +106,7 @@ final class MemoryWindowTest {
   }
 
   @Test
-  void anUnboundWindowOpensNothing() {
+  void anUnboundWindowRefusesThePeer() {
     int bound = bind(target, 0, 64);
     window.unbind(loopback.b.queuePair, 8, true);
     assertThat(loopback.b.await(1).getFirst().status()).isEqualTo(CompletionStatus.SUCCESS);
@@ -116,7 +116,7 @@ final class MemoryWindowTest {
   }
 
   @Test
-  void aWindowThatIsBoundToNothingCannotBeUnbound() {
+  void aWindowThatIsNotBoundCannotBeUnbound() {
     assertThatThrownBy(() -> window.unbind(loopback.b.queuePair, 8, true))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("is not bound");
@@ -158,16 +158,16 @@ final class MemoryWindowTest {
   }
 
   @Test
-  void aRegionClosesThoughAWindowHasNotLeftItYet() {
+  void aRegionClosesWhileItsWindowIsBeingBoundElsewhere() {
     bind(target, 0, 64);
-    // As if the bind elsewhere were still under way: the device has not done it.
+    // As if a bind to another region was posted, but the device had not done it yet.
     window.requested(bindable(), new BoundWindows(), window.nextKey());
     target.close();
     assertThatThrownBy(window::remoteKey).isInstanceOf(IllegalStateException.class);
   }
 
   @Test
-  void manyWindowsAndRegionsCloseInWhateverOrder() {
+  void windowsAndRegionsCanBeClosedInAnyOrder() {
     for (int round = 0; round < 10; round++) {
       MemoryRegion region = bindable();
       MemoryWindow one = loopback.domain.allocateMemoryWindow(MemoryWindowType.TYPE_1);
@@ -190,7 +190,7 @@ final class MemoryWindowTest {
   }
 
   @Test
-  void aBindThatFailedCanBeTakenBack() {
+  void theKeyCanBeRestoredAfterAFailedBind() {
     int bound = bind(target, 0, 64);
     loopback.b.queuePair.toError();
     window.bind(loopback.b.queuePair, 9, target.slice(0, 64), true, AccessFlag.REMOTE_WRITE);
@@ -198,13 +198,13 @@ final class MemoryWindowTest {
     assertThat(window.remoteKey()).isNotEqualTo(bound);
     window.bindFailed();
     assertThat(window.remoteKey()).isEqualTo(bound);
-    // The other side's queue pair still works, and the device still knows the window by that key.
+    // The queue pair of the other side still works, and the device still accepts the old key.
     window.bind(loopback.a.queuePair, 10, target.slice(0, 64), true, AccessFlag.REMOTE_WRITE);
     assertThat(loopback.a.await(1).getFirst().status()).isEqualTo(CompletionStatus.SUCCESS);
   }
 
   @Test
-  void aBindWithoutASignalRaisesNoCompletion() {
+  void anUnsignaledBindProducesNoCompletion() {
     window.bind(loopback.b.queuePair, 1, target.slice(0, 64), false, AccessFlag.REMOTE_WRITE);
     int key = bind(target, 0, 64);
     assertThat(write(target, 0, 8, key)).isEqualTo(CompletionStatus.SUCCESS);
@@ -212,7 +212,7 @@ final class MemoryWindowTest {
   }
 
   @Test
-  void aWindowOfType2IsNotForBind() {
+  void aWindowOfType2IsRefused() {
     MemoryWindow second = loopback.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2);
     assertThatThrownBy(() -> second.bind(loopback.b.queuePair, 1, target.slice(0, 64), true))
         .isInstanceOf(IllegalArgumentException.class)
@@ -228,7 +228,7 @@ final class MemoryWindowTest {
     MemoryRegion readOnly = loopback.domain.register(64, AccessFlag.MEMORY_WINDOW_BIND);
     refused(notBindable.slice(0, 64), "MEMORY_WINDOW_BIND", AccessFlag.REMOTE_READ);
     refused(readOnly.slice(0, 64), "LOCAL_WRITE", AccessFlag.REMOTE_WRITE);
-    refused(target.slice(0, 0), "0 bytes", AccessFlag.REMOTE_READ);
+    refused(target.slice(0, 0), "length of the part is 0", AccessFlag.REMOTE_READ);
     refused(target.slice(0, 64), "access is [LOCAL_WRITE]", AccessFlag.LOCAL_WRITE);
     try (ProtectionDomain other = loopback.device.allocateProtectionDomain()) {
       MemoryRegion foreign = other.register(64, AccessFlag.MEMORY_WINDOW_BIND);
@@ -250,7 +250,7 @@ final class MemoryWindowTest {
   }
 
   @Test
-  void aQueuePairThatIsNotReadyTakesNoBind() {
+  void aQueuePairThatIsNotReadyRefusesABind() {
     CompletionQueue queue = loopback.device.createCompletionQueue(16);
     QueuePair fresh = loopback.domain.createQueuePair(QueuePairConfig.reliable(queue));
     assertThatThrownBy(

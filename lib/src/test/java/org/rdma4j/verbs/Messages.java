@@ -11,11 +11,11 @@ import org.rdma4j.bindings.generated.ibv_sge;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.DataPath;
 
-/** Messages between the ends of a {@link Loopback}, for tests that are about their memory. */
+/** Messages between the ends of a {@link Loopback}, for tests of the memory that they use. */
 public final class Messages {
   private Messages() {}
 
-  /** Sends all of one region into another of the same length, and compares. */
+  /** Sends the whole source region to a target region of the same length, and compares them. */
   static void cross(Loopback loopback, MemoryRegion source, MemoryRegion target) {
     byte[] sent = random(source.byteSize());
     source.segment().copyFrom(MemorySegment.ofArray(sent));
@@ -41,7 +41,7 @@ public final class Messages {
     return bytes;
   }
 
-  /** Writes from a's region to an address of b's under that key; how that completed. */
+  /** Writes from end a to an address of end b with this key, and returns how that completed. */
   static CompletionStatus rdmaWrite(
       Loopback loopback, MemorySlice source, long remoteAddress, int remoteKey) {
     try (Arena arena = Arena.ofConfined()) {
@@ -60,7 +60,7 @@ public final class Messages {
     }
   }
 
-  /** Posts a request of a by the bindings, signalled; how that completed. */
+  /** Posts a signaled request of end a with the bindings, and returns how it completed. */
   static CompletionStatus complete(Loopback loopback, MemorySegment request) {
     try (Arena arena = Arena.ofConfined()) {
       ibv_send_wr.send_flags(request, rdma_h.IBV_SEND_SIGNALED());

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.rdma4j.UnsupportedByDeviceException;
 
-/** How a device without an operation says so. */
+/** Checks how a device refuses an operation that it does not support. */
 final class Refusals {
   private Refusals() {}
 

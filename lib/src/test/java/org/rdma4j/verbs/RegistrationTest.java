@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.RdmaException;
 import org.rdma4j.platform.PageMemory;
 
-/** Regions over memory of every kind, each used for a message. */
+/** Regions of every kind of memory, each of which carries a message. */
 @Tag("device")
 @Timeout(120)
 final class RegistrationTest {
@@ -59,18 +59,18 @@ final class RegistrationTest {
 
   @Test
   void memoryOfAnAutomaticArenaOfAnyAlignmentCarriesMessages() {
-    MemorySegment mine = Arena.ofAuto().allocate(LENGTH + 3, 1).asSlice(3);
-    MemoryRegion region = register(MemoryRegionConfig.of(mine));
-    assertThat(region.segment()).isSameAs(mine);
-    assertThat(region.remoteAddress()).isEqualTo(mine.address());
+    MemorySegment memory = Arena.ofAuto().allocate(LENGTH + 3, 1).asSlice(3);
+    MemoryRegion region = register(MemoryRegionConfig.of(memory));
+    assertThat(region.segment()).isSameAs(memory);
+    assertThat(region.remoteAddress()).isEqualTo(memory.address());
     Messages.cross(loopback, ordinary(), region);
     Messages.cross(loopback, region, ordinary());
   }
 
   @Test
   void aDirectBufferCarriesMessages() {
-    MemorySegment mine = MemorySegment.ofBuffer(ByteBuffer.allocateDirect(LENGTH));
-    Messages.cross(loopback, ordinary(), register(MemoryRegionConfig.of(mine)));
+    MemorySegment memory = MemorySegment.ofBuffer(ByteBuffer.allocateDirect(LENGTH));
+    Messages.cross(loopback, ordinary(), register(MemoryRegionConfig.of(memory)));
   }
 
   @Test
@@ -117,7 +117,7 @@ final class RegistrationTest {
   }
 
   @Test
-  void aReadOnlySegmentIsNotForLocalWrite() {
+  void aReadOnlySegmentIsRefusedWithLocalWrite() {
     MemorySegment readOnly = Arena.ofAuto().allocate(LENGTH).asReadOnly();
     assertThatThrownBy(() -> register(MemoryRegionConfig.of(readOnly)))
         .isInstanceOf(IllegalArgumentException.class)
@@ -138,8 +138,8 @@ final class RegistrationTest {
       Messages.cross(loopback, region, target);
       MemorySegment view = region.segment();
       region.close();
-      assertThat(freeHugePages()).as("given back at once").isEqualTo(4);
-      assertThat(view.get(JAVA_BYTE, 12_345)).as("a view kept").isZero();
+      assertThat(freeHugePages()).as("free pages after the close").isEqualTo(4);
+      assertThat(view.get(JAVA_BYTE, 12_345)).as("a view after the close").isZero();
     } finally {
       Files.writeString(reserved, before);
     }
@@ -151,7 +151,7 @@ final class RegistrationTest {
   }
 
   @Test
-  void hugePagesThatAreNotThereAreRefusedWithTheSettingThatHelps() {
+  void missingHugePagesAreRefusedWithTheSettingThatHelps() {
     for (HugePages pages : HugePages.values()) {
       assertThatThrownBy(() -> register(MemoryRegionConfig.allocate(1L << 40, pages)))
           .isInstanceOf(RdmaException.class)
@@ -162,7 +162,7 @@ final class RegistrationTest {
   }
 
   @Test
-  void anAddressOfOnesOwnNamesTheMemoryForRequestsAndPeers() {
+  void requestsAndPeersUseTheConfiguredRemoteAddress() {
     MemoryRegion region =
         register(MemoryRegionConfig.allocate(LENGTH).remoteAddress(0x7000_0000_0000_0000L));
     assertThat(region.remoteAddress()).isEqualTo(0x7000_0000_0000_0000L);
@@ -179,18 +179,18 @@ final class RegistrationTest {
   }
 
   @Test
-  void anAddressThatLiesOtherwiseInItsPageIsRefused() {
-    MemorySegment mine =
+  void aRemoteAddressWithAnotherOffsetInItsPageIsRefused() {
+    MemorySegment memory =
         Arena.ofAuto().allocate(LENGTH, PageMemory.pageSize()).asSlice(16, LENGTH - 16);
-    assertThat(register(MemoryRegionConfig.of(mine).remoteAddress(0x10_0010)).localKey())
+    assertThat(register(MemoryRegionConfig.of(memory).remoteAddress(0x10_0010)).localKey())
         .isNotZero();
-    assertThatThrownBy(() -> register(MemoryRegionConfig.of(mine).remoteAddress(0x10_0000)))
+    assertThatThrownBy(() -> register(MemoryRegionConfig.of(memory).remoteAddress(0x10_0000)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("remoteAddress is 0x100000, must be 16 modulo");
   }
 
   @Test
-  void anAddressAfterWhichNotAllBytesHaveOneIsRefused() {
+  void aRemoteAddressThatWouldWrapAroundIsRefused() {
     MemoryRegionConfig config = MemoryRegionConfig.allocate(2 * PageMemory.pageSize());
     assertThatThrownBy(() -> register(config.remoteAddress(-PageMemory.pageSize())))
         .isInstanceOf(IllegalArgumentException.class)
@@ -223,22 +223,22 @@ final class RegistrationTest {
   }
 
   @Test
-  void memoryWithoutBytesIsRefused() {
+  void emptyMemoryIsRefused() {
     assertThatThrownBy(() -> MemoryRegionConfig.of(Arena.ofAuto().allocate(1).asSlice(1)))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("0 bytes");
+        .hasMessageContaining("length of the memory is 0");
   }
 
   @Test
-  void anArenaThatCanBeClosedHasToBeNamed() {
+  void anArenaThatCanBeClosedMustBePassed() {
     try (Arena shared = Arena.ofShared();
         Arena confined = Arena.ofConfined()) {
       for (Arena arena : new Arena[] {shared, confined}) {
-        MemorySegment mine = arena.allocate(10);
-        assertThatThrownBy(() -> MemoryRegionConfig.of(mine))
+        MemorySegment memory = arena.allocate(10);
+        assertThatThrownBy(() -> MemoryRegionConfig.of(memory))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("pass the arena too");
-        assertThatThrownBy(() -> MemoryRegionConfig.of(Arena.ofAuto(), mine))
+        assertThatThrownBy(() -> MemoryRegionConfig.of(Arena.ofAuto(), memory))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("another arena");
       }
@@ -250,11 +250,12 @@ final class RegistrationTest {
     List<MemoryRegion> regions = new ArrayList<>();
     AtomicReference<Boolean> closedFirst = new AtomicReference<>();
     try (Arena arena = Arena.ofShared()) {
-      // What an arena frees, it frees in the same way as it runs this.
-      MemorySegment mine = arena.allocate(LENGTH);
-      MemorySegment.ofAddress(mine.address())
+      // An arena runs its cleanups in reverse order: this one after the close of the region, and
+      // before the memory is freed.
+      MemorySegment memory = arena.allocate(LENGTH);
+      MemorySegment.ofAddress(memory.address())
           .reinterpret(arena, gone -> closedFirst.set(isClosed(regions.getFirst())));
-      regions.add(register(MemoryRegionConfig.of(arena, mine)));
+      regions.add(register(MemoryRegionConfig.of(arena, memory)));
       Messages.cross(loopback, ordinary(), regions.getFirst());
     }
     assertThat(closedFirst.get()).isTrue();
@@ -270,7 +271,7 @@ final class RegistrationTest {
   }
 
   @Test
-  void anArenaThatClosesUnderAnOutstandingReceiveHarmsNothing() {
+  void closingAnArenaDuringAnOutstandingReceiveIsSafe() {
     Arena arena = Arena.ofShared();
     MemoryRegion region = register(MemoryRegionConfig.of(arena, arena.allocate(LENGTH)));
     MemorySegment view = region.segment();
@@ -288,10 +289,10 @@ final class RegistrationTest {
   @Test
   void aRegionMayCloseBeforeItsArena() {
     try (Arena arena = Arena.ofShared()) {
-      MemorySegment mine = arena.allocate(LENGTH);
-      register(MemoryRegionConfig.of(arena, mine)).close();
-      mine.fill((byte) 1);
-      Messages.cross(loopback, ordinary(), register(MemoryRegionConfig.of(arena, mine)));
+      MemorySegment memory = arena.allocate(LENGTH);
+      register(MemoryRegionConfig.of(arena, memory)).close();
+      memory.fill((byte) 1);
+      Messages.cross(loopback, ordinary(), register(MemoryRegionConfig.of(arena, memory)));
     }
   }
 
@@ -304,7 +305,7 @@ final class RegistrationTest {
   }
 
   @Test
-  void aConfinedArenaIsRegisteredByItsThreadAlone() {
+  void onlyTheThreadOfAConfinedArenaCanRegisterItsMemory() {
     try (Arena arena = Arena.ofConfined()) {
       MemoryRegionConfig config = MemoryRegionConfig.of(arena, arena.allocate(LENGTH));
       FutureTask<MemoryRegion> elsewhere = new FutureTask<>(() -> register(config));
@@ -315,22 +316,22 @@ final class RegistrationTest {
   }
 
   @Test
-  void whatIsRegisteredStaysReachable() {
+  void registeredMemoryStaysReachable() {
     WeakReference<MemorySegment> registered = registerAndDrop(false);
     WeakReference<Object> unregistered = new WeakReference<>(new Object());
     collect(unregistered);
-    assertThat(unregistered.get()).as("what nothing keeps").isNull();
+    assertThat(unregistered.get()).as("an unreachable object").isNull();
     assertThat(registered.get()).isNotNull();
   }
 
   @Test
-  void whatWasRegisteredIsLetGo() {
+  void deregisteredMemoryBecomesUnreachable() {
     WeakReference<MemorySegment> memory = registerAndDrop(true);
     collect(memory);
     assertThat(memory.get()).isNull();
   }
 
-  /** Collects garbage until that was. */
+  /** Runs the garbage collector until it has collected this. */
   private static void collect(WeakReference<?> garbage) {
     long deadline = System.nanoTime() + Loopback.PATIENCE.toNanos();
     while (garbage.get() != null && System.nanoTime() - deadline < 0) {
@@ -339,13 +340,13 @@ final class RegistrationTest {
   }
 
   private WeakReference<MemorySegment> registerAndDrop(boolean closed) {
-    MemorySegment mine = Arena.ofAuto().allocate(LENGTH);
-    MemoryRegion region = register(MemoryRegionConfig.of(mine));
+    MemorySegment memory = Arena.ofAuto().allocate(LENGTH);
+    MemoryRegion region = register(MemoryRegionConfig.of(memory));
     assertThat(region.localKey()).isNotZero();
     if (closed) {
       region.close();
     }
-    return new WeakReference<>(mine);
+    return new WeakReference<>(memory);
   }
 
   @Test
@@ -359,17 +360,17 @@ final class RegistrationTest {
   }
 
   @Test
-  void aReregistrationThatTheDeviceCannotLeavesTheRegionAsItWas() {
+  void anUnsupportedReregistrationLeavesTheRegionUnchanged() {
     MemoryRegion region = ordinary();
     try (ProtectionDomain other = loopback.device.allocateProtectionDomain();
         Arena arena = Arena.ofShared()) {
-      MemorySegment mine = arena.allocate(LENGTH);
+      MemorySegment memory = arena.allocate(LENGTH);
       for (Reregistration change :
           new Reregistration[] {
             Reregistration.none().access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ),
             Reregistration.none().domain(other),
             Reregistration.none().allocate(64),
-            Reregistration.none().memory(arena, mine),
+            Reregistration.none().memory(arena, memory),
             Reregistration.none().memory(Arena.ofAuto().allocate(64)).domain(other)
           }) {
         assertThatThrownBy(() -> region.reregister(change))
@@ -382,11 +383,11 @@ final class RegistrationTest {
   }
 
   @Test
-  void aReregistrationThatChangesNothingOrTooMuchIsRefused() {
+  void anEmptyOrInvalidReregistrationIsRefused() {
     MemoryRegion region = ordinary();
     assertThatThrownBy(() -> region.reregister(Reregistration.none()))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("none");
+        .hasMessageContaining("the change is empty");
     assertThatThrownBy(
             () -> region.reregister(Reregistration.none().access(AccessFlag.REMOTE_WRITE)))
         .isInstanceOf(IllegalArgumentException.class)
@@ -403,7 +404,7 @@ final class RegistrationTest {
   }
 
   @Test
-  void whatSoftwareDevicesLackIsRefusedAsNotSupported() {
+  void operationsThatSoftwareDevicesLackAreRefusedAsUnsupported() {
     MemoryRegion region = ordinary();
     unsupported("ibv_alloc_null_mr", domain::allocateNullRegion);
     unsupported("ibv_alloc_dm", () -> loopback.device.allocateDeviceMemory(64, 3));
@@ -423,7 +424,7 @@ final class RegistrationTest {
   }
 
   @Test
-  void argumentsThatNoDeviceTakesAreRefusedBefore() {
+  void invalidArgumentsAreRefusedBeforeTheCall() {
     assertThatThrownBy(() -> domain.registerDmaBuffer(-1, 0, 4096, 0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("fileDescriptor is -1");

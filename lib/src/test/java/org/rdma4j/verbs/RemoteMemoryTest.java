@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Reads, writes and atomics, which the peer's program takes no part in. */
+/** Reads, writes and atomics of remote memory, in which the peer's program takes no part. */
 @Tag("device")
 @Tag("data-path")
 @Timeout(120)
@@ -81,7 +81,7 @@ final class RemoteMemoryTest {
   }
 
   @Test
-  void aWriteWithImmediateTakesAReceiveThatTellsItsLength() {
+  void theReceiveOfAWriteWithImmediateContainsTheLength() {
     loopback.b.receive(5, 0, 64);
     local.segment().fill((byte) 9);
     sends.add(1).writeWithImmediate(remote.remoteAddress(), remote.remoteKey(), 0xdead_beef);
@@ -97,7 +97,7 @@ final class RemoteMemoryTest {
   }
 
   @Test
-  void anInlineWriteCopiesWhatWasThereWhenItWasAdded() {
+  void anInlineWriteCopiesTheBytesWhenItIsAdded() {
     MemorySegment source = MemorySegment.ofArray(new byte[] {1, 2, 3});
     sends.add(1).write(remote.remoteAddress(), remote.remoteKey()).inline(source, 0, 3).signaled();
     source.fill((byte) 0);
@@ -108,7 +108,7 @@ final class RemoteMemoryTest {
   }
 
   @Test
-  void compareAndSwapReplacesWhatWasExpectedAndTellsWhatWasThere() {
+  void compareAndSwapReplacesTheExpectedValueAndReturnsTheOldOne() {
     remote.segment().set(JAVA_LONG, 8, 41L);
     sends.add(1).compareAndSwap(remote.remoteAddress() + 8, remote.remoteKey(), 41, 42);
     sends.into(local, 0, 8).signaled();
@@ -121,7 +121,7 @@ final class RemoteMemoryTest {
   }
 
   @Test
-  void compareAndSwapLeavesWhatWasNotExpected() {
+  void compareAndSwapKeepsAnUnexpectedValue() {
     remote.segment().set(JAVA_LONG, 8, 40L);
     sends.add(1).compareAndSwap(remote.remoteAddress() + 8, remote.remoteKey(), 41, 42);
     sends.into(local, 0, 8).signaled();
@@ -133,7 +133,7 @@ final class RemoteMemoryTest {
   }
 
   @Test
-  void fetchAndAddAddsAndTellsWhatWasThere() {
+  void fetchAndAddAddsAndReturnsTheOldValue() {
     remote.segment().set(JAVA_LONG, 16, -3L);
     sends.add(1).fetchAndAdd(remote.remoteAddress() + 16, remote.remoteKey(), 10);
     sends.into(local, 0, 8).signaled();
@@ -145,7 +145,7 @@ final class RemoteMemoryTest {
   }
 
   @Test
-  void anAtomicAtAnAddressThatEightDoesNotDivideIsRefused() {
+  void anAtomicAtAMisalignedAddressIsRefused() {
     sends.add(1);
     assertThatThrownBy(() -> sends.fetchAndAdd(remote.remoteAddress() + 4, remote.remoteKey(), 1))
         .isInstanceOf(IllegalArgumentException.class)
@@ -156,7 +156,7 @@ final class RemoteMemoryTest {
   }
 
   @Test
-  void anAtomicOnARegionWithoutTheRightIsRefusedByThePeer() {
+  void anAtomicOnARegionWithoutTheAccessIsRefusedByThePeer() {
     MemoryRegion readOnly =
         loopback.domain.register(64, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
     sends.add(1).fetchAndAdd(readOnly.remoteAddress(), readOnly.remoteKey(), 1);
@@ -168,9 +168,9 @@ final class RemoteMemoryTest {
   }
 
   @Test
-  void anAtomicOfAQueuePairWithoutTheRightIsRefusedByThePeer() {
+  void anAtomicOnAQueuePairWithoutTheAccessIsRefusedByThePeer() {
     loopback.b.queuePair.modify(new QueuePairChange().access(List.of(AccessFlag.REMOTE_READ)));
-    // What the specification gives, and what soft-RoCE gives instead.
+    // The status of the specification, and the one that soft-RoCE reports instead.
     assertThat(fetchAndAdd(remote.remoteKey()))
         .isIn(CompletionStatus.REMOTE_ACCESS_ERROR, CompletionStatus.REMOTE_INVALID_REQUEST);
   }
@@ -208,7 +208,7 @@ final class RemoteMemoryTest {
   }
 
   @Test
-  void aRequestThatIsFencedSeesWhatTheReadBeforeItRead() {
+  void aFencedRequestSeesTheResultOfThePreviousRead() {
     remote.segment().set(JAVA_LONG, 0, 77L);
     sends.add(1).read(remote.remoteAddress(), remote.remoteKey()).into(local, 0, 8);
     sends.add(2).write(remote.remoteAddress() + 8, remote.remoteKey()).from(local, 0, 8);
