@@ -11,7 +11,7 @@ final class RdmaExceptionTest {
   private static final String REMOVED = "device was removed";
 
   private static String message(String call, ErrorNumber number) {
-    return new RdmaException(call, number.value()).getMessage();
+    return String.valueOf(new RdmaException(call, number.value()).getMessage());
   }
 
   @Test

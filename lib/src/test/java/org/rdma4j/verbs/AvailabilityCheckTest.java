@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.BeforeEach;
@@ -50,7 +51,7 @@ final class AvailabilityCheckTest {
 
     @Override
     public boolean hasActivePort(String device) {
-      return devices.get(device).getAsBoolean();
+      return Objects.requireNonNull(devices.get(device)).getAsBoolean();
     }
 
     @Override
