@@ -19,7 +19,7 @@ public final class GidText {
     try {
       return Gid.of(text);
     } catch (IllegalArgumentException noAddress) {
-      throw new Failure(noAddress.getMessage(), noAddress);
+      throw new Failure(String.valueOf(noAddress.getMessage()), noAddress);
     }
   }
 
