@@ -84,7 +84,7 @@ final class DevicesTest {
     AddressVector vector = AddressVector.to(nowhere, 1, Loopback.gidIndex(device));
     assertThatThrownBy(() -> device.resolveEthernet(vector))
         .isInstanceOf(RdmaException.class)
-        .hasMessageContaining("ibv_resolve_eth_l2_from_gid(2001:db8:0:0:0:0:0:1)");
+        .hasMessageContaining("ibv_resolve_eth_l2_from_gid(2001:db8::1)");
   }
 
   /** The network interface of soft-RoCE does not ask neighbours, but sends everything to itself. */

@@ -1,5 +1,6 @@
 package org.rdma4j.samples.command;
 
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.address.Gid;
@@ -19,7 +20,7 @@ public final class GidText {
     try {
       return Gid.of(text);
     } catch (IllegalArgumentException noAddress) {
-      throw new Failure(String.valueOf(noAddress.getMessage()), noAddress);
+      throw new Failure(Objects.requireNonNull(noAddress.getMessage()), noAddress);
     }
   }
 
