@@ -42,22 +42,23 @@ public final class FlowAction implements AutoCloseable {
    * Creates a flow action: {@code ibv_create_flow_action_esp}.
    *
    * @param device the device
-   * @param attributes what the action does, with a key
+   * @param config what the action does, with a key
    * @return the action
-   * @throws IllegalArgumentException if the attributes have no key
+   * @throws IllegalArgumentException if the configuration has no key
    * @throws IllegalStateException if the device is closed
    * @throws RdmaException if the creation fails: EOPNOTSUPP if the device does not support flow
    *     actions
    */
-  public static FlowAction create(RdmaDevice device, EspAttributes attributes) {
-    if (attributes.key() == null) {
-      throw new IllegalArgumentException("the attributes have no key; a new flow action needs one");
+  public static FlowAction create(RdmaDevice device, EspConfig config) {
+    if (config.key() == null) {
+      throw new IllegalArgumentException(
+          "the configuration has no key; a new flow action needs one");
     }
     return VerbsAccess.get()
         .lifetime(device)
         .whileOpen(
             () ->
-                attributes.use(
+                config.use(
                     esp ->
                         new FlowAction(
                             device,
@@ -70,14 +71,14 @@ public final class FlowAction implements AutoCloseable {
   /**
    * Changes what the action does: {@code ibv_modify_flow_action_esp}.
    *
-   * @param attributes what the action does from now on
+   * @param config what the action does from now on
    * @throws IllegalStateException if it is closed
    * @throws RdmaException if the device refuses it
    */
-  public void modify(EspAttributes attributes) {
+  public void modify(EspConfig config) {
     lifetime.whileOpen(
         () ->
-            attributes.use(
+            config.use(
                 esp -> {
                   NativeFailures.check(
                       device.info().name(),

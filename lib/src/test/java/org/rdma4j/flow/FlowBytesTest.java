@@ -166,8 +166,8 @@ final class FlowBytesTest {
     for (int i = 0; i < bytes.length; i++) {
       bytes[i] = (byte) (i + 1);
     }
-    EspAttributes attributes =
-        new EspAttributes(
+    EspConfig attributes =
+        new EspConfig(
             0x01020304,
             5,
             6,
@@ -209,7 +209,7 @@ final class FlowBytesTest {
   @Test
   void absentPartsOfAnEspActionAreNotWritten() {
     assertThat(
-            EspAttributes.of(1)
+            EspConfig.of(1)
                 .<List<Long>>use(
                     esp ->
                         List.of(
@@ -224,7 +224,7 @@ final class FlowBytesTest {
   void aKeyIsNotPrinted() {
     byte[] bytes = new byte[16];
     bytes[0] = 0x5a;
-    EspAttributes attributes = EspAttributes.of(1).key(new AesGcmKey(bytes, 1, 2, 16));
+    EspConfig attributes = EspConfig.of(1).key(new AesGcmKey(bytes, 1, 2, 16));
     assertThat(attributes.toString()).contains("key of 16 bytes").doesNotContain("5a", "90");
     assertThatThrownBy(() -> new AesGcmKey(new byte[15], 1, 2, 16))
         .isInstanceOf(IllegalArgumentException.class)

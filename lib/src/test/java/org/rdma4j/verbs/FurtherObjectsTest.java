@@ -25,7 +25,7 @@ import org.rdma4j.bindings.generated.ibv_wq_init_attr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.flow.AesGcmKey;
 import org.rdma4j.flow.Counters;
-import org.rdma4j.flow.EspAttributes;
+import org.rdma4j.flow.EspConfig;
 import org.rdma4j.flow.EspFlag;
 import org.rdma4j.flow.Flow;
 import org.rdma4j.flow.FlowAction;
@@ -177,7 +177,7 @@ final class FurtherObjectsTest {
     unsupported("ibv_create_flow", () -> Flow.create(datagrams, rule));
     refused("port is 77", () -> Flow.create(datagrams, FlowRule.of(77)));
     unsupported("ibv_create_counters", () -> Counters.create(device));
-    EspAttributes attributes = EspAttributes.of(1, EspFlag.ENCRYPT);
+    EspConfig attributes = EspConfig.of(1, EspFlag.ENCRYPT);
     unsupported(
         "ibv_create_flow_action_esp",
         () -> FlowAction.create(device, attributes.key(new AesGcmKey(new byte[16], 1, 2, 16))));
@@ -335,7 +335,7 @@ final class FurtherObjectsTest {
   @Test
   void nothingIsCreatedFromAClosedDevice() {
     FlowRule rule = FlowRule.of(1);
-    EspAttributes attributes = EspAttributes.of(1).key(new AesGcmKey(new byte[16], 1, 2, 16));
+    EspConfig attributes = EspConfig.of(1).key(new AesGcmKey(new byte[16], 1, 2, 16));
     QueuePair queuePair = loopback.a.queuePair;
     SharedReceiveQueue shared = domain.createSharedReceiveQueue(8, 1);
     device.close();

@@ -28,7 +28,7 @@ import org.rdma4j.platform.Range;
  * @param extendedSequenceNumber the high half of 64-bit sequence numbers; empty, the default, if
  *     they have 32 bits
  */
-public record EspAttributes(
+public record EspConfig(
     int securityParametersIndex,
     int sequenceNumber,
     int padding,
@@ -42,20 +42,20 @@ public record EspAttributes(
    *
    * @throws IllegalArgumentException if the replay window is negative
    */
-  public EspAttributes {
+  public EspConfig {
     Range.check("replayWindow", replayWindow, 0, Integer.MAX_VALUE);
     flags = Set.copyOf(flags);
   }
 
   /**
-   * Returns attributes for an SPI.
+   * Returns the configuration for an SPI.
    *
    * @param securityParametersIndex the SPI
    * @param flags the flags
-   * @return the attributes; everything else is 0 or has its default
+   * @return the configuration; everything else is 0 or has its default
    */
-  public static EspAttributes of(int securityParametersIndex, EspFlag... flags) {
-    return new EspAttributes(
+  public static EspConfig of(int securityParametersIndex, EspFlag... flags) {
+    return new EspConfig(
         securityParametersIndex, 0, 0, Set.of(flags), 0, null, 0, OptionalInt.empty());
   }
 
@@ -65,8 +65,8 @@ public record EspAttributes(
    * @param key the key; null to keep the key of a flow action that is modified
    * @return the copy
    */
-  public EspAttributes key(@Nullable AesGcmKey key) {
-    return new EspAttributes(
+  public EspConfig key(@Nullable AesGcmKey key) {
+    return new EspConfig(
         securityParametersIndex,
         sequenceNumber,
         padding,
