@@ -6,7 +6,8 @@
  * org.rdma4j.MissingLibraryException}. If the JVM does not allow calls into C ({@code
  * --illegal-native-access=deny} without {@code --enable-native-access}), it throws {@link
  * org.rdma4j.RdmaException}, whose message names the option to add. Constants and configurations
- * work in such a process too.
+ * work in such a process too. {@link org.rdma4j.verbs.RdmaDevice#availability} says without an
+ * exception whether a process can use RDMA, and if not, why.
  */
 @NullMarked
 package org.rdma4j;

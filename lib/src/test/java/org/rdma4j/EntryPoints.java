@@ -41,6 +41,7 @@ import org.rdma4j.endpoint.Endpoint;
 import org.rdma4j.endpoint.EndpointConfig;
 import org.rdma4j.platform.Libc;
 import org.rdma4j.verbs.CallStyle;
+import org.rdma4j.verbs.RdmaAvailability;
 import org.rdma4j.verbs.RdmaDevice;
 
 /**
@@ -54,6 +55,9 @@ import org.rdma4j.verbs.RdmaDevice;
 final class EntryPoints {
   /** The prefix of a line that contains what a call which needs C has thrown. */
   static final String THROWN = "thrown: ";
+
+  /** The prefix of a line that contains the status and the explanation of the availability. */
+  static final String AVAILABILITY = "availability: ";
 
   /** The prefix of a line that names a member whose use failed in a static initializer. */
   static final String BROKEN = "broken: ";
@@ -112,7 +116,9 @@ final class EntryPoints {
   private EntryPoints() {}
 
   public static void main(String[] arguments) {
+    printAvailability();
     NEED_LIBRARIES.forEach(EntryPoints::printTwice);
+    printAvailability();
     if (Boolean.parseBoolean(arguments[1])) {
       NEED_NATIVE_ACCESS.forEach(EntryPoints::printTwice);
     }
@@ -121,6 +127,11 @@ final class EntryPoints {
       publicTypes(Path.of(arguments[0])).forEach(all::check);
     }
     System.out.println(CHECKED + all.checked);
+  }
+
+  private static void printAvailability() {
+    RdmaAvailability found = RdmaDevice.availability();
+    System.out.println(AVAILABILITY + found.status() + ": " + found.explanation());
   }
 
   private static void printTwice(String name, Call call) {

@@ -59,6 +59,8 @@ final class LibraryLoadingTest {
 
   private static void expectDenial(ProcessBuilder java, String modules) throws Exception {
     List<String> lines = output(java);
+    expectUnavailable(
+        lines, "NATIVE_ACCESS_DENIED", "start java with --enable-native-access=" + modules);
     assertThat(lines)
         .filteredOn(line -> line.startsWith(EntryPoints.THROWN))
         .hasSizeGreaterThanOrEqualTo(40)
@@ -80,7 +82,20 @@ final class LibraryLoadingTest {
         .filteredOn(line -> line.startsWith(EntryPoints.THROWN))
         .hasSizeGreaterThanOrEqualTo(36)
         .containsOnly(EntryPoints.THROWN + message);
+    expectUnavailable(lines, "NO_LIBRARY", message.substring(message.indexOf("dlopen")));
     expectNothingBroken(lines);
+  }
+
+  private static void expectUnavailable(List<String> lines, String status, String reason) {
+    assertThat(lines)
+        .filteredOn(line -> line.startsWith(EntryPoints.AVAILABILITY))
+        .hasSize(2)
+        .allSatisfy(
+            line ->
+                assertThat(line)
+                    .startsWith(
+                        EntryPoints.AVAILABILITY + status + ": RDMA is not available. dlopen(")
+                    .endsWith(reason));
   }
 
   private static void expectNothingBroken(List<String> lines) {

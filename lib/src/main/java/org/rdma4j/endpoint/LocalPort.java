@@ -50,19 +50,23 @@ record LocalPort(RdmaDevice device, int port, int gidIndex) {
       }
       device.close();
     }
-    if (names.isEmpty()) {
-      throw new RdmaException(
-          "looking for an active port",
-          ErrorNumber.ENODEV.value(),
-          RdmaDevice.availability().explanation());
+    throw noActivePort(config, names);
+  }
+
+  private static RdmaException noActivePort(EndpointConfig config, List<String> devices) {
+    String call = "looking for an active port";
+    if (devices.isEmpty()) {
+      return new RdmaException(
+          call, ErrorNumber.ENODEV.value(), RdmaDevice.availability().explanation());
     }
-    throw new RdmaException(
-        "looking for an active port",
+    String names = String.join(", ", devices);
+    return new RdmaException(
+        call,
         0,
-        "%s of %s is not active: connect it (rdma link shows its state)"
-            .formatted(
-                config.port().isPresent() ? "Port " + config.port().getAsInt() : "Any port",
-                String.join(", ", names)));
+        (config.port().isPresent()
+                ? "Port " + config.port().getAsInt() + " of " + names + " is not active"
+                : "No port of " + names + " is active")
+            + "; check its cable and its network interface (rdma link shows the state)");
   }
 
   private static OptionalInt activePort(RdmaDevice device, OptionalInt configured) {

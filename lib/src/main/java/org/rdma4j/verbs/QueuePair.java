@@ -356,8 +356,8 @@ public final class QueuePair implements AutoCloseable {
    * receives messages from the peer.
    *
    * @param path how to reach the peer
-   * @throws IllegalArgumentException if the path names a port, or a number of reads, that the
-   *     device does not have
+   * @throws IllegalArgumentException if the path names a port, a GID index or a number of reads
+   *     that the device does not have
    * @throws IllegalStateException if the queue pair is closed, or is for datagrams
    * @throws RdmaException if the state does not allow it, or the path is invalid; on RoCE a path
    *     needs a GID index
@@ -387,7 +387,7 @@ public final class QueuePair implements AutoCloseable {
    *
    * @param path how to reach the peer
    * @throws IllegalArgumentException if the path names something that the device does not have,
-   *     such as a port
+   *     such as a port or a GID index
    * @throws IllegalStateException if the queue pair is closed, or is for datagrams
    * @throws RdmaException if the state does not allow it, or the path is invalid
    */
