@@ -167,7 +167,7 @@ final class FurtherObjectsTest {
             domain.createWorkQueue(
                 WorkQueueConfig.of(completions, 8).sges(2).flags(WorkQueueFlag.SCATTER_FCS)));
     assertNothingIsReserved();
-    refused("there are 0 entries", device::createIndirectionTable);
+    refused("the number of work queues is 0", device::createIndirectionTable);
   }
 
   @Test
@@ -181,7 +181,7 @@ final class FurtherObjectsTest {
     unsupported(
         "ibv_create_flow_action_esp",
         () -> FlowAction.create(device, attributes.key(new AesGcmKey(new byte[16], 1, 2, 16))));
-    refused("key is missing", () -> FlowAction.create(device, attributes));
+    refused("the configuration has no key", () -> FlowAction.create(device, attributes));
   }
 
   @Test
@@ -280,36 +280,36 @@ final class FurtherObjectsTest {
   @Test
   void inconsistentConfigurationsAreRefusedBeforeTheCall() {
     refused(
-        "sendCompletions is missing",
+        "sendCompletions is not set",
         () ->
             domain.createQueuePair(
                 QueuePairConfig.of(QueuePairType.RELIABLE_CONNECTION, null, completions)));
     refused(
-        "receiveCompletions is given",
+        "receiveCompletions is set",
         () ->
             domain.createQueuePair(
                 QueuePairConfig.of(QueuePairType.XRC_SEND, completions, completions)));
     refused(
-        "xrcDomain is missing",
+        "xrcDomain is not set",
         () -> domain.createQueuePair(QueuePairConfig.of(QueuePairType.XRC_RECEIVE, null, null)));
     SharedReceiveQueue shared = domain.createSharedReceiveQueue(8, 1);
     refused(
-        "sharedReceiveQueue is given",
+        "sharedReceiveQueue is set",
         () ->
             domain.createQueuePair(
                 QueuePairConfig.xrcSend(completions).sharedReceiveQueue(shared)));
     refused(
-        "completions is missing",
+        "completions is not set",
         () ->
             new SharedReceiveQueueConfig(
                 SharedReceiveQueueType.TAG_MATCHING, 1, 1, null, null, 1, 1));
     refused(
-        "xrcDomain is missing",
+        "xrcDomain is not set",
         () ->
             new SharedReceiveQueueConfig(
                 SharedReceiveQueueType.XRC, 1, 1, completions, null, 0, 0));
     refused(
-        "maxTags is given",
+        "maxTags is set",
         () -> new SharedReceiveQueueConfig(SharedReceiveQueueType.BASIC, 1, 1, null, null, 1, 0));
     refused("depth is 0", () -> domain.createWorkQueue(WorkQueueConfig.of(completions, 0)));
   }

@@ -157,7 +157,7 @@ final class SharedReceiveQueueTest {
         .hasMessageContaining("limit is -1");
     assertThatThrownBy(() -> shared.receiveRequests(1 << 20))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("most is");
+        .hasMessageContaining("max is");
   }
 
   @Test
