@@ -15,7 +15,7 @@ final class Access implements VerbsAccess {
   @Override
   public QueuePair createQueuePair(
       ProtectionDomain domain, QueuePairConfig config, QueuePairOrigin origin) {
-    return QueuePair.create(domain, config, origin);
+    return QueuePairCreation.create(domain, config, origin);
   }
 
   @Override

@@ -365,7 +365,7 @@ public final class ProtectionDomain implements AutoCloseable {
    *     type
    */
   public QueuePair createQueuePair(QueuePairConfig config) {
-    return QueuePair.create(this, config, QueuePair.byVerbs(this));
+    return QueuePairCreation.create(this, config, QueuePairCreation.byVerbs(this));
   }
 
   /**
@@ -381,7 +381,7 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws RdmaException if it fails: EINVAL if there is no such queue pair
    */
   public QueuePair openQueuePair(XrcDomain xrcDomain, int number) {
-    return QueuePair.open(this, xrcDomain, number);
+    return QueuePairCreation.open(this, xrcDomain, number);
   }
 
   /**

@@ -13,8 +13,6 @@ import org.rdma4j.bindings.generated.ibv_ece;
 import org.rdma4j.bindings.generated.ibv_qp;
 import org.rdma4j.bindings.generated.ibv_qp_attr;
 import org.rdma4j.bindings.generated.ibv_qp_init_attr;
-import org.rdma4j.bindings.generated.ibv_qp_init_attr_ex;
-import org.rdma4j.bindings.generated.ibv_qp_open_attr;
 import org.rdma4j.bindings.generated.ibv_qp_rate_limit_attr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Verbs;
@@ -92,7 +90,8 @@ public final class QueuePair implements AutoCloseable {
   private boolean takesReceives;
   private boolean takesSends;
 
-  private QueuePair(
+  /** {@link QueuePairCreation} creates the native queue pair first. */
+  QueuePair(
       ProtectionDomain domain,
       MemorySegment queuePair,
       QueuePairCapabilities capabilities,
@@ -139,84 +138,6 @@ public final class QueuePair implements AutoCloseable {
     noteState(origin.state());
     domain.device().register(queuePair.address(), this, lifetime);
     Leaks.watch(this, lifetime);
-  }
-
-  /** Creates a queue pair with the functions of the given origin. */
-  static QueuePair create(ProtectionDomain domain, QueuePairConfig config, QueuePairOrigin origin) {
-    config.check(domain);
-    return Lifetime.whileAllOpen(
-        config.dependsOn(domain), () -> createWhileOpen(domain, config, origin));
-  }
-
-  private static QueuePair createWhileOpen(
-      ProtectionDomain domain, QueuePairConfig config, QueuePairOrigin origin) {
-    Runnable release = Reservations.reserve(config);
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment init = arena.allocate(ibv_qp_init_attr_ex.layout());
-      config.write(init, domain, arena);
-      MemorySegment cap = ibv_qp_init_attr_ex.cap(init);
-      MemorySegment created =
-          NativeFailures.created(
-              domain.device().info().name(),
-              origin.call() + "(" + config.type() + ", " + QueuePairCapabilities.read(cap) + ")",
-              origin.create().apply(init));
-      try {
-        return new QueuePair(
-            domain, created, QueuePairCapabilities.read(cap), config, origin, release);
-      } catch (RuntimeException failed) {
-        origin.destroy().accept(created);
-        throw failed;
-      }
-    } catch (RuntimeException failed) {
-      release.run();
-      throw failed;
-    }
-  }
-
-  /** Opens the receiving queue pair with the given number in an XRC domain. */
-  static QueuePair open(ProtectionDomain domain, XrcDomain xrcDomain, int number) {
-    Range.check("number", number, 0, 0xff_ffff);
-    QueuePairConfig config = QueuePairConfig.xrcReceive(xrcDomain);
-    config.check(domain);
-    return Lifetime.whileAllOpen(
-        config.dependsOn(domain), () -> openWhileOpen(domain, config, xrcDomain, number));
-  }
-
-  private static QueuePair openWhileOpen(
-      ProtectionDomain domain, QueuePairConfig config, XrcDomain xrcDomain, int number) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment open = arena.allocate(ibv_qp_open_attr.layout());
-      ibv_qp_open_attr.comp_mask(
-          open,
-          rdma_h.IBV_QP_OPEN_ATTR_NUM()
-              | rdma_h.IBV_QP_OPEN_ATTR_XRCD()
-              | rdma_h.IBV_QP_OPEN_ATTR_TYPE());
-      ibv_qp_open_attr.qp_num(open, number);
-      ibv_qp_open_attr.xrcd(open, xrcDomain.pointer());
-      ibv_qp_open_attr.qp_type(open, config.type().value());
-      return new QueuePair(
-          domain,
-          NativeFailures.created(
-              domain.device().info().name(),
-              "ibv_open_qp(" + number + ")",
-              Verbs.ibv_open_qp(domain.device().context(), open)),
-          new QueuePairCapabilities(0, 0, 0, 0, 0),
-          config,
-          byVerbs(domain),
-          () -> {});
-    }
-  }
-
-  /** Returns the origin of queue pairs that {@code ibv_create_qp_ex} creates. */
-  static QueuePairOrigin byVerbs(ProtectionDomain domain) {
-    DeviceInfo device = domain.device().info();
-    return new QueuePairOrigin(
-        "ibv_create_qp",
-        init -> Verbs.ibv_create_qp_ex(domain.device().context(), init),
-        queuePair ->
-            NativeFailures.check(device.name(), "ibv_destroy_qp", rdma_h.ibv_destroy_qp(queuePair)),
-        QueuePairState.RESET,
-        List.of());
   }
 
   /**
