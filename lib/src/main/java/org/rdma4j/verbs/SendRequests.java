@@ -708,7 +708,7 @@ public final class SendRequests {
 
   private IllegalArgumentException tooLong(int before, long length) {
     return new IllegalArgumentException(
-        ("%d inline bytes after %d, but a request of this queue pair can have %d; create it with"
+        ("%d inline bytes after %d, but a request of this queue pair can have at most %d; create it with"
                 + " more inlineBytes, or send from a region")
             .formatted(length, before, maxInline));
   }
