@@ -708,8 +708,8 @@ public final class SendRequests {
 
   private IllegalArgumentException tooLong(int before, long length) {
     return new IllegalArgumentException(
-        ("%d inline bytes after %d, but a request of this queue pair can have at most %d; create it with"
-                + " more inlineBytes, or send from a region")
+        ("%d inline bytes after %d, but a request of this queue pair can have at most %d; create"
+                + " it with more inlineBytes, or send from a region")
             .formatted(length, before, maxInline));
   }
 }
