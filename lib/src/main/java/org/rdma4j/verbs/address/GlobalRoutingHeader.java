@@ -3,14 +3,13 @@ package org.rdma4j.verbs.address;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import org.rdma4j.verbs.Completions;
 
 /**
  * The 40 bytes that precede the payload of a received datagram: {@code struct ibv_grh}. They are
  * always there, and always counted in the length of the completion, but the device does not always
- * write to them: {@link Completions#hasGlobalRoutingHeader} returns whether it did. On RoCE v2 they
- * hold the IPv6 header. If the packet has an IPv4 header, it is in the last 20 bytes, and the first
- * 20 bytes are undefined, see {@link #ofIpv4}.
+ * write to them: {@link org.rdma4j.verbs.Completions#hasGlobalRoutingHeader} returns whether it
+ * did. On RoCE v2 they hold the IPv6 header. If the packet has an IPv4 header, it is in the last 20
+ * bytes, and the first 20 bytes are undefined, see {@link #ofIpv4}.
  *
  * @param version the IP version, 6
  * @param trafficClass the traffic class, 0 to 255

@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import org.rdma4j.bindings.generated.ibv_device_attr_ex;
 import org.rdma4j.platform.NativeConstants;
-import org.rdma4j.verbs.RdmaDevice;
 
 /**
  * The attributes and limits of a device beyond {@link DeviceAttributes}: {@code struct
@@ -18,7 +17,7 @@ import org.rdma4j.verbs.RdmaDevice;
  * @param completionTimestampMask the valid bits of completion timestamps, as an unsigned number; 0
  *     if the device does not support timestamps
  * @param coreClock the frequency in kHz, as an unsigned number, of the clock of completion
- *     timestamps and of {@link RdmaDevice#rawClock}; 0 if it is not known
+ *     timestamps and of {@link org.rdma4j.verbs.RdmaDevice#rawClock}; 0 if it is not known
  * @param segmentationOffload the support for TCP segmentation
  * @param receiveSideScaling the support for spreading received packets over work queues
  * @param maxReceiveWorkQueues the maximum number of receive work queues
