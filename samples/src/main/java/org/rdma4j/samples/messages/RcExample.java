@@ -68,7 +68,9 @@ public final class RcExample implements Runnable {
         MemoryRegion memory =
             domain.register(
                 BYTES, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
-        QueuePair queuePair = domain.createQueuePair(QueuePairConfig.reliable(queue))) {
+        // The protocol does not carry sequence numbers: both sides begin with 0.
+        QueuePair queuePair =
+            domain.createQueuePair(QueuePairConfig.reliable(queue).sequenceNumber(0))) {
       port.checkDevice(device);
       try (TcpPeer connected = connect()) {
         exchange(new RcExampleExchange(connected), queuePair, queue.completions(1), memory);
