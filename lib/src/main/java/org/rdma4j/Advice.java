@@ -28,10 +28,8 @@ final class Advice {
   private static final String QUEUE_FULL =
       "The queue is full: poll completions before posting more, or create a longer queue";
   private static final String DEVICE_FILE =
-      "The device's file /dev/infiniband/uverbs* cannot be opened. Allow this user to read and"
-          + " write"
-          + " it (ls -l /dev/infiniband shows its group and mode), load the kernel module"
-          + " ib_uverbs,"
+      "The device's file /dev/infiniband/uverbs* cannot be opened. Allow this user to read and write"
+          + " it (ls -l /dev/infiniband shows its group and mode), load the kernel module ib_uverbs,"
           + " or pass /dev/infiniband into the container";
   private static final String CONNECTION_MANAGER_FILE =
       "The file /dev/infiniband/rdma_cm cannot be opened. Load the kernel module rdma_ucm (modprobe"

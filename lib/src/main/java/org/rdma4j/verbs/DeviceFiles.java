@@ -31,14 +31,12 @@ record DeviceFiles(Path classes, Path files) {
     String devices = String.join(", ", names(classes));
     if (devices.isEmpty()) {
       return "This machine has no RDMA device. 'rdma link' shows the devices, and 'rdma link add"
-          + " rxe0"
-          + " type rxe netdev eth0' creates a software device on the network interface eth0";
+          + " rxe0 type rxe netdev eth0' creates a software device on the network interface eth0";
     }
     if (names(files).stream().noneMatch(name -> name.startsWith("uverbs"))) {
       return "The kernel has "
           + devices
-          + ", but there is no file /dev/infiniband/uverbs*. Load the kernel module ib_uverbs, or"
-          + " pass"
+          + ", but there is no file /dev/infiniband/uverbs*. Load the kernel module ib_uverbs, or pass"
           + " /dev/infiniband into the container";
     }
     return "The kernel has "
