@@ -91,10 +91,7 @@ class FirstSamplesTest {
         .singleElement()
         .asString()
         .startsWith(program + ": ")
-        .containsPattern(
-            hasDevice
-                ? "no RDMA device is named \"nosuchdevice0\"|failed"
-                : "This machine has no RDMA device");
+        .containsPattern(hasDevice ? "failed" : "This machine has no RDMA device");
     assertThat(ended.out()).isEmpty();
     assertThat(ended.status()).isEqualTo(1);
   }
@@ -105,7 +102,7 @@ class FirstSamplesTest {
     assertThat(ended.err())
         .singleElement()
         .asString()
-        .startsWith("SendAndReceive: no RDMA device is named \"nosuchdevice0\"");
+        .startsWith("SendAndReceive: ibv_open_device(nosuchdevice0) failed: ENODEV");
     assertThat(ended.status()).isEqualTo(1);
   }
 
