@@ -115,6 +115,25 @@ final class LibraryLoadingTest {
     assertThat(output(java)).contains("no exception");
   }
 
+  /** In a JVM of its own: a device that was opened in this one would end ForkTest. */
+  @Test
+  void theAvailabilityOfThisMachineDependsOnItsDevices() throws Exception {
+    String[] devices = Path.of("/sys/class/infiniband").toFile().list();
+    boolean hasDevices = devices != null && devices.length != 0;
+    String status =
+        output(onClassPath(List.of(ALLOWED), Availability.class)).stream()
+            .filter(line -> line.startsWith(EntryPoints.AVAILABILITY))
+            .findFirst()
+            .orElse("none was printed");
+    if (hasDevices) {
+      assertThat(status)
+          .startsWith(EntryPoints.AVAILABILITY)
+          .doesNotContain("NO_DEVICE", "NO_LIBRARY", "FAILED");
+    } else {
+      assertThat(status).isEqualTo(EntryPoints.AVAILABILITY + "NO_DEVICE");
+    }
+  }
+
   @Test
   void anotherListDoesNotLoadTheLibraryAgain() throws Exception {
     assertThat(openings(5)).isPositive().isEqualTo(openings(1));
@@ -180,6 +199,15 @@ final class LibraryLoadingTest {
 
   private static Path classes(Class<?> type) {
     return Path.of(type.getProtectionDomain().getCodeSource().getLocation().getPath());
+  }
+
+  /** A program that prints whether RDMA can be used. */
+  static final class Availability {
+    private Availability() {}
+
+    public static void main(String[] arguments) {
+      System.out.println(EntryPoints.AVAILABILITY + RdmaDevice.availability().status());
+    }
   }
 
   /** A program that lists the devices several times. */

@@ -84,7 +84,13 @@ public final class SlabPool implements AutoCloseable {
       throw new IllegalArgumentException(
           "slabBytes is " + slabBytes + ", must be from 1 to " + Integer.MAX_VALUE);
     }
-    return new SlabPool(domain.register(slabs * stride(slabBytes), access), slabs, slabBytes);
+    MemoryRegion region = domain.register(slabs * stride(slabBytes), access);
+    try {
+      return new SlabPool(region, slabs, slabBytes);
+    } catch (RuntimeException | Error failed) {
+      region.close();
+      throw failed;
+    }
   }
 
   private static long stride(long slabBytes) {

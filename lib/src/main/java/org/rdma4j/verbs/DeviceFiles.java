@@ -36,8 +36,8 @@ record DeviceFiles(Path classes, Path files) {
     if (names(files).stream().noneMatch(name -> name.startsWith("uverbs"))) {
       return "The kernel has "
           + devices
-          + ", but there is no file /dev/infiniband/uverbs*. Load the kernel module ib_uverbs, or pass"
-          + " /dev/infiniband into the container";
+          + ", but this process finds no file /dev/infiniband/uverbs*. Load the kernel module"
+          + " ib_uverbs, allow this user to read /dev/infiniband, or pass it into the container";
     }
     return "The kernel has "
         + devices
@@ -46,6 +46,7 @@ record DeviceFiles(Path classes, Path files) {
         + " right files of /dev/infiniband into the container";
   }
 
+  /** Returns the names in a directory; none if it does not exist or cannot be read. */
   private static List<String> names(Path directory) {
     List<String> names = new ArrayList<>();
     if (Files.isDirectory(directory)) {

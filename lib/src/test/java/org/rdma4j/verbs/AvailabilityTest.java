@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Timeout;
 import org.rdma4j.Command;
 import org.rdma4j.verbs.RdmaAvailability.Status;
 
-/** What is said of the availability is what this machine's device and its files allow. */
+/** The availability agrees with the device of this machine and its files. */
 @Tag("device")
 @Timeout(120)
 final class AvailabilityTest {
@@ -45,7 +45,7 @@ final class AvailabilityTest {
         .contains("NO_CONNECTION_MANAGER: ", "rdma_create_event_channel failed", "rdma_cm");
     assertThat(lines.get(2))
         .contains("NO_ACCESS_TO_DEVICES: ", "ibv_open_device(", "/dev/infiniband/uverbs*");
-    assertThat(lines.get(3)).contains("NO_ACCESS_TO_DEVICES: ", "there is no file");
+    assertThat(lines.get(3)).contains("NO_ACCESS_TO_DEVICES: ", "finds no file");
   }
 
   /** A program that prints what is available while it hides the files of the devices. */

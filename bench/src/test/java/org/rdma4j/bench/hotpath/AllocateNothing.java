@@ -15,12 +15,13 @@ import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SendRequests;
 
 /**
- * Prints the hot methods that allocate once they are compiled, with the bytes allocated by many
- * calls.
+ * Prints the hot methods that allocate in every round of calls, with the bytes of the last round.
+ * How many rounds pass before the compiler is done depends on how busy the machine is, so a method
+ * passes with its first round that allocates nothing.
  */
 final class AllocateNothing {
   private static final int CALLS = 100_000;
-  private static final int WARM_UPS = 10;
+  private static final int ROUNDS = 100;
   private static final int CHAIN = 8;
 
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -83,19 +84,19 @@ final class AllocateNothing {
   }
 
   private void measure(String name, Call call) {
-    long used = 0;
-    for (int i = 0; i < WARM_UPS; i++) {
-      used += repeat(call);
+    long allocated = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+      long before = threads.getCurrentThreadAllocatedBytes();
+      long used = repeat(call);
+      allocated = threads.getCurrentThreadAllocatedBytes() - before;
+      if (used == 0) {
+        throw new IllegalStateException(name + " did nothing");
+      }
+      if (allocated == 0) {
+        return;
+      }
     }
-    long before = threads.getCurrentThreadAllocatedBytes();
-    used += repeat(call);
-    long allocated = threads.getCurrentThreadAllocatedBytes() - before;
-    if (allocated != 0) {
-      System.out.println(name + ": " + allocated);
-    }
-    if (used == 0) {
-      throw new IllegalStateException(name + " did nothing");
-    }
+    System.out.println(name + ": " + allocated);
   }
 
   private static long repeat(Call call) {
