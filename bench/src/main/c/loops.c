@@ -122,6 +122,46 @@ int64_t post_chain_64(const struct work *work, int64_t requests)
 	return chains(work, 64, requests / 64);
 }
 
+/*
+ * The same as chains, but with requests that are built once. Before each post, each gets another id and another part of
+ * the work's memory.
+ */
+static inline __attribute__((always_inline)) int64_t prepared(const struct work *work, int chain, int64_t rounds)
+{
+	struct ibv_send_wr wrs[LONGEST_CHAIN];
+	struct ibv_sge sges[LONGEST_CHAIN];
+	struct ibv_send_wr *bad;
+	uint64_t sum = 0;
+	uint64_t parts = work->bytes / work->length;
+	int64_t begin = now();
+	for (int i = 0; i < chain; i++) {
+		describe(&wrs[i], &sges[i], work, 0, IBV_WR_SEND, IBV_SEND_SIGNALED);
+		if (i > 0)
+			wrs[i - 1].next = &wrs[i];
+	}
+	for (int64_t round = 0; round < rounds; round++) {
+		for (int i = 0; i < chain; i++) {
+			wrs[i].wr_id = round;
+			sges[i].addr = work->addr + ((round + i) & (parts - 1)) * work->length;
+		}
+		if (ibv_post_send(work->qp, wrs, &bad) || (chain == 1 ? reap_one(work->cq, &sum) : reap(work->cq, chain, &sum)))
+			return -1;
+	}
+	int64_t took = now() - begin;
+	sink = sum;
+	return took;
+}
+
+int64_t prepared_1(const struct work *work, int64_t rounds)
+{
+	return prepared(work, 1, rounds);
+}
+
+int64_t prepared_16(const struct work *work, int64_t requests)
+{
+	return prepared(work, 16, requests / 16);
+}
+
 /* Sends the first `length` bytes of the work's memory inline. */
 static inline __attribute__((always_inline)) int64_t inline_send(const struct work *work, uint32_t length,
 								 int64_t rounds)

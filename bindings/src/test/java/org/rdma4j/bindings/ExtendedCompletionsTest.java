@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.function.UnaryOperator;
+import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -26,13 +26,13 @@ final class ExtendedCompletionsTest {
   private final MemorySegment cq = arena.allocate(CFunctions.call("size_of_cq_ex"), 8);
 
   private interface Read {
-    long from(MemorySegment op, long cq);
+    long from(long op, long cq);
   }
 
   /** A function, the mask of the bits in its result, and its arguments after the queue. */
   record Reader(
       String name,
-      UnaryOperator<MemorySegment> op,
+      ToLongFunction<MemorySegment> op,
       Read plain,
       Read critical,
       long mask,
@@ -215,7 +215,7 @@ final class ExtendedCompletionsTest {
   }
 
   private void expectWhatCReads(Reader reader, Read read) {
-    long inJava = read.from(reader.op().apply(cq), cq.address());
+    long inJava = read.from(reader.op().applyAsLong(cq), cq.address());
     List<Long> recorded = CFunctions.recorded(6);
     CFunctions.forget();
     long inC =
@@ -234,7 +234,7 @@ final class ExtendedCompletionsTest {
   @Test
   void aFunctionForWhichTheQueueWasNotCreatedIsNull() {
     cq.fill((byte) 0);
-    assertThat(ExtendedCompletions.ibv_wc_read_tm_info$op(cq).address()).isZero();
+    assertThat(ExtendedCompletions.ibv_wc_read_tm_info$op(cq)).isZero();
   }
 
   @Test

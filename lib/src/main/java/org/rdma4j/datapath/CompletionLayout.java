@@ -22,6 +22,10 @@ public final class CompletionLayout {
   public static final long SL = ibv_wc.sl$offset();
   public static final long DLID_PATH_BITS = ibv_wc.dlid_path_bits$offset();
   public static final long WC_FLAGS = ibv_wc.wc_flags$offset();
+
+  /** The flags of a completion whose flags are not read. */
+  public static final int NO_FLAGS = Integer.MIN_VALUE;
+
   public static final int SUCCESS = rdma_h.IBV_WC_SUCCESS();
   public static final int GRH = rdma_h.IBV_WC_GRH();
   public static final int WITH_INV = rdma_h.IBV_WC_WITH_INV();

@@ -2,9 +2,7 @@ package org.rdma4j.datapath;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.LongStream;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.bindings.generated.ibv_poll_cq_attr;
 import org.rdma4j.bindings.generated.ibv_wc_tm_info;
@@ -40,49 +38,53 @@ public final class ExtendedPolling {
 
   private final boolean critical;
   private final long queue;
-  private final MemorySegment start;
-  private final MemorySegment end;
-  private final MemorySegment opcode;
-  private final MemorySegment vendorError;
-  private final MemorySegment flags;
-  private final @Nullable MemorySegment byteLength;
-  private final @Nullable MemorySegment immediate;
-  private final @Nullable MemorySegment queuePairNumber;
-  private final @Nullable MemorySegment sourceQueuePairNumber;
-  private final @Nullable MemorySegment sourceLid;
-  private final @Nullable MemorySegment serviceLevel;
-  private final @Nullable MemorySegment destinationLidPathBits;
-  private final @Nullable MemorySegment timestamp;
-  private final @Nullable MemorySegment wallClock;
-  private final @Nullable MemorySegment vlan;
-  private final @Nullable MemorySegment flowTag;
-  private final @Nullable MemorySegment tagInformation;
+  private final long start;
+  private final long end;
+  private final long opcode;
+  private final long vendorError;
+  private final long flags;
+  private final long byteLength;
+  private final long immediate;
+  private final long queuePairNumber;
+  private final long sourceQueuePairNumber;
+  private final long sourceLid;
+  private final long serviceLevel;
+  private final long destinationLidPathBits;
+  private final long timestamp;
+  private final long wallClock;
+  private final long vlan;
+  private final long flowTag;
+  private final long tagInformation;
 
-  /** The struct of attributes that {@code ibv_start_poll} requires; it has none set. */
-  private final MemorySegment attributes;
+  /**
+   * The address of the struct of attributes that {@code ibv_start_poll} requires; it has none set.
+   */
+  private final long attributes;
 
-  /** Whether any field about the source of a datagram is read: one check instead of four. */
-  private final boolean datagrams;
+  /** Its memory; referred to so that it stays allocated. */
+  private final MemorySegment memory;
 
-  /** Whether any field of a row is read. */
-  private final boolean rowed;
+  /** Whether any field is read but the opcode and the length: one check instead of twelve. */
+  private final boolean readsMore;
 
   /**
    * Creates the means to poll a {@code struct ibv_cq_ex}.
    *
    * @param fields the mask of {@code IBV_WC_EX_WITH_*} that the queue was created with
+   * @param readsFlags whether to read the flags, which every queue has
    * @param critical whether to call C functions as critical ones, without a change of the thread's
    *     state
    */
-  public ExtendedPolling(MemorySegment queue, int fields, boolean critical) {
+  public ExtendedPolling(MemorySegment queue, int fields, boolean readsFlags, boolean critical) {
     this.critical = critical;
     this.queue = queue.address();
-    this.attributes = Arena.ofAuto().allocate(ibv_poll_cq_attr.layout());
+    this.memory = Arena.ofAuto().allocate(ibv_poll_cq_attr.layout());
+    this.attributes = memory.address();
     this.start = ExtendedCompletions.ibv_start_poll$op(queue);
     this.end = ExtendedCompletions.ibv_end_poll$op(queue);
     this.opcode = ExtendedCompletions.ibv_wc_read_opcode$op(queue);
     this.vendorError = ExtendedCompletions.ibv_wc_read_vendor_err$op(queue);
-    this.flags = ExtendedCompletions.ibv_wc_read_wc_flags$op(queue);
+    this.flags = readsFlags ? ExtendedCompletions.ibv_wc_read_wc_flags$op(queue) : 0;
     this.byteLength =
         reader(
             fields,
@@ -136,20 +138,38 @@ public final class ExtendedPolling {
             fields,
             rdma_h.IBV_WC_EX_WITH_TM_INFO(),
             ExtendedCompletions.ibv_wc_read_tm_info$op(queue));
-    this.datagrams = anyOf(sourceQueuePairNumber, sourceLid, serviceLevel, destinationLidPathBits);
-    this.rowed = anyOf(timestamp, wallClock, vlan, flowTag, tagInformation);
+    this.readsMore =
+        anyOf(
+            flags,
+            immediate,
+            queuePairNumber,
+            sourceQueuePairNumber,
+            sourceLid,
+            serviceLevel,
+            destinationLidPathBits,
+            timestamp,
+            wallClock,
+            vlan,
+            flowTag,
+            tagInformation);
   }
 
-  /** Returns null if the field was not requested, or if the provider does not have it. */
-  private static @Nullable MemorySegment reader(int fields, int field, MemorySegment op) {
-    return (fields & field) != 0 && op.address() != 0 ? op : null;
+  /** Returns 0 if the field was not requested; also the provider returns 0 if it lacks it. */
+  private static long reader(int fields, int field, long op) {
+    return (fields & field) != 0 ? op : 0;
   }
 
-  private static boolean anyOf(@Nullable MemorySegment... readers) {
-    return Stream.of(readers).anyMatch(Objects::nonNull);
+  private static boolean anyOf(long... readers) {
+    return LongStream.of(readers).anyMatch(op -> op != 0);
   }
 
-  /** Polls, and returns the number of completions, or a negative value. */
+  /**
+   * Polls, and returns the number of completions, or a negative value.
+   *
+   * <p>All reads are in this method, because it is then too long for C2 to inline (325 bytecodes).
+   * If it inlined this method into a loop, its limit of nodes would be reached somewhere in here,
+   * and each call after that would take twice as long.
+   */
   public int poll(int max, long entries, long rows) {
     // In local variables, because a call into C cannot change them: the compiler then removes the
     // branches for the other style of calls.
@@ -159,14 +179,54 @@ public final class ExtendedPolling {
     while (polled < max) {
       int error =
           critical
-              ? ExtendedCompletions.ibv_start_poll$critical(start, queue, attributes.address())
-              : ExtendedCompletions.ibv_start_poll(start, queue, attributes.address());
+              ? ExtendedCompletions.ibv_start_poll$critical(start, queue, attributes)
+              : ExtendedCompletions.ibv_start_poll(start, queue, attributes);
       if (error != 0) {
         return polled == 0 && error != ErrorNumber.ENOENT.value() ? -error : polled;
       }
-      if (read(critical, queue, RawMemory.base(entries + polled * CompletionLayout.SIZE))
-          && rowed) {
-        readRow(critical, queue, RawMemory.base(rows + polled * ROW));
+      long entry = RawMemory.base(entries + polled * CompletionLayout.SIZE);
+      int status = RawMemory.getInt(queue + STATUS);
+      RawMemory.putLong(entry + CompletionLayout.WR_ID, RawMemory.getLong(queue + WR_ID));
+      RawMemory.putInt(entry + CompletionLayout.STATUS, status);
+      boolean isSuccess = status == CompletionLayout.SUCCESS;
+      if (isSuccess) {
+        RawMemory.putInt(entry + CompletionLayout.OPCODE, number(critical, opcode, queue));
+        if (byteLength != 0) {
+          RawMemory.putInt(entry + CompletionLayout.BYTE_LEN, number(critical, byteLength, queue));
+        }
+      } else {
+        RawMemory.putInt(entry + CompletionLayout.VENDOR_ERR, number(critical, vendorError, queue));
+      }
+      if (readsMore) {
+        if (queuePairNumber != 0) {
+          RawMemory.putInt(
+              entry + CompletionLayout.QP_NUM, number(critical, queuePairNumber, queue));
+        }
+        if (isSuccess) {
+          if (flags != 0) {
+            RawMemory.putInt(entry + CompletionLayout.WC_FLAGS, number(critical, flags, queue));
+          }
+          if (immediate != 0) {
+            RawMemory.putInt(entry + CompletionLayout.IMM_DATA, number(critical, immediate, queue));
+          }
+          if (sourceQueuePairNumber != 0) {
+            RawMemory.putInt(
+                entry + CompletionLayout.SRC_QP, number(critical, sourceQueuePairNumber, queue));
+          }
+          if (sourceLid != 0) {
+            RawMemory.putShort(
+                entry + CompletionLayout.SLID, (short) number(critical, sourceLid, queue));
+          }
+          if (serviceLevel != 0) {
+            RawMemory.putByte(entry + CompletionLayout.SL, small(critical, serviceLevel, queue));
+          }
+          if (destinationLidPathBits != 0) {
+            RawMemory.putByte(
+                entry + CompletionLayout.DLID_PATH_BITS,
+                small(critical, destinationLidPathBits, queue));
+          }
+          readRow(critical, queue, RawMemory.base(rows + polled * ROW));
+        }
       }
       polled++;
       if (critical) {
@@ -178,57 +238,14 @@ public final class ExtendedPolling {
     return polled;
   }
 
-  /** Copies a completion, and returns whether the request succeeded, so that a row can follow. */
-  private boolean read(boolean critical, long queue, long entry) {
-    int status = RawMemory.getInt(queue + STATUS);
-    RawMemory.putLong(entry + CompletionLayout.WR_ID, RawMemory.getLong(queue + WR_ID));
-    RawMemory.putInt(entry + CompletionLayout.STATUS, status);
-    if (queuePairNumber != null) {
-      RawMemory.putInt(entry + CompletionLayout.QP_NUM, number(critical, queuePairNumber, queue));
-    }
-    if (status != rdma_h.IBV_WC_SUCCESS()) {
-      RawMemory.putInt(entry + CompletionLayout.VENDOR_ERR, number(critical, vendorError, queue));
-      return false;
-    }
-    RawMemory.putInt(entry + CompletionLayout.OPCODE, number(critical, opcode, queue));
-    RawMemory.putInt(entry + CompletionLayout.WC_FLAGS, number(critical, flags, queue));
-    if (byteLength != null) {
-      RawMemory.putInt(entry + CompletionLayout.BYTE_LEN, number(critical, byteLength, queue));
-    }
-    if (immediate != null) {
-      RawMemory.putInt(entry + CompletionLayout.IMM_DATA, number(critical, immediate, queue));
-    }
-    if (datagrams) {
-      readSource(critical, queue, entry);
-    }
-    return true;
-  }
-
-  private void readSource(boolean critical, long queue, long entry) {
-    if (sourceQueuePairNumber != null) {
-      RawMemory.putInt(
-          entry + CompletionLayout.SRC_QP, number(critical, sourceQueuePairNumber, queue));
-    }
-    if (sourceLid != null) {
-      RawMemory.putShort(entry + CompletionLayout.SLID, (short) number(critical, sourceLid, queue));
-    }
-    if (serviceLevel != null) {
-      RawMemory.putByte(entry + CompletionLayout.SL, small(critical, serviceLevel, queue));
-    }
-    if (destinationLidPathBits != null) {
-      RawMemory.putByte(
-          entry + CompletionLayout.DLID_PATH_BITS, small(critical, destinationLidPathBits, queue));
-    }
-  }
-
   private void readRow(boolean critical, long queue, long row) {
-    if (timestamp != null) {
+    if (timestamp != 0) {
       RawMemory.putLong(row + TIMESTAMP, time(critical, timestamp, queue));
     }
-    if (wallClock != null) {
+    if (wallClock != 0) {
       RawMemory.putLong(row + WALL_CLOCK, time(critical, wallClock, queue));
     }
-    if (vlan != null) {
+    if (vlan != 0) {
       RawMemory.putInt(
           row + VLAN,
           Short.toUnsignedInt(
@@ -236,10 +253,10 @@ public final class ExtendedPolling {
                   ? ExtendedCompletions.ibv_wc_read_cvlan$critical(vlan, queue)
                   : ExtendedCompletions.ibv_wc_read_cvlan(vlan, queue)));
     }
-    if (flowTag != null) {
+    if (flowTag != 0) {
       RawMemory.putInt(row + FLOW_TAG, number(critical, flowTag, queue));
     }
-    if (tagInformation != null) {
+    if (tagInformation != 0) {
       if (critical) {
         ExtendedCompletions.ibv_wc_read_tm_info$critical(tagInformation, queue, row + TAG);
       } else {
@@ -252,19 +269,19 @@ public final class ExtendedPolling {
    * Calls a function that returns a 32-bit number: all have the signature of {@code
    * ibv_wc_read_qp_num}.
    */
-  private static int number(boolean critical, MemorySegment op, long queue) {
+  private static int number(boolean critical, long op, long queue) {
     return critical
         ? ExtendedCompletions.ibv_wc_read_qp_num$critical(op, queue)
         : ExtendedCompletions.ibv_wc_read_qp_num(op, queue);
   }
 
-  private static byte small(boolean critical, MemorySegment op, long queue) {
+  private static byte small(boolean critical, long op, long queue) {
     return critical
         ? ExtendedCompletions.ibv_wc_read_sl$critical(op, queue)
         : ExtendedCompletions.ibv_wc_read_sl(op, queue);
   }
 
-  private static long time(boolean critical, MemorySegment op, long queue) {
+  private static long time(boolean critical, long op, long queue) {
     return critical
         ? ExtendedCompletions.ibv_wc_read_completion_ts$critical(op, queue)
         : ExtendedCompletions.ibv_wc_read_completion_ts(op, queue);

@@ -2,8 +2,6 @@ package org.rdma4j.datapath;
 
 import java.lang.foreign.MemorySegment;
 import org.rdma4j.RdmaException;
-import org.rdma4j.bindings.generated.ibv_recv_wr;
-import org.rdma4j.bindings.generated.ibv_sge;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.WorkRequests;
 
@@ -11,63 +9,68 @@ import org.rdma4j.bindings.inlines.WorkRequests;
  * Posts send requests by {@code ibv_wr_*}: the requests of a {@link RequestChain} are passed to the
  * provider call by call, between {@code ibv_wr_start} and {@code ibv_wr_complete}. Everything
  * happens inside one {@link HotCall}, because the provider may hold a lock in between.
+ *
+ * <p>The list of pieces of each request follows it, so that its address need not be read.
  */
 public final class ExtendedQueuePair {
-  private static final long WR_ID = ibv_recv_wr.wr_id$offset();
-  private static final long NEXT = ibv_recv_wr.next$offset();
-  private static final long SG_LIST = ibv_recv_wr.sg_list$offset();
-  private static final long NUM_SGE = ibv_recv_wr.num_sge$offset();
-
   private static final long ID = WorkRequests.wr_id$offset();
   private static final long FLAGS = WorkRequests.wr_flags$offset();
 
   private final boolean critical;
   private final long queuePair;
-  private final MemorySegment start;
-  private final MemorySegment complete;
-  private final MemorySegment send;
-  private final MemorySegment sendWithImmediate;
-  private final MemorySegment sendWithInvalidate;
-  private final MemorySegment write;
-  private final MemorySegment writeWithImmediate;
-  private final MemorySegment read;
-  private final MemorySegment compareAndSwap;
-  private final MemorySegment fetchAndAdd;
-  private final MemorySegment invalidate;
-  private final MemorySegment bind;
-  private final MemorySegment setDestination;
-  private final MemorySegment setPiece;
-  private final MemorySegment setPieces;
-  private final MemorySegment setInline;
-  private final MemorySegment setSharedReceiveQueue;
-  private final MemorySegment segmented;
-  private final MemorySegment atomicWrite;
+  private final long start;
+  private final long complete;
+  private final long send;
+  private final long sendWithImmediate;
+  private final long sendWithInvalidate;
+  private final long write;
+  private final long writeWithImmediate;
+  private final long read;
+  private final long compareAndSwap;
+  private final long fetchAndAdd;
+  private final long invalidate;
+  private final long bind;
+  private final long setDestination;
+  private final long setPiece;
+  private final long setPieces;
+  private final long setInline;
+  private final long setSharedReceiveQueue;
+  private final long segmented;
+  private final long atomicWrite;
   private final boolean datagrams;
-  private final boolean xrcSend;
+  private final boolean isAddressed;
+  private final boolean allowsSend;
 
   /**
    * Finds the extended queue pair of a {@code struct ibv_qp}.
    *
    * @param datagrams whether each request names an address handle
    * @param xrcSend whether each request names a shared receive queue of the peer
+   * @param allowsSend whether a request without an operation is a SEND
    * @param critical whether to call C functions as critical ones, without a change of the thread's
    *     state
    */
   public static ExtendedQueuePair of(
-      MemorySegment queuePair, boolean datagrams, boolean xrcSend, boolean critical) {
+      MemorySegment queuePair,
+      boolean datagrams,
+      boolean xrcSend,
+      boolean allowsSend,
+      boolean critical) {
     MemorySegment qp = rdma_h.ibv_qp_to_qp_ex(queuePair);
     if (qp.address() == 0) {
       throw new RdmaException(
           "ibv_qp_to_qp_ex", 0, "The provider did not create an extended queue pair");
     }
-    return new ExtendedQueuePair(qp, datagrams, xrcSend, critical);
+    return new ExtendedQueuePair(qp, datagrams, xrcSend, allowsSend, critical);
   }
 
   /** Creates the means to post to a {@code struct ibv_qp_ex}. */
-  ExtendedQueuePair(MemorySegment qp, boolean datagrams, boolean xrcSend, boolean critical) {
+  ExtendedQueuePair(
+      MemorySegment qp, boolean datagrams, boolean xrcSend, boolean allowsSend, boolean critical) {
     this.critical = critical;
     this.datagrams = datagrams;
-    this.xrcSend = xrcSend;
+    this.allowsSend = allowsSend;
+    this.isAddressed = datagrams || xrcSend;
     this.queuePair = qp.address();
     this.start = WorkRequests.ibv_wr_start$op(qp);
     this.complete = WorkRequests.ibv_wr_complete$op(qp);
@@ -90,14 +93,17 @@ public final class ExtendedQueuePair {
     this.setInline = WorkRequests.ibv_wr_set_inline_data$op(qp);
   }
 
-  /** Posts a chain. Returns 0 or an errno value; in the latter case no request is posted. */
-  int post(long requests) {
-    for (long each = requests; each != 0; each = RawMemory.getLong(each + NEXT)) {
-      if (RawMemory.getInt(each + SendLayout.OPCODE) == SendLayout.NO_OPCODE) {
-        throw new IllegalStateException(
-            "a request has no operation, and the queue pair was created without SEND;"
-                + " call write, read or another operation after add");
-      }
+  /**
+   * Posts a chain. Returns 0 or an errno value; in the latter case no request is posted, and the
+   * address of the first one is stored.
+   *
+   * <p>The usual operations are in this method, because it is then too long for C2 to inline (325
+   * bytecodes). If it inlined this method into a loop, its limit of nodes would be reached
+   * somewhere in here, and each call after that would take twice as long.
+   */
+  public int post(long requests, long badRequest) {
+    if (!allowsSend) {
+      checkOpcodes(requests);
     }
     // In local variables, because a call into C cannot change them: the compiler then removes the
     // branches for the other style of calls.
@@ -108,72 +114,110 @@ public final class ExtendedQueuePair {
     } else {
       WorkRequests.ibv_wr_start(start, queuePair);
     }
-    for (long each = requests; each != 0; each = RawMemory.getLong(each + NEXT)) {
+    long each = requests;
+    do {
       each = RawMemory.base(each);
-      RawMemory.putLong(queuePair + ID, RawMemory.getLong(each + WR_ID));
-      RawMemory.putInt(queuePair + FLAGS, RawMemory.getInt(each + SendLayout.SEND_FLAGS));
+      RawMemory.putLong(queuePair + ID, RawMemory.getLong(each + RequestLayout.WR_ID));
+      int flags = RawMemory.getInt(each + SendLayout.SEND_FLAGS);
+      RawMemory.putInt(queuePair + FLAGS, flags);
       int opcode = RawMemory.getInt(each + SendLayout.OPCODE);
-      begin(critical, queuePair, each, opcode);
-      if (datagrams) {
-        setDestination(critical, queuePair, each);
-      } else if (xrcSend && opcode != SendLayout.BIND_MW && opcode != SendLayout.LOCAL_INV) {
-        number(
-            critical,
-            queuePair,
-            setSharedReceiveQueue,
-            RawMemory.getInt(each + SendLayout.XRC_REMOTE_SRQN));
+      if (opcode == SendLayout.SEND) {
+        if (critical) {
+          WorkRequests.ibv_wr_send$critical(send, queuePair);
+        } else {
+          WorkRequests.ibv_wr_send(send, queuePair);
+        }
+      } else if (opcode == SendLayout.RDMA_WRITE || opcode == SendLayout.RDMA_READ) {
+        long op = opcode == SendLayout.RDMA_WRITE ? write : read;
+        int key = RawMemory.getInt(each + SendLayout.RDMA_RKEY);
+        long address = RawMemory.getLong(each + SendLayout.RDMA_REMOTE_ADDR);
+        if (critical) {
+          WorkRequests.ibv_wr_rdma_write$critical(op, queuePair, key, address);
+        } else {
+          WorkRequests.ibv_wr_rdma_write(op, queuePair, key, address);
+        }
+      } else {
+        begin(critical, queuePair, each, opcode);
       }
-      if (opcode != SendLayout.ATOMIC_WRITE) {
-        setMemory(critical, queuePair, each);
+      if (isAddressed) {
+        address(critical, queuePair, each, opcode);
       }
+      int pieces = RawMemory.getInt(each + RequestLayout.NUM_SGE);
+      if (pieces == 1 && (flags & SendLayout.INLINE) == 0 && opcode != SendLayout.ATOMIC_WRITE) {
+        long piece = each + SendLayout.SIZE;
+        long address = RawMemory.getLong(piece + RequestLayout.SGE_ADDR);
+        int length = RawMemory.getInt(piece + RequestLayout.SGE_LENGTH);
+        int key = RawMemory.getInt(piece + RequestLayout.SGE_LKEY);
+        if (critical) {
+          WorkRequests.ibv_wr_set_sge$critical(setPiece, queuePair, key, address, length);
+        } else {
+          WorkRequests.ibv_wr_set_sge(setPiece, queuePair, key, address, length);
+        }
+      } else if (pieces != 0 && opcode != SendLayout.ATOMIC_WRITE) {
+        setMemory(critical, queuePair, each, pieces, flags);
+      }
+      each = RawMemory.getLong(each + RequestLayout.NEXT);
+    } while (each != 0);
+    int errno =
+        critical
+            ? WorkRequests.ibv_wr_complete$critical(complete, queuePair)
+            : WorkRequests.ibv_wr_complete(complete, queuePair);
+    if (errno != 0) {
+      RawMemory.putLong(badRequest, requests);
     }
-    return critical
-        ? WorkRequests.ibv_wr_complete$critical(complete, queuePair)
-        : WorkRequests.ibv_wr_complete(complete, queuePair);
+    return errno;
   }
 
-  private void begin(boolean critical, long queuePair, long request, int opcode) {
-    int immediate = RawMemory.getInt(request + SendLayout.IMM_DATA);
-    if (opcode == SendLayout.SEND) {
-      if (critical) {
-        WorkRequests.ibv_wr_send$critical(send, queuePair);
-      } else {
-        WorkRequests.ibv_wr_send(send, queuePair);
+  /** Throws if a request has no operation. */
+  private static void checkOpcodes(long requests) {
+    for (long each = requests; each != 0; each = RawMemory.getLong(each + RequestLayout.NEXT)) {
+      if (RawMemory.getInt(each + SendLayout.OPCODE) == SendLayout.NO_OPCODE) {
+        throw new IllegalStateException(
+            "a request has no operation, and the queue pair was created without SEND;"
+                + " call write, read or another operation after add");
       }
-    } else if (opcode == SendLayout.SEND_WITH_IMM) {
-      number(critical, queuePair, sendWithImmediate, immediate);
+    }
+  }
+
+  /** Names the destination of a request, if the type of the queue pair requires it. */
+  private void address(boolean critical, long queuePair, long request, int opcode) {
+    if (datagrams) {
+      setDestination(critical, queuePair, request);
+    } else if (opcode != SendLayout.BIND_MW && opcode != SendLayout.LOCAL_INV) {
+      number(
+          critical,
+          queuePair,
+          setSharedReceiveQueue,
+          RawMemory.getInt(request + SendLayout.XRC_REMOTE_SRQN));
+    }
+  }
+
+  /** Begins a request of one of the operations that {@link #post} does not begin itself. */
+  private void begin(boolean critical, long queuePair, long request, int opcode) {
+    if (opcode == SendLayout.SEND_WITH_IMM) {
+      number(critical, queuePair, sendWithImmediate, immediate(request));
     } else if (opcode == SendLayout.SEND_WITH_INV) {
-      number(critical, queuePair, sendWithInvalidate, immediate);
+      number(critical, queuePair, sendWithInvalidate, immediate(request));
     } else if (opcode == SendLayout.LOCAL_INV) {
-      number(critical, queuePair, invalidate, immediate);
-    } else if (opcode == SendLayout.RDMA_WRITE) {
-      remote(critical, queuePair, write, request);
-    } else if (opcode == SendLayout.RDMA_READ) {
-      remote(critical, queuePair, read, request);
+      number(critical, queuePair, invalidate, immediate(request));
     } else if (opcode == SendLayout.BIND_MW) {
       bind(critical, queuePair, request);
     } else {
-      beginRare(critical, queuePair, request, opcode, immediate);
+      beginRare(critical, queuePair, request, opcode);
     }
   }
 
+  /** Returns the immediate data or the key of a request. */
+  private static int immediate(long request) {
+    return RawMemory.getInt(request + SendLayout.IMM_DATA);
+  }
+
   /** Calls one of the four functions that have the signature of {@code ibv_wr_send_imm}. */
-  private void number(boolean critical, long queuePair, MemorySegment op, int number) {
+  private void number(boolean critical, long queuePair, long op, int number) {
     if (critical) {
       WorkRequests.ibv_wr_send_imm$critical(op, queuePair, number);
     } else {
       WorkRequests.ibv_wr_send_imm(op, queuePair, number);
-    }
-  }
-
-  /** Calls one of the two functions that have the signature of {@code ibv_wr_rdma_write}. */
-  private void remote(boolean critical, long queuePair, MemorySegment op, long request) {
-    int key = RawMemory.getInt(request + SendLayout.RDMA_RKEY);
-    long address = RawMemory.getLong(request + SendLayout.RDMA_REMOTE_ADDR);
-    if (critical) {
-      WorkRequests.ibv_wr_rdma_write$critical(op, queuePair, key, address);
-    } else {
-      WorkRequests.ibv_wr_rdma_write(op, queuePair, key, address);
     }
   }
 
@@ -189,11 +233,11 @@ public final class ExtendedQueuePair {
   }
 
   /** Begins a request of one of the operations that {@code begin} does not handle. */
-  private void beginRare(
-      boolean critical, long queuePair, long request, int opcode, int immediate) {
+  private void beginRare(boolean critical, long queuePair, long request, int opcode) {
     if (opcode == SendLayout.RDMA_WRITE_WITH_IMM) {
       int key = RawMemory.getInt(request + SendLayout.RDMA_RKEY);
       long address = RawMemory.getLong(request + SendLayout.RDMA_REMOTE_ADDR);
+      int immediate = immediate(request);
       if (critical) {
         WorkRequests.ibv_wr_rdma_write_imm$critical(
             writeWithImmediate, queuePair, key, address, immediate);
@@ -259,13 +303,10 @@ public final class ExtendedQueuePair {
     }
   }
 
-  private void setMemory(boolean critical, long queuePair, long request) {
-    int pieces = RawMemory.getInt(request + NUM_SGE);
-    long list = RawMemory.getLong(request + SG_LIST);
-    if (pieces == 0) {
-      return;
-    }
-    if (pieces > 1) {
+  /** Sets the memory of a request that has several pieces, or is inline. */
+  private void setMemory(boolean critical, long queuePair, long request, int pieces, int flags) {
+    long list = request + SendLayout.SIZE;
+    if ((flags & SendLayout.INLINE) == 0) {
       if (critical) {
         WorkRequests.ibv_wr_set_sge_list$critical(setPieces, queuePair, pieces, list);
       } else {
@@ -273,21 +314,13 @@ public final class ExtendedQueuePair {
       }
       return;
     }
-    long address = RawMemory.getLong(list + ibv_sge.addr$offset());
-    int length = RawMemory.getInt(list + ibv_sge.length$offset());
-    if ((RawMemory.getInt(request + SendLayout.SEND_FLAGS) & SendLayout.INLINE) != 0) {
-      if (critical) {
-        WorkRequests.ibv_wr_set_inline_data$critical(setInline, queuePair, address, length);
-      } else {
-        WorkRequests.ibv_wr_set_inline_data(setInline, queuePair, address, length);
-      }
-      return;
-    }
-    int key = RawMemory.getInt(list + ibv_sge.lkey$offset());
+    // Inline bytes are always one piece.
+    long address = RawMemory.getLong(list + RequestLayout.SGE_ADDR);
+    int length = RawMemory.getInt(list + RequestLayout.SGE_LENGTH);
     if (critical) {
-      WorkRequests.ibv_wr_set_sge$critical(setPiece, queuePair, key, address, length);
+      WorkRequests.ibv_wr_set_inline_data$critical(setInline, queuePair, address, length);
     } else {
-      WorkRequests.ibv_wr_set_sge(setPiece, queuePair, key, address, length);
+      WorkRequests.ibv_wr_set_inline_data(setInline, queuePair, address, length);
     }
   }
 }

@@ -24,6 +24,9 @@ public abstract class HotCall {
   /** The number of polls after which one includes a safepoint. */
   private static final int POLLS_PER_SAFEPOINT = 1024;
 
+  /** Takes the place of a function pointer if a post or poll takes several functions. */
+  private static final long SEVERAL = 1;
+
   private static final Thread CLOSED = Thread.ofPlatform().unstarted(() -> {});
   private static final VarHandle OWNER;
 
@@ -46,26 +49,26 @@ public abstract class HotCall {
   private final String name;
 
   private final long queue;
+  private final long function;
+  private final boolean critical;
 
-  /**
-   * The function pointer for the fast path, if the function is called as a critical one and nothing
-   * has to be done before the call; otherwise 0. It becomes 0 when the ownership is taken away, so
-   * that a single check is enough.
+  /*
+   * The function pointer if a call needs no other check than that of the owner; otherwise 0. It is
+   * in the field for the style of the calls; SEVERAL is in that of plain calls. Whatever makes
+   * another check necessary sets both fields to 0, so that one load answers all questions. The next
+   * call then looks closer.
    */
-  private long directOp;
+  private long criticalOp;
+  private long plainOp;
 
-  private final long criticalOp;
-  private final long plainOp;
-
-  /** Whether requests point to objects that must still be open when they are posted. */
-  private boolean referring;
+  /** Guards the changes of both fields. */
+  private final Object arming = new Object();
 
   protected HotCall(Target target) {
     this.name = target.name;
     this.queue = target.queue.address();
-    this.criticalOp = target.critical ? target.op : 0;
-    this.directOp = criticalOp;
-    this.plainOp = target.critical ? 0 : target.op;
+    this.function = target.op == 0 ? SEVERAL : target.op;
+    this.critical = target.critical && target.op != 0;
     target.calls.add(this);
   }
 
@@ -108,37 +111,45 @@ public abstract class HotCall {
    */
   protected final int post(long requests, long badRequest) {
     // The compiler may merge this check with that of the request built just before. The ownership
-    // may have been taken away since then, but directOp is 0 in this case, and is read after a
+    // may have been taken away since then, but the pointer is 0 in this case, and is read after a
     // fence.
     own();
     VarHandle.acquireFence();
-    long op = directOp;
+    long op = criticalOp;
     return op != 0
         ? DataPath.ibv_post$critical(op, queue, requests, badRequest)
-        : postIndirect(requests, badRequest);
+        : postOtherwise(requests, badRequest);
   }
 
-  private int postIndirect(long requests, long badRequest) {
-    begin();
-    if (referring) {
-      checkReferents();
+  private int postOtherwise(long requests, long badRequest) {
+    long op = plainOp;
+    if (op == SEVERAL) {
+      return postExtended(requests, badRequest);
     }
-    return criticalOp != 0
-        ? DataPath.ibv_post$critical(criticalOp, queue, requests, badRequest)
-        : plainOp != 0
-            ? DataPath.ibv_post(plainOp, queue, requests, badRequest)
-            : postExtended(requests);
+    return op != 0
+        ? DataPath.ibv_post(op, queue, requests, badRequest)
+        : postAfterCloserLook(requests, badRequest);
+  }
+
+  private int postAfterCloserLook(long requests, long badRequest) {
+    lookCloser();
+    if (function == SEVERAL) {
+      return postExtended(requests, badRequest);
+    }
+    return critical
+        ? DataPath.ibv_post$critical(function, queue, requests, badRequest)
+        : DataPath.ibv_post(function, queue, requests, badRequest);
   }
 
   /** Polls, and returns the number of completions, or a negative value. */
   protected final int poll(int max, long completions) {
-    begin();
+    own();
+    VarHandle.acquireFence();
+    long op = criticalOp;
     int polled =
-        directOp != 0
-            ? DataPath.ibv_poll_cq$critical(directOp, queue, max, completions)
-            : plainOp != 0
-                ? DataPath.ibv_poll_cq(plainOp, queue, max, completions)
-                : pollExtended(max, completions);
+        op != 0
+            ? DataPath.ibv_poll_cq$critical(op, queue, max, completions)
+            : pollOtherwise(max, completions);
     if (--pollsToSafepoint < 0) {
       pollsToSafepoint = POLLS_PER_SAFEPOINT;
       DataPath.safepoint();
@@ -146,23 +157,71 @@ public abstract class HotCall {
     return polled;
   }
 
-  private void begin() {
+  private int pollOtherwise(int max, long completions) {
+    long op = plainOp;
+    if (op == SEVERAL) {
+      return pollExtended(max, completions);
+    }
+    return op != 0
+        ? DataPath.ibv_poll_cq(op, queue, max, completions)
+        : pollAfterCloserLook(max, completions);
+  }
+
+  private int pollAfterCloserLook(int max, long completions) {
+    lookCloser();
+    if (function == SEVERAL) {
+      return pollExtended(max, completions);
+    }
+    return critical
+        ? DataPath.ibv_poll_cq$critical(function, queue, max, completions)
+        : DataPath.ibv_poll_cq(function, queue, max, completions);
+  }
+
+  /** Makes all checks of a call, and arms the next ones if these need not repeat them. */
+  private void lookCloser() {
+    arm();
     // The compiler must not move the check up, to before a point where the thread can be stopped.
     VarHandle.acquireFence();
     own();
+    inspect();
   }
 
-  /** Makes each post check the objects that its requests point to. */
-  protected final void refer() {
-    referring = true;
-    directOp = 0;
+  private void arm() {
+    if (isFree()) {
+      synchronized (arming) {
+        // Somebody who closes the queue sets the owner first, and disarms this object then.
+        if (OWNER.getVolatile(this) != CLOSED && isFree()) {
+          criticalOp = critical ? function : 0;
+          plainOp = critical ? 0 : function;
+        }
+      }
+    }
   }
 
-  /** Throws IllegalStateException if an object that a request points to is closed. */
-  protected void checkReferents() {}
+  /**
+   * Makes the next call look closer. For threads that change something that {@link #isFree} or
+   * {@link #inspect} answers, after the change.
+   */
+  protected final void disarm() {
+    synchronized (arming) {
+      criticalOp = 0;
+      plainOp = 0;
+    }
+  }
+
+  /**
+   * Returns whether calls need no {@link #inspect} until somebody calls {@link #disarm}. Called
+   * also while no other thread can call {@link #disarm}.
+   */
+  protected boolean isFree() {
+    return true;
+  }
+
+  /** Throws IllegalStateException if the call must not be made. */
+  protected void inspect() {}
 
   /** Posts if the target has no function for it. */
-  protected int postExtended(long requests) {
+  protected int postExtended(long requests, long badRequest) {
     throw new IllegalStateException("no function to post " + requests);
   }
 
@@ -181,7 +240,7 @@ public abstract class HotCall {
   /** Takes the ownership away. Returns the thread that had it, which may still be inside a call. */
   final @Nullable Thread revoke() {
     Thread last = (Thread) OWNER.getAndSet(this, CLOSED);
-    directOp = 0;
+    disarm();
     return last == CLOSED ? null : last;
   }
 

@@ -25,6 +25,9 @@ public final class Referent {
   private final String refusal;
   private boolean gone;
 
+  /** The calls that do not check this referent each time, because it disarms them. */
+  private final HotCalls watchers = new HotCalls();
+
   private Referent(String refusal) {
     this.refusal = refusal;
   }
@@ -39,6 +42,11 @@ public final class Referent {
     return new Referent(name + " is closed");
   }
 
+  /** Returns whether the object is gone. */
+  public boolean isGone() {
+    return gone;
+  }
+
   /** Throws IllegalStateException if the object is gone. */
   public void check() {
     if (gone) {
@@ -46,10 +54,25 @@ public final class Referent {
     }
   }
 
-  /** Marks the object as gone; when this method returns, none of the posts uses it. */
-  public void leave(HotCalls posts) {
+  /**
+   * Disarms a call when the object is closed, so that the call need not check this each time. To be
+   * called while the object is kept open.
+   */
+  public void addWatcher(HotCall call) {
+    watchers.add(call);
+  }
+
+  /** Marks the object as gone; when this method returns, no watcher uses it. */
+  public void leaveWatchers() {
     gone = true;
+    watchers.disarm();
     VarHandle.fullFence();
+    watchers.awaitOutside();
+  }
+
+  /** Marks the object as gone; when this method returns, no watcher and no post uses it. */
+  public void leave(HotCalls posts) {
+    leaveWatchers();
     posts.awaitOutside();
   }
 }

@@ -1,6 +1,7 @@
 package org.rdma4j.datapath;
 
 import java.util.Arrays;
+import java.util.List;
 
 /** The objects that the requests of a chain point to, at most two for each request. */
 public final class Referents {
@@ -23,6 +24,11 @@ public final class Referents {
   public void set(int request, Referent first, Referent second) {
     referents[EACH * request] = first;
     referents[EACH * request + 1] = second;
+  }
+
+  /** Returns the objects that a request points to. */
+  public List<Referent> of(int request) {
+    return List.of(referents[EACH * request], referents[EACH * request + 1]);
   }
 
   /** Makes a request point to nothing, if it still points to the initial object. */

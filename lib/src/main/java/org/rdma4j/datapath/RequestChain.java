@@ -2,9 +2,9 @@ package org.rdma4j.datapath;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.bindings.generated.ibv_recv_wr;
-import org.rdma4j.bindings.generated.ibv_sge;
 
 /**
  * A batch of work requests in native memory, linked into a chain that one call posts. {@code struct
@@ -14,30 +14,37 @@ import org.rdma4j.bindings.generated.ibv_sge;
  * <p>The memory is safe for a provider to read at any moment: links lead to requests of this chain
  * or end it, and counts stay within their arrays. This requires that the thread that builds a chain
  * is the one that posts it, which {@link HotCall} ensures.
+ *
+ * <p>In the usual case, requests point to nothing that must be checked, and the same number of them
+ * is posted each time. Then a request takes one comparison of {@link #limit}, and a post one of
+ * {@link #complete}: everything that is unusual changes one of these fields.
+ *
+ * <p>This is a superclass and not a field, for the same reason as {@link HotCall}.
  */
-public final class RequestChain extends HotCall {
+public abstract class RequestChain extends HotCall {
   /** The index of a refused request if the provider did not say which one it refused. */
   public static final int UNKNOWN = -1;
 
-  private static final long WR_ID = ibv_recv_wr.wr_id$offset();
-  private static final long NEXT = ibv_recv_wr.next$offset();
-  private static final long SG_LIST = ibv_recv_wr.sg_list$offset();
-  private static final long NUM_SGE = ibv_recv_wr.num_sge$offset();
-  private static final int SGE_SIZE = (int) ibv_sge.layout().byteSize();
-  private static final long SGE_ADDR = ibv_sge.addr$offset();
-  private static final long SGE_LENGTH = ibv_sge.length$offset();
-  private static final long SGE_LKEY = ibv_sge.lkey$offset();
   private static final long MAX_LENGTH = 0xffff_ffffL;
   private static final long CACHE_LINE = 64;
 
-  private final String function;
-  private final long badRequest;
+  /** The state if there is no current request. */
+  private static final int NONE = -1;
+
+  /** The state has the flags of the current request in its low bits, and its pieces above. */
+  private static final int PIECES = 16;
+
+  /** In the state: the request can have no piece. */
+  private static final int NO_PIECES = 1 << (PIECES - 1);
+
+  private static final int FLAGS = NO_PIECES - 1;
+
   private final long requests;
   private final long end;
+  private final long stride;
+  private final int strideShift;
   private final int requestSize;
   private final int inlineOffset;
-  private final int stride;
-  private final int strideShift;
   private final int maxPieces;
 
   /** All requests, each followed by its list of pieces and its inline bytes. */
@@ -45,113 +52,127 @@ public final class RequestChain extends HotCall {
 
   /*
    * Addresses and not indices, which would have to be multiplied. Requests before the first one
-   * were posted by a call that failed at the first one. If there is no current request, its address
-   * is the end, with which every new request is compared anyway.
+   * were posted by a call that failed at the first one.
    */
   private long first;
-  private long request;
   private long next;
 
-  /** The number of pieces of the current request. */
-  private int pieces;
+  /** A request from here on is unusual: the end of the memory, or 0 if every one is. */
+  private long limit;
 
-  /**
-   * The request that ends the chain. Every other request is linked to the next one, also between
-   * posts.
-   */
+  /** The {@link #next} of a chain that needs nothing else before it is posted; 0 for none. */
+  private long complete;
+
+  /** The request that ends the chain. Every other one is linked to the next, also between posts. */
   private long last;
 
-  private final Refusals refusals;
+  private int state;
   private final @Nullable ExtendedQueuePair extended;
 
   /** The objects that requests point to; null until there is one. */
   private @Nullable Referents referents;
 
-  /** Creates the exception for a request that the provider refuses. */
-  @FunctionalInterface
-  public interface Refusals {
-    /**
-     * Creates the exception.
-     *
-     * @param function the C function that posts
-     * @param errno the errno value that the function returned
-     * @param index the index of the refused request in the chain, or {@link #UNKNOWN}
-     */
-    RuntimeException refusal(String function, int errno, int index);
-  }
+  /**
+   * How much memory a chain has.
+   *
+   * @param requestSize the size of the struct of a request, in bytes
+   * @param max the maximum number of requests
+   * @param maxPieces the maximum number of pieces of a request
+   * @param inlineBytes the number of bytes that are allocated for inline data of each request
+   */
+  public record Size(int requestSize, int max, int maxPieces, int inlineBytes) {}
 
   /**
    * Creates a chain without requests.
    *
    * @param target the function that posts the chain
-   * @param function the name of this function, for messages
-   * @param requestSize the size of the struct of a request, in bytes
-   * @param max the maximum number of requests
-   * @param maxPieces the maximum number of pieces of a request
-   * @param inlineBytes the number of bytes that are allocated for inline data of each request
-   * @param refusals creates the exception for a request that the provider refuses
+   * @param size how much memory the chain has
    * @param extended posts the chain if the target has no function for it; null if the target has
    */
-  public RequestChain(
-      Target target,
-      String function,
-      int requestSize,
-      int max,
-      int maxPieces,
-      int inlineBytes,
-      Refusals refusals,
-      @Nullable ExtendedQueuePair extended) {
+  protected RequestChain(Target target, Size size, @Nullable ExtendedQueuePair extended) {
     super(target);
-    this.refusals = refusals;
     this.extended = extended;
-    this.function = function;
-    this.requestSize = requestSize;
-    this.maxPieces = maxPieces;
-    this.inlineOffset = requestSize + Math.max(1, maxPieces) * SGE_SIZE;
-    this.strideShift = Long.SIZE - Long.numberOfLeadingZeros(inlineOffset + inlineBytes - 1);
-    this.stride = 1 << strideShift;
-    this.memory = Arena.ofAuto().allocate((long) max * stride + Long.BYTES, CACHE_LINE);
+    this.requestSize = size.requestSize;
+    this.maxPieces = size.maxPieces;
+    this.inlineOffset = requestSize + Math.max(1, maxPieces) * RequestLayout.SGE_SIZE;
+    this.strideShift = Long.SIZE - Long.numberOfLeadingZeros(inlineOffset + size.inlineBytes - 1);
+    this.stride = 1L << strideShift;
+    this.memory = Arena.ofAuto().allocate(size.max * stride + Long.BYTES, CACHE_LINE);
     this.requests = memory.address();
-    this.end = requests + (long) max * stride;
-    this.badRequest = end;
+    this.end = requests + size.max * stride;
     this.last = end - stride;
+    this.limit = maxPieces == 0 ? 0 : end;
+    this.first = requests;
     for (long each = requests; each != end; each += stride) {
-      RawMemory.putLong(each + SG_LIST, each + requestSize);
-      RawMemory.putLong(each + NEXT, each == last ? 0 : each + stride);
+      RawMemory.putLong(each + RequestLayout.SG_LIST, each + requestSize);
+      RawMemory.putLong(each + RequestLayout.NEXT, each == last ? 0 : each + stride);
     }
     empty();
   }
 
+  /**
+   * Creates the exception for a request that the provider refused.
+   *
+   * @param errno the errno value that the function returned
+   * @param index the index of the refused request in the chain, or {@link #UNKNOWN}
+   */
+  protected abstract RuntimeException refusal(int errno, int index);
+
   /** Begins the next request and returns its address. */
-  public long add(long id) {
+  protected final long begin(long id) {
     own();
     long added = RawMemory.base(next);
-    if (added == end) {
-      throw full();
-    }
-    RawMemory.putLong(added + WR_ID, id);
-    RawMemory.putInt(added + NUM_SGE, 0);
-    pieces = 0;
-    request = added;
+    int begun = added < limit ? 0 : beginUnusual(added);
+    RawMemory.putLong(added + RequestLayout.WR_ID, id);
+    RawMemory.putInt(added + RequestLayout.NUM_SGE, 0);
+    state = begun;
     next = added + stride;
     return added;
   }
 
+  private int beginUnusual(long added) {
+    if (added == end) {
+      throw new IllegalStateException(
+          "all "
+              + index(end)
+              + " requests of the batch are in use; call post(), or create a larger batch");
+    }
+    if (referents != null) {
+      referents.reset(index(added));
+    }
+    return maxPieces == 0 ? NO_PIECES : 0;
+  }
+
   /** Returns the address of the current request, the one that was added last. */
-  public long current() {
+  protected final long current() {
     check();
-    long current = RawMemory.base(request);
-    if (current == end) {
+    if (state == NONE) {
       throw new IllegalStateException("the batch has no request to change; call add(id) first");
     }
-    return current;
+    return RawMemory.base(next - stride);
+  }
+
+  /** Returns the flags of the current request. */
+  protected final int flags() {
+    return state & FLAGS;
+  }
+
+  /** Adds a flag to those of the current request, and returns all. */
+  protected final int addFlag(int flag) {
+    state |= flag;
+    return flags();
+  }
+
+  /** Returns whether the current request has a piece, of a memory region or inline. */
+  protected final boolean hasPieces() {
+    return state >> PIECES > 0;
   }
 
   /** Adds a piece of a memory region to the current request. A piece of length 0 is left out. */
-  public void addPiece(long address, long length, int key) {
+  protected final void addPiece(long address, long length, int key) {
     long current = current();
-    if (pieces >= maxPieces) {
-      throw tooManyPieces();
+    if (state >= NO_PIECES) {
+      checkAnotherPiece();
     }
     // Some devices read a length of 0 as 2 GiB.
     if (length == 0) {
@@ -161,156 +182,199 @@ public final class RequestChain extends HotCall {
       throw new IllegalArgumentException(
           "length is " + length + ", must be at most " + MAX_LENGTH + " bytes");
     }
-    putPiece(current, address, (int) length, key);
-  }
-
-  /** Makes requests point to objects that each post checks, the given one at first. */
-  public Referents refer(Referent initial) {
-    Referents made = referents;
-    if (made == null) {
-      made = new Referents(index(end), initial);
-      referents = made;
-      refer();
-    }
-    return made;
-  }
-
-  @Override
-  protected void checkReferents() {
-    if (referents != null) {
-      referents.check(index(first), index(next));
-    }
-  }
-
-  @Override
-  protected int postExtended(long requests) {
-    int errno = extended == null ? super.postExtended(requests) : extended.post(requests);
-    if (errno != 0) {
-      RawMemory.putLong(badRequest, requests);
-    }
-    return errno;
-  }
-
-  /** Returns whether a request that was added has been posted since. */
-  public boolean isPosted(long added) {
-    return added < first || added >= next;
-  }
-
-  /** Returns the index of a request in the memory of the chain. */
-  public int index(long request) {
-    return (int) ((request - requests) >> strideShift);
-  }
-
-  /** Returns whether the current request has a piece, of a memory region or inline. */
-  public boolean hasPieces() {
-    return pieces != 0;
+    putPiece(current, state >> PIECES, address, (int) length, key);
   }
 
   /**
    * Returns the number of inline bytes of the current request, which must not have other pieces.
    */
-  public int inlineLength(long request) {
-    return pieces == 0 ? 0 : RawMemory.getInt(request + requestSize + SGE_LENGTH);
+  protected final int inlineLength(long request) {
+    return hasPieces() ? RawMemory.getInt(request + requestSize + RequestLayout.SGE_LENGTH) : 0;
   }
 
   /** Appends inline bytes to the current request, which has {@code before} of them already. */
-  public void putInline(long request, int before, MemorySegment source, long offset, int length) {
+  protected final void putInline(
+      long request, int before, MemorySegment source, long offset, int length) {
     keep(request, before, source, offset, length);
     if (length != 0) {
-      pieces = 0;
-      putPiece(request, request + inlineOffset, before + length, 0);
+      state = flags();
+      putPiece(request, 0, request + inlineOffset, before + length, 0);
     }
   }
 
   /** Copies bytes to the memory for inline data of a request, and returns their address. */
-  public long keep(long request, int at, MemorySegment source, long offset, int length) {
+  protected final long keep(long request, int at, MemorySegment source, long offset, int length) {
     long address = request + inlineOffset + at;
     MemorySegment.copy(source, offset, memory, address - memory.address(), length);
     return address;
   }
 
-  /** Adds a piece to the list of the current request. */
-  private void putPiece(long request, long address, int length, int key) {
-    long sge = request + Integer.toUnsignedLong(requestSize + pieces * SGE_SIZE);
-    pieces++;
-    RawMemory.putLong(sge + SGE_ADDR, address);
-    RawMemory.putInt(sge + SGE_LENGTH, length);
-    RawMemory.putInt(sge + SGE_LKEY, key);
-    RawMemory.putInt(request + NUM_SGE, pieces);
+  private void putPiece(long request, int index, long address, int length, int key) {
+    long sge = request + Integer.toUnsignedLong(requestSize + index * RequestLayout.SGE_SIZE);
+    RawMemory.putLong(sge + RequestLayout.SGE_ADDR, address);
+    RawMemory.putInt(sge + RequestLayout.SGE_LENGTH, length);
+    RawMemory.putInt(sge + RequestLayout.SGE_LKEY, key);
+    RawMemory.putInt(request + RequestLayout.NUM_SGE, index + 1);
+    state += 1 << PIECES;
   }
 
-  /** Gives up the ownership; the next thread that uses the chain becomes its owner. */
-  public void release() {
-    releaseOwnership();
+  /** Makes requests point to objects that each post checks, the given one at first. */
+  protected final Referents refer(Referent initial) {
+    Referents made = referents;
+    if (made == null) {
+      made = new Referents(index(end), initial);
+      referents = made;
+      limit = 0;
+      complete = 0;
+      disarm();
+    }
+    return made;
   }
 
-  /** Returns the number of requests that will be posted. */
-  public int size() {
+  @Override
+  protected boolean isFree() {
+    return referents == null;
+  }
+
+  @Override
+  protected void inspect() {
+    if (referents != null) {
+      referents.check(index(first), index(next));
+    }
+  }
+
+  /** Returns the objects that a request points to, which a post would check. */
+  protected final List<Referent> referentsOf(int index) {
+    return referents == null ? List.of() : referents.of(index(first) + index);
+  }
+
+  /** Called after a post of a chain that refers to objects, whether or not it succeeded. */
+  protected void settle() {}
+
+  @Override
+  protected final int postExtended(long requests, long badRequest) {
+    return extended == null
+        ? super.postExtended(requests, badRequest)
+        : extended.post(requests, badRequest);
+  }
+
+  /** Returns whether a request that was added has been posted since. */
+  protected final boolean isPosted(long added) {
+    return added < first || added >= next;
+  }
+
+  /** Returns the index of a request in the memory of the chain. */
+  protected final int index(long request) {
+    return (int) ((request - requests) >> strideShift);
+  }
+
+  /** Passes the addresses of the requests that a post would post. */
+  protected final void forEach(LongConsumer action) {
+    for (long each = first; each != next; each += stride) {
+      action.accept(each);
+    }
+  }
+
+  /** Copies the requests that a post would post. */
+  protected final RequestCopies copyAll() {
+    return new RequestCopies(memory, first - requests, count(), stride, requestSize);
+  }
+
+  /**
+   * Returns the distance of an address in the memory of the chain from the beginning of its
+   * request.
+   */
+  protected final long offsetInRequest(long address) {
+    return (address - requests) & (stride - 1);
+  }
+
+  /** Returns whether an address lies in the memory of the chain. */
+  protected final boolean contains(long address) {
+    return address >= requests && address < end;
+  }
+
+  /** Returns the number of requests that a post would post. */
+  protected final int count() {
     return index(next) - index(first);
   }
 
-  public void clear() {
+  /** Drops the requests. */
+  protected final void drop() {
     own();
+    first = requests;
     empty();
   }
 
   /** Posts the requests, and returns their number. */
-  public int post() {
-    if (request == end) {
-      own();
-      return 0;
+  protected final int postAll() {
+    if (next != complete) {
+      return postUnusual();
     }
-    if (request != last) {
-      cut();
-    }
-    int errno = post(first, badRequest);
+    int errno = post(requests, end);
     if (errno != 0) {
       throw refused(errno);
     }
-    int posted = size();
+    int posted = index(next);
     empty();
+    return posted;
+  }
+
+  private int postUnusual() {
+    own();
+    int posted = count();
+    if (posted == 0) {
+      inspect();
+      return 0;
+    }
+    cut();
+    int errno = post(first, end);
+    RuntimeException refused = errno == 0 ? null : refused(errno);
+    if (refused == null) {
+      first = requests;
+      empty();
+    }
+    settle();
+    if (refused != null) {
+      throw refused;
+    }
     return posted;
   }
 
   /** Makes the chain end at the current request, and links the request where it ended before. */
   private void cut() {
-    own();
     if (last + stride != end) {
-      RawMemory.putLong(last + NEXT, last + stride);
+      RawMemory.putLong(last + RequestLayout.NEXT, last + stride);
     }
-    RawMemory.putLong(request + NEXT, 0);
-    last = request;
+    last = next - stride;
+    RawMemory.putLong(last + RequestLayout.NEXT, 0);
+    complete = referents == null && first == requests ? next : 0;
   }
 
   private void empty() {
-    first = requests;
     next = requests;
-    request = end;
+    state = NONE;
   }
 
   private RuntimeException refused(int errno) {
-    long bad = RawMemory.getLong(badRequest);
-    RawMemory.putLong(badRequest, 0);
+    long bad = RawMemory.getLong(end);
+    RawMemory.putLong(end, 0);
+    complete = 0;
     if (bad == 0) {
+      first = requests;
       empty();
-      return refusals.refusal(function, errno, UNKNOWN);
+      return refusal(errno, UNKNOWN);
     }
     int index = index(bad) - index(first);
     first = bad;
-    return refusals.refusal(function, errno, index);
+    return refusal(errno, index);
   }
 
-  private IllegalStateException full() {
-    return new IllegalStateException(
-        "all "
-            + index(end)
-            + " requests of the batch are in use; call post(), or create a larger batch");
-  }
-
-  private IllegalArgumentException tooManyPieces() {
-    return new IllegalArgumentException(
-        "a request of this queue has at most "
-            + maxPieces
-            + " pieces; create the queue with more sendSges or receiveSges");
+  private void checkAnotherPiece() {
+    if ((state & NO_PIECES) != 0 || state >> PIECES >= maxPieces) {
+      throw new IllegalArgumentException(
+          "a request of this queue has at most "
+              + maxPieces
+              + " pieces; create the queue with more sendSges or receiveSges");
+    }
   }
 }

@@ -40,7 +40,14 @@ public enum CompletionField implements NativeConstant {
    * When the request completed, by the wall clock: {@code
    * IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK}.
    */
-  WALL_CLOCK(rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK());
+  WALL_CLOCK(rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK()),
+  /**
+   * What the message has: immediate data, an invalidated key, a global routing header, correct
+   * checksums, a tag. {@link #IMMEDIATE} and {@link #TAG} include this. C programs call {@code
+   * ibv_wc_read_wc_flags} on every queue; here it must be requested, because each field that is
+   * read takes a call.
+   */
+  FLAGS(0);
 
   private final int value;
 

@@ -112,7 +112,12 @@ public final class CompletionQueue implements AutoCloseable {
         fields == null
             ? null
             : new ExtendedPolling(
-                queue, NativeConstants.mask(fields), device.callStyle().isCritical());
+                queue,
+                NativeConstants.mask(fields),
+                fields.contains(CompletionField.FLAGS)
+                    || fields.contains(CompletionField.IMMEDIATE)
+                    || fields.contains(CompletionField.TAG),
+                device.callStyle().isCritical());
     this.device = device;
     this.channel = channel;
     this.queue = queue;

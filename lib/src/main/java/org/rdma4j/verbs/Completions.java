@@ -79,6 +79,12 @@ public final class Completions extends HotCall {
         extended == null
             ? MemorySegment.NULL
             : Arena.ofAuto().allocate(ExtendedPolling.ROW * max, 64);
+    for (int i = 0; i < max; i++) {
+      // Polls overwrite this, unless the queue is an extended one without the flags.
+      RawMemory.putInt(
+          entries + i * CompletionLayout.SIZE + CompletionLayout.WC_FLAGS,
+          CompletionLayout.NO_FLAGS);
+    }
   }
 
   /**
@@ -234,8 +240,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean hasImmediate(int index) {
-    return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS) & CompletionLayout.WITH_IMM)
-        != 0;
+    return (flags(index) & CompletionLayout.WITH_IMM) != 0;
   }
 
   /**
@@ -281,7 +286,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean hasGlobalRoutingHeader(int index) {
-    return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS) & CompletionLayout.GRH) != 0;
+    return (flags(index) & CompletionLayout.GRH) != 0;
   }
 
   /**
@@ -292,8 +297,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean hasInvalidatedKey(int index) {
-    return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS) & CompletionLayout.WITH_INV)
-        != 0;
+    return (flags(index) & CompletionLayout.WITH_INV) != 0;
   }
 
   /**
@@ -317,8 +321,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean isChecksumOk(int index) {
-    return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS) & CompletionLayout.CSUM_OK)
-        != 0;
+    return (flags(index) & CompletionLayout.CSUM_OK) != 0;
   }
 
   /**
@@ -453,8 +456,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean isTagMatched(int index) {
-    return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS) & CompletionLayout.TM_MATCH)
-        != 0;
+    return (flags(index) & CompletionLayout.TM_MATCH) != 0;
   }
 
   /**
@@ -465,9 +467,7 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean isTaggedDataValid(int index) {
-    return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS)
-            & CompletionLayout.TM_DATA_VALID)
-        != 0;
+    return (flags(index) & CompletionLayout.TM_DATA_VALID) != 0;
   }
 
   /**
@@ -479,9 +479,16 @@ public final class Completions extends HotCall {
    * @throws IndexOutOfBoundsException if there is no such completion
    */
   public boolean isTagSynchronizationWanted(int index) {
-    return (RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS)
-            & CompletionLayout.TM_SYNC_REQ)
-        != 0;
+    return (flags(index) & CompletionLayout.TM_SYNC_REQ) != 0;
+  }
+
+  private int flags(int index) {
+    int flags = RawMemory.getInt(entry(index) + CompletionLayout.WC_FLAGS);
+    if (flags == CompletionLayout.NO_FLAGS) {
+      throw new IllegalStateException(
+          queue + " does not read the flags of completions; create it with CompletionField.FLAGS");
+    }
+    return flags;
   }
 
   private long row(int index) {

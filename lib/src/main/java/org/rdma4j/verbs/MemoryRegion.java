@@ -48,6 +48,9 @@ public final class MemoryRegion implements AutoCloseable {
   private final long address;
   private final long byteSize;
 
+  /** The address of the memory in this process; 0 if the process cannot access it. */
+  private final long memoryAddress;
+
   /**
    * The length of the region, or CLOSED: a request needs one comparison for the bounds and the
    * close. This is a plain field, because it only makes the message clear: the device refuses the
@@ -79,6 +82,7 @@ public final class MemoryRegion implements AutoCloseable {
     this.registration = registration;
     RegionMemory memory = registration.memory();
     this.segment = memory == null ? null : memory.segment();
+    this.memoryAddress = memory == null ? 0 : memory.segment().address();
     this.access = Collections.unmodifiableSet(access);
     this.byteSize = byteSize;
     this.address = address;
@@ -92,18 +96,24 @@ public final class MemoryRegion implements AutoCloseable {
     Referent pointedTo = Referent.of(kind + " of " + domain.device().info().name());
     this.referent = pointedTo;
     HotCalls posts = domain.referringPosts();
+    RegionsByKey regions = domain.regions();
+    int key = localKey;
     this.lifetime =
         new Lifetime(
             kind + " of " + domain.device().info().name(),
             () -> end(self),
             () -> {
+              regions.remove(key, self);
               if (bindable) {
                 pointedTo.leave(posts);
+              } else {
+                pointedTo.leaveWatchers();
               }
               registration.end();
             },
             dependsOn);
     Leaks.watch(this, lifetime);
+    regions.add(key, self);
     if (memory != null) {
       closeBeforeArena(memory);
     }
@@ -504,7 +514,7 @@ public final class MemoryRegion implements AutoCloseable {
     return lifetime;
   }
 
-  /** Returns what a request that binds a window to this region keeps together with the pointer. */
+  /** Returns what a request keeps that must not be posted after this region is closed. */
   Referent referent() {
     return referent;
   }
@@ -526,6 +536,36 @@ public final class MemoryRegion implements AutoCloseable {
       throw outOfBounds(offset, length);
     }
     return address + offset;
+  }
+
+  /**
+   * Returns the address of a part in the memory of this process, which must have access to it.
+   *
+   * @throws IndexOutOfBoundsException if the part is not within the region
+   * @throws IllegalStateException if the region is closed
+   */
+  long memoryAddressOf(long offset, long length) {
+    return addressOf(offset, length) - address + memoryAddress;
+  }
+
+  /**
+   * Returns whether a piece with this key lies within this region.
+   *
+   * @param isMemory whether the address is that of the memory in this process
+   */
+  boolean has(int key, long pieceAddress, long length, boolean isMemory) {
+    long offset = pieceAddress - start(isMemory);
+    return key == localKey && offset >= 0 && length <= byteSize - offset;
+  }
+
+  /** Returns the address of the first byte, for a request or of the memory in this process. */
+  private long start(boolean isMemory) {
+    return isMemory ? memoryAddress : address;
+  }
+
+  /** Returns where the pieces of this region can lie. */
+  PreparedRequests.Place place(boolean isMemory) {
+    return new PreparedRequests.Place(start(isMemory), byteSize);
   }
 
   /** Returns the local key without a check, after a call of {@link #addressOf}. */

@@ -2,7 +2,7 @@ package org.rdma4j.verbs;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.rdma4j.datapath.RequestChain;
+import java.util.function.LongPredicate;
 
 /**
  * The requests of a batch that bind memory windows, until they are posted. A window takes its new
@@ -10,37 +10,29 @@ import org.rdma4j.datapath.RequestChain;
  * dropped.
  */
 final class PendingBinds {
-  private final RequestChain chain;
+  private final LongPredicate isPosted;
   private final List<Bind> binds = new ArrayList<>();
 
   private record Bind(long request, MemoryWindow window, int key, MemoryWindow.Binding before) {}
 
-  PendingBinds(RequestChain chain) {
-    this.chain = chain;
+  /** Takes whether a request, named by its address, has been posted. */
+  PendingBinds(LongPredicate isPosted) {
+    this.isPosted = isPosted;
   }
 
   void add(long request, MemoryWindow window, int key, MemoryWindow.Binding before) {
     binds.add(new Bind(request, window, key, before));
   }
 
-  /** Posts the chain and returns the number of requests that were posted. */
-  int post() {
-    // Any other exception means that another thread owns the chain, and with it the binds.
-    int posted;
-    try {
-      posted = chain.post();
-    } catch (PostException refused) {
-      settlePosted();
-      throw refused;
-    }
-    settlePosted();
-    return posted;
+  boolean isEmpty() {
+    return binds.isEmpty();
   }
 
-  private void settlePosted() {
+  /** Forgets the binds that have been posted. */
+  void settle() {
     binds.removeIf(
         bind -> {
-          boolean posted = chain.isPosted(bind.request);
+          boolean posted = isPosted.test(bind.request);
           if (posted) {
             bind.window.settle(bind.key);
           }

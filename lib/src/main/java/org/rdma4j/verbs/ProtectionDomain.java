@@ -43,6 +43,8 @@ public final class ProtectionDomain implements AutoCloseable {
   /** The posts whose requests point to address handles and other objects of this domain. */
   private final HotCalls referringPosts;
 
+  private final RegionsByKey regions;
+
   private ProtectionDomain(RdmaDevice device, MemorySegment domain) {
     this(
         device,
@@ -58,6 +60,7 @@ public final class ProtectionDomain implements AutoCloseable {
     this.original = this;
     this.hasThreadDomain = false;
     this.referringPosts = new HotCalls();
+    this.regions = new RegionsByKey();
     this.lifetime =
         new Lifetime("protection domain of " + device.info().name(), destroy, device.lifetime());
     Leaks.watch(this, lifetime);
@@ -70,6 +73,7 @@ public final class ProtectionDomain implements AutoCloseable {
     this.original = of.original;
     this.hasThreadDomain = threads != null;
     this.referringPosts = of.referringPosts;
+    this.regions = of.regions;
     DeviceInfo info = device.info();
     this.lifetime =
         new Lifetime(
@@ -530,6 +534,10 @@ public final class ProtectionDomain implements AutoCloseable {
 
   HotCalls referringPosts() {
     return referringPosts;
+  }
+
+  RegionsByKey regions() {
+    return regions;
   }
 
   @Override

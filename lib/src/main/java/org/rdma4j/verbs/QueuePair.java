@@ -83,9 +83,10 @@ public final class QueuePair implements AutoCloseable {
   private final Lifetime lifetime;
 
   /*
-   * Checked by every post, because some providers detect a wrong state only after they have queued
-   * the request, and process it later. The fields need not be volatile: they protect a program from
-   * its own calls in the wrong order.
+   * Whether posts are refused, because some providers detect a wrong state only after they have
+   * queued the request, and process it later. A change disarms all posts, so that the next one
+   * looks at these fields. They need not be volatile: they protect a program from its own calls in
+   * the wrong order.
    */
   private boolean takesReceives;
   private boolean takesSends;
@@ -113,6 +114,7 @@ public final class QueuePair implements AutoCloseable {
                 queuePair,
                 type == QueuePairType.UNRELIABLE_DATAGRAM,
                 type == QueuePairType.XRC_SEND,
+                config.sendOperations().contains(SendOperation.SEND),
                 domain.device().callStyle().isCritical());
     MulticastGroups attached = new MulticastGroups(domain.device().info(), queuePair);
     this.groups = attached;
@@ -505,6 +507,7 @@ public final class QueuePair implements AutoCloseable {
   void noteState(QueuePairState state) {
     takesReceives = state != QueuePairState.RESET;
     takesSends = config.sends() && STATES_THAT_TAKE_SENDS.contains(state);
+    posts.disarm();
   }
 
   /**
@@ -673,6 +676,14 @@ public final class QueuePair implements AutoCloseable {
   /** Returns the memory windows of type 2 that this queue pair has bound. */
   BoundWindows windows() {
     return windows;
+  }
+
+  boolean takesReceives() {
+    return takesReceives;
+  }
+
+  boolean takesSends() {
+    return takesSends;
   }
 
   void checkReceives() {

@@ -1,12 +1,16 @@
 package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.bindings.generated.ibv_recv_wr;
 import org.rdma4j.bindings.inlines.DataPath;
 import org.rdma4j.datapath.HotCall;
 import org.rdma4j.datapath.HotCalls;
+import org.rdma4j.datapath.Referent;
 import org.rdma4j.datapath.RequestChain;
+import org.rdma4j.datapath.RequestCopies;
+import org.rdma4j.lifetime.Lifetime;
 
 /**
  * A batch of receive requests, {@code struct ibv_recv_wr}: they are built in place in native memory
@@ -28,73 +32,103 @@ import org.rdma4j.datapath.RequestChain;
  * closed, every method throws IllegalStateException. If the queue is closed during a post, the
  * close waits until the post returns.
  */
-public final class ReceiveRequests {
-  private static final int SIZE = (int) ibv_recv_wr.layout().byteSize();
-
-  private final RequestChain chain;
+// Users cannot name the superclass, nor call it: its members are protected, and this is final.
+@SuppressWarnings("exports")
+public final class ReceiveRequests extends RequestChain {
+  private final Queue queue;
 
   /**
-   * The queue pair whose state a post checks; null for a shared receive queue, which has no state,
-   * and for a work queue.
+   * A queue of receives.
+   *
+   * @param name the function that posts, for messages
+   * @param function the pointer to it
+   * @param pairWithState the queue pair whose state a post checks; null for a shared receive queue,
+   *     which has no state, and for a work queue
+   * @param maxPieces the maximum number of pieces of a request
    */
-  private final @Nullable QueuePair queuePair;
+  private record Queue(
+      ProtectionDomain domain,
+      Lifetime lifetime,
+      HotCalls posts,
+      MemorySegment pointer,
+      String name,
+      long function,
+      @Nullable QueuePair pairWithState,
+      int maxPieces) {
+    HotCall.Target target(String caller) {
+      return new HotCall.Target(
+          posts, caller, domain.device().callStyle().isCritical(), function, pointer);
+    }
+  }
 
-  private ReceiveRequests(RequestChain chain, @Nullable QueuePair queuePair) {
-    this.chain = chain;
-    this.queuePair = queuePair;
+  private ReceiveRequests(Queue queue, int max) {
+    super(
+        queue.target("ReceiveRequests"),
+        new Size(PreparedReceives.SIZE, max, queue.maxPieces, 0),
+        null);
+    this.queue = queue;
   }
 
   static ReceiveRequests of(QueuePair queuePair, int max, HotCalls posts) {
-    RdmaDevice device = queuePair.domain().device();
-    long op = DataPath.ibv_post_recv$op(device.context());
     return new ReceiveRequests(
-        new RequestChain(
-            target(device, posts, op, queuePair.pointer()),
+        new Queue(
+            queuePair.domain(),
+            queuePair.lifetime(),
+            posts,
+            queuePair.pointer(),
             "ibv_post_recv",
-            SIZE,
-            max,
-            queuePair.capabilities().receiveSges(),
-            0,
-            PostException::new,
-            null),
-        queuePair);
+            DataPath.ibv_post_recv$op(queuePair.domain().device().context()),
+            queuePair,
+            queuePair.capabilities().receiveSges()),
+        max);
   }
 
   static ReceiveRequests of(SharedReceiveQueue queue, int max, HotCalls posts) {
-    RdmaDevice device = queue.domain().device();
-    long op = DataPath.ibv_post_srq_recv$op(device.context());
     return new ReceiveRequests(
-        new RequestChain(
-            target(device, posts, op, queue.pointer()),
+        new Queue(
+            queue.domain(),
+            queue.lifetime(),
+            posts,
+            queue.pointer(),
             "ibv_post_srq_recv",
-            SIZE,
-            max,
-            queue.sges(),
-            0,
-            PostException::new,
-            null),
-        null);
+            DataPath.ibv_post_srq_recv$op(queue.domain().device().context()),
+            null,
+            queue.sges()),
+        max);
   }
 
   static ReceiveRequests of(WorkQueue queue, int max, HotCalls posts) {
-    RdmaDevice device = queue.domain().device();
-    long op = DataPath.ibv_post_wq_recv$op(queue.pointer());
     return new ReceiveRequests(
-        new RequestChain(
-            target(device, posts, op, queue.pointer()),
+        new Queue(
+            queue.domain(),
+            queue.lifetime(),
+            posts,
+            queue.pointer(),
             "ibv_post_wq_recv",
-            SIZE,
-            max,
-            queue.sges(),
-            0,
-            PostException::new,
-            null),
-        null);
+            DataPath.ibv_post_wq_recv$op(queue.pointer()),
+            null,
+            queue.sges()),
+        max);
   }
 
-  private static HotCall.Target target(
-      RdmaDevice device, HotCalls posts, long op, MemorySegment queue) {
-    return new HotCall.Target(posts, "ReceiveRequests", device.callStyle().isCritical(), op, queue);
+  @Override
+  protected RuntimeException refusal(int errno, int index) {
+    return new PostException(queue.name, errno, index);
+  }
+
+  @Override
+  protected boolean isFree() {
+    QueuePair pair = queue.pairWithState;
+    return super.isFree() && (pair == null || pair.takesReceives());
+  }
+
+  @Override
+  protected void inspect() {
+    QueuePair pair = queue.pairWithState;
+    if (pair != null) {
+      pair.checkReceives();
+    }
+    super.inspect();
   }
 
   /**
@@ -105,7 +139,7 @@ public final class ReceiveRequests {
    * @throws IllegalStateException if the batch is full, or another thread owns it
    */
   public ReceiveRequests add(long id) {
-    chain.add(id);
+    begin(id);
     return this;
   }
 
@@ -127,7 +161,7 @@ public final class ReceiveRequests {
    *     owns this batch
    */
   public ReceiveRequests into(MemoryRegion region, long offset, long length) {
-    chain.addPiece(region.addressOf(offset, length), length, region.key());
+    addPiece(region.addressOf(offset, length), length, region.key());
     return this;
   }
 
@@ -155,10 +189,50 @@ public final class ReceiveRequests {
    *     this batch; the requests are kept
    */
   public int post() {
-    if (queuePair != null) {
-      queuePair.checkReceives();
+    return postAll();
+  }
+
+  /**
+   * Takes the requests out of this batch, so that they can be posted any number of times.
+   *
+   * @return the requests, which were not posted yet
+   * @throws IllegalStateException if there are no requests, the queue or a memory region is closed,
+   *     the queue belongs to a thread domain, where only one object may post receives, or another
+   *     thread owns this batch
+   */
+  public PreparedReceives prepare() {
+    own();
+    if (queue.domain.hasThreadDomain()) {
+      throw new IllegalStateException(
+          "the queue belongs to a thread domain, where only one object may post receives; call"
+              + " post");
     }
-    return chain.post();
+    if (count() == 0) {
+      throw new IllegalStateException("the batch has no request to prepare; call add(id) first");
+    }
+    Set<Referent> used = new HashSet<>();
+    RequestCopies copies = copyAll();
+    for (int i = 0; i < copies.size(); i++) {
+      PreparedRequests.describePieces(
+          copies.at(i),
+          PreparedReceives.SIZE,
+          (key, address, length) -> {
+            MemoryRegion region = queue.domain.regions().find(key, address, length, false);
+            used.add(region.referent());
+            return region.place(false);
+          });
+    }
+    PreparedReceives prepared =
+        queue.lifetime.whileOpen(
+            () ->
+                new PreparedReceives(
+                    queue.target("PreparedReceives"),
+                    queue.name,
+                    queue.pairWithState,
+                    copies,
+                    used));
+    drop();
+    return prepared;
   }
 
   /**
@@ -167,7 +241,7 @@ public final class ReceiveRequests {
    * @return the number of requests
    */
   public int size() {
-    return chain.size();
+    return count();
   }
 
   /**
@@ -176,7 +250,7 @@ public final class ReceiveRequests {
    * @throws IllegalStateException if the queue pair is closed, or another thread owns this batch
    */
   public void clear() {
-    chain.clear();
+    drop();
   }
 
   /**
@@ -186,6 +260,6 @@ public final class ReceiveRequests {
    * @throws IllegalStateException if the queue pair is closed, or another thread owns this batch
    */
   public void release() {
-    chain.release();
+    releaseOwnership();
   }
 }

@@ -2,17 +2,19 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.inlines.DataPath;
-import org.rdma4j.datapath.ExtendedQueuePair;
 import org.rdma4j.datapath.HotCall;
 import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.datapath.RawMemory;
 import org.rdma4j.datapath.Referent;
 import org.rdma4j.datapath.Referents;
 import org.rdma4j.datapath.RequestChain;
+import org.rdma4j.datapath.RequestCopies;
+import org.rdma4j.datapath.RequestLayout;
 import org.rdma4j.datapath.SendLayout;
 import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NetworkOrder;
@@ -41,9 +43,11 @@ import org.rdma4j.platform.Range;
  * thrown. After the queue pair is closed, every method throws IllegalStateException. If the queue
  * pair is closed during a post, the close waits until the post returns.
  */
-public final class SendRequests {
+// Users cannot name the superclass, nor call it: its members are protected, and this is final.
+@SuppressWarnings("exports")
+public final class SendRequests extends RequestChain {
   private final QueuePair queuePair;
-  private final RequestChain chain;
+  private final HotCalls posts;
   private final int maxInline;
   private final int maxHeader;
 
@@ -57,54 +61,106 @@ public final class SendRequests {
   /** SEND if the queue pair allows it, else NO_OPCODE. */
   private final int initialOpcode;
 
-  /** The send flags of the current request. */
-  private int flags;
-
   /** The binds among the requests; null until the first one. */
   private @Nullable PendingBinds binds;
 
-  /**
-   * The objects that requests point to: address handles of datagrams, windows and regions of binds.
-   */
-  private @Nullable Referents referents;
+  /** The regions whose bytes requests send inline; null until the first one. */
+  private @Nullable InlineRegions inlineRegions;
+
+  /** The region whose bytes were last sent inline. */
+  private @Nullable MemoryRegion inlineRegion;
+
+  private boolean isListed;
 
   SendRequests(QueuePair queuePair, int max, HotCalls posts) {
-    RdmaDevice device = queuePair.domain().device();
-    ExtendedQueuePair extended = queuePair.extended();
+    super(
+        target("SendRequests", queuePair, posts),
+        new Size(
+            SendLayout.SIZE,
+            max,
+            queuePair.capabilities().sendSges(),
+            queuePair.capabilities().inlineBytes() + queuePair.segmentHeaderBytes()),
+        queuePair.extended());
     this.queuePair = queuePair;
+    this.posts = posts;
     this.maxInline = queuePair.capabilities().inlineBytes();
     this.maxHeader = queuePair.segmentHeaderBytes();
     this.opcodes = AllowedOpcodes.of(queuePair);
     this.initialOpcode =
         (opcodes >>> SendLayout.SEND & 1) == 0 ? SendLayout.NO_OPCODE : SendLayout.SEND;
-    this.chain =
-        new RequestChain(
-            new HotCall.Target(
-                posts,
-                "SendRequests",
-                device.callStyle().isCritical(),
-                extended == null ? DataPath.ibv_post_send$op(device.context()) : 0,
-                queuePair.pointer()),
-            extended == null ? "ibv_post_send" : "ibv_wr_complete",
-            SendLayout.SIZE,
-            max,
-            queuePair.capabilities().sendSges(),
-            maxInline + maxHeader,
-            PostException::new,
-            extended);
     if (queuePair.type() == QueuePairType.UNRELIABLE_DATAGRAM) {
-      refer(Referent.MISSING);
+      referTo(Referent.MISSING);
     } else if (queuePair.type() == QueuePairType.XRC_SEND) {
-      refer(Referent.MISSING_QUEUE);
+      referTo(Referent.MISSING_QUEUE);
     }
   }
 
-  private Referents refer(Referent initial) {
-    Referents made = referents;
+  private static HotCall.Target target(String name, QueuePair queuePair, HotCalls posts) {
+    RdmaDevice device = queuePair.domain().device();
+    return new HotCall.Target(
+        posts,
+        name,
+        device.callStyle().isCritical(),
+        queuePair.extended() == null ? DataPath.ibv_post_send$op(device.context()) : 0,
+        queuePair.pointer());
+  }
+
+  private Referents referTo(Referent initial) {
+    Referents made = refer(initial);
+    if (!isListed) {
+      isListed = true;
+      queuePair.domain().referringPosts().add(this);
+    }
+    return made;
+  }
+
+  @Override
+  protected RuntimeException refusal(int errno, int index) {
+    return refusal(queuePair, errno, index);
+  }
+
+  static PostException refusal(QueuePair queuePair, int errno, int index) {
+    return new PostException(
+        queuePair.extended() == null ? "ibv_post_send" : "ibv_wr_complete", errno, index);
+  }
+
+  @Override
+  protected boolean isFree() {
+    return super.isFree()
+        && queuePair.takesSends()
+        && (inlineRegions == null || inlineRegions.areOpen());
+  }
+
+  @Override
+  protected void inspect() {
+    queuePair.checkSends();
+    super.inspect();
+    if (inlineRegions != null && !inlineRegions.areOpen()) {
+      forEach(this::checkInline);
+      inlineRegions.dropClosed();
+    }
+  }
+
+  /** Throws if a request sends bytes inline of a memory region that has been closed since. */
+  private void checkInline(long request) {
+    if ((RawMemory.getInt(request + SendLayout.SEND_FLAGS) & SendLayout.INLINE) != 0) {
+      long piece = RawMemory.getLong(request + RequestLayout.SG_LIST);
+      long address = RawMemory.getLong(piece + RequestLayout.SGE_ADDR);
+      if (!contains(address)) {
+        inlineRegions()
+            .check(
+                RawMemory.getInt(piece + RequestLayout.SGE_LKEY),
+                address,
+                RawMemory.getInt(piece + RequestLayout.SGE_LENGTH));
+      }
+    }
+  }
+
+  private InlineRegions inlineRegions() {
+    InlineRegions made = inlineRegions;
     if (made == null) {
-      made = chain.refer(initial);
-      queuePair.domain().referringPosts().add(chain);
-      referents = made;
+      made = new InlineRegions(this);
+      inlineRegions = made;
     }
     return made;
   }
@@ -118,15 +174,11 @@ public final class SendRequests {
    * @throws IllegalStateException if the batch is full, or another thread owns it
    */
   public SendRequests add(long id) {
-    long request = chain.add(id);
+    long request = begin(id);
     // In this order: otherwise the compiler merges two stores, and loads that follow are slow,
     // because processors forward data badly from a merged store.
     RawMemory.putInt(request + SendLayout.SEND_FLAGS, 0);
-    flags = 0;
     RawMemory.putInt(request + SendLayout.OPCODE, initialOpcode);
-    if (referents != null) {
-      referents.reset(chain.index(request));
-    }
     return this;
   }
 
@@ -280,7 +332,7 @@ public final class SendRequests {
     long request = become(SendLayout.LOCAL_INV);
     RawMemory.putInt(request + SendLayout.IMM_DATA, key);
     if (queuePair.type() == QueuePairType.XRC_SEND) {
-      refer(Referent.MISSING_QUEUE).fill(chain.index(request));
+      referTo(Referent.MISSING_QUEUE).fill(index(request));
     }
     return this;
   }
@@ -324,12 +376,12 @@ public final class SendRequests {
    */
   public SendRequests segmented(MemorySegment header, long offset, int length, int segmentBytes) {
     long request = allow(SendLayout.TSO);
-    if ((flags & SendLayout.INLINE) != 0) {
+    if ((flags() & SendLayout.INLINE) != 0) {
       throw inlineSegments();
     }
     Range.check("length", length, 1, maxHeader);
     Range.check("segmentBytes", segmentBytes, 1, 0xffff);
-    long kept = chain.keep(request, maxInline, header, offset, length);
+    long kept = keep(request, maxInline, header, offset, length);
     RawMemory.putLong(request + SendLayout.TSO_HEADER, kept);
     RawMemory.putShort(request + SendLayout.TSO_HEADER_SIZE, (short) length);
     RawMemory.putShort(request + SendLayout.TSO_MSS, (short) segmentBytes);
@@ -348,7 +400,7 @@ public final class SendRequests {
    *     queue pair is of another type
    */
   public SendRequests toSharedReceiveQueue(int number) {
-    long request = chain.current();
+    long request = current();
     if (queuePair.type() != QueuePairType.XRC_SEND) {
       throw new IllegalStateException(
           queuePair
@@ -357,7 +409,7 @@ public final class SendRequests {
               + ", which cannot name a shared receive queue of the peer; only XRC_SEND can");
     }
     RawMemory.putInt(request + SendLayout.XRC_REMOTE_SRQN, number);
-    refer(Referent.MISSING_QUEUE).fill(chain.index(request));
+    referTo(Referent.MISSING_QUEUE).fill(index(request));
     return this;
   }
 
@@ -375,7 +427,7 @@ public final class SendRequests {
    *     handle is closed, or the queue pair is not for datagrams
    */
   public SendRequests to(AddressHandle handle, int queuePairNumber, int queueKey) {
-    long request = chain.current();
+    long request = current();
     if (queuePair.type() != QueuePairType.UNRELIABLE_DATAGRAM) {
       throw new IllegalStateException(
           queuePair
@@ -391,7 +443,7 @@ public final class SendRequests {
     RawMemory.putLong(request + SendLayout.UD_AH, handle.address());
     RawMemory.putInt(request + SendLayout.UD_REMOTE_QPN, queuePairNumber);
     RawMemory.putInt(request + SendLayout.UD_REMOTE_QKEY, queueKey);
-    refer(Referent.MISSING).set(chain.index(request), handle.referent(), Referent.NONE);
+    referTo(Referent.MISSING).set(index(request), handle.referent(), Referent.NONE);
     return this;
   }
 
@@ -437,8 +489,8 @@ public final class SendRequests {
                           RawMemory.putLong(request + SendLayout.BIND_LENGTH, part.length());
                           RawMemory.putInt(
                               request + SendLayout.BIND_ACCESS, NativeConstants.mask(flags));
-                          refer(Referent.NONE)
-                              .set(chain.index(request), window.referent(), region.referent());
+                          referTo(Referent.NONE)
+                              .set(index(request), window.referent(), region.referent());
                           RawMemory.putInt(request + SendLayout.OPCODE, SendLayout.BIND_MW);
                           MemoryWindow.Binding before =
                               window.requested(region, queuePair.windows(), key);
@@ -451,10 +503,17 @@ public final class SendRequests {
   private PendingBinds binds() {
     PendingBinds made = binds;
     if (made == null) {
-      made = new PendingBinds(chain);
+      made = new PendingBinds(this::isPosted);
       binds = made;
     }
     return made;
+  }
+
+  @Override
+  protected void settle() {
+    if (binds != null) {
+      binds.settle();
+    }
   }
 
   private long become(int opcode) {
@@ -468,7 +527,7 @@ public final class SendRequests {
    * everything that can fail.
    */
   private long allow(int opcode) {
-    long request = chain.current();
+    long request = current();
     if ((opcodes >>> opcode & 1) == 0) {
       throw new IllegalStateException(
           queuePair
@@ -567,11 +626,11 @@ public final class SendRequests {
    *     closed, or another thread owns this batch
    */
   public SendRequests from(MemoryRegion region, long offset, long length) {
-    chain.current();
-    if ((flags & SendLayout.INLINE) != 0) {
+    current();
+    if ((flags() & SendLayout.INLINE) != 0) {
       throw mixed();
     }
-    chain.addPiece(region.addressOf(offset, length), length, region.key());
+    addPiece(region.addressOf(offset, length), length, region.key());
     return this;
   }
 
@@ -625,22 +684,58 @@ public final class SendRequests {
    *     segmented, the arena of the source is closed, or another thread owns this batch
    */
   public SendRequests inline(MemorySegment source, long offset, long length) {
-    long request = chain.current();
-    if ((flags & SendLayout.INLINE) == 0 && chain.hasPieces()) {
+    long request = current();
+    if ((flags() & SendLayout.INLINE) == 0 && hasPieces()) {
       throw mixed();
     }
     if (maxHeader != 0 && RawMemory.getInt(request + SendLayout.OPCODE) == SendLayout.TSO) {
       throw inlineSegments();
     }
-    int before = chain.inlineLength(request);
+    int before = inlineLength(request);
     if (length < 0 || length > maxInline - before) {
       throw tooLong(before, length);
     }
-    chain.putInline(request, before, source, offset, (int) length);
+    putInline(request, before, source, offset, (int) length);
     if (length != 0) {
       flag(SendLayout.INLINE);
     }
     return this;
+  }
+
+  /**
+   * Sends bytes of a memory region inline, {@code IBV_SEND_INLINE}: the provider copies them into
+   * the request when it is posted. They may change as soon as {@link #post} returns. This is faster
+   * than {@link #inline(MemorySegment, long, long)}, which copies them twice. A request has either
+   * bytes of one region or bytes of memory segments.
+   *
+   * @param region the memory region that contains the bytes; it need not belong to the queue pair's
+   *     protection domain
+   * @param offset the offset of the first byte in the region
+   * @param length the number of bytes, at most {@link QueuePairCapabilities#inlineBytes}
+   * @return this
+   * @throws IndexOutOfBoundsException if the bytes do not lie within the region
+   * @throws IllegalArgumentException if there are more bytes than the queue pair allows
+   * @throws UnsupportedOperationException if this process cannot access the memory of the region
+   * @throws IllegalStateException if there is no request, the request has other bytes or pieces or
+   *     is segmented, the region is closed, or another thread owns this batch
+   */
+  public SendRequests inline(MemoryRegion region, long offset, long length) {
+    long request = current();
+    if (hasPieces()) {
+      throw mixed();
+    }
+    if (maxHeader != 0 && RawMemory.getInt(request + SendLayout.OPCODE) == SendLayout.TSO) {
+      throw inlineSegments();
+    }
+    if (length > maxInline) {
+      throw tooLong(0, length);
+    }
+    if (region != inlineRegion) {
+      inlineRegions().add(region);
+      inlineRegion = region;
+    }
+    addPiece(region.memoryAddressOf(offset, length), length, region.key());
+    return length == 0 ? this : flag(SendLayout.INLINE);
   }
 
   /**
@@ -654,8 +749,87 @@ public final class SendRequests {
    *     requests are kept
    */
   public int post() {
-    queuePair.checkSends();
-    return binds == null ? chain.post() : binds.post();
+    return postAll();
+  }
+
+  /**
+   * Takes the requests out of this batch, so that they can be posted any number of times.
+   *
+   * @return the requests, which were not posted yet
+   * @throws IllegalStateException if there are no requests; one of them binds a memory window,
+   *     which would need a new key each time; a datagram has no destination; something that they
+   *     use is closed; the queue pair belongs to a thread domain, where only one object may post
+   *     sends; or another thread owns this batch
+   */
+  public PreparedSends prepare() {
+    own();
+    checkPreparable();
+    Set<Referent> used = new HashSet<>();
+    RequestCopies copies = copyAll();
+    for (int i = 0; i < copies.size(); i++) {
+      referentsOf(i).forEach(Referent::check);
+      used.addAll(referentsOf(i));
+      describe(copies.at(i), used);
+    }
+    PreparedSends prepared =
+        queuePair
+            .lifetime()
+            .whileOpen(
+                () ->
+                    new PreparedSends(
+                        target("PreparedSends", queuePair, posts), queuePair, copies, used));
+    drop();
+    return prepared;
+  }
+
+  private void checkPreparable() {
+    if (queuePair.domain().hasThreadDomain()) {
+      throw new IllegalStateException(
+          queuePair
+              + " belongs to a thread domain, where only one object may post sends; call post");
+    }
+    if (count() == 0) {
+      throw new IllegalStateException("the batch has no request to prepare; call add(id) first");
+    }
+    if (binds != null && !binds.isEmpty()) {
+      throw new IllegalStateException(
+          "a request binds a memory window, which needs a new key each time; call post");
+    }
+  }
+
+  /** Adapts the copy of a request to its place, and notes what can change about it. */
+  private void describe(long entry, Set<Referent> used) {
+    long copy = entry + RequestCopies.ROW;
+    int opcode = RawMemory.getInt(copy + SendLayout.OPCODE);
+    boolean isInline = (RawMemory.getInt(copy + SendLayout.SEND_FLAGS) & SendLayout.INLINE) != 0;
+    long bytes =
+        PreparedRequests.describePieces(
+            entry,
+            SendLayout.SIZE,
+            (key, address, length) -> {
+              if (isInline && contains(address)) {
+                return null;
+              }
+              MemoryRegion region =
+                  queuePair.domain().regions().find(key, address, length, isInline);
+              used.add(region.referent());
+              return region.place(isInline);
+            });
+    if (isInline) {
+      moveWith(copy, copy + SendLayout.SIZE + RequestLayout.SGE_ADDR);
+    }
+    if (opcode == SendLayout.TSO) {
+      moveWith(copy, copy + SendLayout.TSO_HEADER);
+    }
+    PreparedSends.describeRemote(entry, bytes);
+  }
+
+  /** Adapts an address in a request, if it points to the bytes that follow the request. */
+  private void moveWith(long copy, long field) {
+    long address = RawMemory.getLong(field);
+    if (contains(address)) {
+      RawMemory.putLong(field, copy + offsetInRequest(address));
+    }
   }
 
   /**
@@ -664,7 +838,7 @@ public final class SendRequests {
    * @return the number of requests
    */
   public int size() {
-    return chain.size();
+    return count();
   }
 
   /**
@@ -673,7 +847,7 @@ public final class SendRequests {
    * @throws IllegalStateException if the queue pair is closed, or another thread owns this batch
    */
   public void clear() {
-    chain.clear();
+    drop();
     if (binds != null) {
       binds.drop();
     }
@@ -686,13 +860,12 @@ public final class SendRequests {
    * @throws IllegalStateException if the queue pair is closed, or another thread owns this batch
    */
   public void release() {
-    chain.release();
+    releaseOwnership();
   }
 
   private SendRequests flag(int flag) {
-    long request = chain.current();
-    flags |= flag;
-    RawMemory.putInt(request + SendLayout.SEND_FLAGS, flags);
+    long request = current();
+    RawMemory.putInt(request + SendLayout.SEND_FLAGS, addFlag(flag));
     return this;
   }
 

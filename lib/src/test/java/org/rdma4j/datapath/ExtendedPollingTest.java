@@ -63,7 +63,7 @@ final class ExtendedPollingTest {
 
   @Test
   void theTagOfAMessageIsReadWithItsCompletion() {
-    assertThat(poll(Set.of(CompletionField.TAG))).isEqualTo(1);
+    assertThat(poll(Set.of(CompletionField.TAG), true)).isEqualTo(1);
     assertThat(ended).isEqualTo(1);
     assertThat(rows.get(JAVA_LONG, ExtendedPolling.TAG)).isEqualTo(0x1122_3344_5566_7788L);
     assertThat(rows.get(JAVA_INT, ExtendedPolling.TAG_PRIVATE)).isEqualTo(99);
@@ -71,12 +71,23 @@ final class ExtendedPollingTest {
 
   @Test
   void aTagThatWasNotRequestedIsNotRead() {
-    assertThat(poll(Set.of())).isEqualTo(1);
+    assertThat(poll(Set.of(), true)).isEqualTo(1);
     assertThat(rows.get(JAVA_LONG, ExtendedPolling.TAG)).isZero();
   }
 
-  private int poll(Set<CompletionField> fields) {
-    return new ExtendedPolling(queue, NativeConstants.mask(fields), false)
+  @Test
+  void flagsAreReadOnlyIfRequested() {
+    long flags = entries.address() + CompletionLayout.WC_FLAGS;
+    RawMemory.putInt(flags, CompletionLayout.NO_FLAGS);
+    assertThat(poll(Set.of(), false)).isEqualTo(1);
+    assertThat(RawMemory.getInt(flags)).isEqualTo(CompletionLayout.NO_FLAGS);
+    left = 1;
+    assertThat(poll(Set.of(), true)).isEqualTo(1);
+    assertThat(RawMemory.getInt(flags)).isEqualTo(2);
+  }
+
+  private int poll(Set<CompletionField> fields, boolean readsFlags) {
+    return new ExtendedPolling(queue, NativeConstants.mask(fields), readsFlags, false)
         .poll(2, entries.address(), rows.address());
   }
 }

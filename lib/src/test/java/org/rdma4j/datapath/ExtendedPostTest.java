@@ -65,7 +65,9 @@ final class ExtendedPostTest {
   }
 
   private MemorySegment request(int opcode) {
-    MemorySegment request = arena.allocate(ibv_send_wr.layout());
+    // The list of pieces follows the request.
+    MemorySegment request =
+        arena.allocate(SendLayout.SIZE + ibv_sge.layout().byteSize(), Long.BYTES);
     ibv_send_wr.opcode(request, opcode);
     return request;
   }
@@ -75,8 +77,9 @@ final class ExtendedPostTest {
             queuePair,
             type == QueuePairType.UNRELIABLE_DATAGRAM,
             type == QueuePairType.XRC_SEND,
+            true,
             false)
-        .post(request.address());
+        .post(request.address(), arena.allocate(Long.BYTES).address());
   }
 
   @Test
@@ -101,11 +104,10 @@ final class ExtendedPostTest {
     RawMemory.putLong(request.address() + SendLayout.TSO_HEADER, 0x1234);
     RawMemory.putShort(request.address() + SendLayout.TSO_HEADER_SIZE, (short) 54);
     RawMemory.putShort(request.address() + SendLayout.TSO_MSS, (short) 1400);
-    MemorySegment sge = arena.allocate(ibv_sge.layout());
+    MemorySegment sge = request.asSlice(SendLayout.SIZE, ibv_sge.layout());
     ibv_sge.addr(sge, 0x5678);
     ibv_sge.length(sge, 9000);
     ibv_sge.lkey(sge, 3);
-    ibv_send_wr.sg_list(request, sge);
     ibv_send_wr.num_sge(request, 1);
     assertThat(post(QueuePairType.RAW_PACKET, request)).isZero();
     assertThat(calls)

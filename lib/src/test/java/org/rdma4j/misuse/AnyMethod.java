@@ -39,6 +39,9 @@ import org.rdma4j.verbs.MemoryRegionConfig;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.MemoryWindow;
 import org.rdma4j.verbs.PathConfig;
+import org.rdma4j.verbs.PreparedReceives;
+import org.rdma4j.verbs.PreparedRequests;
+import org.rdma4j.verbs.PreparedSends;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairChange;
@@ -102,6 +105,9 @@ final class AnyMethod {
     objects.put(Slab.class, d -> d.any(d.objects.slabs));
     objects.put(SendRequests.class, Draw::sends);
     objects.put(ReceiveRequests.class, Draw::receives);
+    objects.put(PreparedSends.class, Draw::preparedSends);
+    objects.put(PreparedReceives.class, Draw::preparedReceives);
+    objects.put(PreparedRequests.class, d -> d.yes() ? d.preparedSends() : d.preparedReceives());
     objects.put(Completions.class, Draw::completions);
     objects.put(Endpoint.class, d -> d.any(d.objects.endpoints));
 

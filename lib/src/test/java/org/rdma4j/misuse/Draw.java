@@ -23,6 +23,8 @@ import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.MemoryWindow;
 import org.rdma4j.verbs.PathConfig;
+import org.rdma4j.verbs.PreparedReceives;
+import org.rdma4j.verbs.PreparedSends;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairCapabilities;
@@ -89,6 +91,8 @@ final class Draw {
   final Random random;
   final Pool<SendRequests> ownSends = new Pool<>(6);
   final Pool<ReceiveRequests> ownReceives = new Pool<>(6);
+  final Pool<PreparedSends> ownPreparedSends = new Pool<>(6);
+  final Pool<PreparedReceives> ownPreparedReceives = new Pool<>(6);
   final Pool<Completions> ownCompletions = new Pool<>(6);
 
   /** Whether a null was among the arguments of the call. */
@@ -109,6 +113,14 @@ final class Draw {
 
   ReceiveRequests receives() {
     return any(ownerOfRequests().ownReceives);
+  }
+
+  PreparedSends preparedSends() {
+    return any(ownerOfRequests().ownPreparedSends);
+  }
+
+  PreparedReceives preparedReceives() {
+    return any(ownerOfRequests().ownPreparedReceives);
   }
 
   Completions completions() {

@@ -59,6 +59,7 @@ final class Operations {
     queuePairStates();
     queuePairs();
     sends();
+    prepared();
     receives();
     completions();
     endpoints();
@@ -509,6 +510,28 @@ final class Operations {
     often(5, "SendRequests.size", d -> d.sends().size());
     often(5, "SendRequests.release", d -> d.sends().release());
     often(300, "SendRequests, a chain", this::chain);
+    describe(
+        "inline of a region",
+        (sends, d) -> sends.inline(region(d), d.bytes() / 4, d.mostly(d.few())));
+  }
+
+  private void prepared() {
+    often(60, "SendRequests.prepare", d -> d.add(d.ownPreparedSends, d.sends().prepare()));
+    often(30, "ReceiveRequests.prepare", d -> d.add(d.ownPreparedReceives, d.receives().prepare()));
+    often(100, "PreparedSends.post", d -> d.preparedSends().post());
+    often(20, "PreparedSends.post some", d -> d.preparedSends().post(0, d.few() / 4));
+    often(20, "PreparedSends.offset", d -> d.preparedSends().offset(index(d), d.bytes()));
+    often(10, "PreparedSends.length", d -> d.preparedSends().length(index(d), d.bytes()));
+    often(10, "PreparedSends.remoteBytes", d -> d.preparedSends().remoteBytes(index(d), d.bytes()));
+    often(
+        10, "PreparedSends.remoteOffset", d -> d.preparedSends().remoteOffset(index(d), d.bytes()));
+    often(40, "PreparedReceives.post", d -> d.preparedReceives().post());
+    often(40, "PreparedReceives.repost", d -> d.preparedReceives().repost(d.mostly(index(d))));
+    often(10, "PreparedReceives.offset", d -> d.preparedReceives().offset(index(d), d.bytes()));
+  }
+
+  private static int index(Draw d) {
+    return d.mostly(d.random.nextInt(3));
   }
 
   /** A call that describes the request that was added last. */

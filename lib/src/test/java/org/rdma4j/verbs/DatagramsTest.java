@@ -226,6 +226,70 @@ final class DatagramsTest {
   }
 
   @Test
+  void preparedDatagramsArrive() {
+    PreparedSends send =
+        loopback
+            .a
+            .sends
+            .add(1)
+            .from(loopback.a.region, 0, 64)
+            .to(handle, loopback.b.queuePair.number(), QUEUE_KEY)
+            .signaled()
+            .prepare();
+    for (int i = 1; i <= 3; i++) {
+      loopback.b.receive(i, 0, HEADER + 64);
+      send.length(0, i).post();
+      loopback.a.await(1);
+      assertThat(loopback.b.await(1).getFirst().length()).isEqualTo(HEADER + i);
+    }
+  }
+
+  @Test
+  void aDatagramWithoutADestinationCannotBePrepared() {
+    loopback.a.sends.add(1).from(loopback.a.region, 0, 64);
+    assertThatThrownBy(loopback.a.sends::prepare)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("no destination");
+  }
+
+  @Test
+  void closingAHandleWhileAnotherThreadPostsAPreparedDatagramMakesThePostThrow() throws Exception {
+    for (int round = 0; round < 20; round++) {
+      AddressHandle closing = loopback.domain.createAddressHandle(handle.vector());
+      PreparedSends send =
+          loopback
+              .a
+              .queuePair
+              .sendRequests(1)
+              .add(1)
+              .to(closing, loopback.b.queuePair.number(), QUEUE_KEY)
+              .signaled()
+              .prepare();
+      FutureTask<Integer> poster =
+          new FutureTask<>(
+              () -> {
+                Completions polled = loopback.a.queue.completions(Loopback.DEPTH);
+                int outstanding = 0;
+                while (true) {
+                  outstanding -= polled.poll();
+                  try {
+                    send.post();
+                    outstanding++;
+                  } catch (PostException full) {
+                    Thread.onSpinWait();
+                  } catch (IllegalStateException closed) {
+                    return outstanding;
+                  }
+                }
+              });
+      Thread.ofPlatform().start(poster);
+      Thread.sleep(2);
+      closing.close();
+      loopback.a.await(poster.get(30, TimeUnit.SECONDS));
+    }
+  }
+
+  @Test
   void aHandleOfAnotherDomainIsRefused() {
     try (ProtectionDomain other = loopback.device.allocateProtectionDomain()) {
       AddressHandle stranger = other.createAddressHandle(handle.vector());

@@ -92,11 +92,29 @@ final class ExtendedCompletionsTest {
   }
 
   @Test
+  void flagsThatWereNotRequestedAreRefused() {
+    CompletionQueue queue =
+        loopback.device.createCompletionQueue(
+            CompletionQueueConfig.of(64).extended(CompletionField.BYTE_LENGTH));
+    QueuePair datagrams = datagrams(queue);
+    datagrams.receiveRequests(1).add(5).into(loopback.b.region, 0, 64).post();
+    datagrams.toError();
+    Completions completions = queue.completions(1);
+    assertThat(completions.poll()).isEqualTo(1);
+    assertThatThrownBy(() -> completions.hasImmediate(0))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("create it with CompletionField.FLAGS");
+  }
+
+  @Test
   void aDatagramHasItsSenderAndItsHeader() {
     CompletionQueue queue =
         loopback.device.createCompletionQueue(
             CompletionQueueConfig.of(64)
-                .extended(CompletionField.BYTE_LENGTH, CompletionField.SOURCE_QUEUE_PAIR_NUMBER));
+                .extended(
+                    CompletionField.BYTE_LENGTH,
+                    CompletionField.SOURCE_QUEUE_PAIR_NUMBER,
+                    CompletionField.FLAGS));
     QueuePair sender = datagrams(loopback.a.queue);
     QueuePair datagrams = datagrams(queue);
     int gid = Loopback.gidIndex(loopback.device);

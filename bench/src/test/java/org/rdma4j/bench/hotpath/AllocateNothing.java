@@ -11,6 +11,8 @@ import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionStatus;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.PreparedReceives;
+import org.rdma4j.verbs.PreparedSends;
 import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SendRequests;
 
@@ -58,6 +60,15 @@ final class AllocateNothing {
   private void measureAll() {
     measure("send", i -> one(sends.add(i).send().from(region, 0, StandIn.MESSAGE)));
     measure("chain", this::chain);
+    PreparedSends prepared = sends.add(0).from(region, 0, StandIn.MESSAGE).signaled().prepare();
+    measure("prepared", i -> reap(prepared.id(0, i).offset(0, 0).length(0, 1 + i % 8).post()));
+    PreparedReceives ring = receives.add(0).into(region, 0, StandIn.MESSAGE).prepare();
+    measure(
+        "repost",
+        i -> {
+          ring.id(0, i).repost(1);
+          return 1;
+        });
     measure("receive", this::receive);
     measure("acquire and release", this::acquireAndRelease);
     if (queues.extendsPosts()) {
@@ -66,6 +77,9 @@ final class AllocateNothing {
     }
     long address = region.remoteAddress();
     int key = region.remoteKey();
+    measure("inline of a region", i -> one(sends.add(i).inline(region, 0, StandIn.MESSAGE)));
+    PreparedSends write = piece(sends.add(0).write(address, key)).signaled().prepare();
+    measure("prepared write", i -> reap(write.remoteOffset(0, 0).signaled(0, true).post()));
     measure("inline", i -> one(sends.add(i).inline(bytes, 0, StandIn.MESSAGE)));
     measure("solicited, fenced", i -> one(piece(sends.add(i).solicited().fenced())));
     measure("send with immediate", i -> one(piece(sends.add(i).sendWithImmediate(i))));
@@ -126,6 +140,10 @@ final class AllocateNothing {
 
   private long post(int requests) {
     sends.post();
+    return reap(requests);
+  }
+
+  private long reap(int requests) {
     int polled = completions.poll();
     if (polled != requests) {
       throw new IllegalStateException(
@@ -169,15 +187,19 @@ final class AllocateNothing {
             + completions.serviceLevel(i)
             + completions.destinationLidPathBits(i)
             + number(completions.status(i) == CompletionStatus.SUCCESS)
-            + number(completions.opcode(i) == CompletionOpcode.SEND)
-            + number(completions.hasImmediate(i))
-            + number(completions.hasInvalidatedKey(i))
-            + number(completions.hasGlobalRoutingHeader(i))
-            + number(completions.isChecksumOk(i))
-            + number(completions.isTagMatched(i))
-            + number(completions.isTaggedDataValid(i))
-            + number(completions.isTagSynchronizationWanted(i));
-    return queues.extendsPolls() ? sum + readExtended(i) : sum;
+            + number(completions.opcode(i) == CompletionOpcode.SEND);
+    return sum + (queues.extendsPolls() ? readExtended(i) : readFlags(i));
+  }
+
+  /** The extended queue of the stand-in device does not read the flags. */
+  private long readFlags(int i) {
+    return number(completions.hasImmediate(i))
+        + number(completions.hasInvalidatedKey(i))
+        + number(completions.hasGlobalRoutingHeader(i))
+        + number(completions.isChecksumOk(i))
+        + number(completions.isTagMatched(i))
+        + number(completions.isTaggedDataValid(i))
+        + number(completions.isTagSynchronizationWanted(i));
   }
 
   private long readExtended(int i) {
@@ -189,7 +211,7 @@ final class AllocateNothing {
         + completions.tagPrivateData(i);
   }
 
-  private static int number(boolean value) {
+  private static long number(boolean value) {
     return value ? 1 : 0;
   }
 }

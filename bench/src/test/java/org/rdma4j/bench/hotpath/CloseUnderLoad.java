@@ -11,11 +11,12 @@ import org.rdma4j.bench.standin.StandIn;
 import org.rdma4j.verbs.CallStyle;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.PostException;
+import org.rdma4j.verbs.PreparedSends;
 import org.rdma4j.verbs.SendRequests;
 
 /**
- * Repeatedly closes a queue pair, a completion queue or a device at a random moment while two
- * threads post and poll; prints the number of closes.
+ * Repeatedly closes a queue pair, a completion queue, a memory region or a device at a random
+ * moment while two threads post and poll; prints the number of closes.
  */
 final class CloseUnderLoad {
   private static final int USERS = 2;
@@ -53,7 +54,7 @@ final class CloseUnderLoad {
       begin.await();
       waitAWhile();
       List<AutoCloseable> closeables =
-          List.of(standIn, standIn.completionQueue(), standIn.queuePair());
+          List.of(standIn, standIn.completionQueue(), standIn.queuePair(), standIn.region());
       closeables.get(random.nextInt(closeables.size())).close();
       for (Future<?> use : uses) {
         use.get();
@@ -72,12 +73,15 @@ final class CloseUnderLoad {
   /** Posts and polls until the exception for use after close; throws any other exception. */
   private Void use(StandIn standIn) throws Exception {
     SendRequests requests = standIn.queuePair().sendRequests(1);
+    PreparedSends prepared =
+        requests.add(0).inline(standIn.region(), 0, StandIn.MESSAGE).signaled().prepare();
     Completions completions = standIn.completionQueue().completions(4);
     begin.await();
     try {
       while (true) {
         postAndPoll(standIn, requests, completions);
         postLate(standIn, requests);
+        postPrepared(prepared);
       }
     } catch (IllegalStateException closed) {
       if (!String.valueOf(closed.getMessage()).contains("closed")) {
@@ -95,6 +99,15 @@ final class CloseUnderLoad {
       requests.clear();
     }
     completions.poll();
+  }
+
+  /** The provider reads the memory of the region in this call. */
+  private static void postPrepared(PreparedSends prepared) {
+    try {
+      prepared.id(0, 1).post();
+    } catch (PostException full) {
+      // The next poll makes room.
+    }
   }
 
   /**

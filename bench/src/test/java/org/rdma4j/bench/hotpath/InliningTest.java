@@ -23,13 +23,13 @@ final class InliningTest {
   private static final List<String> POSTING =
       List.of(
           "verbs.SendRequests::add",
-          "datapath.RequestChain::add",
+          "datapath.RequestChain::begin",
           "verbs.SendRequests::from",
           "datapath.RequestChain::addPiece",
           "verbs.MemoryRegion::addressOf",
           "verbs.SendRequests::signaled",
           "verbs.SendRequests::post",
-          "datapath.RequestChain::post",
+          "datapath.RequestChain::postAll",
           "datapath.HotCall::post",
           "datapath.HotCall::own",
           "datapath.HotCall::check",
@@ -37,6 +37,16 @@ final class InliningTest {
           "verbs.Completions::requireSuccess",
           "verbs.Completions::workRequestId",
           "verbs.Completions::byteLength");
+
+  private static final List<String> POSTING_PREPARED =
+      List.of(
+          "verbs.PreparedRequests::id",
+          "verbs.PreparedRequests::offset",
+          "verbs.PreparedRequests::at",
+          "verbs.PreparedRequests::post",
+          "datapath.HotCall::post",
+          "datapath.HotCall::own",
+          "bindings.inlines.DataPath::ibv_post$critical");
 
   /**
    * C2's reasons that a change of the code can cause, unlike its reasons for rarely called code.
@@ -60,6 +70,16 @@ final class InliningTest {
 
     assertThat(inlining).containsSubsequence("SendRequests::add", "linkToNative", "linkToNative");
     assertInlined(inlining, POSTING);
+    assertInlined(inlining, POLLING);
+  }
+
+  @Test
+  void loopOfPreparedSendsHasNoCallsExceptThoseIntoC() throws IOException, InterruptedException {
+    String inlining = inlining("PreparedPostAndPoll", "postAndPoll");
+
+    assertThat(inlining)
+        .containsSubsequence("PreparedRequests::id", "linkToNative", "linkToNative");
+    assertInlined(inlining, POSTING_PREPARED);
     assertInlined(inlining, POLLING);
   }
 

@@ -7,6 +7,8 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import org.rdma4j.bindings.generated.ibv_context;
 import org.rdma4j.bindings.generated.ibv_context_ops;
 import org.rdma4j.bindings.generated.ibv_wq;
@@ -34,11 +36,37 @@ public final class DataPath {
   private DataPath() {}
 
   static MethodHandle plain(FunctionDescriptor shape) {
-    return Linker.nativeLinker().downcallHandle(shape);
+    return byAddress(Linker.nativeLinker().downcallHandle(shape));
   }
 
   static MethodHandle critical(FunctionDescriptor shape) {
-    return Linker.nativeLinker().downcallHandle(shape, Linker.Option.critical(false));
+    return byAddress(Linker.nativeLinker().downcallHandle(shape, Linker.Option.critical(false)));
+  }
+
+  /**
+   * Makes a handle take the pointer of the function as a long. The handle creates the segment
+   * itself, which the compiler then never allocates, because it always inlines what belongs to a
+   * handle.
+   */
+  private static MethodHandle byAddress(MethodHandle call) {
+    return MethodHandles.filterArguments(call, 0, Pointer.OF_ADDRESS);
+  }
+
+  private static final class Pointer {
+    static final MethodHandle OF_ADDRESS;
+
+    static {
+      try {
+        OF_ADDRESS =
+            MethodHandles.lookup()
+                .findStatic(
+                    MemorySegment.class,
+                    "ofAddress",
+                    MethodType.methodType(MemorySegment.class, long.class));
+      } catch (ReflectiveOperationException impossible) {
+        throw new ExceptionInInitializerError(impossible);
+      }
+    }
   }
 
   private static final class PlainPost {
@@ -111,7 +139,7 @@ public final class DataPath {
    */
   public static int ibv_post(long op, long qp, long wr, long bad_wr) {
     try {
-      return (int) PlainPost.CALL.invokeExact(MemorySegment.ofAddress(op), qp, wr, bad_wr);
+      return (int) PlainPost.CALL.invokeExact(op, qp, wr, bad_wr);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
@@ -120,7 +148,7 @@ public final class DataPath {
   /** The same function, as a critical call. */
   public static int ibv_post$critical(long op, long qp, long wr, long bad_wr) {
     try {
-      return (int) CriticalPost.CALL.invokeExact(MemorySegment.ofAddress(op), qp, wr, bad_wr);
+      return (int) CriticalPost.CALL.invokeExact(op, qp, wr, bad_wr);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
@@ -129,7 +157,7 @@ public final class DataPath {
   /** {@code ibv_poll_cq}: returns the number of completions, or a negative value. */
   public static int ibv_poll_cq(long op, long cq, int num_entries, long wc) {
     try {
-      return (int) PlainPoll.CALL.invokeExact(MemorySegment.ofAddress(op), cq, num_entries, wc);
+      return (int) PlainPoll.CALL.invokeExact(op, cq, num_entries, wc);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
@@ -138,7 +166,7 @@ public final class DataPath {
   /** The same function, as a critical call. */
   public static int ibv_poll_cq$critical(long op, long cq, int num_entries, long wc) {
     try {
-      return (int) CriticalPoll.CALL.invokeExact(MemorySegment.ofAddress(op), cq, num_entries, wc);
+      return (int) CriticalPoll.CALL.invokeExact(op, cq, num_entries, wc);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
@@ -147,7 +175,7 @@ public final class DataPath {
   /** {@code ibv_req_notify_cq}: returns 0 or the errno value. */
   public static int ibv_req_notify_cq(long op, long cq, int solicited_only) {
     try {
-      return (int) Notify.CALL.invokeExact(MemorySegment.ofAddress(op), cq, solicited_only);
+      return (int) Notify.CALL.invokeExact(op, cq, solicited_only);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }

@@ -15,10 +15,8 @@ import org.rdma4j.bindings.generated.rdma_h;
  * The static inline functions of verbs.h that poll an extended completion queue and read its
  * current completion, {@code ibv_start_poll} and {@code ibv_wc_read_*}. Each calls a function
  * pointer in the {@code ibv_cq_ex}. The caller reads the pointer once and passes it to each call.
- * It is a segment, because a segment that is created at each call may be allocated on the heap if
- * the compiler stops inlining. Each function is linked twice, as in {@link DataPath}. The pointer
- * of a {@code ibv_wc_read_*} function is NULL if the queue was created without its bit in {@code
- * wc_flags}.
+ * Each function is linked twice, as in {@link DataPath}. The pointer of a {@code ibv_wc_read_*}
+ * function is NULL if the queue was created without its bit in {@code wc_flags}.
  *
  * <p>{@code wr_id} and {@code status} of the current completion are plain fields.
  */
@@ -40,9 +38,10 @@ public final class ExtendedCompletions {
     return ibv_cq_ex.wr_id$offset() + Verbs.MUTEX_GROWTH;
   }
 
-  private static MemorySegment op(MemorySegment cq, long offset) {
+  private static long op(MemorySegment cq, long offset) {
     return cq.reinterpret(ibv_cq_ex.layout().byteSize() + Verbs.MUTEX_GROWTH)
-        .get(rdma_h.C_POINTER, offset + Verbs.MUTEX_GROWTH);
+        .get(rdma_h.C_POINTER, offset + Verbs.MUTEX_GROWTH)
+        .address();
   }
 
   private static final class PlainStartPoll {
@@ -107,97 +106,97 @@ public final class ExtendedCompletions {
   }
 
   /** Returns {@code cq->start_poll}. */
-  public static MemorySegment ibv_start_poll$op(MemorySegment cq) {
+  public static long ibv_start_poll$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.start_poll$offset());
   }
 
   /** Returns {@code cq->next_poll}. */
-  public static MemorySegment ibv_next_poll$op(MemorySegment cq) {
+  public static long ibv_next_poll$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.next_poll$offset());
   }
 
   /** Returns {@code cq->end_poll}. */
-  public static MemorySegment ibv_end_poll$op(MemorySegment cq) {
+  public static long ibv_end_poll$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.end_poll$offset());
   }
 
   /** Returns {@code cq->read_opcode}. */
-  public static MemorySegment ibv_wc_read_opcode$op(MemorySegment cq) {
+  public static long ibv_wc_read_opcode$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_opcode$offset());
   }
 
   /** Returns {@code cq->read_vendor_err}. */
-  public static MemorySegment ibv_wc_read_vendor_err$op(MemorySegment cq) {
+  public static long ibv_wc_read_vendor_err$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_vendor_err$offset());
   }
 
   /** Returns {@code cq->read_byte_len}. */
-  public static MemorySegment ibv_wc_read_byte_len$op(MemorySegment cq) {
+  public static long ibv_wc_read_byte_len$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_byte_len$offset());
   }
 
   /** Returns {@code cq->read_imm_data}. */
-  public static MemorySegment ibv_wc_read_imm_data$op(MemorySegment cq) {
+  public static long ibv_wc_read_imm_data$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_imm_data$offset());
   }
 
   /** Returns {@code cq->read_imm_data}, which also reads the immediate value. */
-  public static MemorySegment ibv_wc_read_invalidated_rkey$op(MemorySegment cq) {
+  public static long ibv_wc_read_invalidated_rkey$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_imm_data$offset());
   }
 
   /** Returns {@code cq->read_qp_num}. */
-  public static MemorySegment ibv_wc_read_qp_num$op(MemorySegment cq) {
+  public static long ibv_wc_read_qp_num$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_qp_num$offset());
   }
 
   /** Returns {@code cq->read_src_qp}. */
-  public static MemorySegment ibv_wc_read_src_qp$op(MemorySegment cq) {
+  public static long ibv_wc_read_src_qp$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_src_qp$offset());
   }
 
   /** Returns {@code cq->read_wc_flags}. */
-  public static MemorySegment ibv_wc_read_wc_flags$op(MemorySegment cq) {
+  public static long ibv_wc_read_wc_flags$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_wc_flags$offset());
   }
 
   /** Returns {@code cq->read_slid}. */
-  public static MemorySegment ibv_wc_read_slid$op(MemorySegment cq) {
+  public static long ibv_wc_read_slid$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_slid$offset());
   }
 
   /** Returns {@code cq->read_sl}. */
-  public static MemorySegment ibv_wc_read_sl$op(MemorySegment cq) {
+  public static long ibv_wc_read_sl$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_sl$offset());
   }
 
   /** Returns {@code cq->read_dlid_path_bits}. */
-  public static MemorySegment ibv_wc_read_dlid_path_bits$op(MemorySegment cq) {
+  public static long ibv_wc_read_dlid_path_bits$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_dlid_path_bits$offset());
   }
 
   /** Returns {@code cq->read_completion_ts}. */
-  public static MemorySegment ibv_wc_read_completion_ts$op(MemorySegment cq) {
+  public static long ibv_wc_read_completion_ts$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_completion_ts$offset());
   }
 
   /** Returns {@code cq->read_completion_wallclock_ns}. */
-  public static MemorySegment ibv_wc_read_completion_wallclock_ns$op(MemorySegment cq) {
+  public static long ibv_wc_read_completion_wallclock_ns$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_completion_wallclock_ns$offset());
   }
 
   /** Returns {@code cq->read_cvlan}. */
-  public static MemorySegment ibv_wc_read_cvlan$op(MemorySegment cq) {
+  public static long ibv_wc_read_cvlan$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_cvlan$offset());
   }
 
   /** Returns {@code cq->read_flow_tag}. */
-  public static MemorySegment ibv_wc_read_flow_tag$op(MemorySegment cq) {
+  public static long ibv_wc_read_flow_tag$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_flow_tag$offset());
   }
 
   /** Returns {@code cq->read_tm_info}. */
-  public static MemorySegment ibv_wc_read_tm_info$op(MemorySegment cq) {
+  public static long ibv_wc_read_tm_info$op(MemorySegment cq) {
     return op(cq, ibv_cq_ex.read_tm_info$offset());
   }
 
@@ -205,7 +204,7 @@ public final class ExtendedCompletions {
    * {@code ibv_start_poll}: returns 0, ENOENT if the queue is empty, or another errno value. Call
    * {@code ibv_end_poll} only if it returned 0.
    */
-  public static int ibv_start_poll(MemorySegment op, long cq, long attr) {
+  public static int ibv_start_poll(long op, long cq, long attr) {
     try {
       return (int) PlainStartPoll.CALL.invokeExact(op, cq, attr);
     } catch (Throwable thrown) {
@@ -214,7 +213,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static int ibv_start_poll$critical(MemorySegment op, long cq, long attr) {
+  public static int ibv_start_poll$critical(long op, long cq, long attr) {
     try {
       return (int) CriticalStartPoll.CALL.invokeExact(op, cq, attr);
     } catch (Throwable thrown) {
@@ -226,7 +225,7 @@ public final class ExtendedCompletions {
    * {@code ibv_next_poll}: returns 0, ENOENT if there is no other completion, or another errno
    * value.
    */
-  public static int ibv_next_poll(MemorySegment op, long cq) {
+  public static int ibv_next_poll(long op, long cq) {
     try {
       return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -235,7 +234,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static int ibv_next_poll$critical(MemorySegment op, long cq) {
+  public static int ibv_next_poll$critical(long op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -244,7 +243,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_end_poll}. */
-  public static void ibv_end_poll(MemorySegment op, long cq) {
+  public static void ibv_end_poll(long op, long cq) {
     try {
       PlainNothing.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -253,7 +252,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static void ibv_end_poll$critical(MemorySegment op, long cq) {
+  public static void ibv_end_poll$critical(long op, long cq) {
     try {
       CriticalNothing.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -262,7 +261,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_wc_read_opcode}. */
-  public static int ibv_wc_read_opcode(MemorySegment op, long cq) {
+  public static int ibv_wc_read_opcode(long op, long cq) {
     try {
       return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -271,7 +270,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static int ibv_wc_read_opcode$critical(MemorySegment op, long cq) {
+  public static int ibv_wc_read_opcode$critical(long op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -280,7 +279,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_wc_read_vendor_err}. */
-  public static int ibv_wc_read_vendor_err(MemorySegment op, long cq) {
+  public static int ibv_wc_read_vendor_err(long op, long cq) {
     try {
       return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -289,7 +288,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static int ibv_wc_read_vendor_err$critical(MemorySegment op, long cq) {
+  public static int ibv_wc_read_vendor_err$critical(long op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -298,7 +297,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_wc_read_byte_len}. */
-  public static int ibv_wc_read_byte_len(MemorySegment op, long cq) {
+  public static int ibv_wc_read_byte_len(long op, long cq) {
     try {
       return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -307,7 +306,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static int ibv_wc_read_byte_len$critical(MemorySegment op, long cq) {
+  public static int ibv_wc_read_byte_len$critical(long op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -316,7 +315,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_wc_read_imm_data}, in network byte order. */
-  public static int ibv_wc_read_imm_data(MemorySegment op, long cq) {
+  public static int ibv_wc_read_imm_data(long op, long cq) {
     try {
       return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -325,7 +324,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static int ibv_wc_read_imm_data$critical(MemorySegment op, long cq) {
+  public static int ibv_wc_read_imm_data$critical(long op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -334,7 +333,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_wc_read_invalidated_rkey}. */
-  public static int ibv_wc_read_invalidated_rkey(MemorySegment op, long cq) {
+  public static int ibv_wc_read_invalidated_rkey(long op, long cq) {
     try {
       return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -343,7 +342,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static int ibv_wc_read_invalidated_rkey$critical(MemorySegment op, long cq) {
+  public static int ibv_wc_read_invalidated_rkey$critical(long op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -352,7 +351,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_wc_read_qp_num}. */
-  public static int ibv_wc_read_qp_num(MemorySegment op, long cq) {
+  public static int ibv_wc_read_qp_num(long op, long cq) {
     try {
       return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -361,7 +360,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static int ibv_wc_read_qp_num$critical(MemorySegment op, long cq) {
+  public static int ibv_wc_read_qp_num$critical(long op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -370,7 +369,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_wc_read_src_qp}. */
-  public static int ibv_wc_read_src_qp(MemorySegment op, long cq) {
+  public static int ibv_wc_read_src_qp(long op, long cq) {
     try {
       return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -379,7 +378,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static int ibv_wc_read_src_qp$critical(MemorySegment op, long cq) {
+  public static int ibv_wc_read_src_qp$critical(long op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -388,7 +387,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_wc_read_wc_flags}. */
-  public static int ibv_wc_read_wc_flags(MemorySegment op, long cq) {
+  public static int ibv_wc_read_wc_flags(long op, long cq) {
     try {
       return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -397,7 +396,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static int ibv_wc_read_wc_flags$critical(MemorySegment op, long cq) {
+  public static int ibv_wc_read_wc_flags$critical(long op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -406,7 +405,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_wc_read_slid}. */
-  public static int ibv_wc_read_slid(MemorySegment op, long cq) {
+  public static int ibv_wc_read_slid(long op, long cq) {
     try {
       return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -415,7 +414,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static int ibv_wc_read_slid$critical(MemorySegment op, long cq) {
+  public static int ibv_wc_read_slid$critical(long op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -424,7 +423,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_wc_read_sl}. */
-  public static byte ibv_wc_read_sl(MemorySegment op, long cq) {
+  public static byte ibv_wc_read_sl(long op, long cq) {
     try {
       return (byte) PlainByte.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -433,7 +432,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static byte ibv_wc_read_sl$critical(MemorySegment op, long cq) {
+  public static byte ibv_wc_read_sl$critical(long op, long cq) {
     try {
       return (byte) CriticalByte.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -442,7 +441,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_wc_read_dlid_path_bits}. */
-  public static byte ibv_wc_read_dlid_path_bits(MemorySegment op, long cq) {
+  public static byte ibv_wc_read_dlid_path_bits(long op, long cq) {
     try {
       return (byte) PlainByte.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -451,7 +450,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static byte ibv_wc_read_dlid_path_bits$critical(MemorySegment op, long cq) {
+  public static byte ibv_wc_read_dlid_path_bits$critical(long op, long cq) {
     try {
       return (byte) CriticalByte.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -460,7 +459,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_wc_read_completion_ts}, in ticks of the device's clock. */
-  public static long ibv_wc_read_completion_ts(MemorySegment op, long cq) {
+  public static long ibv_wc_read_completion_ts(long op, long cq) {
     try {
       return (long) PlainLong.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -469,7 +468,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static long ibv_wc_read_completion_ts$critical(MemorySegment op, long cq) {
+  public static long ibv_wc_read_completion_ts$critical(long op, long cq) {
     try {
       return (long) CriticalLong.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -478,7 +477,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_wc_read_completion_wallclock_ns}. */
-  public static long ibv_wc_read_completion_wallclock_ns(MemorySegment op, long cq) {
+  public static long ibv_wc_read_completion_wallclock_ns(long op, long cq) {
     try {
       return (long) PlainLong.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -487,7 +486,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static long ibv_wc_read_completion_wallclock_ns$critical(MemorySegment op, long cq) {
+  public static long ibv_wc_read_completion_wallclock_ns$critical(long op, long cq) {
     try {
       return (long) CriticalLong.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -496,7 +495,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_wc_read_cvlan}. */
-  public static short ibv_wc_read_cvlan(MemorySegment op, long cq) {
+  public static short ibv_wc_read_cvlan(long op, long cq) {
     try {
       return (short) PlainShort.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -505,7 +504,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static short ibv_wc_read_cvlan$critical(MemorySegment op, long cq) {
+  public static short ibv_wc_read_cvlan$critical(long op, long cq) {
     try {
       return (short) CriticalShort.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -514,7 +513,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_wc_read_flow_tag}. */
-  public static int ibv_wc_read_flow_tag(MemorySegment op, long cq) {
+  public static int ibv_wc_read_flow_tag(long op, long cq) {
     try {
       return (int) PlainInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -523,7 +522,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static int ibv_wc_read_flow_tag$critical(MemorySegment op, long cq) {
+  public static int ibv_wc_read_flow_tag$critical(long op, long cq) {
     try {
       return (int) CriticalInt.CALL.invokeExact(op, cq);
     } catch (Throwable thrown) {
@@ -532,7 +531,7 @@ public final class ExtendedCompletions {
   }
 
   /** {@code ibv_wc_read_tm_info}. */
-  public static void ibv_wc_read_tm_info(MemorySegment op, long cq, long tm_info) {
+  public static void ibv_wc_read_tm_info(long op, long cq, long tm_info) {
     try {
       PlainReadTmInfo.CALL.invokeExact(op, cq, tm_info);
     } catch (Throwable thrown) {
@@ -541,7 +540,7 @@ public final class ExtendedCompletions {
   }
 
   /** The same function, as a critical call. */
-  public static void ibv_wc_read_tm_info$critical(MemorySegment op, long cq, long tm_info) {
+  public static void ibv_wc_read_tm_info$critical(long op, long cq, long tm_info) {
     try {
       CriticalReadTmInfo.CALL.invokeExact(op, cq, tm_info);
     } catch (Throwable thrown) {

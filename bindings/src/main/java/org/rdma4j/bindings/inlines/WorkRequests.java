@@ -13,10 +13,9 @@ import org.rdma4j.bindings.generated.rdma_h;
 /**
  * The static inline functions of verbs.h that build work requests in an extended queue pair, {@code
  * ibv_wr_*}. Each calls a function pointer in the {@code ibv_qp_ex}. The caller reads the pointer
- * once and passes it to each call. It is a segment, because a segment that is created at each call
- * may be allocated on the heap if the compiler stops inlining. Each function is linked twice, as in
- * {@link DataPath}. A pointer is NULL if the queue pair was created without that operation in its
- * {@code send_ops_flags}, or if the provider does not have it.
+ * once and passes it to each call, as a long. Each function is linked twice, as in {@link
+ * DataPath}. A pointer is NULL if the queue pair was created without that operation in its {@code
+ * send_ops_flags}, or if the provider does not have it.
  *
  * <p>{@code wr_id} and {@code wr_flags} are plain fields, which the caller sets before each
  * request.
@@ -34,9 +33,10 @@ public final class WorkRequests {
     return ibv_qp_ex.wr_flags$offset() + Verbs.MUTEX_GROWTH;
   }
 
-  private static MemorySegment op(MemorySegment qp, long offset) {
+  private static long op(MemorySegment qp, long offset) {
     return qp.reinterpret(ibv_qp_ex.layout().byteSize() + Verbs.MUTEX_GROWTH)
-        .get(rdma_h.C_POINTER, offset + Verbs.MUTEX_GROWTH);
+        .get(rdma_h.C_POINTER, offset + Verbs.MUTEX_GROWTH)
+        .address();
   }
 
   private static final class PlainIntLongLongLong {
@@ -147,113 +147,113 @@ public final class WorkRequests {
   }
 
   /** Returns {@code qp->wr_atomic_cmp_swp}. */
-  public static MemorySegment ibv_wr_atomic_cmp_swp$op(MemorySegment qp) {
+  public static long ibv_wr_atomic_cmp_swp$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_atomic_cmp_swp$offset());
   }
 
   /** Returns {@code qp->wr_atomic_fetch_add}. */
-  public static MemorySegment ibv_wr_atomic_fetch_add$op(MemorySegment qp) {
+  public static long ibv_wr_atomic_fetch_add$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_atomic_fetch_add$offset());
   }
 
   /** Returns {@code qp->wr_atomic_write}. */
-  public static MemorySegment ibv_wr_atomic_write$op(MemorySegment qp) {
+  public static long ibv_wr_atomic_write$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_atomic_write$offset());
   }
 
   /** Returns {@code qp->wr_bind_mw}. */
-  public static MemorySegment ibv_wr_bind_mw$op(MemorySegment qp) {
+  public static long ibv_wr_bind_mw$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_bind_mw$offset());
   }
 
   /** Returns {@code qp->wr_local_inv}. */
-  public static MemorySegment ibv_wr_local_inv$op(MemorySegment qp) {
+  public static long ibv_wr_local_inv$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_local_inv$offset());
   }
 
   /** Returns {@code qp->wr_rdma_read}. */
-  public static MemorySegment ibv_wr_rdma_read$op(MemorySegment qp) {
+  public static long ibv_wr_rdma_read$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_rdma_read$offset());
   }
 
   /** Returns {@code qp->wr_rdma_write}. */
-  public static MemorySegment ibv_wr_rdma_write$op(MemorySegment qp) {
+  public static long ibv_wr_rdma_write$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_rdma_write$offset());
   }
 
   /** Returns {@code qp->wr_rdma_write_imm}. */
-  public static MemorySegment ibv_wr_rdma_write_imm$op(MemorySegment qp) {
+  public static long ibv_wr_rdma_write_imm$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_rdma_write_imm$offset());
   }
 
   /** Returns {@code qp->wr_send}. */
-  public static MemorySegment ibv_wr_send$op(MemorySegment qp) {
+  public static long ibv_wr_send$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_send$offset());
   }
 
   /** Returns {@code qp->wr_send_imm}. */
-  public static MemorySegment ibv_wr_send_imm$op(MemorySegment qp) {
+  public static long ibv_wr_send_imm$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_send_imm$offset());
   }
 
   /** Returns {@code qp->wr_send_inv}. */
-  public static MemorySegment ibv_wr_send_inv$op(MemorySegment qp) {
+  public static long ibv_wr_send_inv$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_send_inv$offset());
   }
 
   /** Returns {@code qp->wr_send_tso}. */
-  public static MemorySegment ibv_wr_send_tso$op(MemorySegment qp) {
+  public static long ibv_wr_send_tso$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_send_tso$offset());
   }
 
   /** Returns {@code qp->wr_set_ud_addr}. */
-  public static MemorySegment ibv_wr_set_ud_addr$op(MemorySegment qp) {
+  public static long ibv_wr_set_ud_addr$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_ud_addr$offset());
   }
 
   /** Returns {@code qp->wr_set_xrc_srqn}. */
-  public static MemorySegment ibv_wr_set_xrc_srqn$op(MemorySegment qp) {
+  public static long ibv_wr_set_xrc_srqn$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_xrc_srqn$offset());
   }
 
   /** Returns {@code qp->wr_set_inline_data}. */
-  public static MemorySegment ibv_wr_set_inline_data$op(MemorySegment qp) {
+  public static long ibv_wr_set_inline_data$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_inline_data$offset());
   }
 
   /** Returns {@code qp->wr_set_inline_data_list}. */
-  public static MemorySegment ibv_wr_set_inline_data_list$op(MemorySegment qp) {
+  public static long ibv_wr_set_inline_data_list$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_inline_data_list$offset());
   }
 
   /** Returns {@code qp->wr_set_sge}. */
-  public static MemorySegment ibv_wr_set_sge$op(MemorySegment qp) {
+  public static long ibv_wr_set_sge$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_sge$offset());
   }
 
   /** Returns {@code qp->wr_set_sge_list}. */
-  public static MemorySegment ibv_wr_set_sge_list$op(MemorySegment qp) {
+  public static long ibv_wr_set_sge_list$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_set_sge_list$offset());
   }
 
   /** Returns {@code qp->wr_start}. */
-  public static MemorySegment ibv_wr_start$op(MemorySegment qp) {
+  public static long ibv_wr_start$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_start$offset());
   }
 
   /** Returns {@code qp->wr_complete}. */
-  public static MemorySegment ibv_wr_complete$op(MemorySegment qp) {
+  public static long ibv_wr_complete$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_complete$offset());
   }
 
   /** Returns {@code qp->wr_abort}. */
-  public static MemorySegment ibv_wr_abort$op(MemorySegment qp) {
+  public static long ibv_wr_abort$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_abort$offset());
   }
 
   /** {@code ibv_wr_atomic_cmp_swp}. */
   public static void ibv_wr_atomic_cmp_swp(
-      MemorySegment op, long qp, int rkey, long remote_addr, long compare, long swap) {
+      long op, long qp, int rkey, long remote_addr, long compare, long swap) {
     try {
       PlainIntLongLongLong.CALL.invokeExact(op, qp, rkey, remote_addr, compare, swap);
     } catch (Throwable thrown) {
@@ -263,7 +263,7 @@ public final class WorkRequests {
 
   /** The same function, as a critical call. */
   public static void ibv_wr_atomic_cmp_swp$critical(
-      MemorySegment op, long qp, int rkey, long remote_addr, long compare, long swap) {
+      long op, long qp, int rkey, long remote_addr, long compare, long swap) {
     try {
       CriticalIntLongLongLong.CALL.invokeExact(op, qp, rkey, remote_addr, compare, swap);
     } catch (Throwable thrown) {
@@ -273,7 +273,7 @@ public final class WorkRequests {
 
   /** {@code ibv_wr_atomic_fetch_add}. */
   public static void ibv_wr_atomic_fetch_add(
-      MemorySegment op, long qp, int rkey, long remote_addr, long add) {
+      long op, long qp, int rkey, long remote_addr, long add) {
     try {
       PlainIntLongLong.CALL.invokeExact(op, qp, rkey, remote_addr, add);
     } catch (Throwable thrown) {
@@ -283,7 +283,7 @@ public final class WorkRequests {
 
   /** The same function, as a critical call. */
   public static void ibv_wr_atomic_fetch_add$critical(
-      MemorySegment op, long qp, int rkey, long remote_addr, long add) {
+      long op, long qp, int rkey, long remote_addr, long add) {
     try {
       CriticalIntLongLong.CALL.invokeExact(op, qp, rkey, remote_addr, add);
     } catch (Throwable thrown) {
@@ -293,7 +293,7 @@ public final class WorkRequests {
 
   /** {@code ibv_wr_atomic_write}. */
   public static void ibv_wr_atomic_write(
-      MemorySegment op, long qp, int rkey, long remote_addr, long atomic_wr) {
+      long op, long qp, int rkey, long remote_addr, long atomic_wr) {
     try {
       PlainIntLongLong.CALL.invokeExact(op, qp, rkey, remote_addr, atomic_wr);
     } catch (Throwable thrown) {
@@ -303,7 +303,7 @@ public final class WorkRequests {
 
   /** The same function, as a critical call. */
   public static void ibv_wr_atomic_write$critical(
-      MemorySegment op, long qp, int rkey, long remote_addr, long atomic_wr) {
+      long op, long qp, int rkey, long remote_addr, long atomic_wr) {
     try {
       CriticalIntLongLong.CALL.invokeExact(op, qp, rkey, remote_addr, atomic_wr);
     } catch (Throwable thrown) {
@@ -312,7 +312,7 @@ public final class WorkRequests {
   }
 
   /** {@code ibv_wr_bind_mw}. */
-  public static void ibv_wr_bind_mw(MemorySegment op, long qp, long mw, int rkey, long bind_info) {
+  public static void ibv_wr_bind_mw(long op, long qp, long mw, int rkey, long bind_info) {
     try {
       PlainLongIntLong.CALL.invokeExact(op, qp, mw, rkey, bind_info);
     } catch (Throwable thrown) {
@@ -321,8 +321,7 @@ public final class WorkRequests {
   }
 
   /** The same function, as a critical call. */
-  public static void ibv_wr_bind_mw$critical(
-      MemorySegment op, long qp, long mw, int rkey, long bind_info) {
+  public static void ibv_wr_bind_mw$critical(long op, long qp, long mw, int rkey, long bind_info) {
     try {
       CriticalLongIntLong.CALL.invokeExact(op, qp, mw, rkey, bind_info);
     } catch (Throwable thrown) {
@@ -331,7 +330,7 @@ public final class WorkRequests {
   }
 
   /** {@code ibv_wr_local_inv}. */
-  public static void ibv_wr_local_inv(MemorySegment op, long qp, int invalidate_rkey) {
+  public static void ibv_wr_local_inv(long op, long qp, int invalidate_rkey) {
     try {
       PlainInt.CALL.invokeExact(op, qp, invalidate_rkey);
     } catch (Throwable thrown) {
@@ -340,7 +339,7 @@ public final class WorkRequests {
   }
 
   /** The same function, as a critical call. */
-  public static void ibv_wr_local_inv$critical(MemorySegment op, long qp, int invalidate_rkey) {
+  public static void ibv_wr_local_inv$critical(long op, long qp, int invalidate_rkey) {
     try {
       CriticalInt.CALL.invokeExact(op, qp, invalidate_rkey);
     } catch (Throwable thrown) {
@@ -349,7 +348,7 @@ public final class WorkRequests {
   }
 
   /** {@code ibv_wr_rdma_read}. */
-  public static void ibv_wr_rdma_read(MemorySegment op, long qp, int rkey, long remote_addr) {
+  public static void ibv_wr_rdma_read(long op, long qp, int rkey, long remote_addr) {
     try {
       PlainIntLong.CALL.invokeExact(op, qp, rkey, remote_addr);
     } catch (Throwable thrown) {
@@ -358,8 +357,7 @@ public final class WorkRequests {
   }
 
   /** The same function, as a critical call. */
-  public static void ibv_wr_rdma_read$critical(
-      MemorySegment op, long qp, int rkey, long remote_addr) {
+  public static void ibv_wr_rdma_read$critical(long op, long qp, int rkey, long remote_addr) {
     try {
       CriticalIntLong.CALL.invokeExact(op, qp, rkey, remote_addr);
     } catch (Throwable thrown) {
@@ -368,7 +366,7 @@ public final class WorkRequests {
   }
 
   /** {@code ibv_wr_rdma_write}. */
-  public static void ibv_wr_rdma_write(MemorySegment op, long qp, int rkey, long remote_addr) {
+  public static void ibv_wr_rdma_write(long op, long qp, int rkey, long remote_addr) {
     try {
       PlainIntLong.CALL.invokeExact(op, qp, rkey, remote_addr);
     } catch (Throwable thrown) {
@@ -377,8 +375,7 @@ public final class WorkRequests {
   }
 
   /** The same function, as a critical call. */
-  public static void ibv_wr_rdma_write$critical(
-      MemorySegment op, long qp, int rkey, long remote_addr) {
+  public static void ibv_wr_rdma_write$critical(long op, long qp, int rkey, long remote_addr) {
     try {
       CriticalIntLong.CALL.invokeExact(op, qp, rkey, remote_addr);
     } catch (Throwable thrown) {
@@ -388,7 +385,7 @@ public final class WorkRequests {
 
   /** {@code ibv_wr_rdma_write_imm}: {@code imm_data} in network byte order. */
   public static void ibv_wr_rdma_write_imm(
-      MemorySegment op, long qp, int rkey, long remote_addr, int imm_data) {
+      long op, long qp, int rkey, long remote_addr, int imm_data) {
     try {
       PlainIntLongInt.CALL.invokeExact(op, qp, rkey, remote_addr, imm_data);
     } catch (Throwable thrown) {
@@ -398,7 +395,7 @@ public final class WorkRequests {
 
   /** The same function, as a critical call. */
   public static void ibv_wr_rdma_write_imm$critical(
-      MemorySegment op, long qp, int rkey, long remote_addr, int imm_data) {
+      long op, long qp, int rkey, long remote_addr, int imm_data) {
     try {
       CriticalIntLongInt.CALL.invokeExact(op, qp, rkey, remote_addr, imm_data);
     } catch (Throwable thrown) {
@@ -407,7 +404,7 @@ public final class WorkRequests {
   }
 
   /** {@code ibv_wr_send}. */
-  public static void ibv_wr_send(MemorySegment op, long qp) {
+  public static void ibv_wr_send(long op, long qp) {
     try {
       PlainNothing.CALL.invokeExact(op, qp);
     } catch (Throwable thrown) {
@@ -416,7 +413,7 @@ public final class WorkRequests {
   }
 
   /** The same function, as a critical call. */
-  public static void ibv_wr_send$critical(MemorySegment op, long qp) {
+  public static void ibv_wr_send$critical(long op, long qp) {
     try {
       CriticalNothing.CALL.invokeExact(op, qp);
     } catch (Throwable thrown) {
@@ -425,7 +422,7 @@ public final class WorkRequests {
   }
 
   /** {@code ibv_wr_send_imm}: {@code imm_data} in network byte order. */
-  public static void ibv_wr_send_imm(MemorySegment op, long qp, int imm_data) {
+  public static void ibv_wr_send_imm(long op, long qp, int imm_data) {
     try {
       PlainInt.CALL.invokeExact(op, qp, imm_data);
     } catch (Throwable thrown) {
@@ -434,7 +431,7 @@ public final class WorkRequests {
   }
 
   /** The same function, as a critical call. */
-  public static void ibv_wr_send_imm$critical(MemorySegment op, long qp, int imm_data) {
+  public static void ibv_wr_send_imm$critical(long op, long qp, int imm_data) {
     try {
       CriticalInt.CALL.invokeExact(op, qp, imm_data);
     } catch (Throwable thrown) {
@@ -443,7 +440,7 @@ public final class WorkRequests {
   }
 
   /** {@code ibv_wr_send_inv}. */
-  public static void ibv_wr_send_inv(MemorySegment op, long qp, int invalidate_rkey) {
+  public static void ibv_wr_send_inv(long op, long qp, int invalidate_rkey) {
     try {
       PlainInt.CALL.invokeExact(op, qp, invalidate_rkey);
     } catch (Throwable thrown) {
@@ -452,7 +449,7 @@ public final class WorkRequests {
   }
 
   /** The same function, as a critical call. */
-  public static void ibv_wr_send_inv$critical(MemorySegment op, long qp, int invalidate_rkey) {
+  public static void ibv_wr_send_inv$critical(long op, long qp, int invalidate_rkey) {
     try {
       CriticalInt.CALL.invokeExact(op, qp, invalidate_rkey);
     } catch (Throwable thrown) {
@@ -461,7 +458,7 @@ public final class WorkRequests {
   }
 
   /** {@code ibv_wr_send_tso}. */
-  public static void ibv_wr_send_tso(MemorySegment op, long qp, long hdr, short hdr_sz, short mss) {
+  public static void ibv_wr_send_tso(long op, long qp, long hdr, short hdr_sz, short mss) {
     try {
       PlainLongShortShort.CALL.invokeExact(op, qp, hdr, hdr_sz, mss);
     } catch (Throwable thrown) {
@@ -470,8 +467,7 @@ public final class WorkRequests {
   }
 
   /** The same function, as a critical call. */
-  public static void ibv_wr_send_tso$critical(
-      MemorySegment op, long qp, long hdr, short hdr_sz, short mss) {
+  public static void ibv_wr_send_tso$critical(long op, long qp, long hdr, short hdr_sz, short mss) {
     try {
       CriticalLongShortShort.CALL.invokeExact(op, qp, hdr, hdr_sz, mss);
     } catch (Throwable thrown) {
@@ -481,7 +477,7 @@ public final class WorkRequests {
 
   /** {@code ibv_wr_set_ud_addr}. */
   public static void ibv_wr_set_ud_addr(
-      MemorySegment op, long qp, long ah, int remote_qpn, int remote_qkey) {
+      long op, long qp, long ah, int remote_qpn, int remote_qkey) {
     try {
       PlainLongIntInt.CALL.invokeExact(op, qp, ah, remote_qpn, remote_qkey);
     } catch (Throwable thrown) {
@@ -491,7 +487,7 @@ public final class WorkRequests {
 
   /** The same function, as a critical call. */
   public static void ibv_wr_set_ud_addr$critical(
-      MemorySegment op, long qp, long ah, int remote_qpn, int remote_qkey) {
+      long op, long qp, long ah, int remote_qpn, int remote_qkey) {
     try {
       CriticalLongIntInt.CALL.invokeExact(op, qp, ah, remote_qpn, remote_qkey);
     } catch (Throwable thrown) {
@@ -500,7 +496,7 @@ public final class WorkRequests {
   }
 
   /** {@code ibv_wr_set_xrc_srqn}. */
-  public static void ibv_wr_set_xrc_srqn(MemorySegment op, long qp, int remote_srqn) {
+  public static void ibv_wr_set_xrc_srqn(long op, long qp, int remote_srqn) {
     try {
       PlainInt.CALL.invokeExact(op, qp, remote_srqn);
     } catch (Throwable thrown) {
@@ -509,7 +505,7 @@ public final class WorkRequests {
   }
 
   /** The same function, as a critical call. */
-  public static void ibv_wr_set_xrc_srqn$critical(MemorySegment op, long qp, int remote_srqn) {
+  public static void ibv_wr_set_xrc_srqn$critical(long op, long qp, int remote_srqn) {
     try {
       CriticalInt.CALL.invokeExact(op, qp, remote_srqn);
     } catch (Throwable thrown) {
@@ -518,7 +514,7 @@ public final class WorkRequests {
   }
 
   /** {@code ibv_wr_set_inline_data}. */
-  public static void ibv_wr_set_inline_data(MemorySegment op, long qp, long addr, long length) {
+  public static void ibv_wr_set_inline_data(long op, long qp, long addr, long length) {
     try {
       PlainLongLong.CALL.invokeExact(op, qp, addr, length);
     } catch (Throwable thrown) {
@@ -527,8 +523,7 @@ public final class WorkRequests {
   }
 
   /** The same function, as a critical call. */
-  public static void ibv_wr_set_inline_data$critical(
-      MemorySegment op, long qp, long addr, long length) {
+  public static void ibv_wr_set_inline_data$critical(long op, long qp, long addr, long length) {
     try {
       CriticalLongLong.CALL.invokeExact(op, qp, addr, length);
     } catch (Throwable thrown) {
@@ -537,8 +532,7 @@ public final class WorkRequests {
   }
 
   /** {@code ibv_wr_set_inline_data_list}. */
-  public static void ibv_wr_set_inline_data_list(
-      MemorySegment op, long qp, long num_buf, long buf_list) {
+  public static void ibv_wr_set_inline_data_list(long op, long qp, long num_buf, long buf_list) {
     try {
       PlainLongLong.CALL.invokeExact(op, qp, num_buf, buf_list);
     } catch (Throwable thrown) {
@@ -548,7 +542,7 @@ public final class WorkRequests {
 
   /** The same function, as a critical call. */
   public static void ibv_wr_set_inline_data_list$critical(
-      MemorySegment op, long qp, long num_buf, long buf_list) {
+      long op, long qp, long num_buf, long buf_list) {
     try {
       CriticalLongLong.CALL.invokeExact(op, qp, num_buf, buf_list);
     } catch (Throwable thrown) {
@@ -557,7 +551,7 @@ public final class WorkRequests {
   }
 
   /** {@code ibv_wr_set_sge}. */
-  public static void ibv_wr_set_sge(MemorySegment op, long qp, int lkey, long addr, int length) {
+  public static void ibv_wr_set_sge(long op, long qp, int lkey, long addr, int length) {
     try {
       PlainIntLongInt.CALL.invokeExact(op, qp, lkey, addr, length);
     } catch (Throwable thrown) {
@@ -566,8 +560,7 @@ public final class WorkRequests {
   }
 
   /** The same function, as a critical call. */
-  public static void ibv_wr_set_sge$critical(
-      MemorySegment op, long qp, int lkey, long addr, int length) {
+  public static void ibv_wr_set_sge$critical(long op, long qp, int lkey, long addr, int length) {
     try {
       CriticalIntLongInt.CALL.invokeExact(op, qp, lkey, addr, length);
     } catch (Throwable thrown) {
@@ -576,7 +569,7 @@ public final class WorkRequests {
   }
 
   /** {@code ibv_wr_set_sge_list}. */
-  public static void ibv_wr_set_sge_list(MemorySegment op, long qp, long num_sge, long sg_list) {
+  public static void ibv_wr_set_sge_list(long op, long qp, long num_sge, long sg_list) {
     try {
       PlainLongLong.CALL.invokeExact(op, qp, num_sge, sg_list);
     } catch (Throwable thrown) {
@@ -585,8 +578,7 @@ public final class WorkRequests {
   }
 
   /** The same function, as a critical call. */
-  public static void ibv_wr_set_sge_list$critical(
-      MemorySegment op, long qp, long num_sge, long sg_list) {
+  public static void ibv_wr_set_sge_list$critical(long op, long qp, long num_sge, long sg_list) {
     try {
       CriticalLongLong.CALL.invokeExact(op, qp, num_sge, sg_list);
     } catch (Throwable thrown) {
@@ -595,7 +587,7 @@ public final class WorkRequests {
   }
 
   /** {@code ibv_wr_start}. */
-  public static void ibv_wr_start(MemorySegment op, long qp) {
+  public static void ibv_wr_start(long op, long qp) {
     try {
       PlainNothing.CALL.invokeExact(op, qp);
     } catch (Throwable thrown) {
@@ -604,7 +596,7 @@ public final class WorkRequests {
   }
 
   /** The same function, as a critical call. */
-  public static void ibv_wr_start$critical(MemorySegment op, long qp) {
+  public static void ibv_wr_start$critical(long op, long qp) {
     try {
       CriticalNothing.CALL.invokeExact(op, qp);
     } catch (Throwable thrown) {
@@ -613,7 +605,7 @@ public final class WorkRequests {
   }
 
   /** {@code ibv_wr_complete}: returns 0 or the errno value. */
-  public static int ibv_wr_complete(MemorySegment op, long qp) {
+  public static int ibv_wr_complete(long op, long qp) {
     try {
       return (int) PlainComplete.CALL.invokeExact(op, qp);
     } catch (Throwable thrown) {
@@ -622,7 +614,7 @@ public final class WorkRequests {
   }
 
   /** The same function, as a critical call. */
-  public static int ibv_wr_complete$critical(MemorySegment op, long qp) {
+  public static int ibv_wr_complete$critical(long op, long qp) {
     try {
       return (int) CriticalComplete.CALL.invokeExact(op, qp);
     } catch (Throwable thrown) {
@@ -631,7 +623,7 @@ public final class WorkRequests {
   }
 
   /** {@code ibv_wr_abort}. */
-  public static void ibv_wr_abort(MemorySegment op, long qp) {
+  public static void ibv_wr_abort(long op, long qp) {
     try {
       PlainNothing.CALL.invokeExact(op, qp);
     } catch (Throwable thrown) {
@@ -640,7 +632,7 @@ public final class WorkRequests {
   }
 
   /** The same function, as a critical call. */
-  public static void ibv_wr_abort$critical(MemorySegment op, long qp) {
+  public static void ibv_wr_abort$critical(long op, long qp) {
     try {
       CriticalNothing.CALL.invokeExact(op, qp);
     } catch (Throwable thrown) {
