@@ -79,8 +79,9 @@ END
 
 usage_of_report() {
   cat <<'END'
-Draws the results of the last run as charts, into the directory of docs/benchmarks/ for machines with this processor.
-They replace all charts in that directory, so run dev/bench without a command first.
+Draws the results of the last run as charts, into the directory of docs/benchmarks/ for machines with this processor,
+and writes the table of posts and polls in docs/performance.md. The charts replace all in that directory, so run
+dev/bench without a command first.
 
 Exit status: 0 if it succeeded; 1 if there are no results or something failed; 2 for wrong usage.
 END
@@ -119,7 +120,7 @@ measure() {
 
 # run_class [OPTION OF THE JVM...] CLASS [ARG...]
 run_class() {
-  LD_LIBRARY_PATH=bench/target/native "$java" --enable-native-access=ALL-UNNAMED \
+  "$java" --enable-native-access=ALL-UNNAMED \
     -cp "bench/target/classes:$(<bench/target/classpath)" "$@"
 }
 
@@ -156,9 +157,14 @@ report() {
   mkdir -p "$directory"
   rm -f "$directory"/*.svg
   cp "$points" "$directory/points.jsonl"
-  run_class -Djava.awt.headless=true "${class[report]}" "$points" "$directory"
+  run_class -Djava.awt.headless=true "${class[report]}" "$points" "$directory" docs/performance.md \
+    "Measured on $processor with $(nproc) processors, $(jdk_version), commit $(git rev-parse --short HEAD), $(measured)"
   describe "$processor" "$directory" >"$directory/README.md"
 }
+
+jdk_version() { "$java" --version | sed -n 2p; }
+
+measured() { date -u -r "$points" '+%Y-%m-%d %H:%M UTC'; }
 
 # describe PROCESSOR DIRECTORY
 describe() {
@@ -171,9 +177,9 @@ Measured by \`dev/bench\` and drawn by \`dev/bench report\` from [points.jsonl](
 
 - machine: $1, $(nproc) processors
 - kernel: $(uname -sr)
-- JDK: $("$java" --version | sed -n 2p)
+- JDK: $(jdk_version)
 - commit: $(git rev-parse --short HEAD)
-- measured: $(date -u -r "$points" '+%Y-%m-%d %H:%M') UTC
+- measured: $(measured)
 
 END
   for chart in "$2"/*.svg; do

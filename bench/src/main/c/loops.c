@@ -241,6 +241,31 @@ int64_t selective_signaling(const struct work *work, int64_t posts)
 	return took;
 }
 
+/* The same with requests that are built once. Before each post, one gets another id. */
+int64_t prepared_selective_signaling(const struct work *work, int64_t posts)
+{
+	struct ibv_send_wr unsignaled, signaled;
+	struct ibv_sge sge;
+	struct ibv_send_wr *bad;
+	uint64_t sum = 0;
+	int64_t begin = now();
+	describe(&unsignaled, &sge, work, 0, IBV_WR_SEND, 0);
+	describe(&signaled, &sge, work, 0, IBV_WR_SEND, IBV_SEND_SIGNALED);
+	for (int64_t post = 0; post < posts; post += SIGNAL_EACH) {
+		for (int i = 0; i < SIGNAL_EACH - 1; i++) {
+			unsignaled.wr_id = post + i;
+			if (ibv_post_send(work->qp, &unsignaled, &bad))
+				return -1;
+		}
+		signaled.wr_id = post;
+		if (ibv_post_send(work->qp, &signaled, &bad) || reap_one(work->cq, &sum))
+			return -1;
+	}
+	int64_t took = now() - begin;
+	sink = sum;
+	return took;
+}
+
 /* The same as post_and_poll, but posts with ibv_wr_*, polls with ibv_start_poll and ibv_end_poll, or both. */
 static inline __attribute__((always_inline)) int64_t extended(const struct work *work, int posts, int polls,
 							      int64_t rounds)

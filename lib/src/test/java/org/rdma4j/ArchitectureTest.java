@@ -6,6 +6,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
@@ -192,7 +193,7 @@ final class ArchitectureTest {
   }
 
   @Test
-  void publicClassesAreFinal() {
+  void nobodyElseCanExtendAPublicClass() {
     classes()
         .that()
         .resideInAnyPackage(full(EXPORTED.stream().filter(name -> !name.isEmpty())))
@@ -202,6 +203,7 @@ final class ArchitectureTest {
         .areNotEnums()
         .and()
         .arePublic()
+        .and(DescribedPredicate.describe("are not sealed", each -> !each.reflect().isSealed()))
         .should()
         .haveModifier(JavaModifier.FINAL)
         .check(CLASSES);

@@ -31,7 +31,7 @@ import org.rdma4j.verbs.CallStyle;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 50, time = 20, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 100, time = 20, timeUnit = TimeUnit.MILLISECONDS)
-@Fork(3)
+@Fork(value = 3, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
 public abstract class AgainstC {
   /** The number of operations in one call of a benchmark's method. */
   public static final int LOOP = 1024;

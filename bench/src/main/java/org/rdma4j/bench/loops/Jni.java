@@ -1,9 +1,11 @@
 package org.rdma4j.bench.loops;
 
+import org.rdma4j.bench.standin.StandInLibraries;
+
 /** The native methods in {@code jni.c}, as bindings over JNI have them. They check no addresses. */
 final class Jni {
   static {
-    System.loadLibrary("jni");
+    System.load(StandInLibraries.of("libjni.so").toString());
   }
 
   private Jni() {}

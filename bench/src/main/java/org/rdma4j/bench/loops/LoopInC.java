@@ -12,6 +12,7 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
 import org.rdma4j.bench.standin.StandIn;
+import org.rdma4j.bench.standin.StandInLibraries;
 import org.rdma4j.verbs.MemoryRegion;
 
 /** A benchmark's loop in C, a function of {@code loops.c}, on the queues of a stand-in device. */
@@ -46,7 +47,9 @@ public final class LoopInC {
    */
   public static MethodHandle link(String library, String name, FunctionDescriptor shape) {
     MemorySegment function =
-        SymbolLookup.libraryLookup(library, Arena.global()).find(name).orElseThrow();
+        SymbolLookup.libraryLookup(StandInLibraries.of(library), Arena.global())
+            .find(name)
+            .orElseThrow();
     return Linker.nativeLinker().downcallHandle(function, shape);
   }
 

@@ -13,7 +13,7 @@ import org.knowm.xchart.CategoryChartBuilder;
 import org.knowm.xchart.VectorGraphicsEncoder;
 import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
 
-/** Draws charts of the measured points: {@code dev/bench report}. */
+/** Draws charts of the measured points, and writes their table: {@code dev/bench report}. */
 public final class Report {
   private static final int WIDTH = 1000;
   private static final int HEIGHT = 600;
@@ -21,14 +21,20 @@ public final class Report {
   private Report() {}
 
   /**
-   * Draws each chart into its own file.
+   * Draws each chart into its own file, and replaces the table of a document.
    *
-   * @param arguments the file with the points; the folder for the charts, as SVG
+   * @param arguments the file with the points; the folder for the charts, as SVG; the document; and
+   *     what was measured on
    * @throws IOException if a file cannot be read or written
    */
   public static void main(String[] arguments) throws IOException {
     Map<String, List<Point>> charts = new LinkedHashMap<>();
-    for (Point point : Point.read(Path.of(arguments[0]))) {
+    List<Point> points = Point.read(Path.of(arguments[0]));
+    new Summary(points).replaceIn(Path.of(arguments[2]), arguments[3]);
+    for (Point point : points) {
+      if (point.chart().equals(Summary.CHART)) {
+        continue;
+      }
       charts.computeIfAbsent(point.chart(), chart -> new ArrayList<>()).add(point);
     }
     for (Map.Entry<String, List<Point>> chart : charts.entrySet()) {

@@ -13,6 +13,8 @@ import org.rdma4j.bench.loops.Load;
 import org.rdma4j.bench.loops.PoolCycle;
 import org.rdma4j.bench.loops.PostAndPoll;
 import org.rdma4j.bench.loops.PostChain;
+import org.rdma4j.bench.loops.PreparedPostAndPoll;
+import org.rdma4j.bench.loops.PreparedSelectiveSignaling;
 import org.rdma4j.bench.loops.Registering;
 import org.rdma4j.bench.loops.RemoteRead;
 import org.rdma4j.bench.loops.RemoteWrite;
@@ -23,7 +25,7 @@ import org.rdma4j.verbs.CallStyle;
  * A line of a table, and which of JMH's results it shows.
  *
  * @param operation the operation, as printed
- * @param max the limit for critical calls, as a multiple of C's time; NaN if there is no limit
+ * @param max the limit, as a multiple of C's time; NaN if there is no limit
  * @param benchmark the beginning of the full name of the benchmark's method
  * @param parameters the values that parameters of the benchmark must have
  */
@@ -33,30 +35,37 @@ public record Row(String operation, double max, String benchmark, Map<String, St
   /** Operations that are measured by critical and by plain calls. */
   public static final List<Row> EITHER_STYLE =
       List.of(
-          row("post + poll", 1.35, PostAndPoll.class),
+          row("post + poll", 1.3, PostAndPoll.class),
+          row("prepared: post + poll", 1.15, PreparedPostAndPoll.class, "chain", "1"),
           row("wr_* + poll", NONE, ExtendedPostAndPoll.class, "calls", "EXTENDED_POST"),
           row("post + extended poll", NONE, ExtendedPostAndPoll.class, "calls", "EXTENDED_POLL"),
-          row("wr_* + extended poll", 1.6, ExtendedPostAndPoll.class, "calls", "EXTENDED"),
-          row("inline 16 B + poll", 1.4, InlineSend.class, "length", "16"),
-          row("inline 64 B + poll", 1.4, InlineSend.class, "length", "64"),
+          row("wr_* + extended poll", 2.2, ExtendedPostAndPoll.class, "calls", "EXTENDED"),
+          inline("inline 16 B + poll", 1.4, "16", InlineSend.Source.REGION),
+          inline("inline 64 B + poll", 1.6, "64", InlineSend.Source.REGION),
+          inline("inline 16 B of an array + poll", NONE, "16", InlineSend.Source.ARRAY),
+          inline("inline 64 B of an array + poll", NONE, "64", InlineSend.Source.ARRAY),
           row("RDMA read + poll", 1.35, RemoteRead.class),
           row("RDMA write + poll", 1.35, RemoteWrite.class),
           row("8 in a chain, each", NONE, PostChain.class, "chain", "8"),
-          row("16 in a chain, each", 1.35, PostChain.class, "chain", "16"),
+          row("16 in a chain, each", NONE, PostChain.class, "chain", "16"),
+          row("prepared: 16 in a chain, each", 1.1, PreparedPostAndPoll.class, "chain", "16"),
           row("64 in a chain, each", NONE, PostChain.class, "chain", "64"),
-          row("each 64th signalled", NONE, SelectiveSignaling.class),
+          row("each 64th signaled", 1.35, SelectiveSignaling.class),
+          row("prepared: each 64th signaled", NONE, PreparedSelectiveSignaling.class),
           row("empty poll", 2, EmptyPoll.class));
 
   /** One send and the poll of its completion. */
   public static final Row POST_AND_POLL = EITHER_STYLE.get(0);
+
+  /** The same with a request that is prepared in advance. */
+  public static final Row PREPARED = EITHER_STYLE.get(1);
 
   /** Taking a slab from a pool and giving it back. */
   public static final Row POOL = row("pool: acquire + release", NONE, PoolCycle.class);
 
   /** One send and one poll over JNI, with a request that is prepared in advance. */
   public static final Row SERIALIZED =
-      new Row(
-          "JNI, request serialised", NONE, method(JniPostAndPoll.class, "serialized"), Map.of());
+      new Row("JNI, prepared request", NONE, method(JniPostAndPoll.class, "serialized"), Map.of());
 
   /** One send and one poll over JNI, with a call for each field. */
   public static final Row FIELD_BY_FIELD =
@@ -87,6 +96,14 @@ public record Row(String operation, double max, String benchmark, Map<String, St
   private static Row row(
       String operation, double max, Class<?> benchmark, String parameter, String value) {
     return new Row(operation, max, method(benchmark, ""), Map.of(parameter, value));
+  }
+
+  private static Row inline(String operation, double max, String length, InlineSend.Source source) {
+    return new Row(
+        operation,
+        max,
+        method(InlineSend.class, ""),
+        Map.of("length", length, "source", source.name()));
   }
 
   private static Row registering(String operation, boolean callerMemory, int bytes) {

@@ -14,9 +14,6 @@ public final class Tables {
   /** The number of threads in the rows with several threads. */
   public static final int THREADS = 2;
 
-  /** The limit for plain calls, as a multiple of C's time, in rows that limit critical calls. */
-  private static final double MAX_PLAIN = 1.75;
-
   private static final String CHART_OF_RATIOS = "Java / C";
   private static final String CHART_OF_CHAINS = "ns each, by length of the chain";
   private static final String CHART_OF_LOADS = "ns, by load";
@@ -62,10 +59,9 @@ public final class Tables {
       String calls = style.name().toLowerCase(Locale.ROOT);
       for (Row row : Row.EITHER_STYLE) {
         Comparison comparison = row.in(results, style);
-        // Each row has its own limit for critical calls; all these rows share one for plain calls.
-        double max = style == CallStyle.CRITICAL || Double.isNaN(row.max()) ? row.max() : MAX_PLAIN;
-        print(row.operation() + ", " + calls, max, comparison);
+        print(row.operation() + ", " + calls, row.max(), comparison);
         points.add(new Point(CHART_OF_RATIOS, calls, row.operation(), comparison.ratio(0.5)));
+        points.addAll(Summary.points(row.operation(), calls, row.max(), comparison));
       }
       for (int length : List.of(1, 8, 16, 64)) {
         Comparison comparison = chainOf(length).in(results, style);
@@ -77,10 +73,12 @@ public final class Tables {
       }
     }
     for (Row row : List.of(Row.POOL, Row.SERIALIZED, Row.FIELD_BY_FIELD)) {
-      print(row.operation(), Double.NaN, row.in(results, CallStyle.CRITICAL));
+      Comparison comparison = row.in(results, CallStyle.CRITICAL);
+      print(row.operation(), Double.NaN, comparison);
+      points.addAll(Summary.points(row.operation(), "critical", Double.NaN, comparison));
     }
-    printMultiple(Row.SERIALIZED, 1.8);
-    printMultiple(Row.FIELD_BY_FIELD, 6);
+    printMultiple(Row.SERIALIZED, Row.PREPARED, 2);
+    printMultiple(Row.FIELD_BY_FIELD, Row.POST_AND_POLL, 6);
   }
 
   private static Row chainOf(int length) {
@@ -96,15 +94,15 @@ public final class Tables {
    * Prints how many times as long JNI takes as the safe API. The two ran one after the other, so
    * each is divided by C's time, which was measured alongside.
    */
-  private void printMultiple(Row jni, double min) {
-    double safe = Row.POST_AND_POLL.in(results, CallStyle.CRITICAL).ratio(0.5);
+  private void printMultiple(Row jni, Row safeRow, double min) {
+    double safe = safeRow.in(results, CallStyle.CRITICAL).ratio(0.5);
     double multiple = jni.in(results, CallStyle.CRITICAL).ratio(0.5) / safe;
     out.printf(
         Locale.ROOT,
         "%s: %.2f times as long as %s (aim: at least %.1f times, %s)%n",
         jni.operation(),
         multiple,
-        Row.POST_AND_POLL.operation(),
+        safeRow.operation(),
         min,
         multiple >= min ? "met" : "MISSED");
   }

@@ -32,6 +32,10 @@ public final class StandIn implements AutoCloseable {
   /** The length of a message in bytes. */
   public static final int MESSAGE = 64;
 
+  static {
+    StandInLibraries.load();
+  }
+
   private final RdmaDevice device;
   private final ProtectionDomain domain;
   private final MemoryRegion region;

@@ -24,6 +24,7 @@ final class RepeatLoop {
       chains.chain = Integer.parseInt(arguments[3]);
     }
     if (benchmark instanceof InlineSend sends) {
+      sends.source = InlineSend.Source.REGION;
       sends.length = Integer.parseInt(arguments[3]);
     }
     benchmark.setUp();
