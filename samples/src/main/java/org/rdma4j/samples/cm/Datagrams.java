@@ -11,13 +11,13 @@ import org.rdma4j.verbs.AddressHandle;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.PreparedReceives;
+import org.rdma4j.verbs.PreparedSends;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.QueuePairFlag;
 import org.rdma4j.verbs.RdmaDevice;
-import org.rdma4j.verbs.ReceiveRequests;
-import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.address.GlobalRoutingHeader;
 
 /**
@@ -63,9 +63,10 @@ final class Datagrams implements AutoCloseable {
   }
 
   void postReceives() {
-    ReceiveRequests receives = queuePair.receiveRequests(1);
+    PreparedReceives receive =
+        queuePair.receiveRequests(1).add(0).into(memory, 0, memory.byteSize()).prepare();
     for (int i = 0; i < options.messages(); i++) {
-      receives.add(i).into(memory, 0, memory.byteSize()).post();
+      receive.id(0, i).post();
     }
   }
 
@@ -88,17 +89,17 @@ final class Datagrams implements AutoCloseable {
     if (remote == null) {
       throw new IllegalStateException("sendTo must be called before send");
     }
-    SendRequests sends = queuePair.sendRequests(1);
+    PreparedSends datagram =
+        queuePair
+            .sendRequests(1)
+            .add(0)
+            .sendWithImmediate(queuePair.number())
+            .to(remote, remoteNumber, remoteKey)
+            .from(memory, 0, options.size)
+            .prepare();
+    datagram.signaled(0, signaled);
     for (int i = 0; i < options.messages(); i++) {
-      sends
-          .add(i)
-          .sendWithImmediate(queuePair.number())
-          .to(remote, remoteNumber, remoteKey)
-          .from(memory, 0, options.size);
-      if (signaled) {
-        sends.signaled();
-      }
-      sends.post();
+      datagram.id(0, i).post();
     }
   }
 

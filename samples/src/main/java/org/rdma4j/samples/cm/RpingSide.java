@@ -17,12 +17,13 @@ import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.PreparedReceives;
+import org.rdma4j.verbs.PreparedSends;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.QueuePairState;
 import org.rdma4j.verbs.RdmaDevice;
-import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SendRequests;
 
 /**
@@ -53,7 +54,8 @@ final class RpingSide implements AutoCloseable {
   private final QueuePair queuePair;
   private final Completions completions;
   private final SendRequests sends;
-  private final ReceiveRequests receives;
+  private final PreparedSends announcement;
+  private final PreparedReceives receive;
   private final MemoryRegion received;
   private final MemoryRegion sent;
 
@@ -86,9 +88,10 @@ final class RpingSide implements AutoCloseable {
       }
       completions = queue.completions(SEND_DEPTH);
       sends = queuePair.sendRequests(1);
-      receives = queuePair.receiveRequests(1);
       received = domain.register(MESSAGE_BYTES, AccessFlag.LOCAL_WRITE);
+      receive = queuePair.receiveRequests(1).add(0).into(received, 0, MESSAGE_BYTES).prepare();
       sent = domain.register(MESSAGE_BYTES);
+      announcement = sends.add(0).send().from(sent, 0, MESSAGE_BYTES).signaled().prepare();
       data = register(domain);
       start = register(domain);
       options.step("allocated & registered buffers...");
@@ -264,11 +267,11 @@ final class RpingSide implements AutoCloseable {
   }
 
   private void send() {
-    sends.add(0).send().from(sent, 0, MESSAGE_BYTES).signaled().post();
+    announcement.post();
   }
 
   private void postReceive() {
-    receives.add(0).into(received, 0, MESSAGE_BYTES).post();
+    receive.post();
   }
 
   /** Waits for a completion with this opcode, and returns false if the peer disconnects instead. */

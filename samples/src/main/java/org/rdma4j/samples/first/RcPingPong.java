@@ -13,12 +13,12 @@ import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.PathConfig;
+import org.rdma4j.verbs.PreparedReceives;
+import org.rdma4j.verbs.PreparedSends;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
-import org.rdma4j.verbs.ReceiveRequests;
-import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.address.GidType;
 import org.rdma4j.verbs.address.QueuePairAddress;
@@ -79,12 +79,16 @@ public final class RcPingPong {
 
       // A receive says where to write the next message. Post it before the peer may send: a
       // message that finds no receive has to wait. C: ibv_post_recv.
-      ReceiveRequests receives = queuePair.receiveRequests(1);
-      receives.add(0).into(incoming, 0, BYTES).post();
+      // All receives of this program are the same, so it builds one, and posts it again and again.
+      PreparedReceives receive =
+          queuePair.receiveRequests(1).add(0).into(incoming, 0, BYTES).prepare();
+      receive.post();
       out.write(1); // Tell the peer that it may send,
       in.readByte(); // and wait until it says the same.
 
-      SendRequests sends = queuePair.sendRequests(1);
+      // A signaled send always raises a completion, others only if they fail.
+      PreparedSends send =
+          queuePair.sendRequests(1).add(0).send().signaled().from(outgoing, 0, BYTES).prepare();
       Completions sent = sendQueue.completions(1);
       Completions received = receiveQueue.completions(1);
       long start = 0;
@@ -95,15 +99,14 @@ public final class RcPingPong {
         }
         if (sending) {
           outgoing.byteBuffer().putInt(0, turn);
-          // A signaled send always raises a completion, others only if they fail. C: ibv_post_send.
-          sends.add(turn).send().signaled().from(outgoing, 0, BYTES).post();
+          send.id(0, turn).post(); // C: ibv_post_send
           awaitCompletion(sent); // Only now may its memory change.
         } else {
           awaitCompletion(received);
           if (incoming.byteBuffer().getInt(0) != turn) {
             throw new IllegalStateException("message " + turn + " is wrong");
           }
-          receives.add(turn).into(incoming, 0, BYTES).post(); // for the next message
+          receive.id(0, turn).post(); // for the next message
         }
         sending = !sending;
       }

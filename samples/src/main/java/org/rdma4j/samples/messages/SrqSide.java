@@ -16,12 +16,12 @@ import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemorySlice;
+import org.rdma4j.verbs.PreparedReceives;
+import org.rdma4j.verbs.PreparedSends;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
-import org.rdma4j.verbs.ReceiveRequests;
-import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.SharedReceiveQueue;
 
 /**
@@ -43,7 +43,7 @@ final class SrqSide implements AutoCloseable {
   private final CompletionQueue queue;
   private final Completions completions;
   private final SharedReceiveQueue shared;
-  private final ReceiveRequests receives;
+  private final PreparedReceives receive;
 
   /** A message for each receive, then a message to send for each connection. */
   private final MemoryRegion messages;
@@ -58,7 +58,7 @@ final class SrqSide implements AutoCloseable {
     final int index = connections.size();
     final SynchronousCmId id;
     final QueuePair queuePair;
-    final SendRequests sends;
+    final PreparedSends answer;
     int received;
     int posted;
     int sent;
@@ -70,7 +70,7 @@ final class SrqSide implements AutoCloseable {
               .createQueuePair(
                   domain,
                   QueuePairConfig.reliable(queue).sendDepth(RECEIVES).sharedReceiveQueue(shared));
-      sends = queuePair.sendRequests(1);
+      answer = queuePair.sendRequests(1).add(0).send().from(slice(0)).signaled().prepare();
     }
 
     MemorySegment message(int number) {
@@ -78,7 +78,7 @@ final class SrqSide implements AutoCloseable {
     }
 
     void send(int slot) {
-      sends.add(slot).send().from(slice(slot)).signaled().post();
+      answer.id(0, slot).offset(0, slice(slot).offset()).post();
       posted++;
     }
 
@@ -122,9 +122,9 @@ final class SrqSide implements AutoCloseable {
       queue = device.createCompletionQueue(RECEIVES * (1 + CONNECTIONS), channel);
       completions = queue.completions(RECEIVES);
       shared = domain.createSharedReceiveQueue(RECEIVES, 1);
-      receives = shared.receiveRequests(1);
       messages =
           domain.register((long) (RECEIVES + CONNECTIONS) * options.length, AccessFlag.LOCAL_WRITE);
+      receive = shared.receiveRequests(1).add(0).into(slice(0)).prepare();
       for (int slot = 0; slot < RECEIVES; slot++) {
         receive(slot);
       }
@@ -147,7 +147,7 @@ final class SrqSide implements AutoCloseable {
   }
 
   private void receive(int slot) {
-    receives.add(slot).into(slice(slot)).post();
+    receive.id(0, slot).offset(0, slice(slot).offset()).post();
   }
 
   void accept(SynchronousCmId id) throws InterruptedException {

@@ -20,6 +20,7 @@ import org.rdma4j.verbs.CompletionStatus;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.PathConfig;
+import org.rdma4j.verbs.PreparedReceives;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.RdmaDevice;
@@ -48,7 +49,7 @@ final class PingPong {
   private final MemoryRegion incoming;
   private final MemorySegment outgoingBytes;
   private final MemorySegment incomingBytes;
-  private final ReceiveRequests receives;
+  private final PreparedReceives receives;
   private final @Nullable Histogram iterationTimes;
   private final @Nullable ReceiveTimes receiveTimes;
 
@@ -138,9 +139,10 @@ final class PingPong {
       members.add(new PingPongQueuePair(domain, queue, settings, shared));
     }
     receives =
-        shared == null
-            ? members.get(0).queuePair().receiveRequests(settings.receiveDepth())
-            : shared.receiveRequests(settings.receiveDepth());
+        prepare(
+            shared == null
+                ? members.get(0).queuePair().receiveRequests(settings.receiveDepth())
+                : shared.receiveRequests(settings.receiveDepth()));
     iterationTimes = settings.measure() ? new Histogram(MAX_ITERATION_NANOS, 3) : null;
     receiveTimes =
         settings.features().timestamps()
@@ -246,14 +248,25 @@ final class PingPong {
     }
   }
 
-  private void postReceives() {
-    for (int i = postedReceives; i < settings.receiveDepth(); i++) {
-      int place = settings.places() > 1 ? freePlaces.remove() : 0;
-      receives
-          .add(PingPongQueuePair.RECEIVE | (long) place << PLACE_SHIFT)
-          .into(incoming, place * settings.placeBytes(), settings.placeBytes());
+  /** Builds the receives once: they are all the same, but for their places if there are several. */
+  private PreparedReceives prepare(ReceiveRequests requests) {
+    for (int i = 0; i < settings.receiveDepth(); i++) {
+      requests.add(PingPongQueuePair.RECEIVE).into(incoming, 0, settings.placeBytes());
     }
-    postedReceives += receives.post();
+    return requests.prepare();
+  }
+
+  private void postReceives() {
+    int count = settings.receiveDepth() - postedReceives;
+    if (settings.places() > 1) {
+      for (int i = 0; i < count; i++) {
+        int place = freePlaces.remove();
+        receives
+            .id(i, PingPongQueuePair.RECEIVE | (long) place << PLACE_SHIFT)
+            .offset(i, place * settings.placeBytes());
+      }
+    }
+    postedReceives += receives.post(0, count);
   }
 
   private void validate(int place) {

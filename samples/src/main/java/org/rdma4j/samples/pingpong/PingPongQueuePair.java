@@ -5,6 +5,7 @@ import org.rdma4j.verbs.AddressHandle;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.PathConfig;
+import org.rdma4j.verbs.PreparedSends;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
@@ -29,6 +30,10 @@ final class PingPongQueuePair {
   private final SendRequests sends;
   private final int number;
   private final boolean inline;
+
+  /** The message, which is the same each time; null before the first one. */
+  private @Nullable PreparedSends prepared;
+
   private @Nullable AddressHandle remote;
   private int remoteNumber;
   private long pending;
@@ -94,17 +99,26 @@ final class PingPongQueuePair {
   }
 
   void send(MemoryRegion message) {
+    PreparedSends send = prepared;
+    if (send == null) {
+      send = prepare(message);
+      prepared = send;
+    }
+    send.post();
+    pending = RECEIVE | SEND;
+  }
+
+  private PreparedSends prepare(MemoryRegion message) {
     sends.add(SEND).signaled();
     if (inline) {
-      sends.inline(message.segment(), 0, settings.size());
+      sends.inline(message, 0, settings.size());
     } else {
       sends.from(message, 0, settings.size());
     }
     if (remote != null) {
       sends.to(remote, remoteNumber, QUEUE_KEY);
     }
-    sends.post();
-    pending = RECEIVE | SEND;
+    return sends.prepare();
   }
 
   /** Records that a send or receive is complete, and returns whether both are. */
