@@ -20,6 +20,7 @@ import org.rdma4j.samples.command.Version;
 import org.rdma4j.samples.devices.AsyncWatch;
 import org.rdma4j.samples.devices.DevInfo;
 import org.rdma4j.samples.devices.Devices;
+import org.rdma4j.samples.doctor.Doctor;
 import org.rdma4j.samples.messages.ConnectionPingPong;
 import org.rdma4j.samples.messages.EndpointPingPong;
 import org.rdma4j.samples.messages.RcExample;
@@ -54,6 +55,7 @@ public final class Main implements Runnable {
       List.of(
           entry("devices", Devices.class),
           entry("devinfo", DevInfo.class),
+          entry("doctor", Doctor.class),
           entry("rc-pingpong", RcPingPong.class),
           entry("uc-pingpong", UcPingPong.class),
           entry("ud-pingpong", UdPingPong.class),

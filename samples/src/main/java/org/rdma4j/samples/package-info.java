@@ -8,6 +8,7 @@
  *
  * <ul>
  *   <li>{@link org.rdma4j.samples.devices}: list and watch devices
+ *   <li>{@link org.rdma4j.samples.doctor}: find out why RDMA does not work
  *   <li>{@link org.rdma4j.samples.pingpong}: queue pairs that are connected by hand
  *   <li>{@link org.rdma4j.samples.cm}: the connection manager
  *   <li>{@link org.rdma4j.samples.messages}: endpoints, connections that carry messages, remote

@@ -18,6 +18,7 @@ class MainTest {
         "--help",
         "devices --help",
         "devinfo --help",
+        "doctor --help",
         "rc-pingpong --help",
         "uc-pingpong --help",
         "ud-pingpong --help",

@@ -17,7 +17,7 @@ final class ReadmeCommands {
       Pattern.compile("\\s*java -jar samples/target/rdma4j-samples\\.jar (\\S.*?)(?:\\s+#.*)?");
   private static final Pattern SIMILAR = Pattern.compile("\\s*(?:\\$ )?java .*rdma4j-samples.*");
 
-  private static final Set<String> ALONE = Set.of("devices", "devinfo");
+  private static final Set<String> ALONE = Set.of("devices", "devinfo", "doctor");
 
   /** The programs that are a server or a client, with the wait for the server. */
   private static final Map<String, Server> SERVERS =

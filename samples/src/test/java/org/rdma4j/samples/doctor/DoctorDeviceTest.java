@@ -1,0 +1,48 @@
+package org.rdma4j.samples.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.rdma4j.samples.testing.Outcome;
+import org.rdma4j.samples.testing.TestDevice;
+
+/** Examines a machine on which RDMA works. */
+@Tag("device")
+@Timeout(120)
+class DoctorDeviceTest {
+  @Test
+  void workingMachineHasNoProblem() {
+    Outcome outcome = Outcome.of("doctor");
+
+    assertThat(outcome.err()).isEmpty();
+    assertThat(outcome.out())
+        .noneMatch(line -> line.startsWith("PROBLEM"))
+        .anyMatch(line -> line.startsWith("OK       kernel: Linux "))
+        .anyMatch(line -> line.matches("OK +libraries: /.*libibverbs.* of rdma-core \\d+\\.\\d+"))
+        .anyMatch(line -> line.matches("OK +permissions: .*/dev/infiniband/uverbs\\d+.*"))
+        .anyMatch(line -> line.startsWith("OK       providers: " + TestDevice.NAME + " has /"));
+    assertThat(outcome.status()).isZero();
+  }
+
+  @Test
+  void itFindsTheGidThatTheTestsUse() {
+    assertThat(Outcome.of("doctor").out())
+        .anyMatch(
+            line ->
+                line.startsWith("OK       %s port 1: use GID index ".formatted(TestDevice.NAME))
+                    && line.contains(" index " + TestDevice.GID + ": ")
+                    && line.contains(TestDevice.host()));
+  }
+
+  @Test
+  void messagesGoThroughTheDevice() {
+    assertThat(Outcome.of("doctor").out())
+        .anyMatch(
+            line ->
+                line.matches(
+                    "OK +%s port 1: 100 messages went through the device and back in \\d+ ms"
+                        .formatted(TestDevice.NAME)));
+  }
+}
