@@ -88,7 +88,8 @@ public final class Endpoint implements AutoCloseable {
    * @throws UnknownHostException if the address is unresolved
    * @throws ConnectException if nothing listens there
    * @throws SocketTimeoutException if the other side does not answer in time
-   * @throws HandshakeException if the program that listens there is not an endpoint, or ended early
+   * @throws HandshakeException if the program that listens there is not an endpoint, ended early,
+   *     or sent an address that cannot be used
    * @throws IOException if the TCP connection fails for another reason
    * @throws IllegalArgumentException if the timeout is negative, or the configuration names a port
    *     or GID that does not exist, or requires more than the device has

@@ -2,14 +2,8 @@ package org.rdma4j.endpoint;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
-import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
-import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.NativeLibraries;
 
 /**
@@ -19,29 +13,18 @@ import org.rdma4j.platform.NativeLibraries;
  * <p>All methods may be called from any thread.
  */
 public final class EndpointListener implements AutoCloseable {
-  private final ServerSocket listening;
-  private final InetSocketAddress address;
-  private final EndpointConfig config;
+  /** How long a peer may take for each of its messages, of which it sends two. */
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  /** One thread at a time accepts, because the socket has one timeout for all threads. */
-  private final ReentrantLock accepting = new ReentrantLock();
+  private final PendingPeers<Endpoint> peers;
 
-  private EndpointListener(ServerSocket listening, EndpointConfig config) {
-    this.listening = listening;
-    this.address = (InetSocketAddress) listening.getLocalSocketAddress();
-    this.config = config;
+  private EndpointListener(PendingPeers<Endpoint> peers) {
+    this.peers = peers;
   }
 
   static EndpointListener on(InetSocketAddress local, EndpointConfig config) throws IOException {
     NativeLibraries.require();
-    ServerSocket listening = new ServerSocket();
-    try {
-      listening.bind(local);
-      return new EndpointListener(listening, config);
-    } catch (IOException failed) {
-      listening.close();
-      throw new IOException("cannot listen on " + local + " (" + failed.getMessage() + ")", failed);
-    }
+    return new EndpointListener(PendingPeers.on(local, new EndpointAnswers(config), PATIENCE));
   }
 
   /**
@@ -50,22 +33,27 @@ public final class EndpointListener implements AutoCloseable {
    * @return the TCP address; if port 0 was requested, with the port that the system chose
    */
   public InetSocketAddress address() {
-    return address;
+    return peers.address();
   }
 
   /**
    * Waits for the next peer, and connects with it.
    *
-   * @param timeout the time for all steps together, including the wait and the handshake
+   * <p>The handshakes of all peers go on at once, so a slow or silent peer does not delay the
+   * others. Nothing is allocated for a peer before it has sent its address. A peer has 30 seconds
+   * for each of its two messages. At most 512 peers may be silent at a time, and 16 may not have
+   * answered this side's address; if there are more, the one that has waited longest is discarded.
+   *
+   * @param timeout the time to wait for the peer and its messages. What this side does itself, such
+   *     as opening the device, comes in addition. A peer that has not completed the handshake by
+   *     then may do so during the next call
    * @return the connected endpoint, to which the peer may send at once
-   * @throws SocketTimeoutException if no peer came in time, or one came and did not complete the
-   *     handshake in time
-   * @throws HandshakeException if the peer is not an endpoint, or ended early; the next call waits
-   *     for the next peer
-   * @throws IOException if the TCP connection fails for another reason
-   * @throws InterruptedException if the thread is interrupted while another thread waits for a
-   *     peer. A platform thread that waits for a peer itself ignores an interrupt. An interrupt of
-   *     a virtual thread closes the socket that it waits on, and so closes the listener
+   * @throws SocketTimeoutException if no peer completed the handshake in time; the message tells
+   *     whether peers came
+   * @throws HandshakeException if a peer is not an endpoint, ended early, sent an address that
+   *     cannot be used, or took too long for a message; the next call waits for the next peer
+   * @throws IOException if the system cannot accept a connection
+   * @throws InterruptedException if the thread is interrupted while it waits
    * @throws IllegalArgumentException if the timeout is negative, or the configuration names a
    *     device, port or GID that does not exist, or requires more than the device has
    * @throws IllegalStateException if the listener is closed, also while waiting
@@ -73,34 +61,7 @@ public final class EndpointListener implements AutoCloseable {
    * @throws org.rdma4j.RdmaException if no port is active, or a resource is not available
    */
   public Endpoint accept(Duration timeout) throws IOException, InterruptedException {
-    Deadline deadline = Deadline.after(timeout);
-    return EndpointSetup.accept(acceptSocket(deadline), config, deadline);
-  }
-
-  private Socket acceptSocket(Deadline deadline) throws IOException, InterruptedException {
-    if (!accepting.tryLock(deadline.nanos(), TimeUnit.NANOSECONDS)) {
-      throw noPeer(deadline);
-    }
-    try {
-      listening.setSoTimeout(deadline.millis());
-      return listening.accept();
-    } catch (SocketTimeoutException late) {
-      SocketTimeoutException described = noPeer(deadline);
-      described.initCause(late);
-      throw described;
-    } catch (SocketException failed) {
-      if (listening.isClosed()) {
-        throw new IllegalStateException("the listener on " + address + " is closed", failed);
-      }
-      throw failed;
-    } finally {
-      accepting.unlock();
-    }
-  }
-
-  private SocketTimeoutException noPeer(Deadline deadline) {
-    return new SocketTimeoutException(
-        "no endpoint connected to " + address + " within " + deadline.timeout());
+    return peers.accept(timeout);
   }
 
   /**
@@ -111,11 +72,11 @@ public final class EndpointListener implements AutoCloseable {
    */
   @Override
   public void close() throws IOException {
-    listening.close();
+    peers.close();
   }
 
   @Override
   public String toString() {
-    return "listener on " + address;
+    return "listener on " + peers.address();
   }
 }

@@ -35,6 +35,8 @@ import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionStatus;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.WorkCompletionException;
+import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.QueuePairAddress;
 
 /** Two endpoints of one JVM, connected over the machine's RDMA device. */
 @Tag("device")
@@ -331,6 +333,65 @@ final class EndpointTest {
         Endpoint server = accepted.get(100, TimeUnit.SECONDS)) {
       exchange(client, server, 1);
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 0xffff})
+  void anAddressThatCannotBeUsedIsTheFaultOfThePeerThatSentIt(int lid) throws Exception {
+    QueuePairAddress nowhere = new QueuePairAddress(lid, 0x123456, 0, Gid.ZERO);
+    try (Socket liar = sendAddress(nowhere)) {
+      assertThatThrownBy(() -> listener.accept(PATIENCE))
+          .isInstanceOf(HandshakeException.class)
+          .hasMessageContaining("the address that the peer sent cannot be used")
+          .hasMessageContaining(nowhere.toString());
+      assertThat(liar.getInputStream().read()).isEqualTo(-1);
+    }
+    acceptAnother();
+  }
+
+  /** Some of them silent, others with the address of a queue pair that does not exist. */
+  @Test
+  void peersThatDoNotCompleteTheHandshakeKeepNobodyWaiting() throws Exception {
+    QueuePairAddress own = a.local().queuePair();
+    QueuePairAddress missing = new QueuePairAddress(own.lid(), 0xfffff0, 0, own.gid());
+    List<Socket> hostile = new ArrayList<>();
+    try {
+      for (int i = 0; i < 500; i++) {
+        hostile.add(i % 25 == 0 ? sendAddress(missing) : connectSocket());
+      }
+      acceptAnother();
+    } finally {
+      for (Socket each : hostile) {
+        each.close();
+      }
+    }
+  }
+
+  private void acceptAnother() throws Exception {
+    Future<Endpoint> accepted = start(() -> listener.accept(PATIENCE));
+    try (Endpoint client = Endpoint.connect(listener.address(), CONFIG, PATIENCE);
+        Endpoint server = accepted.get(100, TimeUnit.SECONDS)) {
+      exchange(client, server, 1);
+    }
+  }
+
+  private Socket sendAddress(QueuePairAddress queuePair) throws Exception {
+    EndpointAddress real = a.local();
+    EndpointAddress sent =
+        new EndpointAddress(
+            queuePair,
+            real.mtu(),
+            real.remoteReads(),
+            real.bufferAddress(),
+            real.bufferKey(),
+            real.bufferBytes());
+    Socket socket = connectSocket();
+    socket.getOutputStream().write(IncomingMessage.Kind.ADDRESS.encode(sent.encode()).array());
+    return socket;
+  }
+
+  private Socket connectSocket() throws Exception {
+    return new Socket(listener.address().getAddress(), listener.address().getPort());
   }
 
   @Test
