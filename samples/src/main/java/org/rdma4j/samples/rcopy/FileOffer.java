@@ -28,7 +28,8 @@ record FileOffer(String name, long length) {
         || name.indexOf('/') >= 0
         || name.chars().anyMatch(Character::isISOControl)) {
       throw new Failure(
-          "\"%s\" is not a plain file name, must have 1 to 255 bytes and no slash".formatted(name));
+          "\"%s\" is not a plain file name, must have 1 to 255 bytes, no slash and no control character"
+              .formatted(Printable.of(name)));
     }
   }
 

@@ -20,6 +20,8 @@ import org.rdma4j.samples.command.Failure;
 
 /** Receives one file, and gives it its name if its checksum is right. */
 final class FileReceiver {
+  private static final Duration MAX_OFFER_WAIT = Duration.ofSeconds(20);
+
   private final Rcopy program;
   private final RdmaConnection connection;
 
@@ -40,7 +42,7 @@ final class FileReceiver {
     Path partial = directory.resolve(".rcopy-" + UUID.randomUUID());
     try {
       FileOffer offer;
-      try (MessageBuffer message = next()) {
+      try (MessageBuffer message = first()) {
         offer = FileOffer.read(message.byteBuffer());
       }
       FileProgress progress = program.progress(offer.length());
@@ -52,9 +54,9 @@ final class FileReceiver {
       }
       Files.move(partial, directory.resolve(offer.name()), StandardCopyOption.ATOMIC_MOVE);
       answer("");
-      program.printResult(offer.name(), progress, sum);
+      program.printResult(Printable.of(offer.name()), progress, sum);
     } catch (IOException | RuntimeException failed) {
-      refuse(Failure.describe(failed));
+      refuse(reason(failed));
       throw failed;
     } finally {
       Files.deleteIfExists(partial);
@@ -101,9 +103,31 @@ final class FileReceiver {
     progress.add(part);
   }
 
+  /** Returns what the client may know: other exceptions name directories of this machine. */
+  private static String reason(Exception failed) {
+    return failed instanceof Failure
+        ? Failure.describe(failed)
+        : "the server could not store the file; its own output says why";
+  }
+
+  /** A client sends its offer at once. One that does not is soon given up. */
+  private MessageBuffer first() throws InterruptedException {
+    Duration wait = timeout().compareTo(MAX_OFFER_WAIT) < 0 ? timeout() : MAX_OFFER_WAIT;
+    try {
+      return next(wait);
+    } catch (TimeoutException silent) {
+      throw new Failure(
+          "the client offered no file within %d s".formatted(wait.toSeconds()), silent);
+    }
+  }
+
   private MessageBuffer next() throws InterruptedException, TimeoutException {
+    return next(timeout());
+  }
+
+  private MessageBuffer next(Duration timeout) throws InterruptedException, TimeoutException {
     return connection
-        .receive(timeout())
+        .receive(timeout)
         .orElseThrow(() -> new Failure("the client disconnected before the end of the copy"));
   }
 

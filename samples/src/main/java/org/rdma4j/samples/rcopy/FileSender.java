@@ -93,7 +93,8 @@ final class FileSender {
       throws InterruptedException, TimeoutException {
     try (MessageBuffer message = connection.receive(timeout).orElse(null)) {
       return Optional.ofNullable(message)
-          .map(answer -> StandardCharsets.UTF_8.decode(answer.byteBuffer()).toString());
+          .map(answer -> StandardCharsets.UTF_8.decode(answer.byteBuffer()).toString())
+          .map(Printable::of);
     }
   }
 

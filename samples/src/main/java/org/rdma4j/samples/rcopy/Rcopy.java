@@ -1,11 +1,14 @@
 package org.rdma4j.samples.rcopy;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.connection.ConnectionConfig;
 import org.rdma4j.connection.RdmaConnection;
@@ -41,6 +44,9 @@ import picocli.CommandLine.Parameters;
 public final class Rcopy implements Callable<Integer> {
   static final int MESSAGE_BYTES = 1 << 20;
   private static final int IN_FLIGHT = 8;
+
+  /** Each has 10 MiB of registered memory. */
+  private static final int MAX_CLIENTS = 16;
 
   @Mixin final CommonOptions common = new CommonOptions();
 
@@ -124,29 +130,38 @@ public final class Rcopy implements Callable<Integer> {
     }
     ConnectionConfig config =
         ConnectionConfig.DEFAULT.messageBytes(MESSAGE_BYTES).receives(IN_FLIGHT).sends(2);
-    int status = 0;
-    try (RdmaServer listener = RdmaServer.bind(CommonOptions.address(null, port), config)) {
+    AtomicBoolean failed = new AtomicBoolean();
+    // A silent client does not keep the others waiting, unless there are too many of them.
+    Semaphore places = new Semaphore(MAX_CLIENTS);
+    try (RdmaServer listener = RdmaServer.bind(CommonOptions.address(null, port), config);
+        ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int served = 0; count == 0 || served < count; served++) {
-        if (!serveOne(listener)) {
-          status = 1;
-        }
+        places.acquire();
+        RdmaConnection connection = common.awaitClient(listener::accept, count == 0);
+        clients.execute(
+            () -> {
+              try (connection) {
+                if (!receive(connection)) {
+                  failed.set(true);
+                }
+              } finally {
+                places.release();
+              }
+            });
       }
     }
-    return status;
+    return failed.get() ? 1 : 0;
   }
 
-  private boolean serveOne(RdmaServer listener) throws InterruptedException {
-    try (RdmaConnection connection = common.awaitClient(listener::accept, count == 0)) {
-      return receive(connection);
-    }
-  }
-
-  private boolean receive(RdmaConnection connection) throws InterruptedException {
+  private boolean receive(RdmaConnection connection) {
     try {
       new FileReceiver(this, connection).receive(directory);
       return true;
     } catch (TimeoutException late) {
       return failed(common.late("a step of the copy"));
+    } catch (InterruptedException ended) {
+      Thread.currentThread().interrupt();
+      return failed(new Failure("interrupted", ended));
     } catch (IOException | RuntimeException failed) {
       return failed(failed);
     }
@@ -162,8 +177,6 @@ public final class Rcopy implements Callable<Integer> {
   }
 
   void printResult(String name, FileProgress copied, String sum) {
-    PrintWriter out = common.out();
-    out.println(copied.total());
-    out.println(sum + "  " + name);
+    common.out().println(copied.total() + System.lineSeparator() + sum + "  " + name);
   }
 }

@@ -96,13 +96,57 @@ class RcopyDeviceTest {
   }
 
   @Test
+  void nameCannotDisturbATerminal() throws Exception {
+    String shown = "\"\\u{1b}[2J\\u{202e}\\u{a}\" is not a plain file name";
+    CompletableFuture<Outcome> server = serve();
+    try (RdmaConnection client = connect()) {
+      client.send(offer("\33[2J\u202e\n", 0), TIMEOUT);
+      try (MessageBuffer answer = client.receive(TIMEOUT).orElseThrow()) {
+        assertThat(StandardCharsets.UTF_8.decode(answer.byteBuffer()).toString()).contains(shown);
+      }
+    }
+
+    await(server).assertFailed(shown);
+  }
+
+  @Test
+  void answerOfTheServerCannotDisturbATerminal() throws Exception {
+    copyToOneThatCloses("", "no\33[2J\r room").assertFailed("says: no\\u{1b}[2J\\u{d} room");
+  }
+
+  @Test
+  void silentClientKeepsNobodyWaiting() throws Exception {
+    Files.createFile(file);
+    CompletableFuture<Outcome> server =
+        Outcome.begin(
+            "rcopy", "-n", "2", "-p", String.valueOf(port), "--directory", directory.toString());
+    ChildProcess.awaitListeningCm(port);
+    try (RdmaConnection silent = connect()) {
+      Outcome client = copyTo(HOST);
+
+      assertThat(client.err()).isEmpty();
+      assertThat(client.status()).isZero();
+      assertThat(server).isNotDone();
+      try (MessageBuffer answer = silent.receive(TIMEOUT).orElseThrow()) {
+        assertThat(StandardCharsets.UTF_8.decode(answer.byteBuffer()).toString())
+            .isEqualTo("the client offered no file within 20 s");
+      }
+    }
+    await(server).assertFailed("a file was not received: the client offered no file within 20 s");
+  }
+
+  @Test
   void clientReportsWhyTheServerRefused() throws Exception {
     Files.createFile(file);
     Files.createFile(Files.createDirectory(directory.resolve("file")).resolve("content"));
     CompletableFuture<Outcome> server = serve();
 
-    copyTo(HOST).assertFailed("the server says: ");
-    await(server).assertFailed("a file was not received");
+    Outcome client = copyTo(HOST);
+    client.assertFailed("the server says: the server could not store the file");
+    assertThat(client.err()).noneMatch(line -> line.contains(directory.toString()));
+    Outcome served = await(server);
+    served.assertFailed("a file was not received");
+    served.assertFailed(directory.toString());
     assertThatDirectoryHolds(1);
   }
 
