@@ -4,7 +4,10 @@ import java.nio.ByteBuffer;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 
-/** The peer rejected a connection, or no program listens there: {@code RDMA_CM_EVENT_REJECTED}. */
+/**
+ * The peer rejected a connection, or no program listens there: {@code RDMA_CM_EVENT_REJECTED}. A
+ * server gets it from a client that gives up a connection which the server has accepted.
+ */
 public final class ConnectionRejectedException extends RdmaException {
   private static final long serialVersionUID = 1L;
 
@@ -17,17 +20,23 @@ public final class ConnectionRejectedException extends RdmaException {
   /**
    * Creates the exception for a rejection.
    *
-   * @param call the C function, with the address in parentheses
+   * @param call the C function, with the address in parentheses; {@code rdma_accept} in a server
    * @param rejected the event
    */
   public ConnectionRejectedException(String call, CmEvent.Rejected rejected) {
-    super(call, ErrorNumber.ECONNREFUSED.value(), advice(rejected.reason()));
+    super(call, ErrorNumber.ECONNREFUSED.value(), advice(call, rejected.reason()));
     this.reason = rejected.reason();
     this.privateData = new byte[rejected.privateData().remaining()];
     rejected.privateData().get(privateData);
   }
 
-  private static String advice(int reason) {
+  /** A server is rejected too: by a client that cannot use what the server answered. */
+  private static String advice(String call, int reason) {
+    if (call.startsWith("rdma_accept")) {
+      return "The client gave up the connection after this side had accepted it (reason "
+          + reason
+          + "): its own output says why";
+    }
     return switch (reason) {
       case CmEvent.Rejected.INVALID_SERVICE_ID ->
           "No program listens on that port (reason 8): check the address and the port, or start the server";

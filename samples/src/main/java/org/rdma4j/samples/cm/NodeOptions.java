@@ -91,20 +91,25 @@ final class NodeOptions {
     };
   }
 
-  /** If an event is a failure, prints the line that C prints, and throws an exception. */
-  void requireNoFailure(CmEvent event) {
+  /**
+   * If an event is a failure, prints the line that C prints, and throws an exception.
+   *
+   * @param server whether this side accepts connections rather than making them
+   */
+  void requireNoFailure(CmEvent event, boolean server) {
     Step failed = FAILURES.get(event.getClass());
     if (failed == null) {
       return;
     }
+    String call = server && failed.call.equals("rdma_connect") ? "rdma_accept" : failed.call;
     say("event: RDMA_CM_EVENT_%s, error: %d".formatted(failed.event, status(event)));
     if (event instanceof CmEvent.Rejected rejected) {
-      throw new ConnectionRejectedException(failed.call, rejected);
+      throw new ConnectionRejectedException(call, rejected);
     }
     if (event instanceof CmEvent.Unreachable unreachable && unreachable.status() > 0) {
-      throw new RdmaException(failed.call, unreachable.errno(), advice(unreachable.status()));
+      throw new RdmaException(call, unreachable.errno(), advice(unreachable.status()));
     }
-    throw new RdmaException(failed.call, ((CmEvent.Failure) event).errno());
+    throw new RdmaException(call, ((CmEvent.Failure) event).errno());
   }
 
   private static int status(CmEvent event) {

@@ -1,17 +1,21 @@
 package org.rdma4j.samples.cm;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.ConnectionParameters;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SimpleMessages;
-import org.rdma4j.samples.command.CommonOptions;
 import org.rdma4j.samples.command.Failure;
 import org.rdma4j.samples.command.Version;
 import org.rdma4j.verbs.MemoryRegion;
@@ -66,12 +70,24 @@ public final class Ucmatose implements Callable<Integer> {
   /** The queues and the memory of a connection. */
   private record Node(SimpleMessages queues, MemoryRegion message) {}
 
+  /** What is done with one connection. */
+  private interface Step {
+    void run(CmId id, Node node) throws InterruptedException;
+  }
+
+  /** A wait for a message of one connection. */
+  private interface Completion {
+    boolean await(Node node, Duration timeout) throws InterruptedException;
+  }
+
   private final NodeOptions options = server.nodes;
   private final Map<CmId, Node> nodes = new LinkedHashMap<>();
   private ByteBuffer connectData = ByteBuffer.allocate(0);
-  private int established;
+  private final Set<CmId> established = new HashSet<>();
+  private final Set<CmId> disconnected = new HashSet<>();
+  private boolean exchanging;
   private boolean ending;
-  private int disconnected;
+  private int lost;
 
   @Override
   public Integer call() throws InterruptedException {
@@ -95,9 +111,12 @@ public final class Ucmatose implements Callable<Integer> {
   private void serve(EventChannel channel, EventChannel last) throws InterruptedException {
     CmId listener = server.listen(channel, space(), port);
     awaitEstablished(channel);
+    // Until now, another client could replace one that was lost.
+    lost = 0;
+    exchanging = true;
     if (options.messages() > 0) {
       options.out().println("initiating data transfers");
-      nodes.values().forEach(this::send);
+      forEachNode((id, node) -> send(node));
       options.out().println("completing sends");
       awaitSends(channel);
       options.out().println("receiving data transfers");
@@ -112,6 +131,9 @@ public final class Ucmatose implements Callable<Integer> {
     nodes.keySet().forEach(CmId::disconnect);
     awaitDisconnects(last);
     options.out().println("disconnected");
+    if (exchanging && lost > 0) {
+      throw new Failure("%d of %d clients were lost".formatted(lost, server.connections));
+    }
   }
 
   private void connect(EventChannel channel, EventChannel last, String host)
@@ -122,7 +144,7 @@ public final class Ucmatose implements Callable<Integer> {
       options.out().println("receiving data transfers");
       awaitReceives(channel);
       options.out().println("sending replies");
-      nodes.values().forEach(this::send);
+      forEachNode((id, node) -> send(node));
       options.out().println("data transfers complete");
     }
     if (migrate) {
@@ -141,7 +163,7 @@ public final class Ucmatose implements Callable<Integer> {
   }
 
   private void awaitEstablished(EventChannel channel) throws InterruptedException {
-    while (established < server.connections) {
+    while (established.size() < server.connections) {
       handle(
           channel
               .awaitEvent(options.common.timeout())
@@ -151,7 +173,7 @@ public final class Ucmatose implements Callable<Integer> {
 
   private void awaitDisconnects(EventChannel channel) throws InterruptedException {
     ending = true;
-    while (disconnected < server.connections) {
+    while (disconnected.size() < nodes.size()) {
       handle(
           channel
               .awaitEvent(options.common.timeout())
@@ -181,19 +203,56 @@ public final class Ucmatose implements Callable<Integer> {
           () -> {
             prepare(id);
             setAckTimeout(id);
-            id.accept(ConnectionParameters.DEFAULT);
+            accept(id);
           });
     } else if (event instanceof CmEvent.Established) {
-      established++;
+      established.add(id);
     } else if (event instanceof CmEvent.Disconnected) {
-      if (!ending) {
-        throw new Failure("a peer disconnected early; check its output");
+      if (ending) {
+        id.disconnect();
+        disconnected.add(id);
+      } else {
+        lose(id, new Failure("a peer disconnected early; check its output"));
       }
-      id.disconnect();
-      disconnected++;
     } else {
-      options.requireNoFailure(event);
+      try {
+        options.requireNoFailure(event, server.host == null);
+      } catch (RdmaException failed) {
+        lose(id, failed);
+      }
     }
+  }
+
+  /**
+   * Accepts a client. If what it asked for cannot be accepted, the others are served all the same.
+   */
+  private void accept(CmId id) {
+    try {
+      id.accept(ConnectionParameters.DEFAULT);
+    } catch (RdmaException refused) {
+      lose(id, refused);
+    }
+  }
+
+  /**
+   * Closes a connection that failed. A server goes on with its other clients, and waits for another
+   * one if the exchange of messages has not begun. If none is left, the failure is that of the
+   * program, as it is in a client.
+   */
+  private void lose(CmId id, RuntimeException why) {
+    boolean last = exchanging && nodes.size() == 1 && nodes.containsKey(id);
+    if (server.host != null || last) {
+      throw why;
+    }
+    options.common.report("a client was lost", why);
+    established.remove(id);
+    disconnected.remove(id);
+    Node node = nodes.remove(id);
+    if (node != null) {
+      lost++;
+      node.queues.close();
+    }
+    id.close();
   }
 
   private void setAckTimeout(CmId id) {
@@ -225,21 +284,36 @@ public final class Ucmatose implements Callable<Integer> {
   }
 
   private void awaitSends(EventChannel channel) throws InterruptedException {
-    for (Node node : nodes.values()) {
-      await("the send", timeout -> node.queues.awaitSend(timeout).isPresent(), channel);
-    }
+    await("the send", (node, timeout) -> node.queues.awaitSend(timeout).isPresent(), channel);
   }
 
   private void awaitReceives(EventChannel channel) throws InterruptedException {
-    for (Node node : nodes.values()) {
-      await("the receive", timeout -> node.queues.awaitReceive(timeout).isPresent(), channel);
-    }
+    await("the receive", (node, timeout) -> node.queues.awaitReceive(timeout).isPresent(), channel);
   }
 
-  private void await(String what, CommonOptions.Wait event, EventChannel channel)
+  /** Waits for the messages of all connections, except for those that are lost meanwhile. */
+  private void await(String what, Completion completion, EventChannel channel)
       throws InterruptedException {
-    for (int i = 0; i < options.messages(); i++) {
-      options.common.await(what, event, NodeOptions.watch(channel, this::handle));
+    forEachNode(
+        (id, node) -> {
+          for (int i = 0; i < options.messages() && nodes.containsKey(id); i++) {
+            options.common.await(
+                what,
+                timeout -> !nodes.containsKey(id) || completion.await(node, timeout),
+                NodeOptions.watch(channel, this::handle));
+          }
+        });
+  }
+
+  private void forEachNode(Step step) throws InterruptedException {
+    for (Map.Entry<CmId, Node> each : List.copyOf(nodes.entrySet())) {
+      if (nodes.containsKey(each.getKey())) {
+        try {
+          step.run(each.getKey(), each.getValue());
+        } catch (Failure | RdmaException failed) {
+          lose(each.getKey(), failed);
+        }
+      }
     }
   }
 }

@@ -122,7 +122,7 @@ public final class Udaddy implements Callable<Integer> {
       sendTo(id, established);
       connected++;
     } else {
-      nodes.requireNoFailure(event);
+      nodes.requireNoFailure(event, server.host == null);
     }
   }
 

@@ -136,6 +136,53 @@ class UcmatoseDeviceTest {
   }
 
   @Test
+  void clientThatSendsTooMuchDoesNotEndTheExchangeWithTheOthers() throws Exception {
+    int port = TestDevice.freePort();
+    CompletableFuture<Outcome> served = Outcome.begin(server(port, "-c 2 -C 1").split(" "));
+    ChildProcess.awaitListeningCm(port);
+    try (SynchronousCmId noisy = SynchronousCmId.open(PortSpace.TCP)) {
+      noisy.resolveAddress(new InetSocketAddress(HOST, port), TIMEOUT);
+      noisy.resolveRoute(TIMEOUT);
+      try (SimpleMessages queues = SimpleMessages.create(noisy.id(), 1, 1)) {
+        noisy.connect(ConnectionParameters.DEFAULT, TIMEOUT);
+        queues.postSend(0, queues.registerMessages(5000).slice(0, 5000));
+
+        Outcome client = Outcome.of(client(port, "-C 1").split(" "));
+        assertThat(client.err()).isEmpty();
+        assertThat(client.status()).isZero();
+      }
+    }
+    Outcome server = served.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+    assertThat(server.err()).hasSize(2);
+    assertThat(server.err().get(0)).startsWith("a client was lost: ");
+    assertThat(server.err().get(1)).contains("1 of 2 clients were lost");
+    assertThat(server.status()).isEqualTo(1);
+  }
+
+  @Test
+  void clientThatLeavesBeforeTheExchangeIsReplaced() throws Exception {
+    int port = TestDevice.freePort();
+    CompletableFuture<Outcome> served = Outcome.begin(server(port, "-c 2 -C 1").split(" "));
+    ChildProcess.awaitListeningCm(port);
+    try (SynchronousCmId first = SynchronousCmId.open(PortSpace.TCP)) {
+      first.resolveAddress(new InetSocketAddress(HOST, port), TIMEOUT);
+      first.resolveRoute(TIMEOUT);
+      try (SimpleMessages queues = SimpleMessages.create(first.id(), 1, 1)) {
+        assertThat(queues.queuePair().number()).isPositive();
+        first.connect(ConnectionParameters.DEFAULT, TIMEOUT);
+        first.disconnect(TIMEOUT);
+      }
+    }
+    Outcome client = Outcome.of(client(port, "-c 2 -C 1").split(" "));
+    assertThat(client.err()).isEmpty();
+    assertThat(client.status()).isZero();
+    Outcome server = served.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+    assertThat(server.err())
+        .containsExactly("a client was lost: a peer disconnected early; check its output");
+    assertThat(server.status()).isZero();
+  }
+
+  @Test
   void clientIsRejectedIfTheDeviceCannotHoldSoManyMessages() throws Exception {
     int port = TestDevice.freePort();
     CmRun run = CmRun.inJava(port, server(port, "-C 65536"), client(port, "-C 1"));
