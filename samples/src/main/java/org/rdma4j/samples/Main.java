@@ -26,6 +26,15 @@ import org.rdma4j.samples.messages.EndpointPingPong;
 import org.rdma4j.samples.messages.RcExample;
 import org.rdma4j.samples.messages.ReadWriteDemo;
 import org.rdma4j.samples.messages.Srq;
+import org.rdma4j.samples.perftest.AtomicBw;
+import org.rdma4j.samples.perftest.AtomicLat;
+import org.rdma4j.samples.perftest.Compare;
+import org.rdma4j.samples.perftest.ReadBw;
+import org.rdma4j.samples.perftest.ReadLat;
+import org.rdma4j.samples.perftest.SendBw;
+import org.rdma4j.samples.perftest.SendLat;
+import org.rdma4j.samples.perftest.WriteBw;
+import org.rdma4j.samples.perftest.WriteLat;
 import org.rdma4j.samples.pingpong.RcPingPong;
 import org.rdma4j.samples.pingpong.SrqPingPong;
 import org.rdma4j.samples.pingpong.UcPingPong;
@@ -73,7 +82,16 @@ public final class Main implements Runnable {
           entry("mckey", Mckey.class),
           entry("cmtime", Cmtime.class),
           entry("srq", Srq.class),
-          entry("rcopy", Rcopy.class));
+          entry("rcopy", Rcopy.class),
+          entry("send-lat", SendLat.class),
+          entry("send-bw", SendBw.class),
+          entry("write-lat", WriteLat.class),
+          entry("write-bw", WriteBw.class),
+          entry("read-lat", ReadLat.class),
+          entry("read-bw", ReadBw.class),
+          entry("atomic-lat", AtomicLat.class),
+          entry("atomic-bw", AtomicBw.class),
+          entry("compare", Compare.class));
 
   @Spec
   @SuppressWarnings("NullAway.Init") // picocli sets it

@@ -36,7 +36,16 @@ class MainTest {
         "cmtime --help",
         "connection-pingpong --help",
         "srq --help",
-        "rcopy --help"
+        "rcopy --help",
+        "send-lat --help",
+        "send-bw --help",
+        "write-lat --help",
+        "write-bw --help",
+        "read-lat --help",
+        "read-bw --help",
+        "atomic-lat --help",
+        "atomic-bw --help",
+        "compare --help"
       })
   void helpIsPrinted(String args) {
     Outcome outcome = Outcome.of(args.split(" "));

@@ -127,6 +127,17 @@ public final class TcpPeer implements AutoCloseable {
    * @return the bytes
    */
   public byte[] read(int bytes) {
+    return read(bytes, timeout);
+  }
+
+  /**
+   * Reads a message, all of which must arrive within a time of its own.
+   *
+   * @param bytes the length of the message
+   * @param timeout the longest time to wait
+   * @return the bytes
+   */
+  public byte[] read(int bytes, Duration timeout) {
     long deadline = System.nanoTime() + timeout.toNanos();
     byte[] message = new byte[bytes];
     try {

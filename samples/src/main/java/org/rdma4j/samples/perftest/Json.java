@@ -1,0 +1,51 @@
+package org.rdma4j.samples.perftest;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Writes a JSON text of maps, lists, numbers and strings. */
+final class Json {
+  private Json() {}
+
+  static String text(Object value) {
+    return switch (value) {
+      case Map<?, ?> map ->
+          map.entrySet().stream()
+              .map(each -> string(each.getKey().toString()) + ": " + text(each.getValue()))
+              .collect(Collectors.joining(", ", "{", "}"));
+      case List<?> list ->
+          list.stream().map(Json::text).collect(Collectors.joining(", ", "[", "]"));
+      case Double number when number.isNaN() || number.isInfinite() -> "null";
+      case Double number -> String.format(Locale.ROOT, "%.6f", number);
+      case Number number -> number.toString();
+      case Boolean bool -> bool.toString();
+      default -> string(value.toString());
+    };
+  }
+
+  private static String string(String text) {
+    StringBuilder json = new StringBuilder("\"");
+    for (char each : text.toCharArray()) {
+      if (each == '"' || each == '\\') {
+        json.append('\\').append(each);
+      } else if (each < ' ') {
+        json.append("\\u%04x".formatted((int) each));
+      } else {
+        json.append(each);
+      }
+    }
+    return json.append('"').toString();
+  }
+
+  /** Returns a map in the order of its keys and values. */
+  static Map<String, Object> object(Object... keysAndValues) {
+    Map<String, Object> map = new LinkedHashMap<>();
+    for (int i = 0; i < keysAndValues.length; i += 2) {
+      map.put(keysAndValues[i].toString(), keysAndValues[i + 1]);
+    }
+    return map;
+  }
+}

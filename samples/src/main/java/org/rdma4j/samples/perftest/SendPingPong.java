@@ -1,0 +1,97 @@
+package org.rdma4j.samples.perftest;
+
+import org.rdma4j.samples.command.Failure;
+import org.rdma4j.verbs.Completions;
+
+/** The loop of a latency test in which one message is sent back and forth. */
+final class SendPingPong {
+  private final Completions sent;
+  private final Completions received;
+  private final Outbox outbox;
+  private final Inbox inbox;
+  private final Idle idle;
+  private final Clock clock;
+  private final Samples samples;
+  private final Gap gap;
+  private final Settings settings;
+
+  /** Posts the receives, so that the peer may begin. */
+  SendPingPong(
+      Link link, Resources resources, Settings settings, Clock clock, Idle idle, Samples samples) {
+    this.idle = idle;
+    this.clock = clock;
+    this.samples = samples;
+    this.settings = settings;
+    gap = new Gap(settings.gap());
+    sent = resources.sendCompletions(1);
+    received = resources.receiveCompletions(1);
+    outbox = new Outbox(link, resources, settings, 1);
+    inbox = new Inbox(link, resources, settings);
+    for (int i = 0; i < settings.receiveDepth(); i++) {
+      inbox.post();
+    }
+  }
+
+  /** Runs until all messages are sent and received, or the clock says that it is over. */
+  void run() {
+    Completions out = sent;
+    Completions in = received;
+    Outbox box = outbox;
+    long iterations = settings.iterations();
+    if (!settings.server()) {
+      clock.start();
+      send(box);
+      if (!complete(out)) {
+        return;
+      }
+    }
+    for (long round = 1; round <= iterations; round++) {
+      if (!complete(in)) {
+        return;
+      }
+      if (round == 1) {
+        begin(in);
+      }
+      if (inbox.posted() < iterations) {
+        inbox.post();
+      }
+      samples.complete(round);
+      if (settings.server() || round < iterations) {
+        send(box);
+        if (!complete(out)) {
+          return;
+        }
+      }
+    }
+  }
+
+  private void begin(Completions first) {
+    if (settings.server()) {
+      clock.start();
+    }
+    long bytes = first.byteLength(0) - settings.transport().headerBytes();
+    if (bytes != settings.size()) {
+      throw new Failure(
+          "the peer sends messages of %d bytes, this side has -s %d; give both sides the same -s"
+              .formatted(bytes, settings.size()));
+    }
+  }
+
+  private void send(Outbox box) {
+    gap.pass();
+    samples.send();
+    box.add(true);
+    box.post();
+  }
+
+  /** Waits for a completion; returns false if the test is over. */
+  private boolean complete(Completions completions) {
+    while (completions.poll() == 0) {
+      if (!idle.goOn()) {
+        return false;
+      }
+    }
+    completions.requireSuccess(0);
+    return true;
+  }
+}
