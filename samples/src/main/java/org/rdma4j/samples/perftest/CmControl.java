@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.ConnectionParameters;
 import org.rdma4j.cm.ConnectionRejectedException;
@@ -144,13 +145,11 @@ final class CmControl implements Control {
   private void send(byte[] message) throws InterruptedException {
     MemorySegment.copy(message, 0, memory.segment(), ValueLayout.JAVA_BYTE, 0, message.length);
     messages.postSend(ID, memory.slice(0, message.length));
-    messages
-        .awaitSend(timeout)
-        .orElseThrow(
-            () ->
-                new Failure(
-                    "the peer did not take a message within %d s; check its output"
-                        .formatted(timeout.toSeconds())));
+    if (messages.awaitSend(timeout).isEmpty()) {
+      throw new Failure(
+          "the peer did not take a message within %d s; check its output"
+              .formatted(timeout.toSeconds()));
+    }
   }
 
   private byte[] receive(int bytes, boolean patiently) throws InterruptedException {
@@ -185,7 +184,7 @@ final class CmControl implements Control {
     }
   }
 
-  private Failure closed(@org.jspecify.annotations.Nullable Exception cause) {
+  private Failure closed(@Nullable Exception cause) {
     String message =
         "the peer closed the connection; check its output, and that it is %s with the same options"
             .formatted(program);

@@ -2,6 +2,7 @@ package org.rdma4j.samples.perftest;
 
 import java.util.List;
 import java.util.OptionalDouble;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
 /** The figure that is compared, among those that a program prints. */
@@ -13,7 +14,7 @@ enum Figure {
   BANDWIDTH("BW average", "more is better");
 
   private static final Pattern RESULT = Pattern.compile(" \\d+ +\\d+ +[\\d.]+ .*");
-  private static final Pattern SPACES = Pattern.compile("\\s+");
+  private static final Pattern COLUMN = Pattern.compile("\\S+");
 
   private static final int TYPICAL_COLUMN = 4;
   private static final int TIMED_AVERAGE_COLUMN = 2;
@@ -50,7 +51,9 @@ enum Figure {
   OptionalDouble in(List<String> output) {
     for (String line : output.reversed()) {
       if (RESULT.matcher(line).matches()) {
-        return OptionalDouble.of(Double.parseDouble(SPACES.split(line.strip())[column()]));
+        return OptionalDouble.of(
+            Double.parseDouble(
+                COLUMN.matcher(line).results().map(MatchResult::group).toList().get(column())));
       }
     }
     return OptionalDouble.empty();

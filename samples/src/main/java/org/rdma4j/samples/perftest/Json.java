@@ -28,15 +28,17 @@ final class Json {
 
   private static String string(String text) {
     StringBuilder json = new StringBuilder("\"");
-    for (char each : text.toCharArray()) {
-      if (each == '"' || each == '\\') {
-        json.append('\\').append(each);
-      } else if (each < ' ') {
-        json.append("\\u%04x".formatted((int) each));
-      } else {
-        json.append(each);
-      }
-    }
+    text.chars()
+        .forEach(
+            each -> {
+              if (each == '"' || each == '\\') {
+                json.append('\\').append((char) each);
+              } else if (each < ' ') {
+                json.append("\\u%04x".formatted(each));
+              } else {
+                json.append((char) each);
+              }
+            });
     return json.append('"').toString();
   }
 

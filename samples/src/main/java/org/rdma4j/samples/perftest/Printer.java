@@ -19,8 +19,6 @@ final class Printer {
       " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec] ";
   private static final String TIMED_LATENCY_TITLE =
       " #bytes        #iterations       t_avg[usec]    tps average";
-  private static final String BANDWIDTH_TITLE =
-      " #bytes     #iterations    BW peak[%1$s/sec]    BW average[%1$s/sec]   MsgRate[Mpps]";
 
   /** Below this bandwidth in Gb/s, two digits say too little. */
   private static final double FEW_GIGABITS = 0.1;
@@ -197,7 +195,8 @@ final class Printer {
 
   private String title() {
     if (settings.program().isBandwidth()) {
-      return BANDWIDTH_TITLE.formatted(style.gigabits() ? "Gb" : "MB");
+      return " #bytes     #iterations    BW peak[%1$s/sec]    BW average[%1$s/sec]   MsgRate[Mpps]"
+          .formatted(style.gigabits() ? "Gb" : "MB");
     }
     return settings.isTimed() ? TIMED_LATENCY_TITLE : LATENCY_TITLE;
   }

@@ -1,7 +1,8 @@
 package org.rdma4j.samples.perftest;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -38,6 +39,7 @@ final class Resources implements AutoCloseable {
   private final CompletionQueue sendQueue;
   private final CompletionQueue receiveQueue;
   private final MemoryRegion memory;
+  private final Deque<Runnable> parts;
 
   Resources(LocalPort port, Settings settings, Layout layout) {
     this.port = port;
@@ -46,25 +48,36 @@ final class Resources implements AutoCloseable {
     DeviceAttributes device = port.device().attributes();
     inlineBytes = inlineBytes(settings, device);
     reads = reads(settings, device);
-    domain = port.device().allocateProtectionDomain();
-    List<AutoCloseable> opened = new ArrayList<>(List.of(domain));
-    events = settings.events() ? port.device().createCompletionChannel() : null;
-    if (events != null) {
-      opened.add(events);
-    }
-    int sends = settings.sendDepth() * settings.queuePairs();
-    int receives = settings.receiveDepth() * settings.queuePairs();
-    boolean apart = settings.program().verb() == Verb.SEND;
-    sendQueue = port.device().createCompletionQueue(apart ? sends : sends + receives, events);
-    receiveQueue = apart ? port.device().createCompletionQueue(receives, events) : sendQueue;
-    memory = domain.register(layout.bytes(), access());
-    fill();
-    if (events != null) {
-      sendQueue.requestNotification(false);
-      if (apart) {
-        receiveQueue.requestNotification(false);
+    Deque<Runnable> opened = new ArrayDeque<>();
+    try {
+      domain = port.device().allocateProtectionDomain();
+      opened.push(domain::close);
+      events = settings.events() ? port.device().createCompletionChannel() : null;
+      if (events != null) {
+        opened.push(events::close);
       }
+      int sends = settings.sendDepth() * settings.queuePairs();
+      int receives = settings.receiveDepth() * settings.queuePairs();
+      boolean apart = settings.program().verb() == Verb.SEND;
+      sendQueue = createQueue(apart ? sends : sends + receives, opened);
+      receiveQueue = apart ? createQueue(receives, opened) : sendQueue;
+      memory = domain.register(layout.bytes(), access());
+    } catch (RuntimeException failed) {
+      opened.forEach(Runnable::run);
+      throw failed;
     }
+    parts = opened;
+    fill();
+  }
+
+  /** Creates a completion queue that raises an event for its first completion. */
+  private CompletionQueue createQueue(int entries, Deque<Runnable> opened) {
+    CompletionQueue queue = port.device().createCompletionQueue(entries, events);
+    opened.push(queue::close);
+    if (events != null) {
+      queue.requestNotification(false);
+    }
+    return queue;
   }
 
   private AccessFlag[] access() {
@@ -92,8 +105,7 @@ final class Resources implements AutoCloseable {
     new Random(SEED).nextBytes(random);
     for (long at = 0; at < memory.byteSize(); at += random.length) {
       long length = Math.min(random.length, memory.byteSize() - at);
-      java.lang.foreign.MemorySegment.copy(
-          java.lang.foreign.MemorySegment.ofArray(random), 0, memory.segment(), at, length);
+      MemorySegment.copy(MemorySegment.ofArray(random), 0, memory.segment(), at, length);
     }
   }
 
@@ -178,14 +190,10 @@ final class Resources implements AutoCloseable {
         .inlineBytes(inlineBytes);
   }
 
+  /** Closes the domain with its queue pairs and regions, then the queues. */
   @Override
   public void close() {
-    // The domain closes its queue pairs and regions.
     domain.close();
-    receiveQueue.close();
-    sendQueue.close();
-    if (events != null) {
-      events.close();
-    }
+    parts.forEach(Runnable::run);
   }
 }

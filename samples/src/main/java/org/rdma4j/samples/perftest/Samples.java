@@ -25,7 +25,7 @@ final class Samples {
     } catch (OutOfMemoryError tooMany) {
       throw new Failure(
           "-n is %d, whose times need %d MiB of memory; use a smaller -n, or -D, or start java with a larger -Xmx"
-              .formatted(iterations, (iterations - warmup) * Long.BYTES >> 20),
+              .formatted(iterations, ((iterations - warmup) * Long.BYTES) >> 20),
           tooMany);
     }
   }

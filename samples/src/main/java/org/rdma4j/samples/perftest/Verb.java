@@ -1,20 +1,19 @@
 package org.rdma4j.samples.perftest;
 
-import java.util.EnumSet;
-import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.AccessFlag;
 
 /** What the requests of a test do. */
 enum Verb {
-  SEND("Send", EnumSet.noneOf(AccessFlag.class)),
-  WRITE("RDMA_Write", EnumSet.of(AccessFlag.REMOTE_WRITE)),
-  READ("RDMA_Read", EnumSet.of(AccessFlag.REMOTE_READ)),
-  ATOMIC("Atomic", EnumSet.of(AccessFlag.REMOTE_ATOMIC));
+  SEND("Send", null),
+  WRITE("RDMA_Write", AccessFlag.REMOTE_WRITE),
+  READ("RDMA_Read", AccessFlag.REMOTE_READ),
+  ATOMIC("Atomic", AccessFlag.REMOTE_ATOMIC);
 
   private final String title;
-  private final Set<AccessFlag> access;
+  private final @Nullable AccessFlag access;
 
-  Verb(String title, Set<AccessFlag> access) {
+  Verb(String title, @Nullable AccessFlag access) {
     this.title = title;
     this.access = access;
   }
@@ -26,7 +25,7 @@ enum Verb {
 
   /** Returns what the peer may do with this side's memory. */
   AccessFlag[] access() {
-    return access.toArray(AccessFlag[]::new);
+    return access == null ? new AccessFlag[0] : new AccessFlag[] {access};
   }
 
   /** Returns whether the data flows from the peer to the side that posts the request. */
