@@ -52,7 +52,7 @@ final class BothWays {
     if (begun) {
       clock.start();
     }
-    while (done < total || arrived < total) {
+    while ((done < total || arrived < total) && !clock.isOver()) {
       if (begun) {
         for (Outflow flow : outflows) {
           posted += flow.fill(posted);

@@ -33,7 +33,7 @@ final class Receiver {
     long done = 0;
     long measured = 0;
     long began = System.nanoTime();
-    while (done < total) {
+    while (done < total && !clock.isOver()) {
       int polled;
       while ((polled = batch.poll()) == 0) {
         if (!idle.goOn()) {

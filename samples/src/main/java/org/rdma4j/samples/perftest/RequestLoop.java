@@ -28,7 +28,7 @@ final class RequestLoop {
     Completions completed = completions;
     Outbox box = outbox;
     clock.start();
-    for (long round = 1; round <= iterations; round++) {
+    for (long round = 1; round <= iterations && !clock.isOver(); round++) {
       gap.pass();
       samples.send();
       box.add(true);

@@ -45,7 +45,7 @@ final class SendPingPong {
         return;
       }
     }
-    for (long round = 1; round <= iterations; round++) {
+    for (long round = 1; round <= iterations && !clock.isOver(); round++) {
       if (!complete(in)) {
         return;
       }

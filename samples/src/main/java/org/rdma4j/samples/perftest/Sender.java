@@ -41,7 +41,7 @@ final class Sender {
     long measured = 0;
     clock.start();
     long began = clock.began();
-    while (done < total) {
+    while (done < total && !clock.isOver()) {
       for (Outflow flow : flows) {
         posted += flow.fill(posted);
       }

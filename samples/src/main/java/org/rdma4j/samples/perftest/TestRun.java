@@ -57,9 +57,10 @@ final class TestRun {
       try (TcpControl control = openTcp(printer)) {
         control.withGid(port.hasGid());
         Handshake.Terms terms = agree(control, port);
-        try (Resources resources = resources(port, terms)) {
-          List<Link> links = Links.create(resources, settings);
-          runTest(control, resources, links, terms, printer);
+        Settings fitted = fit(port, terms.mtu());
+        try (Resources resources = resources(fitted, port, terms)) {
+          List<Link> links = Links.create(resources, fitted);
+          runTest(fitted, control, resources, links, terms, printer);
         }
       }
     }
@@ -92,8 +93,9 @@ final class TestRun {
       options.requireDevice(control.device());
       LocalPort port = options.port(control.device(), control.port());
       Handshake.Terms terms = agree(control, port);
-      try (Resources resources = resources(port, terms);
-          CmLinks connections = new CmLinks(resources, settings)) {
+      Settings fitted = fit(port, terms.mtu());
+      try (Resources resources = resources(fitted, port, terms);
+          CmLinks connections = new CmLinks(resources, fitted)) {
         if (host == null) {
           try (SynchronousCmId listener = connections.listen(tcpPort)) {
             control.exchange(Keys.NONE, false);
@@ -104,7 +106,7 @@ final class TestRun {
           connections.connect(CommonOptions.address(host, tcpPort));
         }
         control.exchange(Keys.NONE, false);
-        runTest(control, resources, connections.links(), terms, printer);
+        runTest(fitted, control, resources, connections.links(), terms, printer);
       }
     }
   }
@@ -116,45 +118,50 @@ final class TestRun {
     return terms;
   }
 
-  private Resources resources(LocalPort port, Handshake.Terms terms) {
-    requireSize(port, terms.mtu());
+  /** A datagram is one packet: without -s, its length is at most the path MTU. */
+  private Settings fit(LocalPort port, Mtu mtu) {
+    if (settings.transport() != Transport.UD) {
+      requireSize(
+          port.attributes().maxMessageSize(),
+          "the maximum message size of " + port.device().info().name());
+    } else if (!settings.sizeGiven() && settings.size() > mtu.bytes()) {
+      return settings.ofSize(mtu.bytes());
+    } else {
+      requireSize(mtu.bytes(), "the path MTU, because a datagram is one packet");
+    }
+    return settings;
+  }
+
+  private void requireSize(long max, String reason) {
+    if (!settings.allSizes() && settings.size() > max) {
+      throw new Failure("-s is %d, must be at most %d, %s".formatted(settings.size(), max, reason));
+    }
+  }
+
+  private static Resources resources(Settings fitted, LocalPort port, Handshake.Terms terms) {
     return new Resources(
         port,
-        settings,
+        fitted,
         Layout.of(
-            settings.allSizes() ? Settings.MAX_SIZE : settings.size(),
-            settings.queuePairs(),
+            fitted.allSizes() ? Settings.MAX_SIZE : fitted.size(),
+            fitted.queuePairs(),
             terms.cycle(),
             terms.line()));
   }
 
-  private void requireSize(LocalPort port, Mtu mtu) {
-    long max =
-        settings.transport() == Transport.UD ? mtu.bytes() : port.attributes().maxMessageSize();
-    if (!settings.allSizes() && settings.size() > max) {
-      throw new Failure(
-          "-s is %d, must be at most %d, %s"
-              .formatted(
-                  settings.size(),
-                  max,
-                  settings.transport() == Transport.UD
-                      ? "the path MTU, because a datagram is one packet"
-                      : "the maximum message size of " + port.device().info().name()));
-    }
-  }
-
   private void runTest(
+      Settings fitted,
       Control control,
       Resources resources,
       List<Link> links,
       Handshake.Terms terms,
       Printer printer) {
     printer.info(resources, terms.mtu().bytes(), options.throughCm());
-    new Introduction(control, resources, settings, printer, peerProgram)
+    new Introduction(control, resources, fitted, printer, peerProgram)
         .introduce(links, options.throughCm() ? null : options.path(terms.mtu()));
     printer.titles();
     try (Interruption interruption = new Interruption()) {
-      new Trial(options, settings, style, control, resources, links, interruption, terms.mtu())
+      new Trial(options, fitted, style, control, resources, links, interruption, terms.mtu())
           .run(printer);
     }
     printer.end();

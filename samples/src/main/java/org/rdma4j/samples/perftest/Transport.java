@@ -5,24 +5,21 @@ import org.rdma4j.verbs.address.GlobalRoutingHeader;
 
 /** The types of queue pairs that tests use, by their names on the command line. */
 enum Transport {
-  RC(QueuePairType.RELIABLE_CONNECTION, 0),
-  UC(QueuePairType.UNRELIABLE_CONNECTION, 0),
-  UD(QueuePairType.UNRELIABLE_DATAGRAM, GlobalRoutingHeader.BYTES);
+  RC,
+  UC,
+  UD;
 
-  private final QueuePairType type;
-  private final int headerBytes;
-
-  Transport(QueuePairType type, int headerBytes) {
-    this.type = type;
-    this.headerBytes = headerBytes;
-  }
-
+  /** Returns the type. Not a field: {@link QueuePairType} would be loaded to print the help. */
   QueuePairType type() {
-    return type;
+    return switch (this) {
+      case RC -> QueuePairType.RELIABLE_CONNECTION;
+      case UC -> QueuePairType.UNRELIABLE_CONNECTION;
+      case UD -> QueuePairType.UNRELIABLE_DATAGRAM;
+    };
   }
 
   /** Returns the number of bytes that precede each received message. */
   int headerBytes() {
-    return headerBytes;
+    return this == UD ? GlobalRoutingHeader.BYTES : 0;
   }
 }

@@ -46,7 +46,7 @@ final class WritePingPong {
     Outbox box = outbox;
     long iterations = settings.iterations();
     clock.start();
-    for (long round = 1; round <= iterations; round++) {
+    for (long round = 1; round <= iterations && !clock.isOver(); round++) {
       if (!settings.server()) {
         if (!arrive(round)) {
           return;

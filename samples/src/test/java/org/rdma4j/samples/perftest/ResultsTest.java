@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import java.util.List;
+import java.util.Random;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -114,14 +115,45 @@ class ResultsTest {
   }
 
   @Test
-  void peakIsTheFastestRunOfConsecutiveMessages() {
+  void peakOfNothingIsZero() {
     Peak none = new Peak(0);
     none.post(0);
     none.complete(1);
     assertThat(none.nanos()).isZero();
-    Peak one = new Peak(1);
-    one.post(0);
-    one.complete(1);
-    assertThat(one.nanos()).isPositive();
+  }
+
+  @Test
+  void peakIsTheFastestRunOfConsecutiveMessages() {
+    Random random = new Random(1);
+    for (int round = 0; round < 200; round++) {
+      int messages = 1 + random.nextInt(60);
+      long[] posted = new long[messages];
+      long[] completed = new long[messages];
+      Peak peak = new Peak(messages);
+      long now = 0;
+      int sent = 0;
+      for (int done = 0; done < messages; ) {
+        now += random.nextInt(100);
+        if (sent < messages && (sent == done || random.nextBoolean())) {
+          posted[sent] = now;
+          peak.post(sent++, now);
+        } else {
+          completed[done++] = now;
+          peak.complete(done, now);
+        }
+      }
+      assertThat(peak.nanos()).isCloseTo(least(posted, completed), within(1e-9));
+    }
+  }
+
+  /** Compares each message with each. */
+  private static double least(long[] posted, long[] completed) {
+    double least = Double.POSITIVE_INFINITY;
+    for (int last = 0; last < completed.length; last++) {
+      for (int first = 0; first <= last; first++) {
+        least = Math.min(least, (double) (completed[last] - posted[first]) / (last - first + 1));
+      }
+    }
+    return least;
   }
 }
