@@ -23,7 +23,7 @@ import org.rdma4j.samples.testing.TestDevice;
 @Timeout(180)
 class PerftestRunDeviceTest {
   private static final long TIMEOUT_SECONDS = 150;
-  private static final String LATENCY = " \\d+ +\\d+( +\\t?[\\d.]+[ \\t]*){7}";
+  private static final String LATENCY = "\\s\\d+\\s+\\d+(\\s+[\\d.]+){7}\\s*";
 
   /** The outcomes of both sides. */
   private record Both(Outcome server, Outcome client) {
