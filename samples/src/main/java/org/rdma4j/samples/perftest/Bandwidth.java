@@ -20,6 +20,11 @@ final class Bandwidth {
     /** Sent by a side that has measured nothing. */
     static final Report NONE = new Report(0, 0, 0, 0, 0);
 
+    /** Returns a copy with another number of messages. */
+    Report of(long otherMessages) {
+      return new Report(size, otherMessages, peak, average, millionsPerSecond);
+    }
+
     /** Returns the sum of two directions. */
     Report plus(Report other) {
       return new Report(

@@ -163,8 +163,8 @@ final class TestRun {
     try (Interruption interruption = new Interruption()) {
       new Trial(options, fitted, style, control, resources, links, interruption, terms.mtu())
           .run(printer);
+      printer.end();
     }
-    printer.end();
   }
 
   private Failure failure(WorkCompletionException failed) {

@@ -92,8 +92,7 @@ final class Trial {
 
   private void reportDifference(Bandwidth.Report theirs) {
     boolean sameLength = theirs.size() == settings.size() || settings.allSizes();
-    boolean sameNumber =
-        settings.isTimed() || theirs.messages() == settings.iterations() * settings.queuePairs();
+    boolean sameNumber = settings.isTimed() || theirs.messages() == total();
     if (!sameLength || !sameNumber) {
       err.println(
           "%s: the peer measured %d messages of %d bytes, this side's options say %s of %d bytes; give both sides the same -n, -q, -s and -D"
@@ -101,11 +100,14 @@ final class Trial {
                   name,
                   theirs.messages(),
                   theirs.size(),
-                  settings.isTimed()
-                      ? settings.seconds() + " s"
-                      : settings.iterations() * settings.queuePairs() + " messages",
+                  settings.isTimed() ? settings.seconds() + " s" : total() + " messages",
                   settings.size()));
     }
+  }
+
+  /** Returns the number of messages of all queue pairs, including those that are not measured. */
+  private long total() {
+    return settings.iterations() * settings.queuePairs();
   }
 
   private void finish() {
@@ -113,7 +115,7 @@ final class Trial {
         && settings.program().verb() != Verb.SEND
         && !settings.bothWays()) {
       sync(true);
-      reports.exchange(last, false);
+      reports.exchange(settings.isTimed() ? last : last.of(total()), false);
     }
     sync(true);
     control.end();
@@ -131,9 +133,10 @@ final class Trial {
       } else {
         testLatency(sized, clock, printer);
       }
-      progress.end();
       cut = clock.wasCut();
-      interruption.end();
+      if (!cut) {
+        interruption.end();
+      }
     }
   }
 
@@ -156,13 +159,19 @@ final class Trial {
     }
     interruption.begin(clock);
     loop.run();
-    progress.end();
+    stop(clock);
     if (sized.isTimed()) {
       printer.timedResult(
           sized.size(), samples.counted(), Math.max(1, clock.ended() - clock.began()));
     } else {
       printer.result(sized.size(), samples);
     }
+  }
+
+  /** Ends the thread that shows the progress before anything else is printed. */
+  private void stop(Clock clock) {
+    clock.close();
+    progress.end();
   }
 
   private interface BandwidthLoop {
@@ -177,7 +186,7 @@ final class Trial {
     }
     interruption.begin(clock);
     Throughput measured = loop.run();
-    progress.end();
+    stop(clock);
     int factor = sized.infinitely() && sized.bothWays() ? 2 : 1;
     last = Bandwidth.report(sized.size(), measured, style.gigabits(), factor);
     boolean exchanges = sized.bothWays() && !(sends && sized.isTimed());
