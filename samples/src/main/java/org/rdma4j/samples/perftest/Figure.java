@@ -13,7 +13,7 @@ enum Figure {
   AVERAGE_LATENCY("t_avg[usec]", "less is better"),
   BANDWIDTH("BW average", "more is better");
 
-  private static final Pattern RESULT = Pattern.compile(" \\d+ +\\d+ +[\\d.]+ .*");
+  private static final Pattern RESULT = Pattern.compile(" \\d+ +\\d+ +([\\d.]+|inf) .*");
   private static final Pattern COLUMN = Pattern.compile("\\S+");
 
   private static final int TYPICAL_COLUMN = 4;
@@ -47,13 +47,18 @@ enum Figure {
     return direction;
   }
 
-  /** Finds the figure in the last line of results; empty if there is no such line. */
+  /**
+   * Finds the figure in the last line of results; empty if there is no such line. A program of
+   * perftest prints {@code inf} or 0 if it could not find out how fast its clock is, which happens
+   * on a busy machine.
+   */
   OptionalDouble in(List<String> output) {
     for (String line : output.reversed()) {
       if (RESULT.matcher(line).matches()) {
+        String value =
+            COLUMN.matcher(line).results().map(MatchResult::group).toList().get(column());
         return OptionalDouble.of(
-            Double.parseDouble(
-                COLUMN.matcher(line).results().map(MatchResult::group).toList().get(column())));
+            value.equals("inf") ? Double.POSITIVE_INFINITY : Double.parseDouble(value));
       }
     }
     return OptionalDouble.empty();

@@ -132,7 +132,8 @@ class PerftestDeviceTest {
     }
   }
 
-  private static final Pattern RESULT = Pattern.compile(" (\\d+) +(\\d+) +([\\d.]+) .*");
+  /** On a busy machine, perftest cannot find out how fast its clock is, and prints inf. */
+  private static final Pattern RESULT = Pattern.compile(" (\\d+) +(\\d+) +([\\d.]+|inf|-?nan) .*");
 
   private static void assertThatItSucceeded(Outcome outcome, String test, boolean client) {
     assertThat(outcome.status()).as("%s", outcome).isZero();

@@ -105,6 +105,10 @@ class ResultsTest {
     assertThat(Figure.of("write-bw", List.of()).in(bandwidth)).hasValue(1012.5);
     List<String> timed = List.of(" 2       16004            46.86          21340.10");
     assertThat(Figure.of("send-lat", List.of("-D", "5")).in(timed)).hasValue(46.86);
+    assertThat(
+            Figure.TYPICAL_LATENCY.in(
+                List.of(" 4096    100          inf            inf          inf  \t inf ")))
+        .hasValue(Double.POSITIVE_INFINITY);
     assertThat(Figure.BANDWIDTH.in(List.of("Couldn't connect"))).isEmpty();
   }
 
