@@ -1,15 +1,12 @@
 package org.rdma4j.samples.perftest;
 
-import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.PreparedReceives;
 import org.rdma4j.verbs.ReceiveRequests;
 
-/** Builds and posts the receive requests of one queue pair. */
+/** Builds the receive requests of one queue pair once, and posts them. */
 final class Inbox {
-  private final ReceiveRequests requests;
-  private final long id;
-  private final MemoryRegion region;
+  private final PreparedReceives receives;
   private final long base;
-  private final long bytes;
   private final long stride;
   private final int places;
   private final int list;
@@ -25,12 +22,14 @@ final class Inbox {
    * @param settings the test, with the length to test
    */
   Inbox(Link link, Resources resources, Settings settings) {
-    id = link.index();
     list = settings.receivePostList();
-    requests = link.receiveRequests(list);
-    region = resources.memory();
     base = resources.layout().incoming(link.index());
-    bytes = settings.transport().headerBytes() + settings.size();
+    long bytes = settings.transport().headerBytes() + settings.size();
+    ReceiveRequests requests = link.receiveRequests(list);
+    for (int i = 0; i < list; i++) {
+      requests.add(link.index()).into(resources.memory(), base, bytes);
+    }
+    receives = requests.prepare();
     // The header of a datagram lies at the end of the message before.
     stride = resources.layout().stride(settings.size());
     places = settings.program().isBandwidth() ? resources.layout().places(settings.size()) : 1;
@@ -38,8 +37,8 @@ final class Inbox {
 
   /** Posts as many receives as are posted at once. */
   void post() {
-    for (int i = 0; i < list; i++) {
-      requests.add(id).into(region, base + offset, bytes);
+    for (int i = 0; places > 1 && i < list; i++) {
+      receives.offset(i, base + offset);
       if (++place == places) {
         place = 0;
         offset = 0;
@@ -47,7 +46,7 @@ final class Inbox {
         offset += stride;
       }
     }
-    requests.post();
+    receives.post();
     posted += list;
   }
 

@@ -1,13 +1,14 @@
 package org.rdma4j.samples.perftest;
 
-import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.PreparedSends;
 import org.rdma4j.verbs.SendRequests;
 
 /**
- * Builds and posts the send requests of one queue pair. This is the only place that does so; every
- * loop adds its messages here.
+ * Builds the send requests of one queue pair once, and posts them. This is the only place that does
+ * so; every loop adds its messages here.
  */
 final class Outbox {
   private static final long ADDEND = 1;
@@ -18,15 +19,19 @@ final class Outbox {
     WRITE,
     READ,
     FETCH_AND_ADD,
-    COMPARE_AND_SWAP
+    COMPARE_AND_SWAP;
+
+    boolean isOneSided() {
+      return this != SEND && this != DATAGRAM;
+    }
   }
 
   private final SendRequests requests;
+  private final int max;
   private final Link link;
   private final long id;
   private final Operation operation;
   private final MemoryRegion region;
-  private final MemorySegment memory;
   private final boolean inline;
   private final boolean fetches;
   private final long size;
@@ -35,6 +40,11 @@ final class Outbox {
   private final int remoteKey;
   private final long stride;
   private final int places;
+
+  /** All requests, which differ only in their places and signals; null before the first one. */
+  private @Nullable PreparedSends sends;
+
+  private int added;
   private long offset;
   private int place;
 
@@ -49,10 +59,10 @@ final class Outbox {
   Outbox(Link link, Resources resources, Settings settings, int max) {
     this.link = link;
     id = link.index();
+    this.max = max;
     requests = link.sendRequests(max);
     operation = operation(settings);
     region = resources.memory();
-    memory = region.segment();
     size = settings.size();
     fetches = settings.program().verb().fetches();
     inline = !fetches && size <= resources.inlineBytes();
@@ -80,29 +90,19 @@ final class Outbox {
 
   /** Adds the next message. */
   void add(boolean signaled) {
-    SendRequests request = requests.add(id);
-    long remote = remoteBase + offset;
-    switch (operation) {
-      case SEND -> {}
-      case DATAGRAM ->
-          request.to(
-              Objects.requireNonNull(link.handle()), link.remoteNumber(), link.remoteQueueKey());
-      case WRITE -> request.write(remote, remoteKey);
-      case READ -> request.read(remote, remoteKey);
-      case FETCH_AND_ADD -> request.fetchAndAdd(remote, remoteKey, ADDEND);
-      case COMPARE_AND_SWAP -> request.compareAndSwap(remote, remoteKey, 0, 0);
+    PreparedSends prepared = sends;
+    if (prepared == null) {
+      prepared = prepare();
+      sends = prepared;
     }
-    long local = localBase + offset;
-    if (fetches) {
-      request.into(region, local, size);
-    } else if (inline) {
-      request.inline(memory, local, size);
-    } else {
-      request.from(region, local, size);
+    prepared.signaled(added, signaled);
+    if (places > 1) {
+      prepared.offset(added, localBase + offset);
+      if (operation.isOneSided()) {
+        prepared.remoteOffset(added, offset);
+      }
     }
-    if (signaled) {
-      request.signaled();
-    }
+    added++;
     if (++place == places) {
       place = 0;
       offset = 0;
@@ -111,8 +111,45 @@ final class Outbox {
     }
   }
 
+  private PreparedSends prepare() {
+    for (int i = 0; i < max; i++) {
+      build(requests.add(id));
+    }
+    PreparedSends prepared = requests.prepare();
+    if (operation.isOneSided()) {
+      for (int i = 0; i < max; i++) {
+        prepared.remoteBytes(i, (places - 1) * stride + size);
+      }
+    }
+    return prepared;
+  }
+
+  private void build(SendRequests request) {
+    switch (operation) {
+      case SEND -> {}
+      case DATAGRAM ->
+          request.to(
+              Objects.requireNonNull(link.handle()), link.remoteNumber(), link.remoteQueueKey());
+      case WRITE -> request.write(remoteBase, remoteKey);
+      case READ -> request.read(remoteBase, remoteKey);
+      case FETCH_AND_ADD -> request.fetchAndAdd(remoteBase, remoteKey, ADDEND);
+      case COMPARE_AND_SWAP -> request.compareAndSwap(remoteBase, remoteKey, 0, 0);
+    }
+    if (fetches) {
+      request.into(region, localBase, size);
+    } else if (inline) {
+      request.inline(region, localBase, size);
+    } else {
+      request.from(region, localBase, size);
+    }
+  }
+
   /** Posts what was added. */
   void post() {
-    requests.post();
+    PreparedSends prepared = sends;
+    if (prepared != null) {
+      prepared.post(0, added);
+      added = 0;
+    }
   }
 }
