@@ -103,7 +103,7 @@ compare() {
   local program both pin=()
   read -r program both <<<"${options[$1]}"
   # A tenth has a zero less.
-  [[ ! $zeros ]] || both=$(sed 's/\(-n [0-9]*\)0\b/\1/' <<<"$both")
+  if [[ $zeros && "$both " =~ ^(.*-n [0-9]+)0( .*)$ ]]; then both=${BASH_REMATCH[1]}${BASH_REMATCH[2]}; fi
   (($(nproc) == 1)) || pin=(--pin)
   # shellcheck disable=SC2086 # several options
   "${java[@]}" -jar "$jar" compare "$program" -N "$2" --warmup "${warmup[$1]%"$zeros"}" "${pin[@]}" -- \
