@@ -19,6 +19,8 @@ record GidChoice(PortGid gid, String reason, boolean worksEverywhere) {
     LINK_LOCAL(
         "RoCE v2 with the link-local address %s of %s; none has another address, so it works only"
             + " within one network, and the connection manager finds no address"),
+    LOOPBACK(
+        "RoCE v2 with the address %s of %s; none has another one, so it reaches only this machine"),
     VERSION_1(
         "RoCE v1 with %s of %s; none is for RoCE v2, so it works only within one network, and only"
             + " with peers of RoCE v1");
@@ -35,6 +37,9 @@ record GidChoice(PortGid gid, String reason, boolean worksEverywhere) {
       }
       if (gid.isLinkLocal()) {
         return LINK_LOCAL;
+      }
+      if (gid.isLoopback()) {
+        return LOOPBACK;
       }
       return gid.isIpv4() ? IPV4 : GLOBAL_IPV6;
     }

@@ -25,6 +25,10 @@ record PortGid(int index, Gid gid, boolean roceV2, String networkInterface) {
     return address().isLinkLocalAddress();
   }
 
+  boolean isLoopback() {
+    return address().isLoopbackAddress();
+  }
+
   /** Returns the IP address that the GID is made from. */
   String ip() {
     return isIpv4() ? address().getHostAddress() : gid.toString();

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.samples.doctor.Finding.Level;
 
 class PortsTest {
@@ -130,6 +131,18 @@ class PortsTest {
         Level.WARNING,
         "use GID index 1: ",
         "link-local");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "0000:0000:0000:0000:0000:ffff:7f00:0001",
+        "0000:0000:0000:0000:0000:0000:0000:0001"
+      })
+  void loopbackAddressAloneIsAWarning(String gid) throws Exception {
+    files.networkInterface("lo", "0x9").softRoce("lo", "4: ACTIVE").gid(1, gid, V2, "lo");
+    assertOnlyFixed(
+        "sudo ip address add ADDRESS/24 dev lo", gid(), Level.WARNING, "reaches only this machine");
   }
 
   @Test
