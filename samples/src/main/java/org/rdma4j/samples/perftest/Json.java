@@ -18,8 +18,7 @@ final class Json {
               .collect(Collectors.joining(", ", "{", "}"));
       case List<?> list ->
           list.stream().map(Json::text).collect(Collectors.joining(", ", "[", "]"));
-      case Double number when number.isNaN() || number.isInfinite() -> "null";
-      case Double number -> String.format(Locale.ROOT, "%.6f", number);
+      case Double number -> number(number);
       case Number number -> number.toString();
       case Boolean bool -> bool.toString();
       default -> string(value.toString());
@@ -49,5 +48,9 @@ final class Json {
       map.put(keysAndValues[i].toString(), keysAndValues[i + 1]);
     }
     return map;
+  }
+
+  private static String number(double number) {
+    return Double.isFinite(number) ? String.format(Locale.ROOT, "%.6f", number) : "null";
   }
 }
