@@ -13,6 +13,7 @@ import org.rdma4j.bench.loops.Load;
 import org.rdma4j.bench.loops.PoolCycle;
 import org.rdma4j.bench.loops.PostAndPoll;
 import org.rdma4j.bench.loops.PostChain;
+import org.rdma4j.bench.loops.PreparedChain;
 import org.rdma4j.bench.loops.PreparedPostAndPoll;
 import org.rdma4j.bench.loops.PreparedSelectiveSignaling;
 import org.rdma4j.bench.loops.Registering;
@@ -36,7 +37,7 @@ public record Row(String operation, double max, String benchmark, Map<String, St
   public static final List<Row> EITHER_STYLE =
       List.of(
           row("post + poll", 1.3, PostAndPoll.class),
-          row("prepared: post + poll", 1.15, PreparedPostAndPoll.class, "chain", "1"),
+          row("prepared: post + poll", 1.15, PreparedPostAndPoll.class),
           row("wr_* + poll", NONE, ExtendedPostAndPoll.class, "calls", "EXTENDED_POST"),
           row("post + extended poll", NONE, ExtendedPostAndPoll.class, "calls", "EXTENDED_POLL"),
           row("wr_* + extended poll", 2.2, ExtendedPostAndPoll.class, "calls", "EXTENDED"),
@@ -48,7 +49,7 @@ public record Row(String operation, double max, String benchmark, Map<String, St
           row("RDMA write + poll", 1.35, RemoteWrite.class),
           row("8 in a chain, each", NONE, PostChain.class, "chain", "8"),
           row("16 in a chain, each", NONE, PostChain.class, "chain", "16"),
-          row("prepared: 16 in a chain, each", 1.1, PreparedPostAndPoll.class, "chain", "16"),
+          row("prepared: 16 in a chain, each", 1.1, PreparedChain.class),
           row("64 in a chain, each", NONE, PostChain.class, "chain", "64"),
           row("each 64th signaled", 1.35, SelectiveSignaling.class),
           row("prepared: each 64th signaled", NONE, PreparedSelectiveSignaling.class),

@@ -7,20 +7,25 @@ import org.rdma4j.bench.measuring.EmptyQueueSpinner;
 import org.rdma4j.bench.standin.StandIn;
 import org.rdma4j.verbs.CallStyle;
 import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.PreparedSends;
 
-/** Collects garbage while a thread spins on an empty queue; prints the median and longest time. */
+/**
+ * Collects garbage while a thread spins on an empty queue, or posts a prepared send and polls again
+ * and again; prints the median and longest time.
+ */
 final class CollectWhilePolling {
   private static final int COLLECTIONS = 11;
 
   private CollectWhilePolling() {}
 
+  /** Takes "polls" or "posts". */
   public static void main(String[] arguments) throws InterruptedException {
     try (StandIn standIn = StandIn.open(StandIn.FAST, CallStyle.CRITICAL)) {
       Completions completions = standIn.completionQueue().completions(1);
       CountDownLatch warm = new CountDownLatch(1);
-      Thread poller = new Thread(new EmptyQueueSpinner(completions, warm));
-      poller.setDaemon(true);
-      poller.start();
+      Thread spinner = new Thread(spinner(arguments[0], standIn, completions, warm));
+      spinner.setDaemon(true);
+      spinner.start();
       warm.await();
       long[] millis = new long[COLLECTIONS];
       for (int i = 0; i < COLLECTIONS; i++) {
@@ -32,5 +37,21 @@ final class CollectWhilePolling {
       Arrays.sort(millis);
       System.out.println(millis[COLLECTIONS / 2] + " " + millis[COLLECTIONS - 1]);
     }
+  }
+
+  private static Runnable spinner(
+      String kind, StandIn standIn, Completions completions, CountDownLatch warm) {
+    if (kind.equals("polls")) {
+      return new EmptyQueueSpinner(completions, warm);
+    }
+    PreparedSends sends =
+        standIn
+            .queuePair()
+            .sendRequests(1)
+            .add(0)
+            .from(standIn.region(), 0, StandIn.MESSAGE)
+            .signaled()
+            .prepare();
+    return new PreparedSpinner(sends, completions, warm);
   }
 }

@@ -6,19 +6,27 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.rdma4j.bench.standin.ChildJvm;
 
 final class CollectionTest {
   private static final long MAX_MILLIS = 200;
 
   @ParameterizedTest
-  @ValueSource(strings = {"-XX:+UseG1GC", "-XX:+UseZGC"})
-  void threadSpinningOnEmptyQueueDoesNotDelayTheCollector(String collector)
+  @CsvSource({
+    "-XX:+UseG1GC, polls",
+    "-XX:+UseZGC, polls",
+    "-XX:+UseG1GC, posts",
+    "-XX:+UseZGC, posts"
+  })
+  void threadThatPollsOrPostsWithoutEndDoesNotDelayTheCollector(String collector, String spins)
       throws IOException, InterruptedException {
     String printed =
         ChildJvm.run(
-            Duration.ofMinutes(2), List.of(collector, "-Xmx256m"), CollectWhilePolling.class);
+            Duration.ofMinutes(2),
+            List.of(collector, "-Xmx256m"),
+            CollectWhilePolling.class,
+            spins);
 
     String[] millis = printed.strip().split(" ", -1);
     assertThat(Long.parseLong(millis[0]))
