@@ -7,7 +7,7 @@ usage() {
   echo "usage: dev/bench $(synopsis)"
   echo
   case $subcommand in
-    all | quick) usage_of_speed ;;
+    all | posts | quick) usage_of_speed ;;
     tail) usage_of_tail ;;
     safepoints) usage_of_safepoints ;;
     check) usage_of_check ;;
@@ -28,7 +28,7 @@ usage_of_speed() {
 Posts and polls through the complete safe API on a stand-in device: a C library that takes the place of
 libibverbs.so.1 and copies requests into a ring. So it measures the calls, not a network.
 
-JMH runs three JVMs for each row of the table (quick: one, with fewer pairs). In each JVM, 20 ms of Java alternate with
+JMH runs three JVMs for each row of the table (posts: with fewer pairs; quick: with fewer pairs in one JVM). In each JVM, 20 ms of Java alternate with
 about 10 ms of the same loop in C, which uses the inline functions of verbs.h on the same queues. The ratio is the
 median of these pairs. The C loop is compiled twice: with -O2, and ("unmerged") also without the compiler passes that
 merge small stores, because the stand-in reads unmerged stores faster. Two rows use JNI. Rows with plain calls run with
@@ -80,8 +80,8 @@ END
 usage_of_report() {
   cat <<'END'
 Draws the results of the last run as charts, into the directory of docs/benchmarks/ for machines with this processor,
-and writes the table of posts and polls in docs/performance.md. The charts replace all in that directory, so run
-dev/bench without a command first.
+and writes the table of posts and polls in docs/performance.md. Charts that the last run did not measure stay as they
+are.
 
 Exit status: 0 if it succeeded; 1 if there are no results or something failed; 2 for wrong usage.
 END
@@ -112,7 +112,7 @@ measure() {
       tail_of_posts
       safepoints
       ;;
-    quick) speed quick ;;
+    posts | quick) speed "$subcommand" ;;
     tail) tail_of_posts ;;
     safepoints) safepoints ;;
   esac
@@ -124,7 +124,7 @@ run_class() {
     -cp "bench/target/classes:$(<bench/target/classpath)" "$@"
 }
 
-# speed [quick]
+# speed [posts|quick]
 speed() {
   rm -f bench/target/jmh.json
   echo "dev/bench: measuring with $java; the output of JMH goes to bench/target/jmh.log" >&2
@@ -155,11 +155,21 @@ report() {
   processor=${processor:-$(uname -m)}
   directory=$charts/$(sed 's/([A-Za-z]*)//g; s/[^A-Za-z0-9]\+/-/g; s/-$//' <<<"${processor,,}")
   mkdir -p "$directory"
-  rm -f "$directory"/*.svg
-  cp "$points" "$directory/points.jsonl"
+  keep_others "$directory/points.jsonl"
   run_class -Djava.awt.headless=true "${class[report]}" "$points" "$directory" docs/performance.md \
     "Measured on $processor with $(nproc) processors, $(jdk_version), commit $(git rev-parse --short HEAD), $(measured)"
   describe "$processor" "$directory" >"$directory/README.md"
+}
+
+# keep_others FILE: replaces the points of a file whose charts were measured again
+keep_others() {
+  local others=
+  [[ ! -r $1 ]] || others=$(grep -vFf <(grep -o '^{"chart": "[^"]*"' "$points" | sort -u) "$1" || true)
+  {
+    cat "$points"
+    [[ -z $others ]] || echo "$others"
+  } >"$1.new"
+  mv "$1.new" "$1"
 }
 
 jdk_version() { "$java" --version | sed -n 2p; }

@@ -98,7 +98,7 @@ final class Summary {
 
   private String ratio(String operation, String calls) {
     OptionalDouble ratio = cell(operation, calls + " ratio");
-    return ratio.isEmpty()
+    return ratio.isEmpty() || Double.isNaN(ratio.getAsDouble())
         ? ""
         : "%s (%s to %s)"
             .formatted(

@@ -90,19 +90,16 @@ public final class Tables {
             .orElseThrow();
   }
 
-  /**
-   * Prints how many times as long JNI takes as the safe API. The two ran one after the other, so
-   * each is divided by C's time, which was measured alongside.
-   */
-  private void printMultiple(Row jni, Row safeRow, double min) {
-    double safe = safeRow.in(results, CallStyle.CRITICAL).ratio(0.5);
-    double multiple = jni.in(results, CallStyle.CRITICAL).ratio(0.5) / safe;
+  /** Prints how many times as long JNI takes as the safe API. The two ran one after the other. */
+  private void printMultiple(Row jni, Row safe, double min) {
+    double multiple =
+        jni.in(results, CallStyle.CRITICAL).java() / safe.in(results, CallStyle.CRITICAL).java();
     out.printf(
         Locale.ROOT,
         "%s: %.2f times as long as %s (aim: at least %.1f times, %s)%n",
         jni.operation(),
         multiple,
-        safeRow.operation(),
+        safe.operation(),
         min,
         multiple >= min ? "met" : "MISSED");
   }

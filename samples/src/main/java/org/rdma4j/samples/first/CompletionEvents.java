@@ -7,12 +7,12 @@ import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.PathConfig;
+import org.rdma4j.verbs.PreparedSends;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.ReceiveRequests;
-import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.address.GidType;
 
@@ -107,11 +107,11 @@ public final class CompletionEvents {
 
   /** Sends messages that have no bytes, but an immediate value: 32 bits for the completion. */
   private static void sendSlowly(QueuePair sender) {
-    SendRequests sends = sender.sendRequests(1);
+    PreparedSends send = sender.sendRequests(1).add(0).sendWithImmediate(0).prepare();
     try {
       for (int i = 0; i < MESSAGES; i++) {
         Thread.sleep(300);
-        sends.add(i).sendWithImmediate(i).post(); // not signaled, so it raises no completion
+        send.immediate(0, i).post(); // not signaled, so it raises no completion
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
