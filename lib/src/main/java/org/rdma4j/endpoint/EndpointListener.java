@@ -44,9 +44,9 @@ public final class EndpointListener implements AutoCloseable {
    * for each of its two messages. At most 512 peers may be silent at a time, and 16 may not have
    * answered this side's address; if there are more, the one that has waited longest is discarded.
    *
-   * @param timeout the time to wait for the peer and its messages. What this side does itself, such
-   *     as opening the device, comes in addition. A peer that has not completed the handshake by
-   *     then may do so during the next call
+   * @param timeout the time to wait for the peer and its messages. It does not include what this
+   *     side does itself, such as opening the device. If a peer is still in its handshake at the
+   *     end, the next call goes on with it
    * @return the connected endpoint, to which the peer may send at once
    * @throws SocketTimeoutException if no peer completed the handshake in time; the message tells
    *     whether peers came

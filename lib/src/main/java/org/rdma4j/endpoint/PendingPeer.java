@@ -25,6 +25,8 @@ final class PendingPeer<T> {
     ENDED
   }
 
+  private static final System.Logger LOG = System.getLogger("org.rdma4j");
+
   private final SocketChannel channel;
   private final SocketAddress address;
   private final Duration limit;
@@ -122,11 +124,16 @@ final class PendingPeer<T> {
   }
 
   /** Closes the TCP connection, and returns what this side made for the peer, once. */
-  synchronized @Nullable T end() throws IOException {
+  synchronized @Nullable T end() {
     state = State.ENDED;
     T made = prepared;
     prepared = null;
-    channel.close();
+    try {
+      channel.close();
+    } catch (IOException failed) {
+      // What was made for the peer must not be lost.
+      LOG.log(System.Logger.Level.DEBUG, "the TCP connection of a peer was not closed", failed);
+    }
     return made;
   }
 }

@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ClosedSelectorException;
@@ -87,6 +88,9 @@ final class PendingPeers<T> {
    */
   static <T> PendingPeers<T> on(InetSocketAddress local, Preparation<T> preparation, Duration limit)
       throws IOException {
+    if (local.isUnresolved()) {
+      throw new UnknownHostException(local.getHostString());
+    }
     ServerSocketChannel listening = ServerSocketChannel.open();
     Selector selector = null;
     try {
@@ -296,16 +300,21 @@ final class PendingPeers<T> {
     peers.values().remove(peer);
     T prepared = peer.end();
     // The selector keeps the file open until it selects again, here or in the thread that waits.
-    if (reading.tryLock()) {
-      try {
-        if (selector.isOpen()) {
-          selector.selectNow();
-        }
-      } finally {
-        reading.unlock();
-      }
-    } else {
+    if (!reading.tryLock()) {
       selector.wakeup();
+      return prepared;
+    }
+    try {
+      selector.selectNow();
+    } catch (ClosedSelectorException closed) {
+      LOG.log(System.Logger.Level.DEBUG, "the listener was closed, and its files with it", closed);
+    } catch (IOException failed) {
+      if (prepared != null) {
+        preparation.discard(prepared);
+      }
+      throw failed;
+    } finally {
+      reading.unlock();
     }
     return prepared;
   }
@@ -338,8 +347,7 @@ final class PendingPeers<T> {
   void close() throws IOException {
     selector.close();
     reading.lock();
-    try {
-      listening.close();
+    try (listening) {
       for (PendingPeer<T> peer : peers.values()) {
         discard(peer);
       }

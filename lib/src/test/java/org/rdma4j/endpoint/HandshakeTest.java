@@ -11,6 +11,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -94,6 +95,14 @@ final class HandshakeTest {
   @AfterEach
   void close() throws IOException {
     server.close();
+  }
+
+  @Test
+  void anUnresolvedAddressIsNamed() {
+    InetSocketAddress unresolved = InetSocketAddress.createUnresolved("none.invalid", 0);
+    assertThatThrownBy(() -> PendingPeers.on(unresolved, answers, Duration.ofSeconds(1)))
+        .isInstanceOf(UnknownHostException.class)
+        .hasMessage("none.invalid");
   }
 
   @Test
