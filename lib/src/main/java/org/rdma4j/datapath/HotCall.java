@@ -189,7 +189,7 @@ public abstract class HotCall {
   private void arm() {
     if (isFree()) {
       synchronized (arming) {
-        // Somebody who closes the queue sets the owner first, and disarms this object then.
+        // A thread that closes the queue sets the owner first, and then disarms this object.
         if (OWNER.getVolatile(this) != CLOSED && isFree()) {
           criticalOp = critical ? function : 0;
           plainOp = critical ? 0 : function;
@@ -199,8 +199,8 @@ public abstract class HotCall {
   }
 
   /**
-   * Makes the next call look closer. For threads that change something that {@link #isFree} or
-   * {@link #inspect} answers, after the change.
+   * Makes the next call look closer. A thread calls this after it has changed something that {@link
+   * #isFree} or {@link #inspect} depends on.
    */
   protected final void disarm() {
     synchronized (arming) {
@@ -210,8 +210,9 @@ public abstract class HotCall {
   }
 
   /**
-   * Returns whether calls need no {@link #inspect} until somebody calls {@link #disarm}. Called
-   * also while no other thread can call {@link #disarm}.
+   * Returns whether calls need no {@link #inspect} until a thread calls {@link #disarm}. The owner
+   * calls this twice: the second time with the lock that {@link #disarm} takes, so that a change
+   * comes before this answer or disarms after it.
    */
   protected boolean isFree() {
     return true;

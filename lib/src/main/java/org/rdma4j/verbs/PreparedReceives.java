@@ -51,14 +51,15 @@ public final class PreparedReceives extends PreparedRequests<PreparedReceives> {
   }
 
   /**
-   * Posts requests again in one call: those that were posted longest ago. It begins with request 0
-   * and goes on with request 0 after the last one. A queue pair uses its receives in the order in
-   * which they were posted, so these are the requests of the completions that were polled first.
+   * Posts the oldest requests again in one call, with the same function as {@link #post()}. The
+   * first call of this method begins with request 0, and each further call where the last one
+   * ended; after the last request comes request 0 again. A queue pair uses its receives in the
+   * order in which they were posted, so these are the requests whose completions were polled first.
    *
    * <p>On a shared receive queue with several queue pairs, completions can come in another order;
    * post the requests that completed there with {@link #post(int, int)}.
    *
-   * @param count the number of requests
+   * @param count the number of requests, from 0 to {@link #size}
    * @throws IndexOutOfBoundsException if there are not so many requests
    * @throws PostException if the provider refuses a request; the requests before it are posted
    * @throws IllegalStateException as for {@link #post()}

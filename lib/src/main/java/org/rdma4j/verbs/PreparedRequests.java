@@ -181,7 +181,9 @@ public abstract sealed class PreparedRequests<T extends PreparedRequests<T>> ext
   }
 
   /**
-   * Posts all requests in one call.
+   * Posts all requests in one call: {@code ibv_post_send}, {@code ibv_post_recv}, {@code
+   * ibv_post_srq_recv} or {@code ibv_post_wq_recv}. An extended queue pair takes several calls,
+   * {@code ibv_wr_start} to {@code ibv_wr_complete}.
    *
    * @return the number of requests that were posted
    * @throws PostException if the provider refuses a request: ENOMEM if the queue is full. The
@@ -198,10 +200,10 @@ public abstract sealed class PreparedRequests<T extends PreparedRequests<T>> ext
   }
 
   /**
-   * Posts some of the requests in one call.
+   * Posts some of the requests, with the same functions as {@link #post()}.
    *
-   * @param first which request is the first, from 0
-   * @param count the number of requests
+   * @param first which request is the first, from 0 to {@link #size}
+   * @param count the number of requests, from 0 to {@link #size} - {@code first}
    * @return the number of requests that were posted
    * @throws IndexOutOfBoundsException if there are not so many requests
    * @throws PostException if the provider refuses a request; its index counts from {@code first}

@@ -771,6 +771,8 @@ public final class SendRequests extends RequestChain {
       used.addAll(referentsOf(i));
       describe(copies.at(i), used);
     }
+    // It is never closed, and all programs share it.
+    used.remove(Referent.NONE);
     PreparedSends prepared =
         queuePair
             .lifetime()

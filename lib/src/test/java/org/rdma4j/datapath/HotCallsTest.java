@@ -141,6 +141,58 @@ final class HotCallsTest {
   }
 
   @Test
+  void aCallLooksCloserOnlyAfterItWasDisarmed() throws Exception {
+    int[] called = {0};
+    Function function = new Function(() -> called[0]++);
+    HotCalls calls = new HotCalls();
+    Inspected call = new Inspected(calls, function.pointer);
+    call.post(0, 0);
+    call.post(0, 0);
+    assertThat(call.inspections).as("inspections of two posts").isEqualTo(1);
+    call.isFree = false;
+    calls.disarm();
+    call.post(0, 0);
+    call.post(0, 0);
+    assertThat(call.inspections).as("inspections while it is not free").isEqualTo(3);
+    call.isFree = true;
+    call.post(0, 0);
+    call.post(0, 0);
+    assertThat(call.inspections).as("inspections after it was free again").isEqualTo(4);
+    assertThat(called[0]).isEqualTo(6);
+  }
+
+  @Test
+  void aClosedCallIsNotArmedAgain() throws Exception {
+    HotCalls calls = new HotCalls();
+    Inspected call = new Inspected(calls, new Function(() -> {}).pointer);
+    call.post(0, 0);
+    calls.revoke();
+    assertThatThrownBy(() -> call.post(0, 0)).hasMessageContaining("closed");
+    assertThatThrownBy(() -> call.post(0, 0)).hasMessageContaining("closed");
+    assertThat(call.inspections).isEqualTo(1);
+  }
+
+  /** A call that counts how often it looks closer. */
+  private static final class Inspected extends HotCall {
+    private boolean isFree = true;
+    private int inspections;
+
+    Inspected(HotCalls calls, long function) {
+      super(new Target(calls, "test", false, function, MemorySegment.NULL));
+    }
+
+    @Override
+    protected boolean isFree() {
+      return isFree;
+    }
+
+    @Override
+    protected void inspect() {
+      inspections++;
+    }
+  }
+
+  @Test
   void aThreadThatIsNotTheOwnerIsRefusedBeforeTheCall() throws Exception {
     boolean[] called = {false};
     HotCall call = new Function(() -> called[0] = true).among(new HotCalls());
