@@ -183,7 +183,7 @@ describe() {
 # Results of dev/bench
 
 Measured by \`dev/bench\` and drawn by \`dev/bench report\` from [points.jsonl](points.jsonl);
-[performance.md](../../performance.md) explains them.
+[performance.md](../../performance.md) explains them. Charts that this run did not measure are older.
 
 - machine: $1, $(nproc) processors
 - kernel: $(uname -sr)

@@ -235,9 +235,9 @@ public final class Ucmatose implements Callable<Integer> {
   }
 
   /**
-   * Closes a connection that failed. A server goes on with its other clients, and waits for another
-   * one if the exchange of messages has not begun. If none is left, the failure is that of the
-   * program, as it is in a client.
+   * Closes a connection that failed. A server goes on with its other clients. Before the messages
+   * are exchanged, it also waits for another client instead. If no connection is left, the program
+   * fails with the same failure, as a client does.
    */
   private void lose(CmId id, RuntimeException why) {
     boolean last = exchanging && nodes.size() == 1 && nodes.containsKey(id);
