@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <infiniband/verbs.h>
+#include "stand_in.h"
 
 extern uint64_t arguments[6];
 
@@ -29,6 +29,11 @@ static void record_wr_atomic_fetch_add(struct ibv_qp_ex *qp, uint32_t a, uint64_
 static void record_wr_atomic_write(struct ibv_qp_ex *qp, uint32_t a, uint64_t b, void *c)
 {
 	RECORD(P(qp), a, b, P(c));
+}
+
+static void record_wr_flush(struct ibv_qp_ex *qp, uint32_t a, uint64_t b, uint64_t c, uint8_t d, uint8_t e)
+{
+	RECORD(P(qp), a, b, c, (uint64_t)d << 8 | e);
 }
 
 static void record_wr_bind_mw(struct ibv_qp_ex *qp, void *a, uint32_t b, void *c)
@@ -127,6 +132,7 @@ void set_wr(struct ibv_qp_ex *qp)
 	qp->wr_atomic_cmp_swp = (void *)record_wr_atomic_cmp_swp;
 	qp->wr_atomic_fetch_add = (void *)record_wr_atomic_fetch_add;
 	qp->wr_atomic_write = (void *)record_wr_atomic_write;
+	((struct newer_qp_ex *)qp)->wr_flush = (void *)record_wr_flush;
 	qp->wr_bind_mw = (void *)record_wr_bind_mw;
 	qp->wr_local_inv = (void *)record_wr_local_inv;
 	qp->wr_rdma_read = (void *)record_wr_rdma_read;
@@ -160,6 +166,11 @@ void call_wr_atomic_fetch_add(struct ibv_qp_ex *qp, uint32_t a, uint64_t b, uint
 void call_wr_atomic_write(struct ibv_qp_ex *qp, uint32_t a, uint64_t b, void *c)
 {
 	ibv_wr_atomic_write(qp, a, b, c);
+}
+
+void call_wr_flush(struct ibv_qp_ex *qp, uint32_t a, uint64_t b, uint64_t c, uint8_t d, uint8_t e)
+{
+	ibv_wr_flush(qp, a, b, c, d, e);
 }
 
 void call_wr_bind_mw(struct ibv_qp_ex *qp, void *a, uint32_t b, void *c)
@@ -478,7 +489,7 @@ uint64_t call_wc_read_flow_tag(struct ibv_cq_ex *cq)
 
 size_t size_of_qp_ex(void)
 {
-	return sizeof(struct ibv_qp_ex);
+	return sizeof(struct newer_qp_ex);
 }
 
 size_t size_of_cq_ex(void)

@@ -1,7 +1,7 @@
 /* Functions that the tests of the inlines call, and those that they compare with. */
 #include <errno.h>
 #include <string.h>
-#include <infiniband/verbs.h>
+#include "stand_in.h"
 
 /* The arguments of the last recorded call, each extended to 64 bits according to its C type. */
 uint64_t arguments[6];
@@ -33,6 +33,27 @@ void *create_cq(void *first, int second, void *third, void *fourth, int fifth)
 	RECORD(POINTER(first), second, POINTER(third), POINTER(fourth), fifth);
 	errno = 1003;
 	return third;
+}
+
+int write_event(void *first, int second, int third, uint64_t fourth)
+{
+	RECORD(POINTER(first), second, third, fourth);
+	errno = 1101;
+	return -7;
+}
+
+int command(void *first, const void *second, size_t third, void *fourth, size_t fifth)
+{
+	RECORD(POINTER(first), POINTER(second), third, POINTER(fourth), fifth);
+	errno = 1102;
+	return -8;
+}
+
+void *creation(void *first, const void *second, size_t third, void *fourth, size_t fifth)
+{
+	RECORD(POINTER(first), POINTER(second), third, POINTER(fourth), fifth);
+	errno = 1103;
+	return fourth;
 }
 
 void *reg_mr(void *first, void *second, size_t third, int fourth)
@@ -93,12 +114,18 @@ int query_gid(void *first, uint8_t second, int third, void *fourth)
 
 /* The macro takes the name of an operation. */
 #define GET_CTX_OP(op)                                                                             \
-	case offsetof(struct verbs_context, op):                                                   \
-		return verbs_get_ctx_op(context, op)
+	case offsetof(struct verbs_context, context) - offsetof(struct verbs_context, op):         \
+		return context_of(verbs_get_ctx_op(context, op))
 
-struct verbs_context *get_ctx_op(struct ibv_context *context, size_t offset)
+static struct ibv_context *context_of(struct verbs_context *extended)
 {
-	switch (offset) {
+	return extended ? &extended->context : NULL;
+}
+
+/* The operation is named by its distance to the context, which is the same in every version. */
+struct ibv_context *get_ctx_op(struct ibv_context *context, size_t distance)
+{
+	switch (distance) {
 		GET_CTX_OP(query_port);
 		GET_CTX_OP(advise_mr);
 		GET_CTX_OP(create_cq_ex);
@@ -109,9 +136,9 @@ struct verbs_context *get_ctx_op(struct ibv_context *context, size_t offset)
 	}
 }
 
-struct verbs_context *get_ctx(struct ibv_context *context)
+struct ibv_context *get_ctx(struct ibv_context *context)
 {
-	return verbs_get_ctx(context);
+	return context_of(verbs_get_ctx(context));
 }
 
 void set_abi(struct ibv_context *context, void *abi)
@@ -126,8 +153,10 @@ static int record_query_port(struct ibv_context *context, uint8_t port_num,
 	return EINVAL;
 }
 
-void set_query_port(struct verbs_context *extended)
+void set_query_port(struct ibv_context *context)
 {
+	struct verbs_context *extended = extended_of(context);
+
 	extended->sz = sizeof(*extended);
 	extended->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	extended->query_port = record_query_port;

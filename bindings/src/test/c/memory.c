@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <infiniband/verbs.h>
+#include "stand_in.h"
 
 extern uint64_t arguments[6];
 
@@ -25,6 +25,20 @@ int rereg_mr(void *mr, int flags, void *pd, void *addr, size_t length, int acces
 	RECORD(POINTER(mr), flags, POINTER(pd), POINTER(addr), length, access);
 	errno = 1012;
 	return IBV_REREG_MR_ERR_CMD;
+}
+
+void *alloc_buf(void *pd, size_t size, void **buf)
+{
+	RECORD(POINTER(pd), size, POINTER(buf));
+	errno = 1017;
+	return pd;
+}
+
+void *reg_buf_mr(void *pd, void *buf, void *addr, size_t length, int access)
+{
+	RECORD(POINTER(pd), POINTER(buf), POINTER(addr), length, access);
+	errno = 1018;
+	return addr;
 }
 
 static struct ibv_mw *record_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
@@ -94,8 +108,10 @@ static struct ibv_mr *record_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uin
 }
 
 /* Makes a context that has every operation for memory. */
-void set_memory_ops(struct verbs_context *extended)
+void set_memory_ops(struct ibv_context *context)
 {
+	struct verbs_context *extended = extended_of(context);
+
 	extended->sz = sizeof(*extended);
 	extended->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	extended->context.ops.alloc_mw = record_alloc_mw;
@@ -109,8 +125,10 @@ void set_memory_ops(struct verbs_context *extended)
 }
 
 /* Makes a context that has none of them. */
-void set_no_memory_ops(struct verbs_context *extended)
+void set_no_memory_ops(struct ibv_context *context)
 {
+	struct verbs_context *extended = extended_of(context);
+
 	memset(extended, 0, sizeof(*extended));
 	extended->sz = sizeof(*extended);
 	extended->context.abi_compat = __VERBS_ABI_IS_EXTENDED;

@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <infiniband/verbs.h>
+#include "stand_in.h"
 
 extern uint64_t arguments[6];
 
@@ -110,8 +110,10 @@ size_t size_of_wq(void)
 
 #define SET(op) extended->op = (void *)record_##op
 
-void set_operations(struct verbs_context *extended)
+void set_operations(struct ibv_context *context)
 {
+	struct verbs_context *extended = extended_of(context);
+
 	extended->sz = sizeof(*extended);
 	extended->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	SET(ibv_create_flow);

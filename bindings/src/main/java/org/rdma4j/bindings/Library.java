@@ -24,7 +24,15 @@ public final class Library {
   public static final Library LIBRDMACM =
       new Library("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
 
-  /** Both, in the order in which functions are looked up. */
+  /** The provider of mlx5 devices, with functions of its own. Programs may do without it. */
+  public static final Library LIBMLX5 =
+      new Library("libmlx5.so.1", "ibverbs-providers", "libibverbs", "libmlx5-1");
+
+  /** The provider of EFA devices, with functions of its own. Programs may do without it. */
+  public static final Library LIBEFA =
+      new Library("libefa.so.1", "ibverbs-providers", "libibverbs", "libefa1");
+
+  /** The libraries that all programs need, in the order in which functions are looked up. */
   public static final List<Library> ALL = List.of(LIBIBVERBS, LIBRDMACM);
 
   private final String soname;
@@ -66,15 +74,63 @@ public final class Library {
    * @throws IllegalCallerException if the JVM denies this module native access
    */
   public static MemorySegment find(String function) {
+    return lookup(function)
+        .orElseThrow(
+            () ->
+                new UnsatisfiedLinkError(
+                    "neither %s nor %s has the function %s: install a newer version of rdma-core"
+                        .formatted(LIBIBVERBS.soname, LIBRDMACM.soname, function)));
+  }
+
+  /**
+   * Returns whether the installed libraries have a function. The bindings are generated from the
+   * headers of rdma-core 65, so older libraries lack some of their functions.
+   *
+   * @throws UnsatisfiedLinkError if a library cannot be loaded
+   * @throws IllegalCallerException if the JVM denies this module native access
+   */
+  public static boolean contains(String function) {
+    return lookup(function).isPresent();
+  }
+
+  /**
+   * Returns whether this library is installed, and loads it if so.
+   *
+   * @throws IllegalCallerException if the JVM denies this module native access
+   */
+  public boolean isInstalled() {
+    try {
+      load();
+      return true;
+    } catch (UnsatisfiedLinkError missing) {
+      return false;
+    }
+  }
+
+  /**
+   * Returns the address of a function of this library, and loads the library.
+   *
+   * @throws UnsatisfiedLinkError if the library cannot be loaded, or does not have the function
+   * @throws IllegalCallerException if the JVM denies this module native access
+   */
+  public MemorySegment function(String name) {
+    return symbols()
+        .find(name)
+        .orElseThrow(
+            () ->
+                new UnsatisfiedLinkError(
+                    "%s does not have the function %s: install a newer version of rdma-core"
+                        .formatted(soname, name)));
+  }
+
+  private static Optional<MemorySegment> lookup(String function) {
     for (Library library : ALL) {
       Optional<MemorySegment> found = library.symbols().find(function);
       if (found.isPresent()) {
-        return found.get();
+        return found;
       }
     }
-    throw new UnsatisfiedLinkError(
-        "neither %s nor %s has the function %s: install a newer version of rdma-core"
-            .formatted(LIBIBVERBS.soname, LIBRDMACM.soname, function));
+    return Optional.empty();
   }
 
   @Override

@@ -30,6 +30,7 @@ final class CFunctions {
   private static SymbolLookup load() {
     Gcc.NATIVE.compile(
         "-shared",
+        "-DRDMA_CORE=" + Headers.VERSION,
         "-fPIC",
         "-o",
         LIBRARY.toString(),

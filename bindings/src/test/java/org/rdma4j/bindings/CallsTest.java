@@ -42,6 +42,26 @@ final class CallsTest {
   }
 
   @Test
+  void shapeOfWriteCmEvent() {
+    assertThat(Calls.integer(function("write_event"), segment(A), -2, -3, C)).isEqualTo(-7);
+    assertThat(CFunctions.recorded(4)).containsExactly(A, -2L, -3L, C);
+    assertThat(Errno.errno()).isEqualTo(1101);
+  }
+
+  @Test
+  void shapesOfDevX() {
+    int result = Calls.integer(function("command"), segment(A), segment(B), LENGTH, segment(C), 16);
+    assertThat(CFunctions.recorded(5)).containsExactly(A, B, LENGTH, C, 16L);
+    assertThat(result).isEqualTo(-8);
+    assertThat(Errno.errno()).isEqualTo(1102);
+    MemorySegment created =
+        Calls.pointer(function("creation"), segment(C), segment(B), 17, segment(A), LENGTH);
+    assertThat(CFunctions.recorded(5)).containsExactly(C, B, 17L, A, LENGTH);
+    assertThat(created.address()).isEqualTo(A);
+    assertThat(Errno.errno()).isEqualTo(1103);
+  }
+
+  @Test
   void shapeOfRegMr() {
     MemorySegment result = Calls.pointer(function("reg_mr"), segment(A), segment(B), LENGTH, -4);
     assertThat(CFunctions.recorded(4)).containsExactly(A, B, LENGTH, -4L);

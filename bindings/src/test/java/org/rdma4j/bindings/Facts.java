@@ -10,42 +10,79 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.rdma4j.bindings.Generated.Member;
+import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.generated.verbs_context;
 
 /** Everything that the generated bindings claim about C. */
 final class Facts {
+  /** What the C library keeps to itself, and changes: the structs in its locks. */
+  private static final String PRIVATE = "__";
+
+  /** Only the size and the alignment of locks matter. */
+  private static final String LOCKS = "pthread_";
+
+  /** The last member of the struct that grows at its front. */
+  private static final String LAST = "context";
+
   /** The generated classes, by the C names of their types. */
   private final Map<String, Class<?>> types = new LinkedHashMap<>();
 
   private final List<Fact> facts = new ArrayList<>();
 
-  private Facts() {
+  private final Class<?> header;
+
+  private Facts(Class<?> header, List<Filter.Symbol> symbols) {
+    this.header = header;
     Map<String, String> spellings =
-        Filter.symbols().stream()
+        symbols.stream()
             .filter(Filter.Symbol::isType)
             .collect(Collectors.toMap(Filter.Symbol::name, Filter.Symbol::spelling));
-    Generated.types().forEach(type -> types.put(spellings.get(type.getSimpleName()), type));
+    Generated.types(header).stream()
+        .filter(type -> !type.getSimpleName().startsWith(PRIVATE))
+        .forEach(type -> types.put(spellings.get(type.getSimpleName()), type));
   }
 
   /**
    * Returns the size and alignment of all structs, unions and members, and the offsets of members.
+   * A struct that may grow has no fact about its size, and the one that grows at its front has the
+   * distances of its members to its last one.
    */
   static List<Fact> ofTypes() {
-    Facts facts = new Facts();
+    return ofTypes(rdma_h.class, Filter.symbols());
+  }
+
+  /** Returns the same of another header. */
+  static List<Fact> ofTypes(Class<?> header, List<Filter.Symbol> symbols) {
+    Facts facts = new Facts(header, symbols);
     facts.types.forEach(
         (spelling, type) -> {
           GroupLayout layout = Generated.layout(type);
-          facts.add("size of " + spelling, "sizeof(" + spelling + ")", layout.byteSize());
+          boolean hasMask = layout.memberLayouts().stream().anyMatch(Facts::isMask);
+          if (!spelling.equals(Growth.AT_THE_FRONT) && !Growth.mayGrow(spelling, hasMask)) {
+            facts.add(
+                spelling, "size of " + spelling, "sizeof(" + spelling + ")", layout.byteSize());
+          }
           facts.add(
-              "alignment of " + spelling, "_Alignof(" + spelling + ")", layout.byteAlignment());
-          facts.addMembers(spelling, type, "", 0);
+              spelling,
+              "alignment of " + spelling,
+              "_Alignof(" + spelling + ")",
+              layout.byteAlignment());
+          if (!spelling.startsWith(LOCKS)) {
+            facts.addMembers(spelling, type, "", 0);
+          }
         });
     return facts.facts;
   }
 
   /** Returns the size and value of every constant. */
   static List<Fact> ofConstants() {
-    Facts facts = new Facts();
-    Generated.constants().stream().sorted().forEach(facts::addConstant);
+    return ofConstants(rdma_h.class, Filter.symbols());
+  }
+
+  /** Returns the same of another header. */
+  static List<Fact> ofConstants(Class<?> header, List<Filter.Symbol> symbols) {
+    Facts facts = new Facts(header, symbols);
+    Generated.constants(header).stream().sorted().forEach(facts::addConstant);
     return facts.facts;
   }
 
@@ -61,12 +98,26 @@ final class Facts {
     }
   }
 
+  private static boolean isMask(MemoryLayout member) {
+    return member.name().filter(name -> name.equals("comp_mask")).isPresent();
+  }
+
   private void addMember(String spelling, String path, long offset, MemoryLayout layout) {
     String name = spelling + "." + path;
+    String symbol = name.replace("[0]", "");
     String member = member(spelling, path);
-    add("offset of " + name, "offsetof(" + spelling + ", " + path + ")", offset);
-    add("size of " + name, "sizeof(" + member + ")", layout.byteSize());
-    add("alignment of " + name, "__alignof__(" + member + ")", layout.byteAlignment());
+    String offsetInC = "offsetof(" + spelling + ", " + path + ")";
+    if (spelling.equals(Growth.AT_THE_FRONT)) {
+      add(
+          symbol,
+          "distance of " + name,
+          "offsetof(" + spelling + ", " + LAST + ") - " + offsetInC,
+          verbs_context.context$offset() - offset);
+    } else {
+      add(symbol, "offset of " + name, offsetInC, offset);
+    }
+    add(symbol, "size of " + name, "sizeof(" + member + ")", layout.byteSize());
+    add(symbol, "alignment of " + name, "__alignof__(" + member + ")", layout.byteAlignment());
     if (layout instanceof SequenceLayout array) {
       addMember(spelling, path + "[0]", offset, array.elementLayout());
     }
@@ -85,7 +136,11 @@ final class Facts {
             .filter(type -> sameLayout(Generated.layout(type.getValue()), layout))
             .map(type -> sameType(member(spelling, path), type.getKey()))
             .collect(Collectors.joining(" || "));
-    add("type of " + spelling + "." + path, anyOfThatLayout.isEmpty() ? "0" : anyOfThatLayout, 1);
+    add(
+        spelling + "." + path.replace("[0]", ""),
+        "type of " + spelling + "." + path,
+        anyOfThatLayout.isEmpty() ? "0" : anyOfThatLayout,
+        1);
   }
 
   static boolean sameLayout(MemoryLayout one, MemoryLayout other) {
@@ -101,20 +156,20 @@ final class Facts {
   }
 
   private void addConstant(String name) {
-    Object value = Generated.constant(name);
+    Object value = Generated.constant(header, name);
     // Java has no unsigned types, so it compares the bits and the size.
     if (value instanceof Integer bits) {
-      add("size of " + name, "sizeof(" + name + ")", Integer.BYTES);
-      add("value of " + name, "(int32_t) (" + name + ")", bits);
+      add(name, "size of " + name, "sizeof(" + name + ")", Integer.BYTES);
+      add(name, "value of " + name, "(int32_t) (" + name + ")", bits);
     } else if (value instanceof Long bits) {
-      add("size of " + name, "sizeof(" + name + ")", Long.BYTES);
-      add("value of " + name, "(int64_t) (" + name + ")", bits);
+      add(name, "size of " + name, "sizeof(" + name + ")", Long.BYTES);
+      add(name, "value of " + name, "(int64_t) (" + name + ")", bits);
     } else {
-      add("value of " + name, "(intptr_t) (" + name + ")", ((MemorySegment) value).address());
+      add(name, "value of " + name, "(intptr_t) (" + name + ")", ((MemorySegment) value).address());
     }
   }
 
-  private void add(String name, String expression, long value) {
-    facts.add(new Fact(name, expression, value));
+  private void add(String symbol, String name, String expression, long value) {
+    facts.add(new Fact(symbol, name, expression, value));
   }
 }

@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 
 /** The filter of what jextract generates: lines such as {@code --include-struct ibv_qp}. */
 final class Filter {
-  private static final Path FILE = Path.of("jextract", "includes.txt");
+  private static final Path DIRECTORY = Path.of("jextract");
   private static final String INCLUDE = "--include-";
 
   private Filter() {}
@@ -31,14 +31,18 @@ final class Filter {
   }
 
   static List<Symbol> symbols() {
-    try (Stream<String> lines = Files.lines(FILE)) {
+    return symbols("includes.txt");
+  }
+
+  static List<Symbol> symbols(String file) {
+    try (Stream<String> lines = Files.lines(DIRECTORY.resolve(file))) {
       return lines.map(Filter::symbol).toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  private static Symbol symbol(String line) {
+  static Symbol symbol(String line) {
     int space = line.indexOf(' ');
     return new Symbol(line.substring(INCLUDE.length(), space), line.substring(space + 1));
   }

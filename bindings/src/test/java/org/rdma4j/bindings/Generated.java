@@ -31,13 +31,19 @@ final class Generated {
 
   /** Returns the classes of structs and unions, except those nested in others. */
   static List<Class<?>> types() {
+    return types(HEADER);
+  }
+
+  /** Returns the same of the package of another header's class. */
+  static List<Class<?>> types(Class<?> header) {
     try (Stream<Path> files =
-        Files.list(Path.of(HEADER.getResource("rdma_h.class").toURI()).getParent())) {
+        Files.list(
+            Path.of(header.getResource(header.getSimpleName() + ".class").toURI()).getParent())) {
       return files
           .map(file -> file.getFileName().toString().replaceFirst("\\.class$", ""))
           .filter(name -> !name.contains("$"))
           .sorted()
-          .<Class<?>>map(Generated::load)
+          .<Class<?>>map(name -> load(header, name))
           .filter(Generated::isType)
           .toList();
     } catch (IOException | URISyntaxException e) {
@@ -53,9 +59,9 @@ final class Generated {
         .findAny();
   }
 
-  private static Class<?> load(String name) {
+  private static Class<?> load(Class<?> header, String name) {
     try {
-      return Class.forName(HEADER.getPackageName() + "." + name);
+      return Class.forName(header.getPackageName() + "." + name);
     } catch (ClassNotFoundException e) {
       throw new IllegalStateException(e);
     }
@@ -96,7 +102,11 @@ final class Generated {
 
   /** Returns the names of the constants. Functions without arguments are not among them. */
   static Set<String> constants() {
-    Set<String> accessors = accessors(HEADER);
+    return constants(HEADER);
+  }
+
+  static Set<String> constants(Class<?> header) {
+    Set<String> accessors = accessors(header);
     return accessors.stream()
         .filter(name -> !name.contains("$") && !accessors.contains(name + "$address"))
         .collect(Collectors.toUnmodifiableSet());
@@ -104,7 +114,11 @@ final class Generated {
 
   /** Returns the value of a constant: an int, a long, or a pointer. */
   static Object constant(String name) {
-    return get(HEADER, name);
+    return constant(HEADER, name);
+  }
+
+  static Object constant(Class<?> header, String name) {
+    return get(header, name);
   }
 
   /** Returns the names of the static methods without parameters. */

@@ -56,6 +56,24 @@ final class LibraryTest {
   }
 
   @Test
+  void theLibrariesHaveTheirFunctionsAndNoOther() {
+    assertThat(Library.contains("ibv_open_device")).isTrue();
+    assertThat(Library.contains("rdma_create_id")).isTrue();
+    assertThat(Library.contains("rsocket")).isTrue();
+    assertThat(Library.contains("ibv_no_such_function")).isFalse();
+  }
+
+  /** Tells what a library lacks that is as old as the bindings claim to support. */
+  @Test
+  void onlyFunctionsThatAreNewerThanRdmaCore44AreMissing() {
+    assertThat(Filter.symbols())
+        .filteredOn(symbol -> symbol.kind().equals("function"))
+        .extracting(Filter.Symbol::name)
+        .filteredOn(function -> !Library.contains(function))
+        .allMatch(Growth::isNewer);
+  }
+
+  @Test
   void nativeAccessIsThere() {
     NativeAccess.check();
     assertThat(rdma_h.C_POINTER.targetLayout()).isPresent();

@@ -18,7 +18,6 @@ import org.rdma4j.bindings.generated.ibv_mw;
 import org.rdma4j.bindings.generated.ibv_mw_bind;
 import org.rdma4j.bindings.generated.ibv_pd;
 import org.rdma4j.bindings.generated.rdma_h;
-import org.rdma4j.bindings.generated.verbs_context;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.MemoryVerbs;
 
@@ -37,8 +36,7 @@ final class MemoryVerbsTest {
   private static final MemorySegment SOME = MemorySegment.ofAddress(0x7000);
 
   private final Arena arena = Arena.ofConfined();
-  private final MemorySegment extended = arena.allocate(2 * verbs_context.layout().byteSize(), 16);
-  private final MemorySegment context = extended.asSlice(verbs_context.context$offset());
+  private final MemorySegment context = StandIn.in(arena).context();
   private final MemorySegment pd = arena.allocate(ibv_pd.layout());
   private final MemorySegment dm = arena.allocate(ibv_dm.layout());
   private final MemorySegment mr = arena.allocate(ibv_mr.layout());
@@ -46,7 +44,7 @@ final class MemoryVerbsTest {
   private final MemorySegment bind = arena.allocate(ibv_mw_bind.layout());
 
   MemoryVerbsTest() {
-    CFunctions.call("set_memory_ops", extended.address());
+    CFunctions.call("set_memory_ops", context.address());
     CFunctions.call("set_pd", pd.address(), context.address());
     CFunctions.call("set_dm", dm.address(), context.address());
     CFunctions.call("set_mr", mr.address(), pd.address());
@@ -186,7 +184,7 @@ final class MemoryVerbsTest {
 
   @Test
   void whatTheProviderLacksIsNotSupported() {
-    CFunctions.call("set_no_memory_ops", extended.address());
+    CFunctions.call("set_no_memory_ops", context.address());
     notSupported(() -> MemoryVerbs.ibv_alloc_mw(pd, 1));
     notSupported(() -> MemoryVerbs.ibv_alloc_null_mr(pd));
     notSupported(() -> MemoryVerbs.ibv_alloc_dm(context, SOME));
@@ -210,6 +208,25 @@ final class MemoryVerbsTest {
         .containsExactly(SOME.address(), BIG, BIG + 1, BIG + 2, -5L, 0x1fL);
     assertThat(result.address()).isEqualTo(SOME.address());
     assertThat(Errno.errno()).isEqualTo(1011);
+  }
+
+  @Test
+  void shapeOfAllocBuf() {
+    MemorySegment result =
+        MemoryVerbs.buffer(CFunctions.address("alloc_buf"), pd, BIG, MemorySegment.ofAddress(BIG));
+    assertThat(CFunctions.recorded(3)).containsExactly(pd.address(), BIG, BIG);
+    assertThat(result.address()).isEqualTo(pd.address());
+    assertThat(Errno.errno()).isEqualTo(1017);
+  }
+
+  @Test
+  void shapeOfRegBufMr() {
+    MemorySegment result =
+        MemoryVerbs.registration(CFunctions.address("reg_buf_mr"), pd, mr, SOME, BIG, -2);
+    assertThat(CFunctions.recorded(5))
+        .containsExactly(pd.address(), mr.address(), SOME.address(), BIG, -2L);
+    assertThat(result.address()).isEqualTo(SOME.address());
+    assertThat(Errno.errno()).isEqualTo(1018);
   }
 
   @Test

@@ -38,7 +38,6 @@ import org.rdma4j.bindings.inlines.WorkQueues;
 
 /** Each inline that calls an operation of verbs_context does what C does, also if it is NULL. */
 final class OperationsTest {
-  private static final long LARGER_THAN_ANY_VERBS_CONTEXT = 2 * verbs_context.layout().byteSize();
   private static final MemorySegment SECOND = MemorySegment.ofAddress(0x1122334455667788L);
   private static final MemorySegment THIRD = MemorySegment.ofAddress(0x0F1E2D3C4B5A6978L);
   private static final long CREATED = 0x5150;
@@ -49,8 +48,9 @@ final class OperationsTest {
   private static final int LARGER_THAN_ANY_OBJECT = 4096;
 
   private final Arena arena = Arena.ofConfined();
-  private final MemorySegment extended = arena.allocate(LARGER_THAN_ANY_VERBS_CONTEXT, 8);
-  private final MemorySegment context = extended.asSlice(verbs_context.context$offset());
+  private final StandIn standIn = StandIn.in(arena);
+  private final MemorySegment extended = standIn.extended();
+  private final MemorySegment context = standIn.context();
   private final MemorySegment object = arena.allocate(LARGER_THAN_ANY_OBJECT, 8);
 
   private interface OfOne {
@@ -202,7 +202,7 @@ final class OperationsTest {
 
   @BeforeEach
   void setOperations() {
-    CFunctions.call("set_operations", extended.address());
+    CFunctions.call("set_operations", context.address());
     CFunctions.forget();
   }
 

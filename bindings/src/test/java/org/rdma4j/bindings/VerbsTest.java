@@ -28,9 +28,9 @@ final class VerbsTest {
   private static final int EINVAL = 22;
 
   private final Arena arena = Arena.ofConfined();
-  private final MemorySegment extended =
-      arena.allocate(LARGER_THAN_ANY_VERBS_CONTEXT, verbs_context.layout().byteAlignment());
-  private final MemorySegment context = extended.asSlice(verbs_context.context$offset());
+  private final StandIn standIn = StandIn.in(arena);
+  private final MemorySegment extended = standIn.extended();
+  private final MemorySegment context = standIn.context();
 
   @AfterEach
   void free() {
@@ -49,9 +49,8 @@ final class VerbsTest {
   @Test
   void contextOfTheExtendedAbiIsInAVerbsContext() {
     setAbi(EXTENDED_ABI);
-    assertThat(Verbs.verbs_get_ctx(context).address())
-        .isEqualTo(extended.address())
-        .isEqualTo(CFunctions.call("get_ctx", context.address()));
+    assertThat(Verbs.verbs_get_ctx(context).address()).isEqualTo(extended.address());
+    assertThat(CFunctions.call("get_ctx", context.address())).isEqualTo(context.address());
   }
 
   @ParameterizedTest
@@ -96,7 +95,7 @@ final class VerbsTest {
 
   @Test
   void queryPortCallsTheOperationAsCDoes() {
-    CFunctions.call("set_query_port", extended.address());
+    CFunctions.call("set_query_port", context.address());
     MemorySegment attr = arena.allocate(ibv_port_attr.layout());
     // Without the operation, both would call the library, which crashes on such a context.
     long found = Verbs.verbs_get_ctx_op(context, verbs_context.query_port$offset()).address();
@@ -104,12 +103,13 @@ final class VerbsTest {
 
     assertThat((int) CFunctions.call("call_query_port", context.address(), 200, attr.address()))
         .isEqualTo(EINVAL);
-    List<Long> argumentsOfC = CFunctions.recorded(4);
+    assertThat(CFunctions.recorded(3)).containsExactly(context.address(), 200L, attr.address());
     CFunctions.forget();
     assertThat(Verbs.ibv_query_port(context, (byte) 200, attr)).isEqualTo(EINVAL);
+    // The length is that of the struct that the caller knows, which newer headers may have
+    // extended.
     assertThat(CFunctions.recorded(4))
-        .isEqualTo(argumentsOfC)
-        .startsWith(context.address(), 200L, attr.address());
+        .containsExactly(context.address(), 200L, attr.address(), attr.byteSize());
   }
 
   private void setAbi(long abi) {
@@ -120,10 +120,11 @@ final class VerbsTest {
   private boolean isPresent(long op, long size) {
     verbs_context.sz(extended, size);
     long found = Verbs.verbs_get_ctx_op(context, op).address();
+    long distance = verbs_context.context$offset() - op;
+    boolean foundByC = CFunctions.call("get_ctx_op", context.address(), distance) != 0;
     assertThat(found)
         .as("operation at %d of a verbs_context of %d bytes", op, size)
-        .isIn(0L, extended.address())
-        .isEqualTo(CFunctions.call("get_ctx_op", context.address(), op));
-    return found != 0;
+        .isEqualTo(foundByC ? extended.address() : 0);
+    return foundByC;
   }
 }

@@ -22,6 +22,8 @@ final class WorkRequestsTest {
   private static final long L1 = 0x8877665544332211L;
   private static final long L2 = 0x99AABBCCDDEEFF00L;
   private static final long L3 = 0x0F1E2D3C4B5A6978L;
+  private static final byte B1 = (byte) 0x81;
+  private static final byte B2 = (byte) 0xF2;
   private static final short S1 = (short) 0xFEDC;
   private static final short S2 = (short) 0x8765;
 
@@ -65,6 +67,12 @@ final class WorkRequestsTest {
               (op, qp) -> WorkRequests.ibv_wr_atomic_write(op, qp, I1, L1, L2),
               (op, qp) -> WorkRequests.ibv_wr_atomic_write$critical(op, qp, I1, L1, L2),
               longs(I1, L1, L2)),
+          new Builder(
+              "wr_flush",
+              WorkRequests::ibv_wr_flush$op,
+              (op, qp) -> WorkRequests.ibv_wr_flush(op, qp, I1, L1, L2, B1, B2),
+              (op, qp) -> WorkRequests.ibv_wr_flush$critical(op, qp, I1, L1, L2, B1, B2),
+              longs(I1, L1, L2, B1, B2)),
           new Builder(
               "wr_bind_mw",
               WorkRequests::ibv_wr_bind_mw$op,

@@ -38,11 +38,11 @@ public class ib_uverbs_flow_action_esp_encap {
         MemoryLayout.unionLayout(
             rdma_h.C_POINTER.withName("val_ptr"),
             rdma_h.C_LONG_LONG.withName("val_ptr_data_u64")
-        ).withName("$anon$189:2"),
+        ).withName("$anon$192:2"),
         MemoryLayout.unionLayout(
             rdma_h.C_POINTER.withName("next_ptr"),
             rdma_h.C_LONG_LONG.withName("next_ptr_data_u64")
-        ).withName("$anon$190:2"),
+        ).withName("$anon$193:2"),
         rdma_h.C_SHORT.withName("len"),
         rdma_h.C_SHORT.withName("type"),
         MemoryLayout.paddingLayout(4)
@@ -55,7 +55,7 @@ public class ib_uverbs_flow_action_esp_encap {
         return $LAYOUT;
     }
 
-    private static final AddressLayout val_ptr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("$anon$189:2"), groupElement("val_ptr"));
+    private static final AddressLayout val_ptr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("$anon$192:2"), groupElement("val_ptr"));
 
     /**
      * Layout for field:
@@ -67,7 +67,7 @@ public class ib_uverbs_flow_action_esp_encap {
         return val_ptr$LAYOUT;
     }
 
-    private static final long val_ptr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$189:2"), groupElement("val_ptr"));
+    private static final long val_ptr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$192:2"), groupElement("val_ptr"));
 
     /**
      * Offset for field:
@@ -99,7 +99,7 @@ public class ib_uverbs_flow_action_esp_encap {
         struct.set(val_ptr$LAYOUT, val_ptr$OFFSET, fieldValue);
     }
 
-    private static final OfLong val_ptr_data_u64$LAYOUT = (OfLong)$LAYOUT.select(groupElement("$anon$189:2"), groupElement("val_ptr_data_u64"));
+    private static final OfLong val_ptr_data_u64$LAYOUT = (OfLong)$LAYOUT.select(groupElement("$anon$192:2"), groupElement("val_ptr_data_u64"));
 
     /**
      * Layout for field:
@@ -111,7 +111,7 @@ public class ib_uverbs_flow_action_esp_encap {
         return val_ptr_data_u64$LAYOUT;
     }
 
-    private static final long val_ptr_data_u64$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$189:2"), groupElement("val_ptr_data_u64"));
+    private static final long val_ptr_data_u64$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$192:2"), groupElement("val_ptr_data_u64"));
 
     /**
      * Offset for field:
@@ -143,7 +143,7 @@ public class ib_uverbs_flow_action_esp_encap {
         struct.set(val_ptr_data_u64$LAYOUT, val_ptr_data_u64$OFFSET, fieldValue);
     }
 
-    private static final AddressLayout next_ptr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("$anon$190:2"), groupElement("next_ptr"));
+    private static final AddressLayout next_ptr$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("$anon$193:2"), groupElement("next_ptr"));
 
     /**
      * Layout for field:
@@ -155,7 +155,7 @@ public class ib_uverbs_flow_action_esp_encap {
         return next_ptr$LAYOUT;
     }
 
-    private static final long next_ptr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$190:2"), groupElement("next_ptr"));
+    private static final long next_ptr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$193:2"), groupElement("next_ptr"));
 
     /**
      * Offset for field:
@@ -187,7 +187,7 @@ public class ib_uverbs_flow_action_esp_encap {
         struct.set(next_ptr$LAYOUT, next_ptr$OFFSET, fieldValue);
     }
 
-    private static final OfLong next_ptr_data_u64$LAYOUT = (OfLong)$LAYOUT.select(groupElement("$anon$190:2"), groupElement("next_ptr_data_u64"));
+    private static final OfLong next_ptr_data_u64$LAYOUT = (OfLong)$LAYOUT.select(groupElement("$anon$193:2"), groupElement("next_ptr_data_u64"));
 
     /**
      * Layout for field:
@@ -199,7 +199,7 @@ public class ib_uverbs_flow_action_esp_encap {
         return next_ptr_data_u64$LAYOUT;
     }
 
-    private static final long next_ptr_data_u64$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$190:2"), groupElement("next_ptr_data_u64"));
+    private static final long next_ptr_data_u64$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$193:2"), groupElement("next_ptr_data_u64"));
 
     /**
      * Offset for field:

@@ -68,7 +68,7 @@ public class ibv_async_event {
             rdma_h.C_POINTER.withName("srq"),
             rdma_h.C_POINTER.withName("wq"),
             rdma_h.C_INT.withName("port_num")
-        ).withName("$anon$473:2");
+        ).withName("$anon$479:2");
 
         /**
          * The layout of this union

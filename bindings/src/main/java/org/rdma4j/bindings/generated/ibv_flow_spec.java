@@ -59,7 +59,7 @@ public class ibv_flow_spec {
             ibv_flow_spec_action_drop.layout().withName("drop"),
             ibv_flow_spec_action_handle.layout().withName("handle"),
             ibv_flow_spec_counter_action.layout().withName("flow_count")
-        ).withName("$anon$1860:2")
+        ).withName("$anon$1936:2")
     ).withName("ibv_flow_spec");
 
     /**
@@ -87,7 +87,7 @@ public class ibv_flow_spec {
             rdma_h.C_INT.withName("type"),
             rdma_h.C_SHORT.withName("size"),
             MemoryLayout.paddingLayout(2)
-        ).withName("$anon$1861:3");
+        ).withName("$anon$1937:3");
 
         /**
          * The layout of this struct
@@ -229,7 +229,7 @@ public class ibv_flow_spec {
         }
     }
 
-    private static final GroupLayout hdr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("hdr"));
+    private static final GroupLayout hdr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("hdr"));
 
     /**
      * Layout for field:
@@ -244,7 +244,7 @@ public class ibv_flow_spec {
         return hdr$LAYOUT;
     }
 
-    private static final long hdr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("hdr"));
+    private static final long hdr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("hdr"));
 
     /**
      * Offset for field:
@@ -285,7 +285,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, hdr$OFFSET, hdr$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout eth$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("eth"));
+    private static final GroupLayout eth$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("eth"));
 
     /**
      * Layout for field:
@@ -297,7 +297,7 @@ public class ibv_flow_spec {
         return eth$LAYOUT;
     }
 
-    private static final long eth$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("eth"));
+    private static final long eth$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("eth"));
 
     /**
      * Offset for field:
@@ -329,7 +329,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, eth$OFFSET, eth$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout ipv4$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("ipv4"));
+    private static final GroupLayout ipv4$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("ipv4"));
 
     /**
      * Layout for field:
@@ -341,7 +341,7 @@ public class ibv_flow_spec {
         return ipv4$LAYOUT;
     }
 
-    private static final long ipv4$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("ipv4"));
+    private static final long ipv4$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("ipv4"));
 
     /**
      * Offset for field:
@@ -373,7 +373,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, ipv4$OFFSET, ipv4$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout tcp_udp$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("tcp_udp"));
+    private static final GroupLayout tcp_udp$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("tcp_udp"));
 
     /**
      * Layout for field:
@@ -385,7 +385,7 @@ public class ibv_flow_spec {
         return tcp_udp$LAYOUT;
     }
 
-    private static final long tcp_udp$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("tcp_udp"));
+    private static final long tcp_udp$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("tcp_udp"));
 
     /**
      * Offset for field:
@@ -417,7 +417,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, tcp_udp$OFFSET, tcp_udp$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout ipv4_ext$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("ipv4_ext"));
+    private static final GroupLayout ipv4_ext$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("ipv4_ext"));
 
     /**
      * Layout for field:
@@ -429,7 +429,7 @@ public class ibv_flow_spec {
         return ipv4_ext$LAYOUT;
     }
 
-    private static final long ipv4_ext$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("ipv4_ext"));
+    private static final long ipv4_ext$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("ipv4_ext"));
 
     /**
      * Offset for field:
@@ -461,7 +461,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, ipv4_ext$OFFSET, ipv4_ext$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout ipv6$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("ipv6"));
+    private static final GroupLayout ipv6$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("ipv6"));
 
     /**
      * Layout for field:
@@ -473,7 +473,7 @@ public class ibv_flow_spec {
         return ipv6$LAYOUT;
     }
 
-    private static final long ipv6$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("ipv6"));
+    private static final long ipv6$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("ipv6"));
 
     /**
      * Offset for field:
@@ -505,7 +505,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, ipv6$OFFSET, ipv6$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout esp$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("esp"));
+    private static final GroupLayout esp$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("esp"));
 
     /**
      * Layout for field:
@@ -517,7 +517,7 @@ public class ibv_flow_spec {
         return esp$LAYOUT;
     }
 
-    private static final long esp$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("esp"));
+    private static final long esp$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("esp"));
 
     /**
      * Offset for field:
@@ -549,7 +549,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, esp$OFFSET, esp$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout tunnel$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("tunnel"));
+    private static final GroupLayout tunnel$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("tunnel"));
 
     /**
      * Layout for field:
@@ -561,7 +561,7 @@ public class ibv_flow_spec {
         return tunnel$LAYOUT;
     }
 
-    private static final long tunnel$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("tunnel"));
+    private static final long tunnel$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("tunnel"));
 
     /**
      * Offset for field:
@@ -593,7 +593,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, tunnel$OFFSET, tunnel$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout gre$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("gre"));
+    private static final GroupLayout gre$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("gre"));
 
     /**
      * Layout for field:
@@ -605,7 +605,7 @@ public class ibv_flow_spec {
         return gre$LAYOUT;
     }
 
-    private static final long gre$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("gre"));
+    private static final long gre$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("gre"));
 
     /**
      * Offset for field:
@@ -637,7 +637,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, gre$OFFSET, gre$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout mpls$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("mpls"));
+    private static final GroupLayout mpls$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("mpls"));
 
     /**
      * Layout for field:
@@ -649,7 +649,7 @@ public class ibv_flow_spec {
         return mpls$LAYOUT;
     }
 
-    private static final long mpls$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("mpls"));
+    private static final long mpls$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("mpls"));
 
     /**
      * Offset for field:
@@ -681,7 +681,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, mpls$OFFSET, mpls$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout flow_tag$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("flow_tag"));
+    private static final GroupLayout flow_tag$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("flow_tag"));
 
     /**
      * Layout for field:
@@ -693,7 +693,7 @@ public class ibv_flow_spec {
         return flow_tag$LAYOUT;
     }
 
-    private static final long flow_tag$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("flow_tag"));
+    private static final long flow_tag$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("flow_tag"));
 
     /**
      * Offset for field:
@@ -725,7 +725,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, flow_tag$OFFSET, flow_tag$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout drop$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("drop"));
+    private static final GroupLayout drop$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("drop"));
 
     /**
      * Layout for field:
@@ -737,7 +737,7 @@ public class ibv_flow_spec {
         return drop$LAYOUT;
     }
 
-    private static final long drop$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("drop"));
+    private static final long drop$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("drop"));
 
     /**
      * Offset for field:
@@ -769,7 +769,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, drop$OFFSET, drop$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout handle$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("handle"));
+    private static final GroupLayout handle$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("handle"));
 
     /**
      * Layout for field:
@@ -781,7 +781,7 @@ public class ibv_flow_spec {
         return handle$LAYOUT;
     }
 
-    private static final long handle$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("handle"));
+    private static final long handle$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("handle"));
 
     /**
      * Offset for field:
@@ -813,7 +813,7 @@ public class ibv_flow_spec {
         MemorySegment.copy(fieldValue, 0L, struct, handle$OFFSET, handle$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout flow_count$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1860:2"), groupElement("flow_count"));
+    private static final GroupLayout flow_count$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1936:2"), groupElement("flow_count"));
 
     /**
      * Layout for field:
@@ -825,7 +825,7 @@ public class ibv_flow_spec {
         return flow_count$LAYOUT;
     }
 
-    private static final long flow_count$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1860:2"), groupElement("flow_count"));
+    private static final long flow_count$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1936:2"), groupElement("flow_count"));
 
     /**
      * Offset for field:

@@ -106,7 +106,7 @@ public class ibv_odp_caps {
             rdma_h.C_INT.withName("rc_odp_caps"),
             rdma_h.C_INT.withName("uc_odp_caps"),
             rdma_h.C_INT.withName("ud_odp_caps")
-        ).withName("$anon$242:2");
+        ).withName("$anon$250:2");
 
         /**
          * The layout of this struct

@@ -37,6 +37,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     uint8_t link_layer;
  *     uint8_t flags;
  *     uint16_t port_cap_flags2;
+ *     uint32_t active_speed_ex;
  * }
  * }
  */
@@ -69,7 +70,8 @@ public class ibv_port_attr {
         rdma_h.C_CHAR.withName("link_layer"),
         rdma_h.C_CHAR.withName("flags"),
         rdma_h.C_SHORT.withName("port_cap_flags2"),
-        MemoryLayout.paddingLayout(2)
+        MemoryLayout.paddingLayout(2),
+        rdma_h.C_INT.withName("active_speed_ex")
     ).withName("ibv_port_attr");
 
     /**
@@ -1045,6 +1047,50 @@ public class ibv_port_attr {
      */
     public static void port_cap_flags2(MemorySegment struct, short fieldValue) {
         struct.set(port_cap_flags2$LAYOUT, port_cap_flags2$OFFSET, fieldValue);
+    }
+
+    private static final OfInt active_speed_ex$LAYOUT = (OfInt)$LAYOUT.select(groupElement("active_speed_ex"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * uint32_t active_speed_ex
+     * }
+     */
+    public static final OfInt active_speed_ex$layout() {
+        return active_speed_ex$LAYOUT;
+    }
+
+    private static final long active_speed_ex$OFFSET = $LAYOUT.byteOffset(groupElement("active_speed_ex"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * uint32_t active_speed_ex
+     * }
+     */
+    public static final long active_speed_ex$offset() {
+        return active_speed_ex$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * uint32_t active_speed_ex
+     * }
+     */
+    public static int active_speed_ex(MemorySegment struct) {
+        return struct.get(active_speed_ex$LAYOUT, active_speed_ex$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * uint32_t active_speed_ex
+     * }
+     */
+    public static void active_speed_ex(MemorySegment struct, int fieldValue) {
+        struct.set(active_speed_ex$LAYOUT, active_speed_ex$OFFSET, fieldValue);
     }
 
     /**

@@ -40,6 +40,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
  *     int (*wr_complete)(struct ibv_qp_ex *);
  *     void (*wr_abort)(struct ibv_qp_ex *);
  *     void (*wr_atomic_write)(struct ibv_qp_ex *, uint32_t, uint64_t, const void *);
+ *     void (*wr_flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t);
  * }
  * }
  */
@@ -75,7 +76,8 @@ public class ibv_qp_ex {
         rdma_h.C_POINTER.withName("wr_start"),
         rdma_h.C_POINTER.withName("wr_complete"),
         rdma_h.C_POINTER.withName("wr_abort"),
-        rdma_h.C_POINTER.withName("wr_atomic_write")
+        rdma_h.C_POINTER.withName("wr_atomic_write"),
+        rdma_h.C_POINTER.withName("wr_flush")
     ).withName("ibv_qp_ex");
 
     /**
@@ -2336,6 +2338,108 @@ public class ibv_qp_ex {
      */
     public static void wr_atomic_write(MemorySegment struct, MemorySegment fieldValue) {
         struct.set(wr_atomic_write$LAYOUT, wr_atomic_write$OFFSET, fieldValue);
+    }
+
+    /**
+     * {@snippet lang=c :
+     * void (*wr_flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t)
+     * }
+     */
+    public static class wr_flush {
+
+        wr_flush() {
+            // Should not be called directly
+        }
+
+        /**
+         * The function pointer signature, expressed as a functional interface
+         */
+        public interface Function {
+            void apply(MemorySegment _x0, int _x1, long _x2, long _x3, byte _x4, byte _x5);
+        }
+
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(
+            rdma_h.C_POINTER,
+            rdma_h.C_INT,
+            rdma_h.C_LONG,
+            rdma_h.C_LONG,
+            rdma_h.C_CHAR,
+            rdma_h.C_CHAR
+        );
+
+        /**
+         * The descriptor of this function pointer
+         */
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
+
+        private static final MethodHandle UP$MH = rdma_h.upcallHandle(wr_flush.Function.class, "apply", $DESC);
+
+        /**
+         * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
+         * The lifetime of the returned segment is managed by {@code arena}
+         */
+        public static MemorySegment allocate(wr_flush.Function fi, Arena arena) {
+            return Linker.nativeLinker().upcallStub(UP$MH.bindTo(fi), $DESC, arena);
+        }
+
+        private static final MethodHandle DOWN$MH = Linker.nativeLinker().downcallHandle($DESC);
+
+        /**
+         * Invoke the upcall stub {@code funcPtr}, with given parameters
+         */
+        public static void invoke(MemorySegment funcPtr,MemorySegment _x0, int _x1, long _x2, long _x3, byte _x4, byte _x5) {
+            try {
+                 DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2, _x3, _x4, _x5);
+            } catch (Throwable ex$) {
+                throw new AssertionError("should not reach here", ex$);
+            }
+        }
+    }
+
+    private static final AddressLayout wr_flush$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("wr_flush"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * void (*wr_flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t)
+     * }
+     */
+    public static final AddressLayout wr_flush$layout() {
+        return wr_flush$LAYOUT;
+    }
+
+    private static final long wr_flush$OFFSET = $LAYOUT.byteOffset(groupElement("wr_flush"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * void (*wr_flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t)
+     * }
+     */
+    public static final long wr_flush$offset() {
+        return wr_flush$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * void (*wr_flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t)
+     * }
+     */
+    public static MemorySegment wr_flush(MemorySegment struct) {
+        return struct.get(wr_flush$LAYOUT, wr_flush$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * void (*wr_flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t)
+     * }
+     */
+    public static void wr_flush(MemorySegment struct, MemorySegment fieldValue) {
+        struct.set(wr_flush$LAYOUT, wr_flush$OFFSET, fieldValue);
     }
 
     /**

@@ -78,14 +78,14 @@ public class ibv_send_wr {
         MemoryLayout.unionLayout(
             rdma_h.C_INT.withName("imm_data"),
             rdma_h.C_INT.withName("invalidate_rkey")
-        ).withName("$anon$1133:2"),
+        ).withName("$anon$1198:2"),
         ibv_send_wr.wr.layout().withName("wr"),
         ibv_send_wr.qp_type.layout().withName("qp_type"),
         MemoryLayout.paddingLayout(4),
         MemoryLayout.unionLayout(
             ibv_send_wr.bind_mw.layout().withName("bind_mw"),
             ibv_send_wr.tso.layout().withName("tso")
-        ).withName("$anon$1159:2")
+        ).withName("$anon$1224:2")
     ).withName("ibv_send_wr");
 
     /**
@@ -359,7 +359,7 @@ public class ibv_send_wr {
         struct.set(send_flags$LAYOUT, send_flags$OFFSET, fieldValue);
     }
 
-    private static final OfInt imm_data$LAYOUT = (OfInt)$LAYOUT.select(groupElement("$anon$1133:2"), groupElement("imm_data"));
+    private static final OfInt imm_data$LAYOUT = (OfInt)$LAYOUT.select(groupElement("$anon$1198:2"), groupElement("imm_data"));
 
     /**
      * Layout for field:
@@ -371,7 +371,7 @@ public class ibv_send_wr {
         return imm_data$LAYOUT;
     }
 
-    private static final long imm_data$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1133:2"), groupElement("imm_data"));
+    private static final long imm_data$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1198:2"), groupElement("imm_data"));
 
     /**
      * Offset for field:
@@ -403,7 +403,7 @@ public class ibv_send_wr {
         struct.set(imm_data$LAYOUT, imm_data$OFFSET, fieldValue);
     }
 
-    private static final OfInt invalidate_rkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("$anon$1133:2"), groupElement("invalidate_rkey"));
+    private static final OfInt invalidate_rkey$LAYOUT = (OfInt)$LAYOUT.select(groupElement("$anon$1198:2"), groupElement("invalidate_rkey"));
 
     /**
      * Layout for field:
@@ -415,7 +415,7 @@ public class ibv_send_wr {
         return invalidate_rkey$LAYOUT;
     }
 
-    private static final long invalidate_rkey$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1133:2"), groupElement("invalidate_rkey"));
+    private static final long invalidate_rkey$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1198:2"), groupElement("invalidate_rkey"));
 
     /**
      * Offset for field:
@@ -478,7 +478,7 @@ public class ibv_send_wr {
             ibv_send_wr.wr.rdma.layout().withName("rdma"),
             ibv_send_wr.wr.atomic.layout().withName("atomic"),
             ibv_send_wr.wr.ud.layout().withName("ud")
-        ).withName("$anon$1137:2");
+        ).withName("$anon$1202:2");
 
         /**
          * The layout of this union
@@ -505,7 +505,7 @@ public class ibv_send_wr {
                 rdma_h.C_LONG.withName("remote_addr"),
                 rdma_h.C_INT.withName("rkey"),
                 MemoryLayout.paddingLayout(4)
-            ).withName("$anon$1138:3");
+            ).withName("$anon$1203:3");
 
             /**
              * The layout of this struct
@@ -725,7 +725,7 @@ public class ibv_send_wr {
                 rdma_h.C_LONG.withName("swap"),
                 rdma_h.C_INT.withName("rkey"),
                 MemoryLayout.paddingLayout(4)
-            ).withName("$anon$1142:3");
+            ).withName("$anon$1207:3");
 
             /**
              * The layout of this struct
@@ -1038,7 +1038,7 @@ public class ibv_send_wr {
                 rdma_h.C_POINTER.withName("ah"),
                 rdma_h.C_INT.withName("remote_qpn"),
                 rdma_h.C_INT.withName("remote_qkey")
-            ).withName("$anon$1148:3");
+            ).withName("$anon$1213:3");
 
             /**
              * The layout of this struct
@@ -1454,7 +1454,7 @@ public class ibv_send_wr {
 
         private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
             ibv_send_wr.qp_type.xrc.layout().withName("xrc")
-        ).withName("$anon$1154:2");
+        ).withName("$anon$1219:2");
 
         /**
          * The layout of this union
@@ -1478,7 +1478,7 @@ public class ibv_send_wr {
 
             private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
                 rdma_h.C_INT.withName("remote_srqn")
-            ).withName("$anon$1155:3");
+            ).withName("$anon$1220:3");
 
             /**
              * The layout of this struct
@@ -1753,7 +1753,7 @@ public class ibv_send_wr {
             rdma_h.C_INT.withName("rkey"),
             MemoryLayout.paddingLayout(4),
             ibv_mw_bind_info.layout().withName("bind_info")
-        ).withName("$anon$1160:3");
+        ).withName("$anon$1225:3");
 
         /**
          * The layout of this struct
@@ -1939,7 +1939,7 @@ public class ibv_send_wr {
         }
     }
 
-    private static final GroupLayout bind_mw$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1159:2"), groupElement("bind_mw"));
+    private static final GroupLayout bind_mw$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1224:2"), groupElement("bind_mw"));
 
     /**
      * Layout for field:
@@ -1955,7 +1955,7 @@ public class ibv_send_wr {
         return bind_mw$LAYOUT;
     }
 
-    private static final long bind_mw$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1159:2"), groupElement("bind_mw"));
+    private static final long bind_mw$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1224:2"), groupElement("bind_mw"));
 
     /**
      * Offset for field:
@@ -2019,7 +2019,7 @@ public class ibv_send_wr {
             rdma_h.C_SHORT.withName("hdr_sz"),
             rdma_h.C_SHORT.withName("mss"),
             MemoryLayout.paddingLayout(4)
-        ).withName("$anon$1165:3");
+        ).withName("$anon$1230:3");
 
         /**
          * The layout of this struct
@@ -2205,7 +2205,7 @@ public class ibv_send_wr {
         }
     }
 
-    private static final GroupLayout tso$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1159:2"), groupElement("tso"));
+    private static final GroupLayout tso$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$1224:2"), groupElement("tso"));
 
     /**
      * Layout for field:
@@ -2221,7 +2221,7 @@ public class ibv_send_wr {
         return tso$LAYOUT;
     }
 
-    private static final long tso$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1159:2"), groupElement("tso"));
+    private static final long tso$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$1224:2"), groupElement("tso"));
 
     /**
      * Offset for field:

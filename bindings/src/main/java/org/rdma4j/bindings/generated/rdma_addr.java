@@ -45,13 +45,13 @@ public class rdma_addr {
             sockaddr_in.layout().withName("src_sin"),
             sockaddr_in6.layout().withName("src_sin6"),
             sockaddr_storage.layout().withName("src_storage")
-        ).withName("$anon$95:2"),
+        ).withName("$anon$99:2"),
         MemoryLayout.unionLayout(
             sockaddr.layout().withName("dst_addr"),
             sockaddr_in.layout().withName("dst_sin"),
             sockaddr_in6.layout().withName("dst_sin6"),
             sockaddr_storage.layout().withName("dst_storage")
-        ).withName("$anon$101:2"),
+        ).withName("$anon$105:2"),
         rdma_addr.addr.layout().withName("addr")
     ).withName("rdma_addr");
 
@@ -62,7 +62,7 @@ public class rdma_addr {
         return $LAYOUT;
     }
 
-    private static final GroupLayout src_addr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$95:2"), groupElement("src_addr"));
+    private static final GroupLayout src_addr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$99:2"), groupElement("src_addr"));
 
     /**
      * Layout for field:
@@ -74,7 +74,7 @@ public class rdma_addr {
         return src_addr$LAYOUT;
     }
 
-    private static final long src_addr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$95:2"), groupElement("src_addr"));
+    private static final long src_addr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$99:2"), groupElement("src_addr"));
 
     /**
      * Offset for field:
@@ -106,7 +106,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, src_addr$OFFSET, src_addr$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout src_sin$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$95:2"), groupElement("src_sin"));
+    private static final GroupLayout src_sin$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$99:2"), groupElement("src_sin"));
 
     /**
      * Layout for field:
@@ -118,7 +118,7 @@ public class rdma_addr {
         return src_sin$LAYOUT;
     }
 
-    private static final long src_sin$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$95:2"), groupElement("src_sin"));
+    private static final long src_sin$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$99:2"), groupElement("src_sin"));
 
     /**
      * Offset for field:
@@ -150,7 +150,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, src_sin$OFFSET, src_sin$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout src_sin6$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$95:2"), groupElement("src_sin6"));
+    private static final GroupLayout src_sin6$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$99:2"), groupElement("src_sin6"));
 
     /**
      * Layout for field:
@@ -162,7 +162,7 @@ public class rdma_addr {
         return src_sin6$LAYOUT;
     }
 
-    private static final long src_sin6$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$95:2"), groupElement("src_sin6"));
+    private static final long src_sin6$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$99:2"), groupElement("src_sin6"));
 
     /**
      * Offset for field:
@@ -194,7 +194,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, src_sin6$OFFSET, src_sin6$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout src_storage$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$95:2"), groupElement("src_storage"));
+    private static final GroupLayout src_storage$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$99:2"), groupElement("src_storage"));
 
     /**
      * Layout for field:
@@ -206,7 +206,7 @@ public class rdma_addr {
         return src_storage$LAYOUT;
     }
 
-    private static final long src_storage$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$95:2"), groupElement("src_storage"));
+    private static final long src_storage$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$99:2"), groupElement("src_storage"));
 
     /**
      * Offset for field:
@@ -238,7 +238,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, src_storage$OFFSET, src_storage$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout dst_addr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$101:2"), groupElement("dst_addr"));
+    private static final GroupLayout dst_addr$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$105:2"), groupElement("dst_addr"));
 
     /**
      * Layout for field:
@@ -250,7 +250,7 @@ public class rdma_addr {
         return dst_addr$LAYOUT;
     }
 
-    private static final long dst_addr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$101:2"), groupElement("dst_addr"));
+    private static final long dst_addr$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$105:2"), groupElement("dst_addr"));
 
     /**
      * Offset for field:
@@ -282,7 +282,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, dst_addr$OFFSET, dst_addr$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout dst_sin$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$101:2"), groupElement("dst_sin"));
+    private static final GroupLayout dst_sin$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$105:2"), groupElement("dst_sin"));
 
     /**
      * Layout for field:
@@ -294,7 +294,7 @@ public class rdma_addr {
         return dst_sin$LAYOUT;
     }
 
-    private static final long dst_sin$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$101:2"), groupElement("dst_sin"));
+    private static final long dst_sin$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$105:2"), groupElement("dst_sin"));
 
     /**
      * Offset for field:
@@ -326,7 +326,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, dst_sin$OFFSET, dst_sin$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout dst_sin6$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$101:2"), groupElement("dst_sin6"));
+    private static final GroupLayout dst_sin6$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$105:2"), groupElement("dst_sin6"));
 
     /**
      * Layout for field:
@@ -338,7 +338,7 @@ public class rdma_addr {
         return dst_sin6$LAYOUT;
     }
 
-    private static final long dst_sin6$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$101:2"), groupElement("dst_sin6"));
+    private static final long dst_sin6$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$105:2"), groupElement("dst_sin6"));
 
     /**
      * Offset for field:
@@ -370,7 +370,7 @@ public class rdma_addr {
         MemorySegment.copy(fieldValue, 0L, struct, dst_sin6$OFFSET, dst_sin6$LAYOUT.byteSize());
     }
 
-    private static final GroupLayout dst_storage$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$101:2"), groupElement("dst_storage"));
+    private static final GroupLayout dst_storage$LAYOUT = (GroupLayout)$LAYOUT.select(groupElement("$anon$105:2"), groupElement("dst_storage"));
 
     /**
      * Layout for field:
@@ -382,7 +382,7 @@ public class rdma_addr {
         return dst_storage$LAYOUT;
     }
 
-    private static final long dst_storage$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$101:2"), groupElement("dst_storage"));
+    private static final long dst_storage$OFFSET = $LAYOUT.byteOffset(groupElement("$anon$105:2"), groupElement("dst_storage"));
 
     /**
      * Offset for field:
@@ -429,7 +429,7 @@ public class rdma_addr {
 
         private static final GroupLayout $LAYOUT = MemoryLayout.unionLayout(
             rdma_ib_addr.layout().withName("ibaddr")
-        ).withName("$anon$107:2");
+        ).withName("$anon$111:2");
 
         /**
          * The layout of this union

@@ -116,6 +116,33 @@ public class rdma_h {
     public static int RAI_FAMILY() {
         return RAI_FAMILY;
     }
+    private static final int RAI_SA = (int)16L;
+    /**
+     * {@snippet lang=c :
+     * #define RAI_SA 16
+     * }
+     */
+    public static int RAI_SA() {
+        return RAI_SA;
+    }
+    private static final int RAI_DNS = (int)32L;
+    /**
+     * {@snippet lang=c :
+     * #define RAI_DNS 32
+     * }
+     */
+    public static int RAI_DNS() {
+        return RAI_DNS;
+    }
+    private static final int SOL_RDMA = (int)65536L;
+    /**
+     * {@snippet lang=c :
+     * #define SOL_RDMA 65536
+     * }
+     */
+    public static int SOL_RDMA() {
+        return SOL_RDMA;
+    }
     private static final int IB_UVERBS_RAW_PACKET_CAP_CVLAN_STRIPPING = (int)1L;
     /**
      * {@snippet lang=c :
@@ -223,6 +250,24 @@ public class rdma_h {
      */
     public static int IB_UVERBS_ACCESS_HUGETLB() {
         return IB_UVERBS_ACCESS_HUGETLB;
+    }
+    private static final int IB_UVERBS_ACCESS_FLUSH_GLOBAL = (int)256L;
+    /**
+     * {@snippet lang=c :
+     * enum ib_uverbs_access_flags.IB_UVERBS_ACCESS_FLUSH_GLOBAL = 256
+     * }
+     */
+    public static int IB_UVERBS_ACCESS_FLUSH_GLOBAL() {
+        return IB_UVERBS_ACCESS_FLUSH_GLOBAL;
+    }
+    private static final int IB_UVERBS_ACCESS_FLUSH_PERSISTENT = (int)512L;
+    /**
+     * {@snippet lang=c :
+     * enum ib_uverbs_access_flags.IB_UVERBS_ACCESS_FLUSH_PERSISTENT = 512
+     * }
+     */
+    public static int IB_UVERBS_ACCESS_FLUSH_PERSISTENT() {
+        return IB_UVERBS_ACCESS_FLUSH_PERSISTENT;
     }
     private static final int IB_UVERBS_ACCESS_RELAXED_ORDERING = (int)1048576L;
     /**
@@ -917,6 +962,24 @@ public class rdma_h {
     public static int IBV_DM_MASK_HANDLE() {
         return IBV_DM_MASK_HANDLE;
     }
+    private static final int IBV_ODP_SUPPORT = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_odp_general_caps.IBV_ODP_SUPPORT = 1
+     * }
+     */
+    public static int IBV_ODP_SUPPORT() {
+        return IBV_ODP_SUPPORT;
+    }
+    private static final int IBV_ODP_SUPPORT_IMPLICIT = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_odp_general_caps.IBV_ODP_SUPPORT_IMPLICIT = 2
+     * }
+     */
+    public static int IBV_ODP_SUPPORT_IMPLICIT() {
+        return IBV_ODP_SUPPORT_IMPLICIT;
+    }
     private static final int IBV_ODP_SUPPORT_SEND = (int)1L;
     /**
      * {@snippet lang=c :
@@ -971,23 +1034,23 @@ public class rdma_h {
     public static int IBV_ODP_SUPPORT_SRQ_RECV() {
         return IBV_ODP_SUPPORT_SRQ_RECV;
     }
-    private static final int IBV_ODP_SUPPORT = (int)1L;
+    private static final int IBV_ODP_SUPPORT_FLUSH = (int)64L;
     /**
      * {@snippet lang=c :
-     * enum ibv_odp_general_caps.IBV_ODP_SUPPORT = 1
+     * enum ibv_odp_transport_cap_bits.IBV_ODP_SUPPORT_FLUSH = 64
      * }
      */
-    public static int IBV_ODP_SUPPORT() {
-        return IBV_ODP_SUPPORT;
+    public static int IBV_ODP_SUPPORT_FLUSH() {
+        return IBV_ODP_SUPPORT_FLUSH;
     }
-    private static final int IBV_ODP_SUPPORT_IMPLICIT = (int)2L;
+    private static final int IBV_ODP_SUPPORT_ATOMIC_WRITE = (int)128L;
     /**
      * {@snippet lang=c :
-     * enum ibv_odp_general_caps.IBV_ODP_SUPPORT_IMPLICIT = 2
+     * enum ibv_odp_transport_cap_bits.IBV_ODP_SUPPORT_ATOMIC_WRITE = 128
      * }
      */
-    public static int IBV_ODP_SUPPORT_IMPLICIT() {
-        return IBV_ODP_SUPPORT_IMPLICIT;
+    public static int IBV_ODP_SUPPORT_ATOMIC_WRITE() {
+        return IBV_ODP_SUPPORT_ATOMIC_WRITE;
     }
     private static final int IBV_RX_HASH_FUNC_TOEPLITZ = (int)1L;
     /**
@@ -1565,6 +1628,15 @@ public class rdma_h {
     public static int IBV_PORT_LINK_SPEED_NDR_SUP() {
         return IBV_PORT_LINK_SPEED_NDR_SUP;
     }
+    private static final int IBV_PORT_LINK_SPEED_XDR_SUP = (int)4096L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_port_cap_flags2.IBV_PORT_LINK_SPEED_XDR_SUP = 4096
+     * }
+     */
+    public static int IBV_PORT_LINK_SPEED_XDR_SUP() {
+        return IBV_PORT_LINK_SPEED_XDR_SUP;
+    }
     private static final int IBV_EVENT_CQ_ERR = (int)0L;
     /**
      * {@snippet lang=c :
@@ -1744,6 +1816,15 @@ public class rdma_h {
      */
     public static int IBV_EVENT_WQ_FATAL() {
         return IBV_EVENT_WQ_FATAL;
+    }
+    private static final int IBV_EVENT_DEVICE_SPEED_CHANGE = (int)20L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_event_type.IBV_EVENT_DEVICE_SPEED_CHANGE = 20
+     * }
+     */
+    public static int IBV_EVENT_DEVICE_SPEED_CHANGE() {
+        return IBV_EVENT_DEVICE_SPEED_CHANGE;
     }
     private static final int IBV_WC_SUCCESS = (int)0L;
     /**
@@ -2090,6 +2171,15 @@ public class rdma_h {
      */
     public static int IBV_WC_TSO() {
         return IBV_WC_TSO;
+    }
+    private static final int IBV_WC_FLUSH = (int)8L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_wc_opcode.IBV_WC_FLUSH = 8
+     * }
+     */
+    public static int IBV_WC_FLUSH() {
+        return IBV_WC_FLUSH;
     }
     private static final int IBV_WC_ATOMIC_WRITE = (int)9L;
     /**
@@ -2460,6 +2550,24 @@ public class rdma_h {
     public static int IBV_ACCESS_HUGETLB() {
         return IBV_ACCESS_HUGETLB;
     }
+    private static final int IBV_ACCESS_FLUSH_GLOBAL = (int)256L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_access_flags.IBV_ACCESS_FLUSH_GLOBAL = 256
+     * }
+     */
+    public static int IBV_ACCESS_FLUSH_GLOBAL() {
+        return IBV_ACCESS_FLUSH_GLOBAL;
+    }
+    private static final int IBV_ACCESS_FLUSH_PERSISTENT = (int)512L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_access_flags.IBV_ACCESS_FLUSH_PERSISTENT = 512
+     * }
+     */
+    public static int IBV_ACCESS_FLUSH_PERSISTENT() {
+        return IBV_ACCESS_FLUSH_PERSISTENT;
+    }
     private static final int IBV_ACCESS_RELAXED_ORDERING = (int)1048576L;
     /**
      * {@snippet lang=c :
@@ -2531,6 +2639,60 @@ public class rdma_h {
      */
     public static int IBV_REREG_MR_FLAGS_SUPPORTED() {
         return IBV_REREG_MR_FLAGS_SUPPORTED;
+    }
+    private static final int IBV_REG_MR_MASK_IOVA = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_mr_init_attr_mask.IBV_REG_MR_MASK_IOVA = 1
+     * }
+     */
+    public static int IBV_REG_MR_MASK_IOVA() {
+        return IBV_REG_MR_MASK_IOVA;
+    }
+    private static final int IBV_REG_MR_MASK_ADDR = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_mr_init_attr_mask.IBV_REG_MR_MASK_ADDR = 2
+     * }
+     */
+    public static int IBV_REG_MR_MASK_ADDR() {
+        return IBV_REG_MR_MASK_ADDR;
+    }
+    private static final int IBV_REG_MR_MASK_FD = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_mr_init_attr_mask.IBV_REG_MR_MASK_FD = 4
+     * }
+     */
+    public static int IBV_REG_MR_MASK_FD() {
+        return IBV_REG_MR_MASK_FD;
+    }
+    private static final int IBV_REG_MR_MASK_FD_OFFSET = (int)8L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_mr_init_attr_mask.IBV_REG_MR_MASK_FD_OFFSET = 8
+     * }
+     */
+    public static int IBV_REG_MR_MASK_FD_OFFSET() {
+        return IBV_REG_MR_MASK_FD_OFFSET;
+    }
+    private static final int IBV_REG_MR_MASK_DMAH = (int)16L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_mr_init_attr_mask.IBV_REG_MR_MASK_DMAH = 16
+     * }
+     */
+    public static int IBV_REG_MR_MASK_DMAH() {
+        return IBV_REG_MR_MASK_DMAH;
+    }
+    private static final int IBV_REG_MR_MASK_BUF = (int)32L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_mr_init_attr_mask.IBV_REG_MR_MASK_BUF = 32
+     * }
+     */
+    public static int IBV_REG_MR_MASK_BUF() {
+        return IBV_REG_MR_MASK_BUF;
     }
     private static final int IBV_MW_TYPE_1 = (int)1L;
     /**
@@ -2825,6 +2987,64 @@ public class rdma_h {
         }
     }
 
+    private static class mult_to_ibv_rate {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("mult_to_ibv_rate");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * enum ibv_rate mult_to_ibv_rate(int mult)
+     * }
+     */
+    public static FunctionDescriptor mult_to_ibv_rate$descriptor() {
+        return mult_to_ibv_rate.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * enum ibv_rate mult_to_ibv_rate(int mult)
+     * }
+     */
+    public static MethodHandle mult_to_ibv_rate$handle() {
+        return mult_to_ibv_rate.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * enum ibv_rate mult_to_ibv_rate(int mult)
+     * }
+     */
+    public static MemorySegment mult_to_ibv_rate$address() {
+        return mult_to_ibv_rate.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * enum ibv_rate mult_to_ibv_rate(int mult)
+     * }
+     */
+    public static int mult_to_ibv_rate(int mult) {
+        var mh$ = mult_to_ibv_rate.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("mult_to_ibv_rate", mult);
+            }
+            return (int)mh$.invokeExact(mult);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class ibv_rate_to_mbps {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             rdma_h.C_INT,
@@ -2878,6 +3098,64 @@ public class rdma_h {
                 traceDowncall("ibv_rate_to_mbps", rate);
             }
             return (int)mh$.invokeExact(rate);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class mbps_to_ibv_rate {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("mbps_to_ibv_rate");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * enum ibv_rate mbps_to_ibv_rate(int mbps)
+     * }
+     */
+    public static FunctionDescriptor mbps_to_ibv_rate$descriptor() {
+        return mbps_to_ibv_rate.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * enum ibv_rate mbps_to_ibv_rate(int mbps)
+     * }
+     */
+    public static MethodHandle mbps_to_ibv_rate$handle() {
+        return mbps_to_ibv_rate.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * enum ibv_rate mbps_to_ibv_rate(int mbps)
+     * }
+     */
+    public static MemorySegment mbps_to_ibv_rate$address() {
+        return mbps_to_ibv_rate.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * enum ibv_rate mbps_to_ibv_rate(int mbps)
+     * }
+     */
+    public static int mbps_to_ibv_rate(int mbps) {
+        var mh$ = mbps_to_ibv_rate.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("mbps_to_ibv_rate", mbps);
+            }
+            return (int)mh$.invokeExact(mbps);
         } catch (Throwable ex$) {
            throw new AssertionError("should not reach here", ex$);
         }
@@ -3404,6 +3682,15 @@ public class rdma_h {
     public static int IBV_QP_EX_WITH_TSO() {
         return IBV_QP_EX_WITH_TSO;
     }
+    private static final int IBV_QP_EX_WITH_FLUSH = (int)2048L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_qp_create_send_ops_flags.IBV_QP_EX_WITH_FLUSH = 2048
+     * }
+     */
+    public static int IBV_QP_EX_WITH_FLUSH() {
+        return IBV_QP_EX_WITH_FLUSH;
+    }
     private static final int IBV_QP_EX_WITH_ATOMIC_WRITE = (int)4096L;
     /**
      * {@snippet lang=c :
@@ -3656,6 +3943,42 @@ public class rdma_h {
     public static int IBV_QP_RATE_LIMIT() {
         return IBV_QP_RATE_LIMIT;
     }
+    private static final int IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_query_qp_data_in_order_flags.IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS = 1
+     * }
+     */
+    public static int IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS() {
+        return IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS;
+    }
+    private static final int IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_query_qp_data_in_order_flags.IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY = 2
+     * }
+     */
+    public static int IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY() {
+        return IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY;
+    }
+    private static final int IBV_QUERY_QP_DATA_IN_ORDER_WHOLE_MSG = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_query_qp_data_in_order_caps.IBV_QUERY_QP_DATA_IN_ORDER_WHOLE_MSG = 1
+     * }
+     */
+    public static int IBV_QUERY_QP_DATA_IN_ORDER_WHOLE_MSG() {
+        return IBV_QUERY_QP_DATA_IN_ORDER_WHOLE_MSG;
+    }
+    private static final int IBV_QUERY_QP_DATA_IN_ORDER_ALIGNED_128_BYTES = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_query_qp_data_in_order_caps.IBV_QUERY_QP_DATA_IN_ORDER_ALIGNED_128_BYTES = 2
+     * }
+     */
+    public static int IBV_QUERY_QP_DATA_IN_ORDER_ALIGNED_128_BYTES() {
+        return IBV_QUERY_QP_DATA_IN_ORDER_ALIGNED_128_BYTES;
+    }
     private static final int IBV_QPS_RESET = (int)0L;
     /**
      * {@snippet lang=c :
@@ -3863,6 +4186,15 @@ public class rdma_h {
     public static int IBV_WR_DRIVER1() {
         return IBV_WR_DRIVER1;
     }
+    private static final int IBV_WR_FLUSH = (int)14L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_wr_opcode.IBV_WR_FLUSH = 14
+     * }
+     */
+    public static int IBV_WR_FLUSH() {
+        return IBV_WR_FLUSH;
+    }
     private static final int IBV_WR_ATOMIC_WRITE = (int)15L;
     /**
      * {@snippet lang=c :
@@ -3871,6 +4203,64 @@ public class rdma_h {
      */
     public static int IBV_WR_ATOMIC_WRITE() {
         return IBV_WR_ATOMIC_WRITE;
+    }
+
+    private static class ibv_wr_opcode_str {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_POINTER,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_wr_opcode_str");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode)
+     * }
+     */
+    public static FunctionDescriptor ibv_wr_opcode_str$descriptor() {
+        return ibv_wr_opcode_str.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode)
+     * }
+     */
+    public static MethodHandle ibv_wr_opcode_str$handle() {
+        return ibv_wr_opcode_str.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode)
+     * }
+     */
+    public static MemorySegment ibv_wr_opcode_str$address() {
+        return ibv_wr_opcode_str.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode)
+     * }
+     */
+    public static MemorySegment ibv_wr_opcode_str(int opcode) {
+        var mh$ = ibv_wr_opcode_str.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_wr_opcode_str", opcode);
+            }
+            return (MemorySegment)mh$.invokeExact(opcode);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
     }
     private static final int IBV_SEND_FENCE = (int)1L;
     /**
@@ -3916,6 +4306,42 @@ public class rdma_h {
      */
     public static int IBV_SEND_IP_CSUM() {
         return IBV_SEND_IP_CSUM;
+    }
+    private static final int IBV_FLUSH_GLOBAL = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_placement_type.IBV_FLUSH_GLOBAL = 1
+     * }
+     */
+    public static int IBV_FLUSH_GLOBAL() {
+        return IBV_FLUSH_GLOBAL;
+    }
+    private static final int IBV_FLUSH_PERSISTENT = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_placement_type.IBV_FLUSH_PERSISTENT = 2
+     * }
+     */
+    public static int IBV_FLUSH_PERSISTENT() {
+        return IBV_FLUSH_PERSISTENT;
+    }
+    private static final int IBV_FLUSH_RANGE = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_selectivity_level.IBV_FLUSH_RANGE = 0
+     * }
+     */
+    public static int IBV_FLUSH_RANGE() {
+        return IBV_FLUSH_RANGE;
+    }
+    private static final int IBV_FLUSH_MR = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_selectivity_level.IBV_FLUSH_MR = 1
+     * }
+     */
+    public static int IBV_FLUSH_MR() {
+        return IBV_FLUSH_MR;
     }
     private static final int IBV_WR_TAG_ADD = (int)0L;
     /**
@@ -4290,6 +4716,78 @@ public class rdma_h {
     public static int IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN() {
         return IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
     }
+    private static final int IBV_QP_ATTACH_COMP_CNTR_OP_SEND = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_qp_attach_comp_cntr_op.IBV_QP_ATTACH_COMP_CNTR_OP_SEND = 1
+     * }
+     */
+    public static int IBV_QP_ATTACH_COMP_CNTR_OP_SEND() {
+        return IBV_QP_ATTACH_COMP_CNTR_OP_SEND;
+    }
+    private static final int IBV_QP_ATTACH_COMP_CNTR_OP_RECV = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_qp_attach_comp_cntr_op.IBV_QP_ATTACH_COMP_CNTR_OP_RECV = 2
+     * }
+     */
+    public static int IBV_QP_ATTACH_COMP_CNTR_OP_RECV() {
+        return IBV_QP_ATTACH_COMP_CNTR_OP_RECV;
+    }
+    private static final int IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_qp_attach_comp_cntr_op.IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ = 4
+     * }
+     */
+    public static int IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ() {
+        return IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ;
+    }
+    private static final int IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ = (int)8L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_qp_attach_comp_cntr_op.IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ = 8
+     * }
+     */
+    public static int IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ() {
+        return IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ;
+    }
+    private static final int IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE = (int)16L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_qp_attach_comp_cntr_op.IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE = 16
+     * }
+     */
+    public static int IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE() {
+        return IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE;
+    }
+    private static final int IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE = (int)32L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_qp_attach_comp_cntr_op.IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE = 32
+     * }
+     */
+    public static int IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE() {
+        return IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE;
+    }
+    private static final int IBV_COMP_CNTR_TYPE_WRS = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_comp_cntr_type.IBV_COMP_CNTR_TYPE_WRS = 0
+     * }
+     */
+    public static int IBV_COMP_CNTR_TYPE_WRS() {
+        return IBV_COMP_CNTR_TYPE_WRS;
+    }
+    private static final int IBV_COMP_CNTR_TYPE_BYTES = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_comp_cntr_type.IBV_COMP_CNTR_TYPE_BYTES = 1
+     * }
+     */
+    public static int IBV_COMP_CNTR_TYPE_BYTES() {
+        return IBV_COMP_CNTR_TYPE_BYTES;
+    }
     private static final int IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS = (int)1L;
     /**
      * {@snippet lang=c :
@@ -4307,6 +4805,60 @@ public class rdma_h {
      */
     public static int IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT() {
         return IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
+    }
+    private static final int IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_parent_domain_init_attr_mask.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC = 4
+     * }
+     */
+    public static int IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC() {
+        return IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC;
+    }
+    private static final int IBV_TPH_MEM_TYPE_VM = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_tph_mem_type.IBV_TPH_MEM_TYPE_VM = 0
+     * }
+     */
+    public static int IBV_TPH_MEM_TYPE_VM() {
+        return IBV_TPH_MEM_TYPE_VM;
+    }
+    private static final int IBV_TPH_MEM_TYPE_PM = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_tph_mem_type.IBV_TPH_MEM_TYPE_PM = 1
+     * }
+     */
+    public static int IBV_TPH_MEM_TYPE_PM() {
+        return IBV_TPH_MEM_TYPE_PM;
+    }
+    private static final int IBV_DMAH_INIT_ATTR_MASK_CPU_ID = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_dmah_init_attr_mask.IBV_DMAH_INIT_ATTR_MASK_CPU_ID = 1
+     * }
+     */
+    public static int IBV_DMAH_INIT_ATTR_MASK_CPU_ID() {
+        return IBV_DMAH_INIT_ATTR_MASK_CPU_ID;
+    }
+    private static final int IBV_DMAH_INIT_ATTR_MASK_PH = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_dmah_init_attr_mask.IBV_DMAH_INIT_ATTR_MASK_PH = 2
+     * }
+     */
+    public static int IBV_DMAH_INIT_ATTR_MASK_PH() {
+        return IBV_DMAH_INIT_ATTR_MASK_PH;
+    }
+    private static final int IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * enum ibv_dmah_init_attr_mask.IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE = 4
+     * }
+     */
+    public static int IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE() {
+        return IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE;
     }
     private static final int IBV_COUNTER_PACKETS = (int)0L;
     /**
@@ -5400,6 +5952,66 @@ public class rdma_h {
         }
     }
 
+    private static class ibv_query_port_speed {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_query_port_speed");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *port_speed)
+     * }
+     */
+    public static FunctionDescriptor ibv_query_port_speed$descriptor() {
+        return ibv_query_port_speed.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *port_speed)
+     * }
+     */
+    public static MethodHandle ibv_query_port_speed$handle() {
+        return ibv_query_port_speed.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *port_speed)
+     * }
+     */
+    public static MemorySegment ibv_query_port_speed$address() {
+        return ibv_query_port_speed.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *port_speed)
+     * }
+     */
+    public static int ibv_query_port_speed(MemorySegment context, int port_num, MemorySegment port_speed) {
+        var mh$ = ibv_query_port_speed.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_query_port_speed", context, port_num, port_speed);
+            }
+            return (int)mh$.invokeExact(context, port_num, port_speed);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class ibv_query_gid {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             rdma_h.C_INT,
@@ -6070,6 +6682,65 @@ public class rdma_h {
            throw new AssertionError("should not reach here", ex$);
         }
     }
+
+    private static class ibv_reg_mr_ex {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_reg_mr_ex");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *mr_init_attr)
+     * }
+     */
+    public static FunctionDescriptor ibv_reg_mr_ex$descriptor() {
+        return ibv_reg_mr_ex.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *mr_init_attr)
+     * }
+     */
+    public static MethodHandle ibv_reg_mr_ex$handle() {
+        return ibv_reg_mr_ex.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *mr_init_attr)
+     * }
+     */
+    public static MemorySegment ibv_reg_mr_ex$address() {
+        return ibv_reg_mr_ex.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *mr_init_attr)
+     * }
+     */
+    public static MemorySegment ibv_reg_mr_ex(MemorySegment pd, MemorySegment mr_init_attr) {
+        var mh$ = ibv_reg_mr_ex.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_reg_mr_ex", pd, mr_init_attr);
+            }
+            return (MemorySegment)mh$.invokeExact(pd, mr_init_attr);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
     private static final int IBV_REREG_MR_ERR_INPUT = (int)-1L;
     /**
      * {@snippet lang=c :
@@ -6348,6 +7019,64 @@ public class rdma_h {
                 traceDowncall("ibv_destroy_comp_channel", channel);
             }
             return (int)mh$.invokeExact(channel);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_dm_export_dmabuf_fd {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_dm_export_dmabuf_fd");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_dm_export_dmabuf_fd(struct ibv_dm *dm)
+     * }
+     */
+    public static FunctionDescriptor ibv_dm_export_dmabuf_fd$descriptor() {
+        return ibv_dm_export_dmabuf_fd.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_dm_export_dmabuf_fd(struct ibv_dm *dm)
+     * }
+     */
+    public static MethodHandle ibv_dm_export_dmabuf_fd$handle() {
+        return ibv_dm_export_dmabuf_fd.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_dm_export_dmabuf_fd(struct ibv_dm *dm)
+     * }
+     */
+    public static MemorySegment ibv_dm_export_dmabuf_fd$address() {
+        return ibv_dm_export_dmabuf_fd.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_dm_export_dmabuf_fd(struct ibv_dm *dm)
+     * }
+     */
+    public static int ibv_dm_export_dmabuf_fd(MemorySegment dm) {
+        var mh$ = ibv_dm_export_dmabuf_fd.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_dm_export_dmabuf_fd", dm);
+            }
+            return (int)mh$.invokeExact(dm);
         } catch (Throwable ex$) {
            throw new AssertionError("should not reach here", ex$);
         }
@@ -6650,6 +7379,537 @@ public class rdma_h {
         }
     }
 
+    private static class _ibv_query_comp_cntr_caps {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("_ibv_query_comp_cntr_caps");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int _ibv_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps *caps, size_t caps_size)
+     * }
+     */
+    public static FunctionDescriptor _ibv_query_comp_cntr_caps$descriptor() {
+        return _ibv_query_comp_cntr_caps.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int _ibv_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps *caps, size_t caps_size)
+     * }
+     */
+    public static MethodHandle _ibv_query_comp_cntr_caps$handle() {
+        return _ibv_query_comp_cntr_caps.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int _ibv_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps *caps, size_t caps_size)
+     * }
+     */
+    public static MemorySegment _ibv_query_comp_cntr_caps$address() {
+        return _ibv_query_comp_cntr_caps.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int _ibv_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps *caps, size_t caps_size)
+     * }
+     */
+    public static int _ibv_query_comp_cntr_caps(MemorySegment context, MemorySegment caps, long caps_size) {
+        var mh$ = _ibv_query_comp_cntr_caps.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("_ibv_query_comp_cntr_caps", context, caps, caps_size);
+            }
+            return (int)mh$.invokeExact(context, caps, caps_size);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_create_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_create_comp_cntr");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * struct ibv_comp_cntr *ibv_create_comp_cntr(struct ibv_context *context, struct ibv_comp_cntr_init_attr *cc_attr)
+     * }
+     */
+    public static FunctionDescriptor ibv_create_comp_cntr$descriptor() {
+        return ibv_create_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * struct ibv_comp_cntr *ibv_create_comp_cntr(struct ibv_context *context, struct ibv_comp_cntr_init_attr *cc_attr)
+     * }
+     */
+    public static MethodHandle ibv_create_comp_cntr$handle() {
+        return ibv_create_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * struct ibv_comp_cntr *ibv_create_comp_cntr(struct ibv_context *context, struct ibv_comp_cntr_init_attr *cc_attr)
+     * }
+     */
+    public static MemorySegment ibv_create_comp_cntr$address() {
+        return ibv_create_comp_cntr.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * struct ibv_comp_cntr *ibv_create_comp_cntr(struct ibv_context *context, struct ibv_comp_cntr_init_attr *cc_attr)
+     * }
+     */
+    public static MemorySegment ibv_create_comp_cntr(MemorySegment context, MemorySegment cc_attr) {
+        var mh$ = ibv_create_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_create_comp_cntr", context, cc_attr);
+            }
+            return (MemorySegment)mh$.invokeExact(context, cc_attr);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_destroy_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_destroy_comp_cntr");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_destroy_comp_cntr(struct ibv_comp_cntr *comp_cntr)
+     * }
+     */
+    public static FunctionDescriptor ibv_destroy_comp_cntr$descriptor() {
+        return ibv_destroy_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_destroy_comp_cntr(struct ibv_comp_cntr *comp_cntr)
+     * }
+     */
+    public static MethodHandle ibv_destroy_comp_cntr$handle() {
+        return ibv_destroy_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_destroy_comp_cntr(struct ibv_comp_cntr *comp_cntr)
+     * }
+     */
+    public static MemorySegment ibv_destroy_comp_cntr$address() {
+        return ibv_destroy_comp_cntr.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_destroy_comp_cntr(struct ibv_comp_cntr *comp_cntr)
+     * }
+     */
+    public static int ibv_destroy_comp_cntr(MemorySegment comp_cntr) {
+        var mh$ = ibv_destroy_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_destroy_comp_cntr", comp_cntr);
+            }
+            return (int)mh$.invokeExact(comp_cntr);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_set_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_set_comp_cntr");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_set_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value)
+     * }
+     */
+    public static FunctionDescriptor ibv_set_comp_cntr$descriptor() {
+        return ibv_set_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_set_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value)
+     * }
+     */
+    public static MethodHandle ibv_set_comp_cntr$handle() {
+        return ibv_set_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_set_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value)
+     * }
+     */
+    public static MemorySegment ibv_set_comp_cntr$address() {
+        return ibv_set_comp_cntr.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_set_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value)
+     * }
+     */
+    public static int ibv_set_comp_cntr(MemorySegment comp_cntr, long value) {
+        var mh$ = ibv_set_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_set_comp_cntr", comp_cntr, value);
+            }
+            return (int)mh$.invokeExact(comp_cntr, value);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_set_err_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_set_err_comp_cntr");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_set_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value)
+     * }
+     */
+    public static FunctionDescriptor ibv_set_err_comp_cntr$descriptor() {
+        return ibv_set_err_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_set_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value)
+     * }
+     */
+    public static MethodHandle ibv_set_err_comp_cntr$handle() {
+        return ibv_set_err_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_set_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value)
+     * }
+     */
+    public static MemorySegment ibv_set_err_comp_cntr$address() {
+        return ibv_set_err_comp_cntr.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_set_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value)
+     * }
+     */
+    public static int ibv_set_err_comp_cntr(MemorySegment comp_cntr, long value) {
+        var mh$ = ibv_set_err_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_set_err_comp_cntr", comp_cntr, value);
+            }
+            return (int)mh$.invokeExact(comp_cntr, value);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_inc_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_inc_comp_cntr");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_inc_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount)
+     * }
+     */
+    public static FunctionDescriptor ibv_inc_comp_cntr$descriptor() {
+        return ibv_inc_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_inc_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount)
+     * }
+     */
+    public static MethodHandle ibv_inc_comp_cntr$handle() {
+        return ibv_inc_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_inc_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount)
+     * }
+     */
+    public static MemorySegment ibv_inc_comp_cntr$address() {
+        return ibv_inc_comp_cntr.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_inc_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount)
+     * }
+     */
+    public static int ibv_inc_comp_cntr(MemorySegment comp_cntr, long amount) {
+        var mh$ = ibv_inc_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_inc_comp_cntr", comp_cntr, amount);
+            }
+            return (int)mh$.invokeExact(comp_cntr, amount);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_inc_err_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_inc_err_comp_cntr");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_inc_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount)
+     * }
+     */
+    public static FunctionDescriptor ibv_inc_err_comp_cntr$descriptor() {
+        return ibv_inc_err_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_inc_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount)
+     * }
+     */
+    public static MethodHandle ibv_inc_err_comp_cntr$handle() {
+        return ibv_inc_err_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_inc_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount)
+     * }
+     */
+    public static MemorySegment ibv_inc_err_comp_cntr$address() {
+        return ibv_inc_err_comp_cntr.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_inc_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount)
+     * }
+     */
+    public static int ibv_inc_err_comp_cntr(MemorySegment comp_cntr, long amount) {
+        var mh$ = ibv_inc_err_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_inc_err_comp_cntr", comp_cntr, amount);
+            }
+            return (int)mh$.invokeExact(comp_cntr, amount);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_read_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_read_comp_cntr");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_read_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value)
+     * }
+     */
+    public static FunctionDescriptor ibv_read_comp_cntr$descriptor() {
+        return ibv_read_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_read_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value)
+     * }
+     */
+    public static MethodHandle ibv_read_comp_cntr$handle() {
+        return ibv_read_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_read_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value)
+     * }
+     */
+    public static MemorySegment ibv_read_comp_cntr$address() {
+        return ibv_read_comp_cntr.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_read_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value)
+     * }
+     */
+    public static int ibv_read_comp_cntr(MemorySegment comp_cntr, MemorySegment value) {
+        var mh$ = ibv_read_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_read_comp_cntr", comp_cntr, value);
+            }
+            return (int)mh$.invokeExact(comp_cntr, value);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_read_err_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_read_err_comp_cntr");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_read_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value)
+     * }
+     */
+    public static FunctionDescriptor ibv_read_err_comp_cntr$descriptor() {
+        return ibv_read_err_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_read_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value)
+     * }
+     */
+    public static MethodHandle ibv_read_err_comp_cntr$handle() {
+        return ibv_read_err_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_read_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value)
+     * }
+     */
+    public static MemorySegment ibv_read_err_comp_cntr$address() {
+        return ibv_read_err_comp_cntr.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_read_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value)
+     * }
+     */
+    public static int ibv_read_err_comp_cntr(MemorySegment comp_cntr, MemorySegment value) {
+        var mh$ = ibv_read_err_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_read_err_comp_cntr", comp_cntr, value);
+            }
+            return (int)mh$.invokeExact(comp_cntr, value);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class ibv_create_srq {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             rdma_h.C_POINTER,
@@ -6945,6 +8205,360 @@ public class rdma_h {
         }
     }
 
+    private static class ibv_alloc_buf {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_alloc_buf");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * void *ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf)
+     * }
+     */
+    public static FunctionDescriptor ibv_alloc_buf$descriptor() {
+        return ibv_alloc_buf.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * void *ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf)
+     * }
+     */
+    public static MethodHandle ibv_alloc_buf$handle() {
+        return ibv_alloc_buf.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * void *ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf)
+     * }
+     */
+    public static MemorySegment ibv_alloc_buf$address() {
+        return ibv_alloc_buf.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * void *ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf)
+     * }
+     */
+    public static MemorySegment ibv_alloc_buf(MemorySegment pd, long size, MemorySegment buf) {
+        var mh$ = ibv_alloc_buf.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_alloc_buf", pd, size, buf);
+            }
+            return (MemorySegment)mh$.invokeExact(pd, size, buf);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_export_buf_dmabuf_fd {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_export_buf_dmabuf_fd");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_export_buf_dmabuf_fd(struct ibv_buf *buf)
+     * }
+     */
+    public static FunctionDescriptor ibv_export_buf_dmabuf_fd$descriptor() {
+        return ibv_export_buf_dmabuf_fd.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_export_buf_dmabuf_fd(struct ibv_buf *buf)
+     * }
+     */
+    public static MethodHandle ibv_export_buf_dmabuf_fd$handle() {
+        return ibv_export_buf_dmabuf_fd.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_export_buf_dmabuf_fd(struct ibv_buf *buf)
+     * }
+     */
+    public static MemorySegment ibv_export_buf_dmabuf_fd$address() {
+        return ibv_export_buf_dmabuf_fd.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_export_buf_dmabuf_fd(struct ibv_buf *buf)
+     * }
+     */
+    public static int ibv_export_buf_dmabuf_fd(MemorySegment buf) {
+        var mh$ = ibv_export_buf_dmabuf_fd.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_export_buf_dmabuf_fd", buf);
+            }
+            return (int)mh$.invokeExact(buf);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_free_buf {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_free_buf");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * void ibv_free_buf(struct ibv_buf *buf)
+     * }
+     */
+    public static FunctionDescriptor ibv_free_buf$descriptor() {
+        return ibv_free_buf.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * void ibv_free_buf(struct ibv_buf *buf)
+     * }
+     */
+    public static MethodHandle ibv_free_buf$handle() {
+        return ibv_free_buf.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * void ibv_free_buf(struct ibv_buf *buf)
+     * }
+     */
+    public static MemorySegment ibv_free_buf$address() {
+        return ibv_free_buf.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * void ibv_free_buf(struct ibv_buf *buf)
+     * }
+     */
+    public static void ibv_free_buf(MemorySegment buf) {
+        var mh$ = ibv_free_buf.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_free_buf", buf);
+            }
+            mh$.invokeExact(buf);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_reg_buf_mr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_reg_buf_mr");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * struct ibv_mr *ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length, int access)
+     * }
+     */
+    public static FunctionDescriptor ibv_reg_buf_mr$descriptor() {
+        return ibv_reg_buf_mr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * struct ibv_mr *ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length, int access)
+     * }
+     */
+    public static MethodHandle ibv_reg_buf_mr$handle() {
+        return ibv_reg_buf_mr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * struct ibv_mr *ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length, int access)
+     * }
+     */
+    public static MemorySegment ibv_reg_buf_mr$address() {
+        return ibv_reg_buf_mr.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * struct ibv_mr *ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length, int access)
+     * }
+     */
+    public static MemorySegment ibv_reg_buf_mr(MemorySegment pd, MemorySegment buf, MemorySegment addr, long length, int access) {
+        var mh$ = ibv_reg_buf_mr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_reg_buf_mr", pd, buf, addr, length, access);
+            }
+            return (MemorySegment)mh$.invokeExact(pd, buf, addr, length, access);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_alloc_dmah {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_alloc_dmah");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * struct ibv_dmah *ibv_alloc_dmah(struct ibv_context *context, struct ibv_dmah_init_attr *attr)
+     * }
+     */
+    public static FunctionDescriptor ibv_alloc_dmah$descriptor() {
+        return ibv_alloc_dmah.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * struct ibv_dmah *ibv_alloc_dmah(struct ibv_context *context, struct ibv_dmah_init_attr *attr)
+     * }
+     */
+    public static MethodHandle ibv_alloc_dmah$handle() {
+        return ibv_alloc_dmah.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * struct ibv_dmah *ibv_alloc_dmah(struct ibv_context *context, struct ibv_dmah_init_attr *attr)
+     * }
+     */
+    public static MemorySegment ibv_alloc_dmah$address() {
+        return ibv_alloc_dmah.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * struct ibv_dmah *ibv_alloc_dmah(struct ibv_context *context, struct ibv_dmah_init_attr *attr)
+     * }
+     */
+    public static MemorySegment ibv_alloc_dmah(MemorySegment context, MemorySegment attr) {
+        var mh$ = ibv_alloc_dmah.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_alloc_dmah", context, attr);
+            }
+            return (MemorySegment)mh$.invokeExact(context, attr);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_dealloc_dmah {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_dealloc_dmah");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_dealloc_dmah(struct ibv_dmah *dmah)
+     * }
+     */
+    public static FunctionDescriptor ibv_dealloc_dmah$descriptor() {
+        return ibv_dealloc_dmah.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_dealloc_dmah(struct ibv_dmah *dmah)
+     * }
+     */
+    public static MethodHandle ibv_dealloc_dmah$handle() {
+        return ibv_dealloc_dmah.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_dealloc_dmah(struct ibv_dmah *dmah)
+     * }
+     */
+    public static MemorySegment ibv_dealloc_dmah$address() {
+        return ibv_dealloc_dmah.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_dealloc_dmah(struct ibv_dmah *dmah)
+     * }
+     */
+    public static int ibv_dealloc_dmah(MemorySegment dmah) {
+        var mh$ = ibv_dealloc_dmah.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_dealloc_dmah", dmah);
+            }
+            return (int)mh$.invokeExact(dmah);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
     private static class ibv_modify_qp {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             rdma_h.C_INT,
@@ -7000,6 +8614,66 @@ public class rdma_h {
                 traceDowncall("ibv_modify_qp", qp, attr, attr_mask);
             }
             return (int)mh$.invokeExact(qp, attr, attr_mask);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class ibv_qp_attach_comp_cntr {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("ibv_qp_attach_comp_cntr");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int ibv_qp_attach_comp_cntr(struct ibv_qp *qp, struct ibv_comp_cntr *comp_cntr, struct ibv_qp_attach_comp_cntr_attr *attr)
+     * }
+     */
+    public static FunctionDescriptor ibv_qp_attach_comp_cntr$descriptor() {
+        return ibv_qp_attach_comp_cntr.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int ibv_qp_attach_comp_cntr(struct ibv_qp *qp, struct ibv_comp_cntr *comp_cntr, struct ibv_qp_attach_comp_cntr_attr *attr)
+     * }
+     */
+    public static MethodHandle ibv_qp_attach_comp_cntr$handle() {
+        return ibv_qp_attach_comp_cntr.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int ibv_qp_attach_comp_cntr(struct ibv_qp *qp, struct ibv_comp_cntr *comp_cntr, struct ibv_qp_attach_comp_cntr_attr *attr)
+     * }
+     */
+    public static MemorySegment ibv_qp_attach_comp_cntr$address() {
+        return ibv_qp_attach_comp_cntr.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int ibv_qp_attach_comp_cntr(struct ibv_qp *qp, struct ibv_comp_cntr *comp_cntr, struct ibv_qp_attach_comp_cntr_attr *attr)
+     * }
+     */
+    public static int ibv_qp_attach_comp_cntr(MemorySegment qp, MemorySegment comp_cntr, MemorySegment attr) {
+        var mh$ = ibv_qp_attach_comp_cntr.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("ibv_qp_attach_comp_cntr", qp, comp_cntr, attr);
+            }
+            return (int)mh$.invokeExact(qp, comp_cntr, attr);
         } catch (Throwable ex$) {
            throw new AssertionError("should not reach here", ex$);
         }
@@ -8151,6 +9825,42 @@ public class rdma_h {
      */
     public static int RDMA_CM_EVENT_TIMEWAIT_EXIT() {
         return RDMA_CM_EVENT_TIMEWAIT_EXIT;
+    }
+    private static final int RDMA_CM_EVENT_ADDRINFO_RESOLVED = (int)16L;
+    /**
+     * {@snippet lang=c :
+     * enum rdma_cm_event_type.RDMA_CM_EVENT_ADDRINFO_RESOLVED = 16
+     * }
+     */
+    public static int RDMA_CM_EVENT_ADDRINFO_RESOLVED() {
+        return RDMA_CM_EVENT_ADDRINFO_RESOLVED;
+    }
+    private static final int RDMA_CM_EVENT_ADDRINFO_ERROR = (int)17L;
+    /**
+     * {@snippet lang=c :
+     * enum rdma_cm_event_type.RDMA_CM_EVENT_ADDRINFO_ERROR = 17
+     * }
+     */
+    public static int RDMA_CM_EVENT_ADDRINFO_ERROR() {
+        return RDMA_CM_EVENT_ADDRINFO_ERROR;
+    }
+    private static final int RDMA_CM_EVENT_USER = (int)18L;
+    /**
+     * {@snippet lang=c :
+     * enum rdma_cm_event_type.RDMA_CM_EVENT_USER = 18
+     * }
+     */
+    public static int RDMA_CM_EVENT_USER() {
+        return RDMA_CM_EVENT_USER;
+    }
+    private static final int RDMA_CM_EVENT_INTERNAL = (int)19L;
+    /**
+     * {@snippet lang=c :
+     * enum rdma_cm_event_type.RDMA_CM_EVENT_INTERNAL = 19
+     * }
+     */
+    public static int RDMA_CM_EVENT_INTERNAL() {
+        return RDMA_CM_EVENT_INTERNAL;
     }
     private static final int RDMA_PS_IPOIB = (int)2L;
     /**
@@ -10561,6 +12271,2236 @@ public class rdma_h {
            throw new AssertionError("should not reach here", ex$);
         }
     }
+
+    private static class rdma_resolve_addrinfo {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rdma_resolve_addrinfo");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node, const char *service, const struct rdma_addrinfo *hints)
+     * }
+     */
+    public static FunctionDescriptor rdma_resolve_addrinfo$descriptor() {
+        return rdma_resolve_addrinfo.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node, const char *service, const struct rdma_addrinfo *hints)
+     * }
+     */
+    public static MethodHandle rdma_resolve_addrinfo$handle() {
+        return rdma_resolve_addrinfo.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node, const char *service, const struct rdma_addrinfo *hints)
+     * }
+     */
+    public static MemorySegment rdma_resolve_addrinfo$address() {
+        return rdma_resolve_addrinfo.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node, const char *service, const struct rdma_addrinfo *hints)
+     * }
+     */
+    public static int rdma_resolve_addrinfo(MemorySegment id, MemorySegment node, MemorySegment service, MemorySegment hints) {
+        var mh$ = rdma_resolve_addrinfo.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_resolve_addrinfo", id, node, service, hints);
+            }
+            return (int)mh$.invokeExact(id, node, service, hints);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rdma_query_addrinfo {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rdma_query_addrinfo");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rdma_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **info)
+     * }
+     */
+    public static FunctionDescriptor rdma_query_addrinfo$descriptor() {
+        return rdma_query_addrinfo.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rdma_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **info)
+     * }
+     */
+    public static MethodHandle rdma_query_addrinfo$handle() {
+        return rdma_query_addrinfo.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rdma_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **info)
+     * }
+     */
+    public static MemorySegment rdma_query_addrinfo$address() {
+        return rdma_query_addrinfo.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rdma_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **info)
+     * }
+     */
+    public static int rdma_query_addrinfo(MemorySegment id, MemorySegment info) {
+        var mh$ = rdma_query_addrinfo.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_query_addrinfo", id, info);
+            }
+            return (int)mh$.invokeExact(id, info);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rdma_write_cm_event {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rdma_write_cm_event");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event, int status, uint64_t arg)
+     * }
+     */
+    public static FunctionDescriptor rdma_write_cm_event$descriptor() {
+        return rdma_write_cm_event.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event, int status, uint64_t arg)
+     * }
+     */
+    public static MethodHandle rdma_write_cm_event$handle() {
+        return rdma_write_cm_event.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event, int status, uint64_t arg)
+     * }
+     */
+    public static MemorySegment rdma_write_cm_event$address() {
+        return rdma_write_cm_event.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event, int status, uint64_t arg)
+     * }
+     */
+    public static int rdma_write_cm_event(MemorySegment id, int event, int status, long arg) {
+        var mh$ = rdma_write_cm_event.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_write_cm_event", id, event, status, arg);
+            }
+            return (int)mh$.invokeExact(id, event, status, arg);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rdma_create_srq {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rdma_create_srq");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
+     * }
+     */
+    public static FunctionDescriptor rdma_create_srq$descriptor() {
+        return rdma_create_srq.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
+     * }
+     */
+    public static MethodHandle rdma_create_srq$handle() {
+        return rdma_create_srq.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
+     * }
+     */
+    public static MemorySegment rdma_create_srq$address() {
+        return rdma_create_srq.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
+     * }
+     */
+    public static int rdma_create_srq(MemorySegment id, MemorySegment pd, MemorySegment attr) {
+        var mh$ = rdma_create_srq.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_create_srq", id, pd, attr);
+            }
+            return (int)mh$.invokeExact(id, pd, attr);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rdma_create_srq_ex {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rdma_create_srq_ex");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
+     * }
+     */
+    public static FunctionDescriptor rdma_create_srq_ex$descriptor() {
+        return rdma_create_srq_ex.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
+     * }
+     */
+    public static MethodHandle rdma_create_srq_ex$handle() {
+        return rdma_create_srq_ex.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
+     * }
+     */
+    public static MemorySegment rdma_create_srq_ex$address() {
+        return rdma_create_srq_ex.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
+     * }
+     */
+    public static int rdma_create_srq_ex(MemorySegment id, MemorySegment attr) {
+        var mh$ = rdma_create_srq_ex.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_create_srq_ex", id, attr);
+            }
+            return (int)mh$.invokeExact(id, attr);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rdma_destroy_srq {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rdma_destroy_srq");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * void rdma_destroy_srq(struct rdma_cm_id *id)
+     * }
+     */
+    public static FunctionDescriptor rdma_destroy_srq$descriptor() {
+        return rdma_destroy_srq.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * void rdma_destroy_srq(struct rdma_cm_id *id)
+     * }
+     */
+    public static MethodHandle rdma_destroy_srq$handle() {
+        return rdma_destroy_srq.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * void rdma_destroy_srq(struct rdma_cm_id *id)
+     * }
+     */
+    public static MemorySegment rdma_destroy_srq$address() {
+        return rdma_destroy_srq.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * void rdma_destroy_srq(struct rdma_cm_id *id)
+     * }
+     */
+    public static void rdma_destroy_srq(MemorySegment id) {
+        var mh$ = rdma_destroy_srq.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rdma_destroy_srq", id);
+            }
+            mh$.invokeExact(id);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rsocket {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rsocket");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rsocket(int domain, int type, int protocol)
+     * }
+     */
+    public static FunctionDescriptor rsocket$descriptor() {
+        return rsocket.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rsocket(int domain, int type, int protocol)
+     * }
+     */
+    public static MethodHandle rsocket$handle() {
+        return rsocket.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rsocket(int domain, int type, int protocol)
+     * }
+     */
+    public static MemorySegment rsocket$address() {
+        return rsocket.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rsocket(int domain, int type, int protocol)
+     * }
+     */
+    public static int rsocket(int domain, int type, int protocol) {
+        var mh$ = rsocket.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rsocket", domain, type, protocol);
+            }
+            return (int)mh$.invokeExact(domain, type, protocol);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rbind {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rbind");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rbind(int socket, const struct sockaddr *addr, socklen_t addrlen)
+     * }
+     */
+    public static FunctionDescriptor rbind$descriptor() {
+        return rbind.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rbind(int socket, const struct sockaddr *addr, socklen_t addrlen)
+     * }
+     */
+    public static MethodHandle rbind$handle() {
+        return rbind.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rbind(int socket, const struct sockaddr *addr, socklen_t addrlen)
+     * }
+     */
+    public static MemorySegment rbind$address() {
+        return rbind.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rbind(int socket, const struct sockaddr *addr, socklen_t addrlen)
+     * }
+     */
+    public static int rbind(int socket, MemorySegment addr, int addrlen) {
+        var mh$ = rbind.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rbind", socket, addr, addrlen);
+            }
+            return (int)mh$.invokeExact(socket, addr, addrlen);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rlisten {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rlisten");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rlisten(int socket, int backlog)
+     * }
+     */
+    public static FunctionDescriptor rlisten$descriptor() {
+        return rlisten.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rlisten(int socket, int backlog)
+     * }
+     */
+    public static MethodHandle rlisten$handle() {
+        return rlisten.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rlisten(int socket, int backlog)
+     * }
+     */
+    public static MemorySegment rlisten$address() {
+        return rlisten.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rlisten(int socket, int backlog)
+     * }
+     */
+    public static int rlisten(int socket, int backlog) {
+        var mh$ = rlisten.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rlisten", socket, backlog);
+            }
+            return (int)mh$.invokeExact(socket, backlog);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class raccept {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("raccept");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int raccept(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static FunctionDescriptor raccept$descriptor() {
+        return raccept.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int raccept(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static MethodHandle raccept$handle() {
+        return raccept.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int raccept(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static MemorySegment raccept$address() {
+        return raccept.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int raccept(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static int raccept(int socket, MemorySegment addr, MemorySegment addrlen) {
+        var mh$ = raccept.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("raccept", socket, addr, addrlen);
+            }
+            return (int)mh$.invokeExact(socket, addr, addrlen);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rconnect {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rconnect");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rconnect(int socket, const struct sockaddr *addr, socklen_t addrlen)
+     * }
+     */
+    public static FunctionDescriptor rconnect$descriptor() {
+        return rconnect.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rconnect(int socket, const struct sockaddr *addr, socklen_t addrlen)
+     * }
+     */
+    public static MethodHandle rconnect$handle() {
+        return rconnect.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rconnect(int socket, const struct sockaddr *addr, socklen_t addrlen)
+     * }
+     */
+    public static MemorySegment rconnect$address() {
+        return rconnect.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rconnect(int socket, const struct sockaddr *addr, socklen_t addrlen)
+     * }
+     */
+    public static int rconnect(int socket, MemorySegment addr, int addrlen) {
+        var mh$ = rconnect.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rconnect", socket, addr, addrlen);
+            }
+            return (int)mh$.invokeExact(socket, addr, addrlen);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rshutdown {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rshutdown");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rshutdown(int socket, int how)
+     * }
+     */
+    public static FunctionDescriptor rshutdown$descriptor() {
+        return rshutdown.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rshutdown(int socket, int how)
+     * }
+     */
+    public static MethodHandle rshutdown$handle() {
+        return rshutdown.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rshutdown(int socket, int how)
+     * }
+     */
+    public static MemorySegment rshutdown$address() {
+        return rshutdown.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rshutdown(int socket, int how)
+     * }
+     */
+    public static int rshutdown(int socket, int how) {
+        var mh$ = rshutdown.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rshutdown", socket, how);
+            }
+            return (int)mh$.invokeExact(socket, how);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rclose {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rclose");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rclose(int socket)
+     * }
+     */
+    public static FunctionDescriptor rclose$descriptor() {
+        return rclose.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rclose(int socket)
+     * }
+     */
+    public static MethodHandle rclose$handle() {
+        return rclose.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rclose(int socket)
+     * }
+     */
+    public static MemorySegment rclose$address() {
+        return rclose.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rclose(int socket)
+     * }
+     */
+    public static int rclose(int socket) {
+        var mh$ = rclose.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rclose", socket);
+            }
+            return (int)mh$.invokeExact(socket);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rrecv {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_LONG,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rrecv");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rrecv(int socket, void *buf, size_t len, int flags)
+     * }
+     */
+    public static FunctionDescriptor rrecv$descriptor() {
+        return rrecv.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rrecv(int socket, void *buf, size_t len, int flags)
+     * }
+     */
+    public static MethodHandle rrecv$handle() {
+        return rrecv.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rrecv(int socket, void *buf, size_t len, int flags)
+     * }
+     */
+    public static MemorySegment rrecv$address() {
+        return rrecv.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rrecv(int socket, void *buf, size_t len, int flags)
+     * }
+     */
+    public static long rrecv(int socket, MemorySegment buf, long len, int flags) {
+        var mh$ = rrecv.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rrecv", socket, buf, len, flags);
+            }
+            return (long)mh$.invokeExact(socket, buf, len, flags);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rrecvfrom {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_LONG,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rrecvfrom");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rrecvfrom(int socket, void *buf, size_t len, int flags, struct sockaddr *src_addr, socklen_t *addrlen)
+     * }
+     */
+    public static FunctionDescriptor rrecvfrom$descriptor() {
+        return rrecvfrom.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rrecvfrom(int socket, void *buf, size_t len, int flags, struct sockaddr *src_addr, socklen_t *addrlen)
+     * }
+     */
+    public static MethodHandle rrecvfrom$handle() {
+        return rrecvfrom.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rrecvfrom(int socket, void *buf, size_t len, int flags, struct sockaddr *src_addr, socklen_t *addrlen)
+     * }
+     */
+    public static MemorySegment rrecvfrom$address() {
+        return rrecvfrom.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rrecvfrom(int socket, void *buf, size_t len, int flags, struct sockaddr *src_addr, socklen_t *addrlen)
+     * }
+     */
+    public static long rrecvfrom(int socket, MemorySegment buf, long len, int flags, MemorySegment src_addr, MemorySegment addrlen) {
+        var mh$ = rrecvfrom.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rrecvfrom", socket, buf, len, flags, src_addr, addrlen);
+            }
+            return (long)mh$.invokeExact(socket, buf, len, flags, src_addr, addrlen);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rrecvmsg {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_LONG,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rrecvmsg");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rrecvmsg(int socket, struct msghdr *msg, int flags)
+     * }
+     */
+    public static FunctionDescriptor rrecvmsg$descriptor() {
+        return rrecvmsg.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rrecvmsg(int socket, struct msghdr *msg, int flags)
+     * }
+     */
+    public static MethodHandle rrecvmsg$handle() {
+        return rrecvmsg.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rrecvmsg(int socket, struct msghdr *msg, int flags)
+     * }
+     */
+    public static MemorySegment rrecvmsg$address() {
+        return rrecvmsg.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rrecvmsg(int socket, struct msghdr *msg, int flags)
+     * }
+     */
+    public static long rrecvmsg(int socket, MemorySegment msg, int flags) {
+        var mh$ = rrecvmsg.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rrecvmsg", socket, msg, flags);
+            }
+            return (long)mh$.invokeExact(socket, msg, flags);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rsend {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_LONG,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rsend");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rsend(int socket, const void *buf, size_t len, int flags)
+     * }
+     */
+    public static FunctionDescriptor rsend$descriptor() {
+        return rsend.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rsend(int socket, const void *buf, size_t len, int flags)
+     * }
+     */
+    public static MethodHandle rsend$handle() {
+        return rsend.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rsend(int socket, const void *buf, size_t len, int flags)
+     * }
+     */
+    public static MemorySegment rsend$address() {
+        return rsend.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rsend(int socket, const void *buf, size_t len, int flags)
+     * }
+     */
+    public static long rsend(int socket, MemorySegment buf, long len, int flags) {
+        var mh$ = rsend.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rsend", socket, buf, len, flags);
+            }
+            return (long)mh$.invokeExact(socket, buf, len, flags);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rsendto {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_LONG,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rsendto");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rsendto(int socket, const void *buf, size_t len, int flags, const struct sockaddr *dest_addr, socklen_t addrlen)
+     * }
+     */
+    public static FunctionDescriptor rsendto$descriptor() {
+        return rsendto.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rsendto(int socket, const void *buf, size_t len, int flags, const struct sockaddr *dest_addr, socklen_t addrlen)
+     * }
+     */
+    public static MethodHandle rsendto$handle() {
+        return rsendto.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rsendto(int socket, const void *buf, size_t len, int flags, const struct sockaddr *dest_addr, socklen_t addrlen)
+     * }
+     */
+    public static MemorySegment rsendto$address() {
+        return rsendto.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rsendto(int socket, const void *buf, size_t len, int flags, const struct sockaddr *dest_addr, socklen_t addrlen)
+     * }
+     */
+    public static long rsendto(int socket, MemorySegment buf, long len, int flags, MemorySegment dest_addr, int addrlen) {
+        var mh$ = rsendto.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rsendto", socket, buf, len, flags, dest_addr, addrlen);
+            }
+            return (long)mh$.invokeExact(socket, buf, len, flags, dest_addr, addrlen);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rsendmsg {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_LONG,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rsendmsg");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rsendmsg(int socket, const struct msghdr *msg, int flags)
+     * }
+     */
+    public static FunctionDescriptor rsendmsg$descriptor() {
+        return rsendmsg.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rsendmsg(int socket, const struct msghdr *msg, int flags)
+     * }
+     */
+    public static MethodHandle rsendmsg$handle() {
+        return rsendmsg.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rsendmsg(int socket, const struct msghdr *msg, int flags)
+     * }
+     */
+    public static MemorySegment rsendmsg$address() {
+        return rsendmsg.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rsendmsg(int socket, const struct msghdr *msg, int flags)
+     * }
+     */
+    public static long rsendmsg(int socket, MemorySegment msg, int flags) {
+        var mh$ = rsendmsg.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rsendmsg", socket, msg, flags);
+            }
+            return (long)mh$.invokeExact(socket, msg, flags);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rread {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_LONG,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rread");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rread(int socket, void *buf, size_t count)
+     * }
+     */
+    public static FunctionDescriptor rread$descriptor() {
+        return rread.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rread(int socket, void *buf, size_t count)
+     * }
+     */
+    public static MethodHandle rread$handle() {
+        return rread.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rread(int socket, void *buf, size_t count)
+     * }
+     */
+    public static MemorySegment rread$address() {
+        return rread.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rread(int socket, void *buf, size_t count)
+     * }
+     */
+    public static long rread(int socket, MemorySegment buf, long count) {
+        var mh$ = rread.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rread", socket, buf, count);
+            }
+            return (long)mh$.invokeExact(socket, buf, count);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rreadv {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_LONG,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rreadv");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rreadv(int socket, const struct iovec *iov, int iovcnt)
+     * }
+     */
+    public static FunctionDescriptor rreadv$descriptor() {
+        return rreadv.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rreadv(int socket, const struct iovec *iov, int iovcnt)
+     * }
+     */
+    public static MethodHandle rreadv$handle() {
+        return rreadv.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rreadv(int socket, const struct iovec *iov, int iovcnt)
+     * }
+     */
+    public static MemorySegment rreadv$address() {
+        return rreadv.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rreadv(int socket, const struct iovec *iov, int iovcnt)
+     * }
+     */
+    public static long rreadv(int socket, MemorySegment iov, int iovcnt) {
+        var mh$ = rreadv.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rreadv", socket, iov, iovcnt);
+            }
+            return (long)mh$.invokeExact(socket, iov, iovcnt);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rwrite {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_LONG,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rwrite");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rwrite(int socket, const void *buf, size_t count)
+     * }
+     */
+    public static FunctionDescriptor rwrite$descriptor() {
+        return rwrite.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rwrite(int socket, const void *buf, size_t count)
+     * }
+     */
+    public static MethodHandle rwrite$handle() {
+        return rwrite.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rwrite(int socket, const void *buf, size_t count)
+     * }
+     */
+    public static MemorySegment rwrite$address() {
+        return rwrite.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rwrite(int socket, const void *buf, size_t count)
+     * }
+     */
+    public static long rwrite(int socket, MemorySegment buf, long count) {
+        var mh$ = rwrite.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rwrite", socket, buf, count);
+            }
+            return (long)mh$.invokeExact(socket, buf, count);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rwritev {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_LONG,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rwritev");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * ssize_t rwritev(int socket, const struct iovec *iov, int iovcnt)
+     * }
+     */
+    public static FunctionDescriptor rwritev$descriptor() {
+        return rwritev.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * ssize_t rwritev(int socket, const struct iovec *iov, int iovcnt)
+     * }
+     */
+    public static MethodHandle rwritev$handle() {
+        return rwritev.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * ssize_t rwritev(int socket, const struct iovec *iov, int iovcnt)
+     * }
+     */
+    public static MemorySegment rwritev$address() {
+        return rwritev.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * ssize_t rwritev(int socket, const struct iovec *iov, int iovcnt)
+     * }
+     */
+    public static long rwritev(int socket, MemorySegment iov, int iovcnt) {
+        var mh$ = rwritev.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rwritev", socket, iov, iovcnt);
+            }
+            return (long)mh$.invokeExact(socket, iov, iovcnt);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rpoll {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rpoll");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rpoll(struct pollfd *fds, nfds_t nfds, int timeout)
+     * }
+     */
+    public static FunctionDescriptor rpoll$descriptor() {
+        return rpoll.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rpoll(struct pollfd *fds, nfds_t nfds, int timeout)
+     * }
+     */
+    public static MethodHandle rpoll$handle() {
+        return rpoll.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rpoll(struct pollfd *fds, nfds_t nfds, int timeout)
+     * }
+     */
+    public static MemorySegment rpoll$address() {
+        return rpoll.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rpoll(struct pollfd *fds, nfds_t nfds, int timeout)
+     * }
+     */
+    public static int rpoll(MemorySegment fds, long nfds, int timeout) {
+        var mh$ = rpoll.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rpoll", fds, nfds, timeout);
+            }
+            return (int)mh$.invokeExact(fds, nfds, timeout);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rselect {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rselect");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rselect(int nfds, fd_set *readfds, fd_set *writefds, fd_set *exceptfds, struct timeval *timeout)
+     * }
+     */
+    public static FunctionDescriptor rselect$descriptor() {
+        return rselect.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rselect(int nfds, fd_set *readfds, fd_set *writefds, fd_set *exceptfds, struct timeval *timeout)
+     * }
+     */
+    public static MethodHandle rselect$handle() {
+        return rselect.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rselect(int nfds, fd_set *readfds, fd_set *writefds, fd_set *exceptfds, struct timeval *timeout)
+     * }
+     */
+    public static MemorySegment rselect$address() {
+        return rselect.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rselect(int nfds, fd_set *readfds, fd_set *writefds, fd_set *exceptfds, struct timeval *timeout)
+     * }
+     */
+    public static int rselect(int nfds, MemorySegment readfds, MemorySegment writefds, MemorySegment exceptfds, MemorySegment timeout) {
+        var mh$ = rselect.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rselect", nfds, readfds, writefds, exceptfds, timeout);
+            }
+            return (int)mh$.invokeExact(nfds, readfds, writefds, exceptfds, timeout);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rgetpeername {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rgetpeername");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rgetpeername(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static FunctionDescriptor rgetpeername$descriptor() {
+        return rgetpeername.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rgetpeername(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static MethodHandle rgetpeername$handle() {
+        return rgetpeername.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rgetpeername(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static MemorySegment rgetpeername$address() {
+        return rgetpeername.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rgetpeername(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static int rgetpeername(int socket, MemorySegment addr, MemorySegment addrlen) {
+        var mh$ = rgetpeername.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rgetpeername", socket, addr, addrlen);
+            }
+            return (int)mh$.invokeExact(socket, addr, addrlen);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rgetsockname {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rgetsockname");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rgetsockname(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static FunctionDescriptor rgetsockname$descriptor() {
+        return rgetsockname.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rgetsockname(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static MethodHandle rgetsockname$handle() {
+        return rgetsockname.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rgetsockname(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static MemorySegment rgetsockname$address() {
+        return rgetsockname.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rgetsockname(int socket, struct sockaddr *addr, socklen_t *addrlen)
+     * }
+     */
+    public static int rgetsockname(int socket, MemorySegment addr, MemorySegment addrlen) {
+        var mh$ = rgetsockname.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rgetsockname", socket, addr, addrlen);
+            }
+            return (int)mh$.invokeExact(socket, addr, addrlen);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+    private static final int RDMA_SQSIZE = (int)0L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.RDMA_SQSIZE = 0
+     * }
+     */
+    public static int RDMA_SQSIZE() {
+        return RDMA_SQSIZE;
+    }
+    private static final int RDMA_RQSIZE = (int)1L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.RDMA_RQSIZE = 1
+     * }
+     */
+    public static int RDMA_RQSIZE() {
+        return RDMA_RQSIZE;
+    }
+    private static final int RDMA_INLINE = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.RDMA_INLINE = 2
+     * }
+     */
+    public static int RDMA_INLINE() {
+        return RDMA_INLINE;
+    }
+    private static final int RDMA_IOMAPSIZE = (int)3L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.RDMA_IOMAPSIZE = 3
+     * }
+     */
+    public static int RDMA_IOMAPSIZE() {
+        return RDMA_IOMAPSIZE;
+    }
+    private static final int RDMA_ROUTE = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * enum <anonymous>.RDMA_ROUTE = 4
+     * }
+     */
+    public static int RDMA_ROUTE() {
+        return RDMA_ROUTE;
+    }
+
+    private static class rsetsockopt {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rsetsockopt");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rsetsockopt(int socket, int level, int optname, const void *optval, socklen_t optlen)
+     * }
+     */
+    public static FunctionDescriptor rsetsockopt$descriptor() {
+        return rsetsockopt.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rsetsockopt(int socket, int level, int optname, const void *optval, socklen_t optlen)
+     * }
+     */
+    public static MethodHandle rsetsockopt$handle() {
+        return rsetsockopt.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rsetsockopt(int socket, int level, int optname, const void *optval, socklen_t optlen)
+     * }
+     */
+    public static MemorySegment rsetsockopt$address() {
+        return rsetsockopt.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rsetsockopt(int socket, int level, int optname, const void *optval, socklen_t optlen)
+     * }
+     */
+    public static int rsetsockopt(int socket, int level, int optname, MemorySegment optval, int optlen) {
+        var mh$ = rsetsockopt.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rsetsockopt", socket, level, optname, optval, optlen);
+            }
+            return (int)mh$.invokeExact(socket, level, optname, optval, optlen);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class rgetsockopt {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("rgetsockopt");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int rgetsockopt(int socket, int level, int optname, void *optval, socklen_t *optlen)
+     * }
+     */
+    public static FunctionDescriptor rgetsockopt$descriptor() {
+        return rgetsockopt.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int rgetsockopt(int socket, int level, int optname, void *optval, socklen_t *optlen)
+     * }
+     */
+    public static MethodHandle rgetsockopt$handle() {
+        return rgetsockopt.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int rgetsockopt(int socket, int level, int optname, void *optval, socklen_t *optlen)
+     * }
+     */
+    public static MemorySegment rgetsockopt$address() {
+        return rgetsockopt.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int rgetsockopt(int socket, int level, int optname, void *optval, socklen_t *optlen)
+     * }
+     */
+    public static int rgetsockopt(int socket, int level, int optname, MemorySegment optval, MemorySegment optlen) {
+        var mh$ = rgetsockopt.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("rgetsockopt", socket, level, optname, optval, optlen);
+            }
+            return (int)mh$.invokeExact(socket, level, optname, optval, optlen);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    /**
+     * Variadic invoker class for:
+     * {@snippet lang=c :
+     * int rfcntl(int socket, int cmd, ...)
+     * }
+     */
+    public static class rfcntl {
+        private static final FunctionDescriptor BASE_DESC = FunctionDescriptor.of(
+                rdma_h.C_INT,
+                rdma_h.C_INT,
+                rdma_h.C_INT
+            );
+        private static final MemorySegment ADDR = rdma_h.findOrThrow("rfcntl");
+
+        private final MethodHandle handle;
+        private final FunctionDescriptor descriptor;
+        private final MethodHandle spreader;
+
+        private rfcntl(MethodHandle handle, FunctionDescriptor descriptor, MethodHandle spreader) {
+            this.handle = handle;
+            this.descriptor = descriptor;
+            this.spreader = spreader;
+        }
+
+        /**
+         * Variadic invoker factory for:
+         * {@snippet lang=c :
+         * int rfcntl(int socket, int cmd, ...)
+         * }
+         */
+        public static rfcntl makeInvoker(MemoryLayout... layouts) {
+            FunctionDescriptor desc$ = BASE_DESC.appendArgumentLayouts(layouts);
+            Linker.Option fva$ = Linker.Option.firstVariadicArg(BASE_DESC.argumentLayouts().size());
+            var mh$ = Linker.nativeLinker().downcallHandle(ADDR, desc$, fva$);
+            var spreader$ = mh$.asSpreader(Object[].class, layouts.length);
+            return new rfcntl(mh$, desc$, spreader$);
+        }
+
+        /**
+         * {@return the address}
+         */
+        public static MemorySegment address() {
+            return ADDR;
+        }
+
+        /**
+         * {@return the specialized method handle}
+         */
+        public MethodHandle handle() {
+            return handle;
+        }
+
+        /**
+         * {@return the specialized descriptor}
+         */
+        public FunctionDescriptor descriptor() {
+            return descriptor;
+        }
+
+        public int apply(int socket, int cmd, Object... x2) {
+            try {
+                if (TRACE_DOWNCALLS) {
+                    traceDowncall("rfcntl", socket, cmd, x2);
+                }
+                return (int) spreader.invokeExact(socket, cmd, x2);
+            } catch(IllegalArgumentException | ClassCastException ex$)  {
+                throw ex$; // rethrow IAE from passing wrong number/type of args
+            } catch (Throwable ex$) {
+               throw new AssertionError("should not reach here", ex$);
+            }
+        }
+    }
+
+    private static class riomap {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_LONG,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG,
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("riomap");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * off_t riomap(int socket, void *buf, size_t len, int prot, int flags, off_t offset)
+     * }
+     */
+    public static FunctionDescriptor riomap$descriptor() {
+        return riomap.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * off_t riomap(int socket, void *buf, size_t len, int prot, int flags, off_t offset)
+     * }
+     */
+    public static MethodHandle riomap$handle() {
+        return riomap.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * off_t riomap(int socket, void *buf, size_t len, int prot, int flags, off_t offset)
+     * }
+     */
+    public static MemorySegment riomap$address() {
+        return riomap.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * off_t riomap(int socket, void *buf, size_t len, int prot, int flags, off_t offset)
+     * }
+     */
+    public static long riomap(int socket, MemorySegment buf, long len, int prot, int flags, long offset) {
+        var mh$ = riomap.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("riomap", socket, buf, len, prot, flags, offset);
+            }
+            return (long)mh$.invokeExact(socket, buf, len, prot, flags, offset);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class riounmap {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("riounmap");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int riounmap(int socket, void *buf, size_t len)
+     * }
+     */
+    public static FunctionDescriptor riounmap$descriptor() {
+        return riounmap.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int riounmap(int socket, void *buf, size_t len)
+     * }
+     */
+    public static MethodHandle riounmap$handle() {
+        return riounmap.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int riounmap(int socket, void *buf, size_t len)
+     * }
+     */
+    public static MemorySegment riounmap$address() {
+        return riounmap.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int riounmap(int socket, void *buf, size_t len)
+     * }
+     */
+    public static int riounmap(int socket, MemorySegment buf, long len) {
+        var mh$ = riounmap.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("riounmap", socket, buf, len);
+            }
+            return (int)mh$.invokeExact(socket, buf, len);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class riowrite {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_LONG,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG,
+            rdma_h.C_LONG,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("riowrite");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * size_t riowrite(int socket, const void *buf, size_t count, off_t offset, int flags)
+     * }
+     */
+    public static FunctionDescriptor riowrite$descriptor() {
+        return riowrite.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * size_t riowrite(int socket, const void *buf, size_t count, off_t offset, int flags)
+     * }
+     */
+    public static MethodHandle riowrite$handle() {
+        return riowrite.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * size_t riowrite(int socket, const void *buf, size_t count, off_t offset, int flags)
+     * }
+     */
+    public static MemorySegment riowrite$address() {
+        return riowrite.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * size_t riowrite(int socket, const void *buf, size_t count, off_t offset, int flags)
+     * }
+     */
+    public static long riowrite(int socket, MemorySegment buf, long count, long offset, int flags) {
+        var mh$ = riowrite.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("riowrite", socket, buf, count, offset, flags);
+            }
+            return (long)mh$.invokeExact(socket, buf, count, offset, flags);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class repoll_create {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("repoll_create");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int repoll_create(int flags)
+     * }
+     */
+    public static FunctionDescriptor repoll_create$descriptor() {
+        return repoll_create.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int repoll_create(int flags)
+     * }
+     */
+    public static MethodHandle repoll_create$handle() {
+        return repoll_create.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int repoll_create(int flags)
+     * }
+     */
+    public static MemorySegment repoll_create$address() {
+        return repoll_create.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int repoll_create(int flags)
+     * }
+     */
+    public static int repoll_create(int flags) {
+        var mh$ = repoll_create.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("repoll_create", flags);
+            }
+            return (int)mh$.invokeExact(flags);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class repoll_ctl {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("repoll_ctl");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int repoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+     * }
+     */
+    public static FunctionDescriptor repoll_ctl$descriptor() {
+        return repoll_ctl.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int repoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+     * }
+     */
+    public static MethodHandle repoll_ctl$handle() {
+        return repoll_ctl.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int repoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+     * }
+     */
+    public static MemorySegment repoll_ctl$address() {
+        return repoll_ctl.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int repoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+     * }
+     */
+    public static int repoll_ctl(int epfd, int op, int fd, MemorySegment event) {
+        var mh$ = repoll_ctl.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("repoll_ctl", epfd, op, fd, event);
+            }
+            return (int)mh$.invokeExact(epfd, op, fd, event);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class repoll_wait {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_INT,
+            rdma_h.C_POINTER,
+            rdma_h.C_INT,
+            rdma_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = rdma_h.findOrThrow("repoll_wait");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * int repoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
+     * }
+     */
+    public static FunctionDescriptor repoll_wait$descriptor() {
+        return repoll_wait.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * int repoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
+     * }
+     */
+    public static MethodHandle repoll_wait$handle() {
+        return repoll_wait.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * int repoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
+     * }
+     */
+    public static MemorySegment repoll_wait$address() {
+        return repoll_wait.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int repoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
+     * }
+     */
+    public static int repoll_wait(int epfd, MemorySegment events, int maxevents, int timeout) {
+        var mh$ = repoll_wait.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("repoll_wait", epfd, events, maxevents, timeout);
+            }
+            return (int)mh$.invokeExact(epfd, events, maxevents, timeout);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
     private static final int AF_UNSPEC = (int)0L;
     /**
      * {@snippet lang=c :
@@ -10794,6 +14734,15 @@ public class rdma_h {
      */
     public static long IBV_DEVICE_PCI_WRITE_END_PADDING() {
         return IBV_DEVICE_PCI_WRITE_END_PADDING;
+    }
+    private static final long IBV_DEVICE_CC_DMA_BOUNCE = 2199023255552L;
+    /**
+     * {@snippet lang=c :
+     * #define IBV_DEVICE_CC_DMA_BOUNCE 2199023255552
+     * }
+     */
+    public static long IBV_DEVICE_CC_DMA_BOUNCE() {
+        return IBV_DEVICE_CC_DMA_BOUNCE;
     }
     private static final MemorySegment IBV_ALLOCATOR_USE_DEFAULT = MemorySegment.ofAddress(-1L);
     /**

@@ -15,6 +15,12 @@ import static java.lang.foreign.MemoryLayout.PathElement.*;
 /**
  * {@snippet lang=c :
  * struct verbs_context {
+ *     void (*free_buf)(struct ibv_buf *);
+ *     void *(*alloc_buf)(struct ibv_pd *, size_t, struct ibv_buf **);
+ *     int (*dm_export_dmabuf_fd)(struct ibv_dm *);
+ *     struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct ibv_mr_init_attr *);
+ *     int (*dealloc_dmah)(struct ibv_dmah *);
+ *     struct ibv_dmah *(*alloc_dmah)(struct ibv_context *, struct ibv_dmah_init_attr *);
  *     int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t);
  *     int (*advise_mr)(struct ibv_pd *, enum ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t);
  *     struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *);
@@ -66,6 +72,12 @@ public class verbs_context {
     }
 
     private static final GroupLayout $LAYOUT = MemoryLayout.structLayout(
+        rdma_h.C_POINTER.withName("free_buf"),
+        rdma_h.C_POINTER.withName("alloc_buf"),
+        rdma_h.C_POINTER.withName("dm_export_dmabuf_fd"),
+        rdma_h.C_POINTER.withName("reg_mr_ex"),
+        rdma_h.C_POINTER.withName("dealloc_dmah"),
+        rdma_h.C_POINTER.withName("alloc_dmah"),
         rdma_h.C_POINTER.withName("query_port"),
         rdma_h.C_POINTER.withName("advise_mr"),
         rdma_h.C_POINTER.withName("alloc_null_mr"),
@@ -114,6 +126,597 @@ public class verbs_context {
      */
     public static final GroupLayout layout() {
         return $LAYOUT;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * void (*free_buf)(struct ibv_buf *)
+     * }
+     */
+    public static class free_buf {
+
+        free_buf() {
+            // Should not be called directly
+        }
+
+        /**
+         * The function pointer signature, expressed as a functional interface
+         */
+        public interface Function {
+            void apply(MemorySegment _x0);
+        }
+
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.ofVoid(
+            rdma_h.C_POINTER
+        );
+
+        /**
+         * The descriptor of this function pointer
+         */
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
+
+        private static final MethodHandle UP$MH = rdma_h.upcallHandle(free_buf.Function.class, "apply", $DESC);
+
+        /**
+         * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
+         * The lifetime of the returned segment is managed by {@code arena}
+         */
+        public static MemorySegment allocate(free_buf.Function fi, Arena arena) {
+            return Linker.nativeLinker().upcallStub(UP$MH.bindTo(fi), $DESC, arena);
+        }
+
+        private static final MethodHandle DOWN$MH = Linker.nativeLinker().downcallHandle($DESC);
+
+        /**
+         * Invoke the upcall stub {@code funcPtr}, with given parameters
+         */
+        public static void invoke(MemorySegment funcPtr,MemorySegment _x0) {
+            try {
+                 DOWN$MH.invokeExact(funcPtr, _x0);
+            } catch (Throwable ex$) {
+                throw new AssertionError("should not reach here", ex$);
+            }
+        }
+    }
+
+    private static final AddressLayout free_buf$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("free_buf"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * void (*free_buf)(struct ibv_buf *)
+     * }
+     */
+    public static final AddressLayout free_buf$layout() {
+        return free_buf$LAYOUT;
+    }
+
+    private static final long free_buf$OFFSET = $LAYOUT.byteOffset(groupElement("free_buf"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * void (*free_buf)(struct ibv_buf *)
+     * }
+     */
+    public static final long free_buf$offset() {
+        return free_buf$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * void (*free_buf)(struct ibv_buf *)
+     * }
+     */
+    public static MemorySegment free_buf(MemorySegment struct) {
+        return struct.get(free_buf$LAYOUT, free_buf$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * void (*free_buf)(struct ibv_buf *)
+     * }
+     */
+    public static void free_buf(MemorySegment struct, MemorySegment fieldValue) {
+        struct.set(free_buf$LAYOUT, free_buf$OFFSET, fieldValue);
+    }
+
+    /**
+     * {@snippet lang=c :
+     * void *(*alloc_buf)(struct ibv_pd *, size_t, struct ibv_buf **)
+     * }
+     */
+    public static class alloc_buf {
+
+        alloc_buf() {
+            // Should not be called directly
+        }
+
+        /**
+         * The function pointer signature, expressed as a functional interface
+         */
+        public interface Function {
+            MemorySegment apply(MemorySegment _x0, long _x1, MemorySegment _x2);
+        }
+
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_LONG,
+            rdma_h.C_POINTER
+        );
+
+        /**
+         * The descriptor of this function pointer
+         */
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
+
+        private static final MethodHandle UP$MH = rdma_h.upcallHandle(alloc_buf.Function.class, "apply", $DESC);
+
+        /**
+         * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
+         * The lifetime of the returned segment is managed by {@code arena}
+         */
+        public static MemorySegment allocate(alloc_buf.Function fi, Arena arena) {
+            return Linker.nativeLinker().upcallStub(UP$MH.bindTo(fi), $DESC, arena);
+        }
+
+        private static final MethodHandle DOWN$MH = Linker.nativeLinker().downcallHandle($DESC);
+
+        /**
+         * Invoke the upcall stub {@code funcPtr}, with given parameters
+         */
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, long _x1, MemorySegment _x2) {
+            try {
+                return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1, _x2);
+            } catch (Throwable ex$) {
+                throw new AssertionError("should not reach here", ex$);
+            }
+        }
+    }
+
+    private static final AddressLayout alloc_buf$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("alloc_buf"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * void *(*alloc_buf)(struct ibv_pd *, size_t, struct ibv_buf **)
+     * }
+     */
+    public static final AddressLayout alloc_buf$layout() {
+        return alloc_buf$LAYOUT;
+    }
+
+    private static final long alloc_buf$OFFSET = $LAYOUT.byteOffset(groupElement("alloc_buf"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * void *(*alloc_buf)(struct ibv_pd *, size_t, struct ibv_buf **)
+     * }
+     */
+    public static final long alloc_buf$offset() {
+        return alloc_buf$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * void *(*alloc_buf)(struct ibv_pd *, size_t, struct ibv_buf **)
+     * }
+     */
+    public static MemorySegment alloc_buf(MemorySegment struct) {
+        return struct.get(alloc_buf$LAYOUT, alloc_buf$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * void *(*alloc_buf)(struct ibv_pd *, size_t, struct ibv_buf **)
+     * }
+     */
+    public static void alloc_buf(MemorySegment struct, MemorySegment fieldValue) {
+        struct.set(alloc_buf$LAYOUT, alloc_buf$OFFSET, fieldValue);
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int (*dm_export_dmabuf_fd)(struct ibv_dm *)
+     * }
+     */
+    public static class dm_export_dmabuf_fd {
+
+        dm_export_dmabuf_fd() {
+            // Should not be called directly
+        }
+
+        /**
+         * The function pointer signature, expressed as a functional interface
+         */
+        public interface Function {
+            int apply(MemorySegment _x0);
+        }
+
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER
+        );
+
+        /**
+         * The descriptor of this function pointer
+         */
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
+
+        private static final MethodHandle UP$MH = rdma_h.upcallHandle(dm_export_dmabuf_fd.Function.class, "apply", $DESC);
+
+        /**
+         * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
+         * The lifetime of the returned segment is managed by {@code arena}
+         */
+        public static MemorySegment allocate(dm_export_dmabuf_fd.Function fi, Arena arena) {
+            return Linker.nativeLinker().upcallStub(UP$MH.bindTo(fi), $DESC, arena);
+        }
+
+        private static final MethodHandle DOWN$MH = Linker.nativeLinker().downcallHandle($DESC);
+
+        /**
+         * Invoke the upcall stub {@code funcPtr}, with given parameters
+         */
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
+            try {
+                return (int) DOWN$MH.invokeExact(funcPtr, _x0);
+            } catch (Throwable ex$) {
+                throw new AssertionError("should not reach here", ex$);
+            }
+        }
+    }
+
+    private static final AddressLayout dm_export_dmabuf_fd$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("dm_export_dmabuf_fd"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * int (*dm_export_dmabuf_fd)(struct ibv_dm *)
+     * }
+     */
+    public static final AddressLayout dm_export_dmabuf_fd$layout() {
+        return dm_export_dmabuf_fd$LAYOUT;
+    }
+
+    private static final long dm_export_dmabuf_fd$OFFSET = $LAYOUT.byteOffset(groupElement("dm_export_dmabuf_fd"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * int (*dm_export_dmabuf_fd)(struct ibv_dm *)
+     * }
+     */
+    public static final long dm_export_dmabuf_fd$offset() {
+        return dm_export_dmabuf_fd$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * int (*dm_export_dmabuf_fd)(struct ibv_dm *)
+     * }
+     */
+    public static MemorySegment dm_export_dmabuf_fd(MemorySegment struct) {
+        return struct.get(dm_export_dmabuf_fd$LAYOUT, dm_export_dmabuf_fd$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * int (*dm_export_dmabuf_fd)(struct ibv_dm *)
+     * }
+     */
+    public static void dm_export_dmabuf_fd(MemorySegment struct, MemorySegment fieldValue) {
+        struct.set(dm_export_dmabuf_fd$LAYOUT, dm_export_dmabuf_fd$OFFSET, fieldValue);
+    }
+
+    /**
+     * {@snippet lang=c :
+     * struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct ibv_mr_init_attr *)
+     * }
+     */
+    public static class reg_mr_ex {
+
+        reg_mr_ex() {
+            // Should not be called directly
+        }
+
+        /**
+         * The function pointer signature, expressed as a functional interface
+         */
+        public interface Function {
+            MemorySegment apply(MemorySegment _x0, MemorySegment _x1);
+        }
+
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        /**
+         * The descriptor of this function pointer
+         */
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
+
+        private static final MethodHandle UP$MH = rdma_h.upcallHandle(reg_mr_ex.Function.class, "apply", $DESC);
+
+        /**
+         * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
+         * The lifetime of the returned segment is managed by {@code arena}
+         */
+        public static MemorySegment allocate(reg_mr_ex.Function fi, Arena arena) {
+            return Linker.nativeLinker().upcallStub(UP$MH.bindTo(fi), $DESC, arena);
+        }
+
+        private static final MethodHandle DOWN$MH = Linker.nativeLinker().downcallHandle($DESC);
+
+        /**
+         * Invoke the upcall stub {@code funcPtr}, with given parameters
+         */
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
+            try {
+                return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
+            } catch (Throwable ex$) {
+                throw new AssertionError("should not reach here", ex$);
+            }
+        }
+    }
+
+    private static final AddressLayout reg_mr_ex$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("reg_mr_ex"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct ibv_mr_init_attr *)
+     * }
+     */
+    public static final AddressLayout reg_mr_ex$layout() {
+        return reg_mr_ex$LAYOUT;
+    }
+
+    private static final long reg_mr_ex$OFFSET = $LAYOUT.byteOffset(groupElement("reg_mr_ex"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct ibv_mr_init_attr *)
+     * }
+     */
+    public static final long reg_mr_ex$offset() {
+        return reg_mr_ex$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct ibv_mr_init_attr *)
+     * }
+     */
+    public static MemorySegment reg_mr_ex(MemorySegment struct) {
+        return struct.get(reg_mr_ex$LAYOUT, reg_mr_ex$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct ibv_mr_init_attr *)
+     * }
+     */
+    public static void reg_mr_ex(MemorySegment struct, MemorySegment fieldValue) {
+        struct.set(reg_mr_ex$LAYOUT, reg_mr_ex$OFFSET, fieldValue);
+    }
+
+    /**
+     * {@snippet lang=c :
+     * int (*dealloc_dmah)(struct ibv_dmah *)
+     * }
+     */
+    public static class dealloc_dmah {
+
+        dealloc_dmah() {
+            // Should not be called directly
+        }
+
+        /**
+         * The function pointer signature, expressed as a functional interface
+         */
+        public interface Function {
+            int apply(MemorySegment _x0);
+        }
+
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            rdma_h.C_INT,
+            rdma_h.C_POINTER
+        );
+
+        /**
+         * The descriptor of this function pointer
+         */
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
+
+        private static final MethodHandle UP$MH = rdma_h.upcallHandle(dealloc_dmah.Function.class, "apply", $DESC);
+
+        /**
+         * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
+         * The lifetime of the returned segment is managed by {@code arena}
+         */
+        public static MemorySegment allocate(dealloc_dmah.Function fi, Arena arena) {
+            return Linker.nativeLinker().upcallStub(UP$MH.bindTo(fi), $DESC, arena);
+        }
+
+        private static final MethodHandle DOWN$MH = Linker.nativeLinker().downcallHandle($DESC);
+
+        /**
+         * Invoke the upcall stub {@code funcPtr}, with given parameters
+         */
+        public static int invoke(MemorySegment funcPtr,MemorySegment _x0) {
+            try {
+                return (int) DOWN$MH.invokeExact(funcPtr, _x0);
+            } catch (Throwable ex$) {
+                throw new AssertionError("should not reach here", ex$);
+            }
+        }
+    }
+
+    private static final AddressLayout dealloc_dmah$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("dealloc_dmah"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * int (*dealloc_dmah)(struct ibv_dmah *)
+     * }
+     */
+    public static final AddressLayout dealloc_dmah$layout() {
+        return dealloc_dmah$LAYOUT;
+    }
+
+    private static final long dealloc_dmah$OFFSET = $LAYOUT.byteOffset(groupElement("dealloc_dmah"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * int (*dealloc_dmah)(struct ibv_dmah *)
+     * }
+     */
+    public static final long dealloc_dmah$offset() {
+        return dealloc_dmah$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * int (*dealloc_dmah)(struct ibv_dmah *)
+     * }
+     */
+    public static MemorySegment dealloc_dmah(MemorySegment struct) {
+        return struct.get(dealloc_dmah$LAYOUT, dealloc_dmah$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * int (*dealloc_dmah)(struct ibv_dmah *)
+     * }
+     */
+    public static void dealloc_dmah(MemorySegment struct, MemorySegment fieldValue) {
+        struct.set(dealloc_dmah$LAYOUT, dealloc_dmah$OFFSET, fieldValue);
+    }
+
+    /**
+     * {@snippet lang=c :
+     * struct ibv_dmah *(*alloc_dmah)(struct ibv_context *, struct ibv_dmah_init_attr *)
+     * }
+     */
+    public static class alloc_dmah {
+
+        alloc_dmah() {
+            // Should not be called directly
+        }
+
+        /**
+         * The function pointer signature, expressed as a functional interface
+         */
+        public interface Function {
+            MemorySegment apply(MemorySegment _x0, MemorySegment _x1);
+        }
+
+        private static final FunctionDescriptor $DESC = FunctionDescriptor.of(
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER,
+            rdma_h.C_POINTER
+        );
+
+        /**
+         * The descriptor of this function pointer
+         */
+        public static FunctionDescriptor descriptor() {
+            return $DESC;
+        }
+
+        private static final MethodHandle UP$MH = rdma_h.upcallHandle(alloc_dmah.Function.class, "apply", $DESC);
+
+        /**
+         * Allocates a new upcall stub, whose implementation is defined by {@code fi}.
+         * The lifetime of the returned segment is managed by {@code arena}
+         */
+        public static MemorySegment allocate(alloc_dmah.Function fi, Arena arena) {
+            return Linker.nativeLinker().upcallStub(UP$MH.bindTo(fi), $DESC, arena);
+        }
+
+        private static final MethodHandle DOWN$MH = Linker.nativeLinker().downcallHandle($DESC);
+
+        /**
+         * Invoke the upcall stub {@code funcPtr}, with given parameters
+         */
+        public static MemorySegment invoke(MemorySegment funcPtr,MemorySegment _x0, MemorySegment _x1) {
+            try {
+                return (MemorySegment) DOWN$MH.invokeExact(funcPtr, _x0, _x1);
+            } catch (Throwable ex$) {
+                throw new AssertionError("should not reach here", ex$);
+            }
+        }
+    }
+
+    private static final AddressLayout alloc_dmah$LAYOUT = (AddressLayout)$LAYOUT.select(groupElement("alloc_dmah"));
+
+    /**
+     * Layout for field:
+     * {@snippet lang=c :
+     * struct ibv_dmah *(*alloc_dmah)(struct ibv_context *, struct ibv_dmah_init_attr *)
+     * }
+     */
+    public static final AddressLayout alloc_dmah$layout() {
+        return alloc_dmah$LAYOUT;
+    }
+
+    private static final long alloc_dmah$OFFSET = $LAYOUT.byteOffset(groupElement("alloc_dmah"));
+
+    /**
+     * Offset for field:
+     * {@snippet lang=c :
+     * struct ibv_dmah *(*alloc_dmah)(struct ibv_context *, struct ibv_dmah_init_attr *)
+     * }
+     */
+    public static final long alloc_dmah$offset() {
+        return alloc_dmah$OFFSET;
+    }
+
+    /**
+     * Getter for field:
+     * {@snippet lang=c :
+     * struct ibv_dmah *(*alloc_dmah)(struct ibv_context *, struct ibv_dmah_init_attr *)
+     * }
+     */
+    public static MemorySegment alloc_dmah(MemorySegment struct) {
+        return struct.get(alloc_dmah$LAYOUT, alloc_dmah$OFFSET);
+    }
+
+    /**
+     * Setter for field:
+     * {@snippet lang=c :
+     * struct ibv_dmah *(*alloc_dmah)(struct ibv_context *, struct ibv_dmah_init_attr *)
+     * }
+     */
+    public static void alloc_dmah(MemorySegment struct, MemorySegment fieldValue) {
+        struct.set(alloc_dmah$LAYOUT, alloc_dmah$OFFSET, fieldValue);
     }
 
     /**

@@ -287,6 +287,72 @@ public final class Calls {
     }
   }
 
+  private static final class Command {
+    static final MethodHandle CALL =
+        Errno.downcall(
+            FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG));
+  }
+
+  /**
+   * Calls {@code int function(void *, const void *, size_t, void *, size_t)}, the shape of
+   * mlx5dv_devx_general_cmd.
+   */
+  public static int integer(
+      MemorySegment function,
+      MemorySegment first,
+      MemorySegment second,
+      long third,
+      MemorySegment fourth,
+      long fifth) {
+    try {
+      return (int)
+          Command.CALL.invokeExact(function, Errno.state(), first, second, third, fourth, fifth);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  private static final class Creation {
+    static final MethodHandle CALL =
+        Errno.downcall(
+            FunctionDescriptor.of(ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG));
+  }
+
+  /**
+   * Calls {@code void *function(void *, const void *, size_t, void *, size_t)}, the shape of
+   * mlx5dv_devx_obj_create.
+   */
+  public static MemorySegment pointer(
+      MemorySegment function,
+      MemorySegment first,
+      MemorySegment second,
+      long third,
+      MemorySegment fourth,
+      long fifth) {
+    try {
+      return (MemorySegment)
+          Creation.CALL.invokeExact(function, Errno.state(), first, second, third, fourth, fifth);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  private static final class WriteEvent {
+    static final MethodHandle CALL =
+        Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, JAVA_LONG));
+  }
+
+  /** Calls {@code int function(void *, int, int, uint64_t)}, the shape of rdma_write_cm_event. */
+  public static int integer(
+      MemorySegment function, MemorySegment first, int second, int third, long fourth) {
+    try {
+      return (int)
+          WriteEvent.CALL.invokeExact(function, Errno.state(), first, second, third, fourth);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
   private static final class SetOption {
     static final MethodHandle CALL =
         Errno.downcall(

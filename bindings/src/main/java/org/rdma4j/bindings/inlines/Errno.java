@@ -14,6 +14,15 @@ import java.lang.invoke.VarHandle;
  * C's {@code errno}, one for each thread: the value that the last call through a handle of {@link
  * #downcall} left. After a plain downcall it is lost, because the JVM may overwrite it before Java
  * code can read it.
+ *
+ * <p>The generated methods make plain downcalls. To call such a function and keep errno, make a
+ * handle from its generated parts:
+ *
+ * <pre>{@code
+ * static final MethodHandle RSEND = Errno.downcall(rdma_h.rsend$descriptor());
+ * ...
+ * long sent = (long) RSEND.invokeExact(rdma_h.rsend$address(), Errno.state(), socket, buffer, size, 0);
+ * }</pre>
  */
 public final class Errno {
   private static final StructLayout LAYOUT = Linker.Option.captureStateLayout();

@@ -147,6 +147,60 @@ public final class MemoryVerbs {
     return pointer(rdma_h.ibv_import_dm$address(), context, dm_handle);
   }
 
+  private static final class AllocBuf {
+    static final MethodHandle CALL =
+        Errno.downcall(FunctionDescriptor.of(C_POINTER, ADDRESS, JAVA_LONG, ADDRESS));
+  }
+
+  /**
+   * {@code ibv_alloc_buf}, an exported function since rdma-core 64: returns NULL and sets {@link
+   * Errno} on failure.
+   */
+  public static MemorySegment ibv_alloc_buf(MemorySegment pd, long size, MemorySegment buf) {
+    return buffer(rdma_h.ibv_alloc_buf$address(), pd, size, buf);
+  }
+
+  /** Calls a function of the shape of {@code ibv_alloc_buf}. */
+  public static MemorySegment buffer(
+      MemorySegment function, MemorySegment pd, long size, MemorySegment buf) {
+    try {
+      return (MemorySegment) AllocBuf.CALL.invokeExact(function, Errno.state(), pd, size, buf);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  private static final class RegBufMr {
+    static final MethodHandle CALL =
+        Errno.downcall(
+            FunctionDescriptor.of(C_POINTER, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT));
+  }
+
+  /**
+   * {@code ibv_reg_buf_mr}, an exported function since rdma-core 64: returns NULL and sets {@link
+   * Errno} on failure.
+   */
+  public static MemorySegment ibv_reg_buf_mr(
+      MemorySegment pd, MemorySegment buf, MemorySegment addr, long length, int access) {
+    return registration(rdma_h.ibv_reg_buf_mr$address(), pd, buf, addr, length, access);
+  }
+
+  /** Calls a function of the shape of {@code ibv_reg_buf_mr}. */
+  public static MemorySegment registration(
+      MemorySegment function,
+      MemorySegment pd,
+      MemorySegment buf,
+      MemorySegment addr,
+      long length,
+      int access) {
+    try {
+      return (MemorySegment)
+          RegBufMr.CALL.invokeExact(function, Errno.state(), pd, buf, addr, length, access);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
   /** {@code ibv_advise_mr}: returns 0 or the errno value. */
   public static int ibv_advise_mr(
       MemorySegment pd, int advice, int flags, MemorySegment sg_list, int num_sge) {

@@ -7,6 +7,7 @@ import static org.rdma4j.bindings.generated.rdma_h.IBV_SRQ_INIT_ATTR_PD;
 import static org.rdma4j.bindings.generated.rdma_h.IBV_SRQ_INIT_ATTR_TYPE;
 
 import java.lang.foreign.MemorySegment;
+import org.rdma4j.bindings.generated.ibv_comp_cntr_caps;
 import org.rdma4j.bindings.generated.ibv_context;
 import org.rdma4j.bindings.generated.ibv_cq;
 import org.rdma4j.bindings.generated.ibv_device_attr_ex;
@@ -166,6 +167,11 @@ public final class Verbs {
     }
     attr.asSlice(0, ibv_device_attr_ex.layout().byteSize()).fill((byte) 0);
     return rdma_h.ibv_query_device(context, ibv_device_attr_ex.orig_attr(attr));
+  }
+
+  /** {@code ibv_query_comp_cntr_caps}, since rdma-core 65: returns 0 or the errno value. */
+  public static int ibv_query_comp_cntr_caps(MemorySegment context, MemorySegment caps) {
+    return rdma_h._ibv_query_comp_cntr_caps(context, caps, ibv_comp_cntr_caps.layout().byteSize());
   }
 
   /** {@code ibv_query_rt_values_ex}: returns 0 or the errno value. */

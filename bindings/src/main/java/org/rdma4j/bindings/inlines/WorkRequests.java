@@ -1,5 +1,6 @@
 package org.rdma4j.bindings.inlines;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
@@ -59,6 +60,20 @@ public final class WorkRequests {
   private static final class CriticalIntLongLong {
     static final MethodHandle CALL =
         DataPath.critical(FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
+  }
+
+  private static final class PlainFlush {
+    static final MethodHandle CALL =
+        DataPath.plain(
+            FunctionDescriptor.ofVoid(
+                JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_BYTE, JAVA_BYTE));
+  }
+
+  private static final class CriticalFlush {
+    static final MethodHandle CALL =
+        DataPath.critical(
+            FunctionDescriptor.ofVoid(
+                JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_BYTE, JAVA_BYTE));
   }
 
   private static final class PlainLongIntLong {
@@ -159,6 +174,14 @@ public final class WorkRequests {
   /** Returns {@code qp->wr_atomic_write}. */
   public static long ibv_wr_atomic_write$op(MemorySegment qp) {
     return op(qp, ibv_qp_ex.wr_atomic_write$offset());
+  }
+
+  /**
+   * Returns {@code qp->wr_flush}. Call this only for a queue pair that was created with {@code
+   * IBV_QP_EX_WITH_FLUSH}: in rdma-core 44, an {@code ibv_qp_ex} ends before this field.
+   */
+  public static long ibv_wr_flush$op(MemorySegment qp) {
+    return op(qp, ibv_qp_ex.wr_flush$offset());
   }
 
   /** Returns {@code qp->wr_bind_mw}. */
@@ -306,6 +329,26 @@ public final class WorkRequests {
       long op, long qp, int rkey, long remote_addr, long atomic_wr) {
     try {
       CriticalIntLongLong.CALL.invokeExact(op, qp, rkey, remote_addr, atomic_wr);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  /** {@code ibv_wr_flush}. */
+  public static void ibv_wr_flush(
+      long op, long qp, int rkey, long remote_addr, long len, byte type, byte level) {
+    try {
+      PlainFlush.CALL.invokeExact(op, qp, rkey, remote_addr, len, type, level);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  /** The same function, as a critical call. */
+  public static void ibv_wr_flush$critical(
+      long op, long qp, int rkey, long remote_addr, long len, byte type, byte level) {
+    try {
+      CriticalFlush.CALL.invokeExact(op, qp, rkey, remote_addr, len, type, level);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
