@@ -85,6 +85,11 @@ public final class Lifetime {
     }
   }
 
+  /** Returns whether the close of this has begun, or that of something that this depends on. */
+  boolean isClosing() {
+    return state != State.OPEN || dependsOn.stream().anyMatch(Lifetime::isClosing);
+  }
+
   /** Returns true until {@link #close} begins. */
   public boolean isOpen() {
     return state == State.OPEN;

@@ -32,6 +32,23 @@ public final class Waits {
   public <T> Optional<T> await(
       Duration timeout, int descriptor, Lifetime lifetime, Supplier<@Nullable T> next)
       throws InterruptedException {
+    return await(timeout, descriptor, lifetime, lifetime, next);
+  }
+
+  /**
+   * Waits as {@link #await(Duration, int, Lifetime, Supplier)} does, or until an object is closed
+   * without which the event is useless to the caller. Its close has to {@link #wake}.
+   *
+   * @throws IllegalArgumentException if the timeout is negative
+   * @throws IllegalStateException if one of the two is closed, also while waiting
+   */
+  public <T> Optional<T> await(
+      Duration timeout,
+      int descriptor,
+      Lifetime lifetime,
+      Lifetime needed,
+      Supplier<@Nullable T> next)
+      throws InterruptedException {
     Deadline deadline = Deadline.after(timeout);
     lifetime.enter();
     waiting.add(Thread.currentThread());
@@ -43,9 +60,13 @@ public final class Waits {
       // For a platform thread this would only be one more system call.
       T event = Thread.currentThread().isVirtual() ? next.get() : null;
       while (event == null) {
-        if (!Readiness.await(descriptor, deadline.end(), () -> !lifetime.isOpen())) {
+        if (!Readiness.await(
+            descriptor, deadline.end(), () -> !lifetime.isOpen() || !needed.isOpen())) {
           if (!lifetime.isOpen()) {
             throw lifetime.closed();
+          }
+          if (!needed.isOpen()) {
+            throw needed.closed();
           }
           return Optional.empty();
         }

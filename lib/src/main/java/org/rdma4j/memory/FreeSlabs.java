@@ -160,24 +160,29 @@ final class FreeSlabs {
 
   /** Returns the number of free slabs, which is exact for some moment during the call. */
   int free() {
-    int free = 0;
-    long before = -1;
+    long before = changes();
     while (true) {
-      int counted = 0;
-      long changes = 0;
+      int free = 0;
       for (int stack = 0; stack < stacks; stack++) {
-        long seen = top(stack);
-        counted += heightOf(index(seen));
-        changes += tag(seen);
+        free += heightOf(index(top(stack)));
       }
+      // Without this, a height could be read after the tags.
+      VarHandle.loadLoadFence();
+      long changes = changes();
       if (changes == before) {
         return free;
       }
-      free = counted;
       before = changes;
-      // Without this, a height could be read after the second pass.
-      VarHandle.loadLoadFence();
     }
+  }
+
+  /** Returns the number of changes of all tops, which is exact if it has not changed since. */
+  long changes() {
+    long changes = 0;
+    for (int stack = 0; stack < stacks; stack++) {
+      changes += tag(top(stack));
+    }
+    return changes;
   }
 
   private int heightOf(int index) {

@@ -12,6 +12,8 @@ import org.rdma4j.verbs.MemorySlice;
  * it, in any thread. While it is free, methods that use it throw IllegalStateException, and so does
  * a second release. The object cannot distinguish its current use from an earlier one; {@link
  * #ticket} can.
+ *
+ * @see SlabPool
  */
 public final class Slab {
   private final SlabPool pool;

@@ -33,6 +33,9 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  *
  * <p>All methods may be called from any thread. Closing the pool closes its region; slabs in use
  * need not be released first.
+ *
+ * @see Slab
+ * @see org.rdma4j.verbs.MemoryRegion
  */
 public final class SlabPool implements AutoCloseable {
   /** The maximum number of slabs of a pool. */

@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.UnsupportedByDeviceException;
+import org.rdma4j.bindings.Library;
 import org.rdma4j.bindings.inlines.Errno;
 
 /**
@@ -29,8 +30,26 @@ public final class NativeFailures {
     }
   }
 
-  /** Returns the exception for an errno value. */
-  public static RdmaException failure(@Nullable String device, String call, int errno) {
+  /**
+   * Checks that the installed libraries have a function that older versions lack.
+   *
+   * @param version the first version of rdma-core that has it
+   */
+  public static void requireFunction(@Nullable String device, String function, int version) {
+    if (!Library.contains(function)) {
+      throw new UnsupportedByDeviceException(
+          function,
+          ErrorNumber.ENOSYS.value(),
+          device,
+          "The installed rdma-core does not have this function: install version "
+              + version
+              + " or newer");
+    }
+  }
+
+  /** Returns the exception for an errno value, or its negative, which some providers return. */
+  public static RdmaException failure(@Nullable String device, String call, int returned) {
+    int errno = Math.abs(returned);
     return errno == ErrorNumber.EOPNOTSUPP.value() || errno == ErrorNumber.ENOSYS.value()
         ? new UnsupportedByDeviceException(call, errno, device)
         : new RdmaException(call, errno);
