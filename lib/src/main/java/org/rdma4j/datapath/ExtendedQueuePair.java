@@ -37,6 +37,7 @@ public final class ExtendedQueuePair {
   private final long setSharedReceiveQueue;
   private final long segmented;
   private final long atomicWrite;
+  private final long flush;
   private final boolean datagrams;
   private final boolean isAddressed;
   private final boolean allowsSend;
@@ -47,6 +48,8 @@ public final class ExtendedQueuePair {
    * @param datagrams whether each request names an address handle
    * @param xrcSend whether each request names a shared receive queue of the peer
    * @param allowsSend whether a request without an operation is a SEND
+   * @param flushes whether it was created with flushes; without them the struct may end before
+   *     their function
    * @param critical whether to call C functions as critical ones, without a change of the thread's
    *     state
    */
@@ -55,18 +58,24 @@ public final class ExtendedQueuePair {
       boolean datagrams,
       boolean xrcSend,
       boolean allowsSend,
+      boolean flushes,
       boolean critical) {
     MemorySegment qp = rdma_h.ibv_qp_to_qp_ex(queuePair);
     if (qp.address() == 0) {
       throw new RdmaException(
           "ibv_qp_to_qp_ex", 0, "The provider did not create an extended queue pair");
     }
-    return new ExtendedQueuePair(qp, datagrams, xrcSend, allowsSend, critical);
+    return new ExtendedQueuePair(qp, datagrams, xrcSend, allowsSend, flushes, critical);
   }
 
   /** Creates the means to post to a {@code struct ibv_qp_ex}. */
   ExtendedQueuePair(
-      MemorySegment qp, boolean datagrams, boolean xrcSend, boolean allowsSend, boolean critical) {
+      MemorySegment qp,
+      boolean datagrams,
+      boolean xrcSend,
+      boolean allowsSend,
+      boolean flushes,
+      boolean critical) {
     this.critical = critical;
     this.datagrams = datagrams;
     this.allowsSend = allowsSend;
@@ -88,6 +97,7 @@ public final class ExtendedQueuePair {
     this.setSharedReceiveQueue = WorkRequests.ibv_wr_set_xrc_srqn$op(qp);
     this.segmented = WorkRequests.ibv_wr_send_tso$op(qp);
     this.atomicWrite = WorkRequests.ibv_wr_atomic_write$op(qp);
+    this.flush = flushes ? WorkRequests.ibv_wr_flush$op(qp) : 0;
     this.setPiece = WorkRequests.ibv_wr_set_sge$op(qp);
     this.setPieces = WorkRequests.ibv_wr_set_sge_list$op(qp);
     this.setInline = WorkRequests.ibv_wr_set_inline_data$op(qp);
@@ -143,7 +153,8 @@ public final class ExtendedQueuePair {
         address(critical, queuePair, each, opcode);
       }
       int pieces = RawMemory.getInt(each + RequestLayout.NUM_SGE);
-      if (pieces == 1 && (flags & SendLayout.INLINE) == 0 && opcode != SendLayout.ATOMIC_WRITE) {
+      // From FLUSH on, requests use no memory of this side.
+      if (pieces == 1 && (flags & SendLayout.INLINE) == 0 && opcode < SendLayout.FLUSH) {
         long piece = each + SendLayout.SIZE;
         long address = RawMemory.getLong(piece + RequestLayout.SGE_ADDR);
         int length = RawMemory.getInt(piece + RequestLayout.SGE_LENGTH);
@@ -153,7 +164,7 @@ public final class ExtendedQueuePair {
         } else {
           WorkRequests.ibv_wr_set_sge(setPiece, queuePair, key, address, length);
         }
-      } else if (pieces != 0 && opcode != SendLayout.ATOMIC_WRITE) {
+      } else if (pieces != 0 && opcode < SendLayout.FLUSH) {
         setMemory(critical, queuePair, each, pieces, flags);
       }
       each = RawMemory.getLong(each + RequestLayout.NEXT);
@@ -262,6 +273,16 @@ public final class ExtendedQueuePair {
       return;
     }
     long operand = RawMemory.getLong(request + SendLayout.ATOMIC_COMPARE_ADD);
+    if (opcode == SendLayout.FLUSH) {
+      byte type = RawMemory.getByte(request + SendLayout.FLUSH_TYPE);
+      byte level = RawMemory.getByte(request + SendLayout.FLUSH_LEVEL);
+      if (critical) {
+        WorkRequests.ibv_wr_flush$critical(flush, queuePair, key, address, operand, type, level);
+      } else {
+        WorkRequests.ibv_wr_flush(flush, queuePair, key, address, operand, type, level);
+      }
+      return;
+    }
     if (opcode == SendLayout.FETCH_AND_ADD) {
       if (critical) {
         WorkRequests.ibv_wr_atomic_fetch_add$critical(

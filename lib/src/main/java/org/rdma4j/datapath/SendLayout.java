@@ -54,6 +54,17 @@ public final class SendLayout {
   public static final int LOCAL_INV = rdma_h.IBV_WR_LOCAL_INV();
   public static final int TSO = rdma_h.IBV_WR_TSO();
   public static final int ATOMIC_WRITE = rdma_h.IBV_WR_ATOMIC_WRITE();
+  public static final int FLUSH = rdma_h.IBV_WR_FLUSH();
+
+  /*
+   * Struct ibv_send_wr has no fields for a flush, which only extended queue pairs post. The fields
+   * of an atomic hold its arguments.
+   */
+  public static final long FLUSH_LENGTH = ATOMIC_COMPARE_ADD;
+  public static final long FLUSH_TYPE = ATOMIC_SWAP;
+  public static final long FLUSH_LEVEL = ATOMIC_SWAP + 1;
+  public static final byte FLUSH_RANGE = (byte) rdma_h.IBV_FLUSH_RANGE();
+  public static final byte FLUSH_REGION = (byte) rdma_h.IBV_FLUSH_MR();
   public static final int SIGNALED = rdma_h.IBV_SEND_SIGNALED();
   public static final int SOLICITED = rdma_h.IBV_SEND_SOLICITED();
   public static final int FENCE = rdma_h.IBV_SEND_FENCE();

@@ -6,6 +6,10 @@ import org.rdma4j.bindings.generated.rdma_h;
 /**
  * What the device and peers may do with a memory region: {@code enum ibv_access_flags}. The local
  * CPU and sends may always read it.
+ *
+ * @see MemoryRegionConfig#access(AccessFlag...)
+ * @see PathConfig#access(AccessFlag...)
+ * @see MemoryWindow
  */
 public enum AccessFlag implements NativeConstant {
   /**
@@ -36,6 +40,17 @@ public enum AccessFlag implements NativeConstant {
    * whole huge pages: {@code IBV_ACCESS_HUGETLB}.
    */
   HUGE_PAGES(rdma_h.IBV_ACCESS_HUGETLB()),
+  /**
+   * A peer may flush it with {@link FlushType#GLOBAL}: {@code IBV_ACCESS_FLUSH_GLOBAL}. Devices
+   * without {@link org.rdma4j.verbs.attribute.DeviceCapability#FLUSH_GLOBAL} refuse it.
+   */
+  FLUSH_GLOBAL(rdma_h.IBV_ACCESS_FLUSH_GLOBAL()),
+  /**
+   * A peer may flush it with {@link FlushType#PERSISTENT}; it must be persistent memory: {@code
+   * IBV_ACCESS_FLUSH_PERSISTENT}. Devices without {@link
+   * org.rdma4j.verbs.attribute.DeviceCapability#FLUSH_PERSISTENT} refuse it.
+   */
+  FLUSH_PERSISTENT(rdma_h.IBV_ACCESS_FLUSH_PERSISTENT()),
   /**
    * The device may write to it out of order; devices that do not support this ignore the flag:
    * {@code IBV_ACCESS_RELAXED_ORDERING}.

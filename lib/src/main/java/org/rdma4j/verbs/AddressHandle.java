@@ -26,6 +26,9 @@ import org.rdma4j.verbs.address.GlobalRoutingHeader;
  *
  * <p>All methods may be called from any thread. A post of a datagram whose address handle is closed
  * throws IllegalStateException.
+ *
+ * @see ProtectionDomain#createAddressHandle(AddressVector)
+ * @see SendRequests#to
  */
 public final class AddressHandle implements AutoCloseable {
   private final ProtectionDomain domain;

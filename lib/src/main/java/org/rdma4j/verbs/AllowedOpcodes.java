@@ -13,8 +13,8 @@ final class AllowedOpcodes {
     long allowed = of(queuePair.type(), queuePair.segmentHeaderBytes() > 0);
     Set<SendOperation> operations = queuePair.sendOperations();
     if (operations.isEmpty()) {
-      // Struct ibv_send_wr has no field for the bytes of an atomic write.
-      return allowed & ~(1L << SendLayout.ATOMIC_WRITE);
+      // Struct ibv_send_wr has no fields for an atomic write or a flush.
+      return allowed & ~(1L << SendLayout.ATOMIC_WRITE | 1L << SendLayout.FLUSH);
     }
     long requested = 0;
     for (SendOperation operation : operations) {
@@ -38,6 +38,7 @@ final class AllowedOpcodes {
       case SEND_WITH_INVALIDATE -> SendLayout.SEND_WITH_INV;
       case SEGMENTED_SEND -> SendLayout.TSO;
       case ATOMIC_WRITE -> SendLayout.ATOMIC_WRITE;
+      case FLUSH -> SendLayout.FLUSH;
     };
   }
 
@@ -55,7 +56,8 @@ final class AllowedOpcodes {
             | 1L << SendLayout.RDMA_READ
             | 1L << SendLayout.COMPARE_AND_SWAP
             | 1L << SendLayout.FETCH_AND_ADD
-            | 1L << SendLayout.ATOMIC_WRITE;
+            | 1L << SendLayout.ATOMIC_WRITE
+            | 1L << SendLayout.FLUSH;
     long segments = segmented ? 1L << SendLayout.TSO : 0;
     return switch (type) {
       case RELIABLE_CONNECTION, XRC_SEND -> reliable;

@@ -9,6 +9,9 @@ import java.util.Optional;
  *
  * <p>An event contains the object that it concerns if this library created the object and the
  * object is still open and reachable.
+ *
+ * @see RdmaDevice#awaitAsyncEvent
+ * @see AsyncEventType
  */
 public sealed interface AsyncEvent {
   /**

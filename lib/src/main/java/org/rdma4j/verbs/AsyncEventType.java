@@ -3,7 +3,11 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** What an asynchronous event reports: {@code enum ibv_event_type}. */
+/**
+ * What an asynchronous event reports: {@code enum ibv_event_type}.
+ *
+ * @see AsyncEvent
+ */
 public enum AsyncEventType implements NativeConstant {
   /** A completion queue failed, usually because it overran: {@code IBV_EVENT_CQ_ERR}. */
   COMPLETION_QUEUE_ERROR(rdma_h.IBV_EVENT_CQ_ERR()),
@@ -66,6 +70,10 @@ public enum AsyncEventType implements NativeConstant {
   GID_CHANGE(rdma_h.IBV_EVENT_GID_CHANGE()),
   /** A work queue failed: {@code IBV_EVENT_WQ_FATAL}. */
   WORK_QUEUE_FATAL(rdma_h.IBV_EVENT_WQ_FATAL()),
+  /**
+   * The speed of one or several ports of the device changed: {@code IBV_EVENT_DEVICE_SPEED_CHANGE}.
+   */
+  DEVICE_SPEED_CHANGE(rdma_h.IBV_EVENT_DEVICE_SPEED_CHANGE()),
   /** An event of a newer kernel that this version does not know. */
   UNKNOWN(-1);
 

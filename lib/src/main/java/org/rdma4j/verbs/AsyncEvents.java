@@ -86,7 +86,7 @@ final class AsyncEvents {
           CLIENT_REREGISTER,
           GID_CHANGE ->
           new AsyncEvent.OfPort(type, ibv_async_event.element.port_num(element));
-      case DEVICE_FATAL, UNKNOWN -> new AsyncEvent.OfDevice(type);
+      case DEVICE_FATAL, DEVICE_SPEED_CHANGE, UNKNOWN -> new AsyncEvent.OfDevice(type);
     };
   }
 }

@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  * How posts and polls call C. {@link RdmaDevice#open(String)} chooses the style that suits the
  * device, {@link RdmaDevice#open(String, CallStyle)} lets the caller choose. The system property
  * {@code org.rdma4j.calls}, with the value {@code plain} or {@code critical}, overrides both.
+ *
+ * @see RdmaDevice#open(String, CallStyle)
+ * @see RdmaDevice#callStyle()
  */
 public enum CallStyle {
   /**

@@ -44,6 +44,10 @@ import org.rdma4j.platform.NativeFailures;
  *
  * <p>All methods may be called from any thread. If several threads wait, each event goes to one of
  * them.
+ *
+ * @see RdmaDevice#createCompletionChannel
+ * @see Completions#await
+ * @see CompletionQueue#requestNotification
  */
 public final class CompletionChannel implements AutoCloseable {
   private final RdmaDevice device;
@@ -108,6 +112,21 @@ public final class CompletionChannel implements AutoCloseable {
    */
   public Optional<CompletionQueue> awaitEvent(Duration timeout) throws InterruptedException {
     return waits.await(timeout, descriptor, lifetime, this::nextQueue);
+  }
+
+  /**
+   * Waits as {@link #awaitEvent(Duration)} does, or until the queue of the caller is closed.
+   *
+   * @throws IllegalStateException if this channel or that queue is closed, also while waiting
+   */
+  Optional<CompletionQueue> awaitEvent(Duration timeout, Lifetime queue)
+      throws InterruptedException {
+    return waits.await(timeout, descriptor, lifetime, queue, this::nextQueue);
+  }
+
+  /** Wakes the threads that wait, because a queue of theirs may be closing. */
+  void wake() {
+    waits.wake();
   }
 
   /**

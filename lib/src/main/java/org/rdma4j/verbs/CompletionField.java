@@ -6,6 +6,9 @@ import org.rdma4j.bindings.generated.rdma_h;
 /**
  * A field of the completions of an extended completion queue, in addition to the id, the status and
  * the opcode: {@code enum ibv_create_cq_wc_flags}.
+ *
+ * @see CompletionQueueConfig#extended
+ * @see Completions
  */
 public enum CompletionField implements NativeConstant {
   /** The number of bytes that were received: {@code IBV_WC_EX_WITH_BYTE_LEN}. */

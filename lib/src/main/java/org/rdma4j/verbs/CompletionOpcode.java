@@ -3,7 +3,11 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** The kind of operation that a work completion reports: {@code enum ibv_wc_opcode}. */
+/**
+ * The kind of operation that a work completion reports: {@code enum ibv_wc_opcode}.
+ *
+ * @see Completions#opcode
+ */
 public enum CompletionOpcode implements NativeConstant {
   /** A send: {@code IBV_WC_SEND}. */
   SEND(rdma_h.IBV_WC_SEND()),
@@ -23,6 +27,8 @@ public enum CompletionOpcode implements NativeConstant {
   TSO(rdma_h.IBV_WC_TSO()),
   /** An atomic write: {@code IBV_WC_ATOMIC_WRITE}. */
   ATOMIC_WRITE(rdma_h.IBV_WC_ATOMIC_WRITE()),
+  /** A flush of memory of the peer: {@code IBV_WC_FLUSH}. */
+  FLUSH(rdma_h.IBV_WC_FLUSH()),
   /** A receive: {@code IBV_WC_RECV}. */
   RECEIVE(rdma_h.IBV_WC_RECV()),
   /** A receive used up by an RDMA write with immediate data: {@code IBV_WC_RECV_RDMA_WITH_IMM}. */

@@ -2,9 +2,12 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_cq;
@@ -45,6 +48,11 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
  *
  * <p>All methods may be called from any thread. Each thread that polls creates a {@link
  * Completions} of its own.
+ *
+ * @see CompletionQueueConfig
+ * @see Completions
+ * @see CompletionChannel
+ * @see QueuePairConfig
  */
 public final class CompletionQueue implements AutoCloseable {
   private final RdmaDevice device;
@@ -60,14 +68,20 @@ public final class CompletionQueue implements AutoCloseable {
     Range.check("entries", config.entries(), 1, device.limits().maxCompletionQueueEntries());
     Range.checkIndex("vector", config.vector(), device.completionVectors());
     CompletionChannel channel = config.channel();
+    config.check(device);
     SameDevice.check("completion channel", channel == null ? device : channel.device(), device);
-    return device
-        .lifetime()
-        .whileOpen(
-            () ->
-                channel == null
-                    ? createWhileOpen(device, config)
-                    : channel.whileOpen(() -> createWhileOpen(device, config)));
+    return Lifetime.whileAllOpen(dependsOn(device, config), () -> createWhileOpen(device, config));
+  }
+
+  private static List<Lifetime> dependsOn(RdmaDevice device, CompletionQueueConfig config) {
+    CompletionChannel channel = config.channel();
+    ProtectionDomain domain = config.parentDomain();
+    return Stream.of(
+            device.lifetime(),
+            channel == null ? null : channel.lifetime(),
+            domain == null ? null : domain.lifetime())
+        .filter(Objects::nonNull)
+        .toList();
   }
 
   private static CompletionQueue createWhileOpen(RdmaDevice device, CompletionQueueConfig config) {
@@ -95,6 +109,7 @@ public final class CompletionQueue implements AutoCloseable {
       ibv_cq_init_attr_ex.channel(init, events);
       ibv_cq_init_attr_ex.comp_vector(init, config.vector());
       ibv_cq_init_attr_ex.wc_flags(init, NativeConstants.mask(fields));
+      writeOptions(init, config);
       return new CompletionQueue(
           device,
           NativeFailures.created(
@@ -103,6 +118,20 @@ public final class CompletionQueue implements AutoCloseable {
               Verbs.ibv_create_cq_ex(device.context(), init)),
           config);
     }
+  }
+
+  private static void writeOptions(MemorySegment init, CompletionQueueConfig config) {
+    int mask = 0;
+    ProtectionDomain domain = config.parentDomain();
+    if (domain != null) {
+      mask |= rdma_h.IBV_CQ_INIT_ATTR_MASK_PD();
+      ibv_cq_init_attr_ex.parent_domain(init, domain.pointer());
+    }
+    if (config.ignoreOverrun()) {
+      mask |= rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS();
+      ibv_cq_init_attr_ex.flags(init, rdma_h.IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN());
+    }
+    ibv_cq_init_attr_ex.comp_mask(init, mask);
   }
 
   private CompletionQueue(RdmaDevice device, MemorySegment queue, CompletionQueueConfig config) {
@@ -124,16 +153,20 @@ public final class CompletionQueue implements AutoCloseable {
     this.capacity = new Reservations(ibv_cq.cqe(queue));
     HotCalls calls = polls;
     this.lifetime =
-        channel == null
-            ? new Lifetime(name(), () -> destroy(device.info(), calls, queue), device.lifetime())
-            : new Lifetime(
-                name(),
-                () -> {
-                  channel.forget(queue.address());
-                  destroy(device.info(), calls, queue);
-                },
-                device.lifetime(),
-                channel.lifetime());
+        new Lifetime(
+            name(),
+            () -> {
+              if (channel != null) {
+                channel.wake();
+              }
+            },
+            () -> {
+              if (channel != null) {
+                channel.forget(queue.address());
+              }
+              destroy(device.info(), calls, queue);
+            },
+            dependsOn(device, config).toArray(Lifetime[]::new));
     if (channel != null) {
       channel.remember(queue.address(), this);
     }

@@ -2,6 +2,7 @@ package org.rdma4j.verbs;
 
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.platform.SameDevice;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /**
@@ -17,12 +18,20 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
  * @param fields the fields of completions of an extended queue, {@code ibv_create_cq_ex}, in
  *     addition to the id, the status and the opcode; null, the default, for a plain queue, {@code
  *     ibv_create_cq}, whose completions have all fields of {@code struct ibv_wc}
+ * @param parentDomain the parent domain whose allocator and thread domain the device uses for the
+ *     queue, {@code IBV_CQ_INIT_ATTR_MASK_PD}; it has to be extended. Null, the default, for none
+ * @param ignoreOverrun whether the device need not check that the queue overruns, {@code
+ *     IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN}; it has to be extended. Default false
+ * @see RdmaDevice#createCompletionQueue(CompletionQueueConfig)
+ * @see CompletionField
  */
 public record CompletionQueueConfig(
     int entries,
     @Nullable CompletionChannel channel,
     int vector,
-    @Nullable Set<CompletionField> fields) {
+    @Nullable Set<CompletionField> fields,
+    @Nullable ProtectionDomain parentDomain,
+    boolean ignoreOverrun) {
   /** Copies the fields. */
   public CompletionQueueConfig {
     fields = fields == null ? null : Set.copyOf(fields);
@@ -35,7 +44,7 @@ public record CompletionQueueConfig(
    * @return the configuration, with the default of everything else
    */
   public static CompletionQueueConfig of(int entries) {
-    return new CompletionQueueConfig(entries, null, 0, null);
+    return new CompletionQueueConfig(entries, null, 0, null, null, false);
   }
 
   /**
@@ -45,7 +54,7 @@ public record CompletionQueueConfig(
    * @return the copy
    */
   public CompletionQueueConfig channel(@Nullable CompletionChannel channel) {
-    return new CompletionQueueConfig(entries, channel, vector, fields);
+    return new CompletionQueueConfig(entries, channel, vector, fields, parentDomain, ignoreOverrun);
   }
 
   /**
@@ -55,7 +64,7 @@ public record CompletionQueueConfig(
    * @return the copy
    */
   public CompletionQueueConfig vector(int vector) {
-    return new CompletionQueueConfig(entries, channel, vector, fields);
+    return new CompletionQueueConfig(entries, channel, vector, fields, parentDomain, ignoreOverrun);
   }
 
   /**
@@ -65,6 +74,42 @@ public record CompletionQueueConfig(
    * @return the copy
    */
   public CompletionQueueConfig extended(CompletionField... fields) {
-    return new CompletionQueueConfig(entries, channel, vector, Set.of(fields));
+    return new CompletionQueueConfig(
+        entries, channel, vector, Set.of(fields), parentDomain, ignoreOverrun);
+  }
+
+  /**
+   * Returns a copy with another {@link #parentDomain()}.
+   *
+   * @param domain a domain of {@link ProtectionDomain#allocateParentDomain}; closing it closes the
+   *     queue. Null for none
+   * @return the copy
+   */
+  public CompletionQueueConfig parentDomain(@Nullable ProtectionDomain domain) {
+    return new CompletionQueueConfig(entries, channel, vector, fields, domain, ignoreOverrun);
+  }
+
+  /**
+   * Returns a copy with another {@link #ignoreOverrun()}.
+   *
+   * @param ignore whether the device need not check that the queue overruns. Queue pairs of this
+   *     library do not let it overrun, unless they were created with {@link
+   *     QueuePairConfig#mayOverrun}
+   * @return the copy
+   */
+  public CompletionQueueConfig ignoreOverrun(boolean ignore) {
+    return new CompletionQueueConfig(entries, channel, vector, fields, parentDomain, ignore);
+  }
+
+  /** Throws IllegalArgumentException if something needs an extended queue, and this is none. */
+  void check(RdmaDevice device) {
+    if (fields == null && (parentDomain != null || ignoreOverrun)) {
+      throw new IllegalArgumentException(
+          (ignoreOverrun ? "ignoreOverrun" : "parentDomain")
+              + " is set, must not be set for a plain queue; call extended");
+    }
+    if (parentDomain != null) {
+      SameDevice.check("parent domain", parentDomain.device(), device);
+    }
   }
 }

@@ -3,7 +3,12 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** How a work request ended: {@code enum ibv_wc_status}. */
+/**
+ * How a work request ended: {@code enum ibv_wc_status}.
+ *
+ * @see Completions#status
+ * @see WorkCompletionException
+ */
 public enum CompletionStatus implements NativeConstant {
   /** The request was carried out: {@code IBV_WC_SUCCESS}. */
   SUCCESS(rdma_h.IBV_WC_SUCCESS(), ""),

@@ -42,9 +42,14 @@ import org.rdma4j.verbs.address.GlobalRoutingHeader;
  * until it calls {@link #release}. A poll by another thread throws IllegalStateException, as does a
  * poll after the completion queue was closed. If the queue is closed during a poll, the close waits
  * until the poll returns.
+ *
+ * @see CompletionQueue#completions
+ * @see CompletionStatus
+ * @see CompletionOpcode
+ * @see SendRequests
+ * @see ReceiveRequests
  */
 // Users cannot name the superclass, nor call it: its members are protected, and this is final.
-@SuppressWarnings("exports")
 public final class Completions extends HotCall {
   private final CompletionQueue queue;
   private final int max;
@@ -150,7 +155,7 @@ public final class Completions extends HotCall {
           return polled;
         }
       }
-      if (channel.awaitEvent(deadline.remaining()).isEmpty()) {
+      if (channel.awaitEvent(deadline.remaining(), queue.lifetime()).isEmpty()) {
         return 0;
       }
     }

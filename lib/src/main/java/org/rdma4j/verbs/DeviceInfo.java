@@ -14,6 +14,7 @@ import org.rdma4j.verbs.attribute.TransportType;
  * @param systemPath the directory of the device in sysfs
  * @param index the kernel's index of the device, {@code ibv_get_device_index}. No other device gets
  *     it until the machine is restarted. -1 if the kernel does not provide it
+ * @see RdmaDevice#list
  */
 public record DeviceInfo(
     String name,

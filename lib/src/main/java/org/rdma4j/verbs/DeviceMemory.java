@@ -6,6 +6,8 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_alloc_dm_attr;
 import org.rdma4j.bindings.generated.ibv_dm;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.inlines.Calls;
+import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.MemoryVerbs;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
@@ -19,6 +21,9 @@ import org.rdma4j.platform.Range;
  * this process.
  *
  * <p>All methods may be called from any thread.
+ *
+ * @see RdmaDevice#allocateDeviceMemory
+ * @see ProtectionDomain#register(DeviceMemory, long, long, AccessFlag...)
  */
 public final class DeviceMemory implements AutoCloseable {
   private static final int MAX_ALIGNMENT = 31;
@@ -154,6 +159,29 @@ public final class DeviceMemory implements AutoCloseable {
             }
           }
           return this;
+        });
+  }
+
+  /**
+   * Exports the memory as a DMA buffer, so that other devices and processes can use it: {@code
+   * ibv_dm_export_dmabuf_fd}.
+   *
+   * @return the buffer, which the caller has to close
+   * @throws IllegalStateException if the memory is closed
+   * @throws org.rdma4j.UnsupportedByDeviceException if the device does not support this, or
+   *     rdma-core is older than 62
+   * @throws RdmaException if the memory cannot be exported
+   */
+  public DmaBuffer exportDmaBuffer() {
+    String name = device.info().name();
+    return lifetime.whileOpen(
+        () -> {
+          NativeFailures.requireFunction(name, "ibv_dm_export_dmabuf_fd", 62);
+          int descriptor = Calls.integer(rdma_h.ibv_dm_export_dmabuf_fd$address(), memory);
+          if (descriptor < 0) {
+            throw NativeFailures.failure(name, "ibv_dm_export_dmabuf_fd", Errno.errno());
+          }
+          return new DmaBuffer(descriptor);
         });
   }
 

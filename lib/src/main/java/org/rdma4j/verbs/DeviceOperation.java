@@ -1,6 +1,9 @@
 package org.rdma4j.verbs;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.rdma4j.bindings.Library;
+import org.rdma4j.bindings.generated.ibv_comp_cntr_caps;
 import org.rdma4j.bindings.generated.ibv_context;
 import org.rdma4j.bindings.generated.ibv_context_ops;
 import org.rdma4j.bindings.generated.rdma_h;
@@ -16,7 +19,11 @@ import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
  *
  * <p>Some calls are not listed here, because only the call itself shows whether the device supports
  * it: {@code ibv_create_cq_ex}, {@code ibv_reg_dmabuf_mr}, {@code ibv_import_device}, {@code
- * ibv_set_ece}.
+ * ibv_set_ece}, {@code ibv_query_port_speed}. What an extended queue pair can post, such as
+ * flushes, its creation shows.
+ *
+ * @see RdmaDevice#supports
+ * @see org.rdma4j.UnsupportedByDeviceException
  */
 public enum DeviceOperation {
   /** Giving advice about the memory that will be accessed: {@code ibv_advise_mr}. */
@@ -68,13 +75,21 @@ public enum DeviceOperation {
   /** Counters: {@code ibv_create_counters}. */
   CREATE_COUNTERS(Table.VERBS_CONTEXT, verbs_context.create_counters$offset()),
   /** Reading the clock of the device: {@code ibv_query_rt_values_ex}. */
-  READ_CLOCK(Table.VERBS_CONTEXT, verbs_context.query_rt_values$offset());
+  READ_CLOCK(Table.VERBS_CONTEXT, verbs_context.query_rt_values$offset()),
+  /** DMA handles: {@code ibv_alloc_dmah}, since rdma-core 59. */
+  ALLOCATE_DMA_HANDLE(Table.VERBS_CONTEXT, verbs_context.alloc_dmah$offset()),
+  /** Exporting device memory: {@code ibv_dm_export_dmabuf_fd}, since rdma-core 62. */
+  EXPORT_DEVICE_MEMORY(Table.VERBS_CONTEXT, verbs_context.dm_export_dmabuf_fd$offset()),
+  /** Completion counters: {@code ibv_create_comp_cntr}, since rdma-core 65. */
+  CREATE_COMPLETION_COUNTER(Table.COUNTERS, 0);
 
   /** The struct that contains the pointer to the provider's function. */
   private enum Table {
     NONE,
     CONTEXT_OPS,
-    VERBS_CONTEXT
+    VERBS_CONTEXT,
+    /** None that can be seen; the number of counters tells. */
+    COUNTERS
   }
 
   private final Table table;
@@ -91,7 +106,7 @@ public enum DeviceOperation {
 
   private boolean isAllowed(ExtendedDeviceAttributes attributes) {
     return switch (this) {
-      case ALLOCATE_DEVICE_MEMORY -> attributes.maxDeviceMemory() != 0;
+      case ALLOCATE_DEVICE_MEMORY, EXPORT_DEVICE_MEMORY -> attributes.maxDeviceMemory() != 0;
       case ALLOCATE_MEMORY_WINDOW, BIND_MEMORY_WINDOW -> attributes.basic().maxMemoryWindows() > 0;
       case PAGE_ON_DEMAND -> attributes.onDemandPaging().supported();
       case MODERATE_COMPLETION_QUEUE -> attributes.completionModeration().maxCount() > 0;
@@ -114,7 +129,9 @@ public enum DeviceOperation {
           CREATE_FLOW,
           CREATE_ESP_FLOW_ACTION,
           CREATE_COUNTERS,
-          READ_CLOCK ->
+          READ_CLOCK,
+          ALLOCATE_DMA_HANDLE,
+          CREATE_COMPLETION_COUNTER ->
           true;
     };
   }
@@ -122,12 +139,24 @@ public enum DeviceOperation {
   private boolean isImplemented(MemorySegment context) {
     return switch (table) {
       case NONE -> true;
+      case COUNTERS -> hasCompletionCounters(context);
       case CONTEXT_OPS -> isOfProvider(ibv_context.ops(context));
       case VERBS_CONTEXT -> {
         MemorySegment extended = Verbs.verbs_get_ctx_op(context, offset);
         yield extended.address() != 0 && isOfProvider(extended);
       }
     };
+  }
+
+  private static boolean hasCompletionCounters(MemorySegment context) {
+    if (!Library.contains("_ibv_query_comp_cntr_caps")) {
+      return false;
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment caps = arena.allocate(ibv_comp_cntr_caps.layout());
+      return Verbs.ibv_query_comp_cntr_caps(context, caps) == 0
+          && ibv_comp_cntr_caps.max_counters(caps) != 0;
+    }
   }
 
   /**

@@ -11,6 +11,7 @@ import java.util.OptionalInt;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_ah_attr;
+import org.rdma4j.bindings.generated.ibv_comp_cntr_caps;
 import org.rdma4j.bindings.generated.ibv_device_attr;
 import org.rdma4j.bindings.generated.ibv_device_attr_ex;
 import org.rdma4j.bindings.generated.ibv_gid;
@@ -33,6 +34,7 @@ import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.address.GidType;
 import org.rdma4j.verbs.address.GlobalRoute;
+import org.rdma4j.verbs.attribute.CompletionCounterCapabilities;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
 import org.rdma4j.verbs.attribute.PortAttributes;
@@ -40,6 +42,7 @@ import org.rdma4j.verbs.attribute.PortAttributes;
 /** The queries of an open device: its attributes, its clock, and the tables of its ports. */
 final class DeviceQueries {
   private static final int LAST_VLAN = 0xfff;
+  private static final int MEGABITS_OF_A_SPEED = 100;
 
   private final String device;
   private final MemorySegment context;
@@ -81,6 +84,34 @@ final class DeviceQueries {
         result -> {
           MemorySegment clock = ibv_values_ex.raw_clock(result);
           return timespec.tv_sec(clock) * 1_000_000_000 + timespec.tv_nsec(clock);
+        });
+  }
+
+  long portSpeed(int port) {
+    return lifetime.whileOpen(
+        () -> {
+          NativeFailures.requireFunction(device, "ibv_query_port_speed", 62);
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment speed = arena.allocate(ValueLayout.JAVA_LONG);
+            NativeFailures.check(
+                device,
+                "ibv_query_port_speed(" + port + ")",
+                rdma_h.ibv_query_port_speed(context, port, speed));
+            return speed.get(ValueLayout.JAVA_LONG, 0) * MEGABITS_OF_A_SPEED;
+          }
+        });
+  }
+
+  CompletionCounterCapabilities completionCounters() {
+    return lifetime.whileOpen(
+        () -> {
+          NativeFailures.requireFunction(device, "_ibv_query_comp_cntr_caps", 65);
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment caps = arena.allocate(ibv_comp_cntr_caps.layout());
+            NativeFailures.check(
+                device, "ibv_query_comp_cntr_caps", Verbs.ibv_query_comp_cntr_caps(context, caps));
+            return CompletionCounterCapabilities.read(caps);
+          }
         });
   }
 
@@ -161,7 +192,12 @@ final class DeviceQueries {
   }
 
   int partitionKey(int port, int index) {
-    Range.checkIndex("partition key index", index, port(port).partitionKeyTableLength());
+    int keys = port(port).partitionKeyTableLength();
+    if (keys == 0) {
+      throw new IllegalArgumentException(
+          "partition key index is " + index + ", but port " + port + " has no partition keys");
+    }
+    Range.checkIndex("partition key index", index, keys);
     return query(
         "ibv_query_pkey(" + port + ", " + index + ")",
         Short.BYTES,

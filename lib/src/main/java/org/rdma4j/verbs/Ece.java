@@ -11,6 +11,7 @@ import org.rdma4j.bindings.generated.ibv_ece;
  * @param vendorId the vendor that defines the options, as its IEEE OUI; 0 if none are offered
  * @param options the options, as the vendor defines them
  * @param compatibilityMask {@code comp_mask}: which version of the options this is
+ * @see QueuePair#setEce
  */
 public record Ece(int vendorId, int options, int compatibilityMask) {
   static Ece read(MemorySegment ece) {

@@ -3,7 +3,11 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** Whether the process may call fork() while memory is registered: {@code enum ibv_fork_status}. */
+/**
+ * Whether the process may call fork() while memory is registered: {@code enum ibv_fork_status}.
+ *
+ * @see RdmaDevice#initializeFork
+ */
 public enum ForkStatus implements NativeConstant {
   /**
    * A child shares the registered pages. If the parent then writes to one, it gets a copy, and the

@@ -6,6 +6,8 @@ package org.rdma4j.verbs;
  * faster.
  *
  * <p>The system provides only the huge pages that its administrator has reserved.
+ *
+ * @see MemoryRegionConfig#allocate(long, HugePages)
  */
 public enum HugePages {
   /**

@@ -20,6 +20,10 @@ import org.rdma4j.platform.SameDevice;
  *
  * <p>All methods may be called from any thread. Closing a work queue closes the tables that contain
  * it.
+ *
+ * @see WorkQueue
+ * @see ReceiveHash
+ * @see RdmaDevice#createIndirectionTable
  */
 public final class IndirectionTable implements AutoCloseable {
   private final RdmaDevice device;

@@ -5,6 +5,8 @@ import org.rdma4j.bindings.generated.rdma_h;
 
 /**
  * Advice to a device about memory that is registered on demand: {@code enum ibv_advise_mr_advice}.
+ *
+ * @see ProtectionDomain#advise
  */
 public enum MemoryAdvice implements NativeConstant {
   /** Fault the pages in for reading: {@code IBV_ADVISE_MR_ADVICE_PREFETCH}. */

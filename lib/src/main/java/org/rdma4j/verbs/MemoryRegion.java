@@ -37,6 +37,11 @@ import org.rdma4j.platform.SameDevice;
  * uses a region while another thread closes it may still get the keys, the address and the memory
  * instead of an exception. This does no harm: the device refuses the keys, and the memory reads as
  * zeros or belongs to the caller.
+ *
+ * @see ProtectionDomain#register(MemoryRegionConfig)
+ * @see MemorySlice
+ * @see MemoryWindow
+ * @see org.rdma4j.memory.SlabPool
  */
 public final class MemoryRegion implements AutoCloseable {
   private static final long CLOSED = -1;
@@ -140,6 +145,10 @@ public final class MemoryRegion implements AutoCloseable {
     Set<AccessFlag> access = config.access();
     RegistrationRules.checkAccess(access);
     RegistrationRules.checkLength(domain.device(), config.bytes());
+    DmaHandle handle = config.dmaHandle();
+    if (handle != null) {
+      SameDevice.check("DMA handle", handle.device(), domain.device());
+    }
     return domain
         .lifetime()
         .whileOpen(
@@ -148,8 +157,7 @@ public final class MemoryRegion implements AutoCloseable {
               try {
                 RegistrationRules.checkWritable(memory.segment(), access);
                 RegistrationRules.checkAddress(memory.segment(), config.remoteAddress());
-                return memory.whileOpen(
-                    () -> register(domain, memory, access, config.remoteAddress()));
+                return memory.whileOpen(() -> register(domain, memory, config));
               } catch (RuntimeException failed) {
                 memory.free();
                 throw failed;
@@ -158,19 +166,39 @@ public final class MemoryRegion implements AutoCloseable {
   }
 
   private static MemoryRegion register(
-      ProtectionDomain domain,
-      RegionMemory memory,
-      Set<AccessFlag> access,
-      OptionalLong remoteAddress) {
-    long bytes = memory.segment().byteSize();
+      ProtectionDomain domain, RegionMemory memory, MemoryRegionConfig config) {
+    OptionalLong remoteAddress = config.remoteAddress();
+    DmaHandle handle = config.dmaHandle();
+    if (handle == null) {
+      return of(
+          domain,
+          Registration.of(domain, memory, config.access(), remoteAddress),
+          config.access(),
+          remoteAddress.orElse(memory.segment().address()));
+    }
+    return handle
+        .lifetime()
+        .whileOpen(
+            () ->
+                of(
+                    domain,
+                    Registration.of(domain, memory, config.access(), remoteAddress, handle),
+                    config.access(),
+                    remoteAddress.orElse(memory.segment().address())));
+  }
+
+  /** Returns the region of a registration of memory of this process. */
+  private static MemoryRegion of(
+      ProtectionDomain domain, Registration registration, Set<AccessFlag> access, long address) {
+    long bytes = Objects.requireNonNull(registration.memory()).segment().byteSize();
     return new MemoryRegion(
         domain,
-        Registration.of(domain, memory, access, remoteAddress),
+        registration,
         "memory region of " + bytes + " bytes",
-        remoteAddress.orElse(memory.segment().address()),
+        address,
         bytes,
         access,
-        memory.dependsOn(domain.lifetime()));
+        registration.dependsOn(domain));
   }
 
   /** Registers a part of a DMA buffer. */
@@ -426,13 +454,12 @@ public final class MemoryRegion implements AutoCloseable {
     ProtectionDomain newDomain = change.domainOr(domain);
     SameDevice.check("new domain", newDomain.device(), domain.device());
     RegistrationRules.checkAccess(change.accessOr(access));
-    RegionMemory current = Objects.requireNonNull(registration.memory());
     Reregistered done =
         lifetime.whileOpen(
             () ->
                 newDomain
                     .lifetime()
-                    .whileOpen(() -> current.whileOpen(() -> apply(change, newDomain))));
+                    .whileOpen(() -> registration.whileOpen(() -> apply(change, newDomain))));
     if (done.region != null) {
       // The registration has been handed over, so this close deregisters nothing.
       close();
@@ -479,18 +506,13 @@ public final class MemoryRegion implements AutoCloseable {
       }
       return new Reregistered(changed, null);
     }
-    RegionMemory memory = Objects.requireNonNull(successor.memory());
-    long bytes = memory.segment().byteSize();
     return new Reregistered(
         changed,
-        new MemoryRegion(
+        of(
             newDomain,
             successor,
-            "memory region of " + bytes + " bytes",
-            newMemory == null ? address : memory.segment().address(),
-            bytes,
             change.accessOr(access),
-            memory.dependsOn(newDomain.lifetime())));
+            newMemory == null ? address : newMemory.segment().address()));
   }
 
   /**

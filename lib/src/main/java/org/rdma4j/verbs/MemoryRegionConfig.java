@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The memory of a region, and how it is registered. Immutable; the methods that set a property
@@ -24,26 +25,33 @@ import java.util.function.Supplier;
  * MemoryRegion ofFile =
  *     domain.register(MemoryRegionConfig.of(arena, mapped).access(AccessFlag.LOCAL_WRITE));
  * }
+ *
+ * @see ProtectionDomain#register(MemoryRegionConfig)
+ * @see AccessFlag
+ * @see HugePages
  */
 public final class MemoryRegionConfig {
   private final long bytes;
   private final Supplier<RegionMemory> memory;
   private final Set<AccessFlag> access;
   private final OptionalLong remoteAddress;
+  private final @Nullable DmaHandle dmaHandle;
 
   private MemoryRegionConfig(
       long bytes,
       Supplier<RegionMemory> memory,
       Set<AccessFlag> access,
-      OptionalLong remoteAddress) {
+      OptionalLong remoteAddress,
+      @Nullable DmaHandle dmaHandle) {
     this.bytes = bytes;
     this.memory = memory;
     this.access = access;
     this.remoteAddress = remoteAddress;
+    this.dmaHandle = dmaHandle;
   }
 
   private static MemoryRegionConfig of(long bytes, Supplier<RegionMemory> memory) {
-    return new MemoryRegionConfig(bytes, memory, Set.of(), OptionalLong.empty());
+    return new MemoryRegionConfig(bytes, memory, Set.of(), OptionalLong.empty(), null);
   }
 
   /**
@@ -75,7 +83,7 @@ public final class MemoryRegionConfig {
    * memory of {@link Arena#ofAuto} or {@link Arena#global}, or of a direct ByteBuffer. The region
    * keeps it reachable.
    *
-   * @param memory the memory, of any length and alignment; {@link MemoryRegion#segment} returns
+   * @param memory the memory, of any length and alignment; {@link MemoryRegion#segment()} returns
    *     this segment
    * @return the configuration, without access flags
    * @throws IllegalArgumentException if the memory is on the Java heap, is empty, or belongs to an
@@ -98,7 +106,7 @@ public final class MemoryRegionConfig {
    *
    * @param arena the arena of the memory. If it is a confined one, its thread must do the
    *     registration
-   * @param memory the memory, of any length and alignment; {@link MemoryRegion#segment} returns
+   * @param memory the memory, of any length and alignment; {@link MemoryRegion#segment()} returns
    *     this segment
    * @return the configuration, without access flags
    * @throws IllegalArgumentException if the memory is on the Java heap, is empty, or belongs to
@@ -145,7 +153,8 @@ public final class MemoryRegionConfig {
   public MemoryRegionConfig access(Collection<AccessFlag> access) {
     Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
     flags.addAll(access);
-    return new MemoryRegionConfig(bytes, memory, Collections.unmodifiableSet(flags), remoteAddress);
+    return new MemoryRegionConfig(
+        bytes, memory, Collections.unmodifiableSet(flags), remoteAddress, dmaHandle);
   }
 
   /**
@@ -158,7 +167,18 @@ public final class MemoryRegionConfig {
    * @return the copy
    */
   public MemoryRegionConfig remoteAddress(long address) {
-    return new MemoryRegionConfig(bytes, memory, access, OptionalLong.of(address));
+    return new MemoryRegionConfig(bytes, memory, access, OptionalLong.of(address), dmaHandle);
+  }
+
+  /**
+   * Returns a copy with this DMA handle: {@code ibv_reg_mr_ex}. Closing the handle closes the
+   * region.
+   *
+   * @param handle the handle, of the device that the memory is registered on
+   * @return the copy
+   */
+  public MemoryRegionConfig dmaHandle(DmaHandle handle) {
+    return new MemoryRegionConfig(bytes, memory, access, remoteAddress, handle);
   }
 
   long bytes() {
@@ -173,6 +193,10 @@ public final class MemoryRegionConfig {
     return access.contains(AccessFlag.ZERO_BASED) && remoteAddress.isEmpty()
         ? OptionalLong.of(0)
         : remoteAddress;
+  }
+
+  @Nullable DmaHandle dmaHandle() {
+    return dmaHandle;
   }
 
   /** Returns the memory, which this method allocates if the configuration says so. */

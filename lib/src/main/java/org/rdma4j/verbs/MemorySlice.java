@@ -10,6 +10,7 @@ import java.util.Objects;
  * @param region the region
  * @param offset the offset of the first byte in the region
  * @param length the length in bytes
+ * @see MemoryRegion#slice
  */
 public record MemorySlice(MemoryRegion region, long offset, long length) {
   /**

@@ -31,6 +31,10 @@ import org.rdma4j.platform.NativeFailures;
  * bounds of the region instead of those of the window.
  *
  * <p>All methods may be called from any thread.
+ *
+ * @see ProtectionDomain#allocateMemoryWindow
+ * @see SendRequests#bind
+ * @see MemoryWindowType
  */
 public final class MemoryWindow implements AutoCloseable {
   private static final Set<AccessFlag> WINDOW_ACCESS =

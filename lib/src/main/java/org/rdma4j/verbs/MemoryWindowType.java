@@ -3,7 +3,11 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** The type of a memory window, which determines how it is bound: {@code enum ibv_mw_type}. */
+/**
+ * The type of a memory window, which determines how it is bound: {@code enum ibv_mw_type}.
+ *
+ * @see MemoryWindow
+ */
 public enum MemoryWindowType implements NativeConstant {
   /**
    * A window that {@link MemoryWindow#bind} binds, {@code ibv_bind_mw}, any number of times. Peers

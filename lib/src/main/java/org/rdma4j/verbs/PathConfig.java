@@ -49,6 +49,9 @@ import org.rdma4j.verbs.attribute.Mtu;
  *     treats 7 as forever; default 7, as in the programs of rdma-core
  * @param rnrRetry how often to send again if the peer had no receive posted, 0 to 7; 7 means
  *     forever; default 7
+ * @see QueuePair#connect
+ * @see org.rdma4j.verbs.address.AddressVector
+ * @see org.rdma4j.verbs.address.QueuePairAddress
  */
 public record PathConfig(
     QueuePairAddress remote,

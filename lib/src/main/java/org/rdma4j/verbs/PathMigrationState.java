@@ -6,6 +6,8 @@ import org.rdma4j.bindings.generated.rdma_h;
 /**
  * The state of path migration, which says which of its two paths a queue pair uses: {@code enum
  * ibv_mig_state}.
+ *
+ * @see QueuePairChange#pathMigrationState
  */
 public enum PathMigrationState implements NativeConstant {
   /** The queue pair has migrated to the former alternate path: {@code IBV_MIG_MIGRATED}. */

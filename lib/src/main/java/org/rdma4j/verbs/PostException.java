@@ -8,6 +8,9 @@ import org.rdma4j.datapath.RequestChain;
  * {@code ibv_post_recv}. The requests before {@link #index} are posted. The refused one and those
  * after it stay in the batch: the next {@code post()} tries them again, and {@code clear()} drops
  * them.
+ *
+ * @see SendRequests#post
+ * @see ReceiveRequests#post
  */
 public final class PostException extends RdmaException {
   private static final long serialVersionUID = 1L;

@@ -26,6 +26,9 @@ import org.rdma4j.datapath.RequestLayout;
  *   receives.repost(polled);
  * }
  * }</pre>
+ *
+ * @see ReceiveRequests#prepare
+ * @see PreparedSends
  */
 public final class PreparedReceives extends PreparedRequests<PreparedReceives> {
   static final int SIZE = (int) ibv_recv_wr.layout().byteSize();

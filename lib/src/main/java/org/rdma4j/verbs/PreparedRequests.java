@@ -27,7 +27,6 @@ import org.rdma4j.datapath.RequestLayout;
  */
 // Users cannot name the superclass, nor call it: its members are protected, and nobody else can
 // extend this.
-@SuppressWarnings("exports")
 public abstract sealed class PreparedRequests<T extends PreparedRequests<T>> extends HotCall
     permits PreparedSends, PreparedReceives {
   /*

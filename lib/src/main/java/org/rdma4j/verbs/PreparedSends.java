@@ -23,6 +23,9 @@ import org.rdma4j.platform.NetworkOrder;
  *   // ... poll
  * }
  * }</pre>
+ *
+ * @see SendRequests#prepare
+ * @see PreparedReceives
  */
 public final class PreparedSends extends PreparedRequests<PreparedSends> {
   /*
@@ -266,8 +269,8 @@ public final class PreparedSends extends PreparedRequests<PreparedSends> {
     }
     if (offset < 0 || offset > limit) {
       return new IndexOutOfBoundsException(
-          ("remoteOffset of request %d is %d, must be from 0 to %d; remoteBytes says how much of the"
-                  + " peer's memory it may use")
+          ("remoteOffset of request %d is %d, must be from 0 to %d; remoteBytes says how much of"
+                  + " the peer's memory it may use")
               .formatted(index, offset, limit));
     }
     return new IllegalArgumentException(

@@ -29,6 +29,10 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
  * windows and address handles of their own protection domain.
  *
  * <p>All methods may be called from any thread.
+ *
+ * @see RdmaDevice#allocateProtectionDomain
+ * @see MemoryRegion
+ * @see QueuePair
  */
 public final class ProtectionDomain implements AutoCloseable {
   private final RdmaDevice device;

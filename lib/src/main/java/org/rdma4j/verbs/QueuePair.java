@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_ece;
 import org.rdma4j.bindings.generated.ibv_qp;
+import org.rdma4j.bindings.generated.ibv_qp_attach_comp_cntr_attr;
 import org.rdma4j.bindings.generated.ibv_qp_attr;
 import org.rdma4j.bindings.generated.ibv_qp_init_attr;
 import org.rdma4j.bindings.generated.ibv_qp_rate_limit_attr;
@@ -22,10 +23,13 @@ import org.rdma4j.datapath.SingleClaim;
 import org.rdma4j.lifetime.BoundWindows;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.platform.Range;
+import org.rdma4j.platform.SameDevice;
 import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.address.QueuePairAddress;
+import org.rdma4j.verbs.attribute.CountedOperation;
 import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
 import org.rdma4j.verbs.internal.QueuePairOrigin;
 
@@ -55,6 +59,13 @@ import org.rdma4j.verbs.internal.QueuePairOrigin;
  * <p>All methods may be called from any thread. Each thread that posts requests creates a batch of
  * its own, {@link SendRequests} or {@link ReceiveRequests}; several threads may post to one queue
  * pair at the same time.
+ *
+ * @see QueuePairConfig
+ * @see PathConfig
+ * @see SendRequests
+ * @see ReceiveRequests
+ * @see Completions
+ * @see org.rdma4j.cm.CmId#createQueuePair
  */
 public final class QueuePair implements AutoCloseable {
   private static final Set<QueuePairState> STATES_THAT_TAKE_SENDS =
@@ -115,6 +126,7 @@ public final class QueuePair implements AutoCloseable {
                 type == QueuePairType.UNRELIABLE_DATAGRAM,
                 type == QueuePairType.XRC_SEND,
                 config.sendOperations().contains(SendOperation.SEND),
+                config.sendOperations().contains(SendOperation.FLUSH),
                 domain.device().callStyle().isCritical());
     MulticastGroups attached = new MulticastGroups(domain.device().info(), queuePair);
     this.groups = attached;
@@ -490,6 +502,62 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
+   * Returns the orders in which bytes of an operation are written to memory: {@code
+   * ibv_query_qp_data_in_order} with {@code IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS}.
+   *
+   * @param operation the operation
+   * @param deviceOnly whether to ask about the device alone, for memory that other processors than
+   *     those of this host read, such as a GPU: {@code IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY}
+   * @return the orders that are guaranteed; empty with providers that do not know these questions
+   * @throws IllegalStateException if the queue pair is closed
+   */
+  public Set<DataOrder> dataOrder(SendOperation operation, boolean deviceOnly) {
+    int opcode = AllowedOpcodes.opcode(operation);
+    int flags =
+        rdma_h.IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS()
+            | (deviceOnly ? rdma_h.IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY() : 0);
+    return lifetime.whileOpen(
+        () -> {
+          int orders = rdma_h.ibv_query_qp_data_in_order(queuePair, opcode, flags);
+          return NativeConstants.flags(DataOrder.class, orders);
+        });
+  }
+
+  /**
+   * Makes a completion counter count operations of this queue pair, until it is closed: {@code
+   * ibv_qp_attach_comp_cntr}. Closing the counter closes this queue pair first.
+   *
+   * @param counter the counter
+   * @param operations what it counts, at least one
+   * @throws IllegalArgumentException if there are no operations, or the counter belongs to another
+   *     device
+   * @throws IllegalStateException if the queue pair or the counter is closed
+   * @throws RdmaException if the device refuses it, for example because of the state of the queue
+   *     pair
+   */
+  public void attach(CompletionCounter counter, CountedOperation... operations) {
+    SameDevice.check("completion counter", counter.device(), domain.device());
+    if (operations.length == 0) {
+      throw new IllegalArgumentException("operations is empty, must have at least one");
+    }
+    int mask = NativeConstants.mask(List.of(operations));
+    Lifetime.whileAllOpen(
+        List.of(lifetime, counter.lifetime()),
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment attributes = arena.allocate(ibv_qp_attach_comp_cntr_attr.layout());
+            ibv_qp_attach_comp_cntr_attr.op_mask(attributes, mask);
+            NativeFailures.check(
+                domain.device().info().name(),
+                "ibv_qp_attach_comp_cntr(" + List.of(operations) + ")",
+                rdma_h.ibv_qp_attach_comp_cntr(queuePair, counter.pointer(), attributes));
+          }
+          lifetime.dependOn(counter.lifetime());
+          return this;
+        });
+  }
+
+  /**
    * Returns whether the device guarantees to write the bytes of an operation to memory in order:
    * {@code ibv_query_qp_data_in_order}. If so, a program that sees the last byte has all of the
    * others.
@@ -563,7 +631,7 @@ public final class QueuePair implements AutoCloseable {
     if (!config.sends()) {
       throw new IllegalStateException(this + " is of type " + type + ", which does not send");
     }
-    Range.check("max", max, 1, capabilities.sendDepth());
+    Range.check("max, which the send depth limits,", max, 1, capabilities.sendDepth());
     return lifetime.whileOpen(
         () -> {
           sendRequests.claim(this, "SendRequests");
@@ -595,7 +663,7 @@ public final class QueuePair implements AutoCloseable {
               + ", which has no receive queue;"
               + " post receives to its shared receive queues or work queues");
     }
-    Range.check("max", max, 1, capabilities.receiveDepth());
+    Range.check("max, which the receive depth limits,", max, 1, capabilities.receiveDepth());
     return lifetime.whileOpen(
         () -> {
           receiveRequests.claim(this, "ReceiveRequests");

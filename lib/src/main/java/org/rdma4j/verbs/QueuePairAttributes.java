@@ -35,6 +35,8 @@ import org.rdma4j.verbs.address.AddressVector;
  * @param alternatePath the alternate path, which the queue pair can migrate to; null if none is set
  * @param pathMigrationState the state of path migration
  * @param rateLimit the maximum rate of sending in kilobits per second; 0 for no limit
+ * @see QueuePair#query
+ * @see QueuePairChange
  */
 public record QueuePairAttributes(
     QueuePairState state,

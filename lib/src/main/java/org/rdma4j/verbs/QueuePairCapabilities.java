@@ -13,6 +13,8 @@ import org.rdma4j.bindings.generated.ibv_qp_cap;
  * @param receiveSges the maximum number of pieces (scatter/gather elements) of a receive request
  * @param inlineBytes the maximum number of bytes of a send that can be copied into the request
  *     itself
+ * @see QueuePair#capabilities()
+ * @see QueuePairConfig
  */
 public record QueuePairCapabilities(
     int sendDepth, int receiveDepth, int sendSges, int receiveSges, int inlineBytes) {

@@ -27,6 +27,10 @@ import org.rdma4j.verbs.attribute.Mtu;
  * set the right ones.
  *
  * <p>Instances are mutable, and not for use by several threads at once.
+ *
+ * @see QueuePair#modify
+ * @see QueuePairAttributes
+ * @see PathConfig
  */
 public final class QueuePairChange {
   private final List<Consumer<MemorySegment>> changes = new ArrayList<>();

@@ -62,6 +62,9 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
  * @param flags special features, which few devices support; default none
  * @param sendOperations the operations that {@link SendRequests} posts by {@code ibv_wr_*}, on an
  *     extended queue pair; by default none, and everything is posted by {@code ibv_post_send}
+ * @see ProtectionDomain#createQueuePair
+ * @see QueuePairType
+ * @see QueuePairFlag
  */
 public record QueuePairConfig(
     QueuePairType type,

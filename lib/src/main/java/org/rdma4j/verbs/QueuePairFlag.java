@@ -5,6 +5,8 @@ import org.rdma4j.bindings.generated.rdma_h;
 
 /**
  * A special feature of a queue pair, which few devices support: {@code enum ibv_qp_create_flags}.
+ *
+ * @see QueuePairConfig#flags
  */
 public enum QueuePairFlag implements NativeConstant {
   /**

@@ -3,7 +3,12 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** The state of a queue pair: {@code enum ibv_qp_state}. */
+/**
+ * The state of a queue pair: {@code enum ibv_qp_state}.
+ *
+ * @see QueuePair
+ * @see QueuePairChange#state(QueuePairState)
+ */
 public enum QueuePairState implements NativeConstant {
   /** The queue pair is new or was reset; nothing can be posted: {@code IBV_QPS_RESET}. */
   RESET(rdma_h.IBV_QPS_RESET()),

@@ -3,7 +3,11 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** The type of a queue pair: {@code enum ibv_qp_type}. */
+/**
+ * The type of a queue pair: {@code enum ibv_qp_type}.
+ *
+ * @see QueuePairConfig
+ */
 public enum QueuePairType implements NativeConstant {
   /**
    * A reliable connection (RC): messages, reads, writes and atomics arrive once and in order.

@@ -9,6 +9,8 @@ import org.rdma4j.platform.Range;
  * @param maxBurst the maximum number of bytes in a burst; 0 lets the device choose
  * @param typicalPacket the typical length of a packet in bytes, 0 to 65535; 0 lets the device
  *     choose
+ * @see QueuePair#limitRate
+ * @see org.rdma4j.verbs.attribute.PacketPacingCapabilities
  */
 public record RateLimit(int rate, int maxBurst, int typicalPacket) {
   /**

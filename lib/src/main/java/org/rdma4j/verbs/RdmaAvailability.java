@@ -18,6 +18,7 @@ import java.util.List;
  * @param devices the names of the devices that this process can open and that have an active port.
  *     If there are any, the verbs can be used
  * @param explanation what was found, in words; if something is missing, also what to do
+ * @see RdmaDevice#availability
  */
 public record RdmaAvailability(Status status, List<String> devices, String explanation) {
   /** What a check of the availability can find. */

@@ -26,6 +26,8 @@ import org.rdma4j.verbs.address.EthernetDestination;
 import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.address.GlobalRoute;
+import org.rdma4j.verbs.attribute.CompletionCounterCapabilities;
+import org.rdma4j.verbs.attribute.CountedOperation;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
 import org.rdma4j.verbs.attribute.PortAttributes;
@@ -47,6 +49,12 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  * none.
  *
  * <p>All methods may be called from any thread.
+ *
+ * @see RdmaAvailability
+ * @see DeviceInfo
+ * @see ProtectionDomain
+ * @see CompletionQueue
+ * @see org.rdma4j.verbs.attribute.DeviceAttributes
  */
 public final class RdmaDevice implements AutoCloseable {
   static {
@@ -354,6 +362,35 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
+   * Queries the speed of a port, over all of its lanes and links: {@code ibv_query_port_speed}.
+   *
+   * @param port the port, from 1
+   * @return the speed in Mbit/s, a multiple of 100
+   * @throws IllegalArgumentException if the port does not exist
+   * @throws IllegalStateException if the device is closed
+   * @throws org.rdma4j.UnsupportedByDeviceException if the provider of the device does not support
+   *     this, or rdma-core is older than 62
+   * @throws RdmaException if the query fails
+   */
+  public long portSpeed(int port) {
+    checkPort(port);
+    return queries.portSpeed(port);
+  }
+
+  /**
+   * Queries what completion counters of the device can do: {@code ibv_query_comp_cntr_caps}.
+   *
+   * @return the capabilities
+   * @throws IllegalStateException if the device is closed
+   * @throws org.rdma4j.UnsupportedByDeviceException if the device has no completion counters, or
+   *     rdma-core is older than 65
+   * @throws RdmaException if the query fails
+   */
+  public CompletionCounterCapabilities completionCounters() {
+    return queries.completionCounters();
+  }
+
+  /**
    * Queries an entry of a port's GID table with its type and network interface: {@code
    * ibv_query_gid_ex}.
    *
@@ -479,7 +516,7 @@ public final class RdmaDevice implements AutoCloseable {
    * ibv_import_dm}. Closing it here does not free it, {@code ibv_unimport_dm}.
    *
    * @param kernelHandle what {@link DeviceMemory#kernelHandle} of the original returns
-   * @param bytes what {@link DeviceMemory#byteSize} of the original returns
+   * @param bytes what {@link DeviceMemory#byteSize()} of the original returns
    * @return the memory
    * @throws IllegalArgumentException if the length is not positive
    * @throws IllegalStateException if the device is closed
@@ -487,6 +524,35 @@ public final class RdmaDevice implements AutoCloseable {
    */
   public DeviceMemory importDeviceMemory(int kernelHandle, long bytes) {
     return DeviceMemory.imported(this, kernelHandle, bytes);
+  }
+
+  /**
+   * Allocates a DMA handle: {@code ibv_alloc_dmah}.
+   *
+   * @param config what the device is told
+   * @return the handle, for {@link MemoryRegionConfig#dmaHandle}
+   * @throws IllegalStateException if the device is closed
+   * @throws org.rdma4j.UnsupportedByDeviceException if the device does not support DMA handles, or
+   *     rdma-core is older than 59
+   * @throws RdmaException if it cannot be allocated
+   */
+  public DmaHandle allocateDmaHandle(DmaHandleConfig config) {
+    return DmaHandle.allocate(this, config);
+  }
+
+  /**
+   * Creates a completion counter: {@code ibv_create_comp_cntr}.
+   *
+   * @param type what it counts
+   * @return the counter; {@link QueuePair#attach(CompletionCounter, CountedOperation...)} makes a
+   *     queue pair use it
+   * @throws IllegalStateException if the device is closed
+   * @throws org.rdma4j.UnsupportedByDeviceException if the device has no completion counters, or
+   *     rdma-core is older than 65
+   * @throws RdmaException if it cannot be created
+   */
+  public CompletionCounter createCompletionCounter(CompletionCounterType type) {
+    return CompletionCounter.create(this, type);
   }
 
   /**
@@ -557,7 +623,7 @@ public final class RdmaDevice implements AutoCloseable {
    *
    * @param entries the minimum number of completions that it can hold, from 1 to {@link
    *     DeviceAttributes#maxCompletionQueueEntries}
-   * @return the queue; {@link CompletionQueue#capacity} returns how many it was granted
+   * @return the queue; {@link CompletionQueue#capacity()} returns how many it was granted
    * @throws IllegalArgumentException if the number is out of range
    * @throws IllegalStateException if the device is closed
    * @throws RdmaException if it cannot be created
@@ -572,7 +638,7 @@ public final class RdmaDevice implements AutoCloseable {
    * @param entries the minimum number of completions that it can hold, from 1 to {@link
    *     DeviceAttributes#maxCompletionQueueEntries}
    * @param channel the channel; closing it closes the queue; null for none
-   * @return the queue; {@link CompletionQueue#capacity} returns how many it was granted
+   * @return the queue; {@link CompletionQueue#capacity()} returns how many it was granted
    * @throws IllegalArgumentException if the number is out of range, or the channel belongs to
    *     another device
    * @throws IllegalStateException if the device or the channel is closed
@@ -587,7 +653,7 @@ public final class RdmaDevice implements AutoCloseable {
    * one.
    *
    * @param config the properties of the queue
-   * @return the queue; {@link CompletionQueue#capacity} returns how many entries it was granted
+   * @return the queue; {@link CompletionQueue#capacity()} returns how many entries it was granted
    * @throws IllegalArgumentException if a number is out of range, or the channel belongs to another
    *     device
    * @throws IllegalStateException if the device or the channel is closed

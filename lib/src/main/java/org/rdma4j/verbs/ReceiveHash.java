@@ -14,6 +14,9 @@ import org.rdma4j.verbs.attribute.ReceiveHashFunction;
  * How the received packets of a queue pair are spread over work queues (receive side scaling):
  * {@code struct ibv_rx_hash_conf}. The device computes a hash over fields of each packet, which
  * selects an entry of an {@link IndirectionTable}.
+ *
+ * @see QueuePairConfig#spread
+ * @see IndirectionTable
  */
 public final class ReceiveHash {
   private static final int MAX_KEY_BYTES = 0xff;

@@ -31,9 +31,14 @@ import org.rdma4j.lifetime.Lifetime;
  * {@link #release}; if another thread uses it, IllegalStateException is thrown. After the queue is
  * closed, every method throws IllegalStateException. If the queue is closed during a post, the
  * close waits until the post returns.
+ *
+ * @see QueuePair#receiveRequests(int)
+ * @see SharedReceiveQueue#receiveRequests
+ * @see PreparedReceives
+ * @see SendRequests
+ * @see Completions
  */
 // Users cannot name the superclass, nor call it: its members are protected, and this is final.
-@SuppressWarnings("exports")
 public final class ReceiveRequests extends RequestChain {
   private final Queue queue;
 

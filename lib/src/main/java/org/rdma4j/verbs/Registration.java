@@ -1,16 +1,22 @@
 package org.rdma4j.verbs;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.ibv_mr_init_attr;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.MemoryVerbs;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.BoundWindows;
+import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NativeFailures;
 
@@ -27,14 +33,20 @@ final class Registration {
   private final BoundWindows windows;
   private final @Nullable RegionMemory memory;
   private final boolean imported;
+  private final @Nullable DmaHandle dmaHandle;
   private boolean handedOver;
 
   private Registration(
-      MemorySegment region, BoundWindows windows, @Nullable RegionMemory memory, boolean imported) {
+      MemorySegment region,
+      BoundWindows windows,
+      @Nullable RegionMemory memory,
+      boolean imported,
+      @Nullable DmaHandle dmaHandle) {
     this.region = region;
     this.windows = windows;
     this.memory = memory;
     this.imported = imported;
+    this.dmaHandle = dmaHandle;
     if (memory != null) {
       memory.registered();
     }
@@ -57,7 +69,38 @@ final class Registration {
                 ? Verbs.ibv_reg_mr(domain.pointer(), segment, bytes, flags)
                 : MemoryVerbs.ibv_reg_mr_iova(
                     domain.pointer(), segment, bytes, remoteAddress.getAsLong(), flags));
-    return new Registration(region, new BoundWindows(), memory, false);
+    return new Registration(region, new BoundWindows(), memory, false, null);
+  }
+
+  /** Registers memory of this process, and tells the device what the handle says about it. */
+  static Registration of(
+      ProtectionDomain domain,
+      RegionMemory memory,
+      Set<AccessFlag> access,
+      OptionalLong remoteAddress,
+      DmaHandle handle) {
+    String device = domain.device().info().name();
+    NativeFailures.requireFunction(device, "ibv_reg_mr_ex", 59);
+    MemorySegment segment = memory.segment();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment init = arena.allocate(ibv_mr_init_attr.layout());
+      ibv_mr_init_attr.length(init, segment.byteSize());
+      ibv_mr_init_attr.access(init, NativeConstants.mask(access));
+      ibv_mr_init_attr.addr(init, segment);
+      ibv_mr_init_attr.dmah(init, handle.pointer());
+      long mask = rdma_h.IBV_REG_MR_MASK_ADDR() | rdma_h.IBV_REG_MR_MASK_DMAH();
+      if (remoteAddress.isPresent()) {
+        mask |= rdma_h.IBV_REG_MR_MASK_IOVA();
+        ibv_mr_init_attr.iova(init, remoteAddress.getAsLong());
+      }
+      ibv_mr_init_attr.comp_mask(init, mask);
+      MemorySegment region =
+          created(
+              domain,
+              "ibv_reg_mr_ex(" + segment.byteSize() + " bytes, " + access + ")",
+              Calls.pointer(rdma_h.ibv_reg_mr_ex$address(), domain.pointer(), init));
+      return new Registration(region, new BoundWindows(), memory, false, handle);
+    }
   }
 
   /** Registers a part of a DMA buffer. */
@@ -109,11 +152,11 @@ final class Registration {
             domain,
             "ibv_import_mr(" + kernelHandle + ")",
             MemoryVerbs.ibv_import_mr(domain.pointer(), kernelHandle));
-    return new Registration(region, new BoundWindows(), null, true);
+    return new Registration(region, new BoundWindows(), null, true, null);
   }
 
   private static Registration withoutMemory(MemorySegment region) {
-    return new Registration(region, new BoundWindows(), null, false);
+    return new Registration(region, new BoundWindows(), null, false, null);
   }
 
   private static MemorySegment created(ProtectionDomain domain, String call, MemorySegment region) {
@@ -130,6 +173,22 @@ final class Registration {
 
   @Nullable RegionMemory memory() {
     return memory;
+  }
+
+  /** Returns what a region of this registration, which has memory, depends on. */
+  Lifetime[] dependsOn(ProtectionDomain domain) {
+    RegionMemory registered = Objects.requireNonNull(memory);
+    return dmaHandle == null
+        ? registered.dependsOn(domain.lifetime())
+        : registered.dependsOn(domain.lifetime(), dmaHandle.lifetime());
+  }
+
+  /** Makes a call during which the DMA handle stays open, and the region that this is a part of. */
+  <T> T whileOpen(Supplier<T> call) {
+    RegionMemory registered = Objects.requireNonNull(memory);
+    return dmaHandle == null
+        ? registered.whileOpen(call)
+        : dmaHandle.lifetime().whileOpen(() -> registered.whileOpen(call));
   }
 
   /** Closes the windows that are bound to the region, deregisters it, and frees the memory. */
@@ -191,7 +250,8 @@ final class Registration {
     }
     handedOver = true;
     Registration successor =
-        new Registration(region, windows, newMemory == null ? memory : newMemory, imported);
+        new Registration(
+            region, windows, newMemory == null ? memory : newMemory, imported, dmaHandle);
     if (newMemory != null && memory != null) {
       memory.free();
     }

@@ -13,6 +13,8 @@ import org.rdma4j.bindings.generated.rdma_h;
 /**
  * What {@link MemoryRegion#reregister} changes: the {@code IBV_REREG_MR_CHANGE_*} flags and their
  * values. Immutable; the methods that set a property return a changed copy.
+ *
+ * @see MemoryRegion#reregister
  */
 public final class Reregistration {
   private final @Nullable ProtectionDomain domain;

@@ -3,7 +3,12 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** An operation that an extended queue pair can post: {@code enum ibv_qp_create_send_ops_flags}. */
+/**
+ * An operation that an extended queue pair can post: {@code enum ibv_qp_create_send_ops_flags}.
+ *
+ * @see QueuePairConfig#extended
+ * @see QueuePair#isDataInOrder
+ */
 public enum SendOperation implements NativeConstant {
   /** An RDMA write: {@code IBV_QP_EX_WITH_RDMA_WRITE}. */
   WRITE(rdma_h.IBV_QP_EX_WITH_RDMA_WRITE()),
@@ -28,7 +33,9 @@ public enum SendOperation implements NativeConstant {
   /** A segmented send, which the device cuts into packets: {@code IBV_QP_EX_WITH_TSO}. */
   SEGMENTED_SEND(rdma_h.IBV_QP_EX_WITH_TSO()),
   /** An atomic write of 8 bytes: {@code IBV_QP_EX_WITH_ATOMIC_WRITE}. */
-  ATOMIC_WRITE(rdma_h.IBV_QP_EX_WITH_ATOMIC_WRITE());
+  ATOMIC_WRITE(rdma_h.IBV_QP_EX_WITH_ATOMIC_WRITE()),
+  /** A flush of memory of the peer: {@code IBV_QP_EX_WITH_FLUSH}. */
+  FLUSH(rdma_h.IBV_QP_EX_WITH_FLUSH());
 
   private final int value;
 

@@ -42,9 +42,13 @@ import org.rdma4j.platform.Range;
  * until that thread calls {@link #release}; if another thread uses it, IllegalStateException is
  * thrown. After the queue pair is closed, every method throws IllegalStateException. If the queue
  * pair is closed during a post, the close waits until the post returns.
+ *
+ * @see QueuePair#sendRequests(int)
+ * @see PreparedSends
+ * @see ReceiveRequests
+ * @see Completions
  */
 // Users cannot name the superclass, nor call it: its members are protected, and this is final.
-@SuppressWarnings("exports")
 public final class SendRequests extends RequestChain {
   private final QueuePair queuePair;
   private final HotCalls posts;
@@ -354,6 +358,53 @@ public final class SendRequests extends RequestChain {
   public SendRequests atomicWrite(long remoteAddress, int remoteKey, long value) {
     checkAligned(remoteAddress);
     setAtomic(become(SendLayout.ATOMIC_WRITE), remoteAddress, remoteKey, value);
+    return this;
+  }
+
+  /**
+   * Makes the request a flush of a range of the peer's memory, {@code IBV_WR_FLUSH}: when it has
+   * completed, the writes that this queue pair posted to the range before it are where the type
+   * says. This needs an extended queue pair with {@link SendOperation#FLUSH}. The request uses no
+   * local memory.
+   *
+   * @param remoteAddress the address of the range
+   * @param remoteKey the remote key of the peer's memory region; the region and the peer's queue
+   *     pair both need {@link AccessFlag#FLUSH_GLOBAL}, {@link AccessFlag#FLUSH_PERSISTENT} or
+   *     both, as the type says
+   * @param length the length of the range in bytes, 0 to 4 GiB - 1
+   * @param type what the flush guarantees
+   * @return this
+   * @throws IllegalArgumentException if the length is out of range
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
+   *     queue pair does not allow it
+   */
+  public SendRequests flush(long remoteAddress, int remoteKey, long length, FlushType type) {
+    if (length < 0 || length > 0xffff_ffffL) {
+      throw new IllegalArgumentException("length is " + length + ", must be from 0 to 4 GiB - 1");
+    }
+    return flush(remoteAddress, remoteKey, length, type, SendLayout.FLUSH_RANGE);
+  }
+
+  /**
+   * Makes the request a flush of a whole memory region of the peer, {@code IBV_WR_FLUSH} with
+   * {@code IBV_FLUSH_MR}. Apart from that it is as {@link #flush}.
+   *
+   * @param remoteKey the remote key of the peer's memory region
+   * @param type what the flush guarantees
+   * @return this
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
+   *     queue pair does not allow it
+   */
+  public SendRequests flushRegion(int remoteKey, FlushType type) {
+    return flush(0, remoteKey, 0, type, SendLayout.FLUSH_REGION);
+  }
+
+  private SendRequests flush(long address, int key, long length, FlushType type, byte level) {
+    int value = type.value();
+    long request = become(SendLayout.FLUSH);
+    setAtomic(request, address, key, length);
+    RawMemory.putByte(request + SendLayout.FLUSH_TYPE, (byte) value);
+    RawMemory.putByte(request + SendLayout.FLUSH_LEVEL, level);
     return this;
   }
 

@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
+import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.bindings.generated.ibv_srq_attr;
 import org.rdma4j.bindings.generated.ibv_srq_init_attr_ex;
 import org.rdma4j.bindings.generated.rdma_h;
@@ -39,6 +40,11 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
  *
  * <p>All methods may be called from any thread. Closing a shared receive queue closes its queue
  * pairs first.
+ *
+ * @see SharedReceiveQueueConfig
+ * @see ReceiveRequests
+ * @see TagOperations
+ * @see QueuePairConfig#sharedReceiveQueue(SharedReceiveQueue)
  */
 public final class SharedReceiveQueue implements AutoCloseable {
   private final ProtectionDomain domain;
@@ -99,9 +105,9 @@ public final class SharedReceiveQueue implements AutoCloseable {
                   .formatted(config.type(), config.depth(), config.sges()),
               Verbs.ibv_create_srq_ex(domain.device().context(), init));
       SharedReceiveQueue queue = new SharedReceiveQueue(domain, config, created);
-      // Some providers do not return the granted capacities, and have to be queried.
       try {
-        SharedReceiveQueueAttributes granted = queue.query();
+        SharedReceiveQueueAttributes granted =
+            queue.queryOr(SharedReceiveQueueAttributes.read(ibv_srq_init_attr_ex.attr(init)));
         queue.sges = granted.sges();
         queue.places.reserveOwn(granted.depth());
       } catch (RuntimeException failed) {
@@ -109,6 +115,18 @@ public final class SharedReceiveQueue implements AutoCloseable {
         throw failed;
       }
       return queue;
+    }
+  }
+
+  /**
+   * Some providers write the granted capacities only in answer to a query, and others (siw) have no
+   * query.
+   */
+  private SharedReceiveQueueAttributes queryOr(SharedReceiveQueueAttributes written) {
+    try {
+      return query();
+    } catch (UnsupportedByDeviceException noQuery) {
+      return written;
     }
   }
 
@@ -149,7 +167,8 @@ public final class SharedReceiveQueue implements AutoCloseable {
    *
    * @return its current attributes
    * @throws IllegalStateException if the queue is closed
-   * @throws RdmaException if the query fails
+   * @throws RdmaException if the query fails; {@link UnsupportedByDeviceException} if the provider
+   *     has none, such as that of soft-iWARP
    */
   public SharedReceiveQueueAttributes query() {
     return lifetime.whileOpen(
@@ -197,7 +216,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
         depth,
         () -> {
           modify("depth", depth, 1, max, rdma_h.IBV_SRQ_MAX_WR());
-          return query().depth();
+          return queryOr(new SharedReceiveQueueAttributes(depth, sges, 0)).depth();
         });
   }
 

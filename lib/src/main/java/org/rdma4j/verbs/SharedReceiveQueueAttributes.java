@@ -10,6 +10,7 @@ import org.rdma4j.bindings.generated.ibv_srq_attr;
  * @param sges the maximum number of pieces (scatter/gather elements) of a receive
  * @param limit the number of posted receives below which an event is raised; 0 if none is
  *     requested, or it has been raised
+ * @see SharedReceiveQueue#query
  */
 public record SharedReceiveQueueAttributes(int depth, int sges, int limit) {
   static SharedReceiveQueueAttributes read(MemorySegment attributes) {

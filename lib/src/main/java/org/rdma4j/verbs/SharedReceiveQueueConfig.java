@@ -29,6 +29,7 @@ import org.rdma4j.verbs.attribute.TagMatchingCapabilities;
  *     types
  * @param maxTagOperations the maximum number of outstanding {@link TagOperations} of a queue of
  *     type TAG_MATCHING; 0 for other types
+ * @see ProtectionDomain#createSharedReceiveQueue(SharedReceiveQueueConfig)
  */
 public record SharedReceiveQueueConfig(
     SharedReceiveQueueType type,

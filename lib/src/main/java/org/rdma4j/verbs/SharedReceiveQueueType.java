@@ -3,7 +3,11 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** The type of a shared receive queue: {@code enum ibv_srq_type}. */
+/**
+ * The type of a shared receive queue: {@code enum ibv_srq_type}.
+ *
+ * @see SharedReceiveQueueConfig
+ */
 public enum SharedReceiveQueueType implements NativeConstant {
   /** A queue for the queue pairs that are created with it: {@code IBV_SRQT_BASIC}. */
   BASIC(rdma_h.IBV_SRQT_BASIC()),

@@ -28,9 +28,11 @@ import org.rdma4j.datapath.RawMemory;
  * another thread uses it, IllegalStateException is thrown. After the queue is closed, every method
  * throws IllegalStateException. If the queue is closed during a post, the close waits until the
  * post returns.
+ *
+ * @see SharedReceiveQueue#tagOperations
+ * @see org.rdma4j.verbs.attribute.TagMatchingCapabilities
  */
 // Users cannot name the superclass, nor call it: its members are protected, and this is final.
-@SuppressWarnings("exports")
 public final class TagOperations extends HotCall {
   private static final long WR_ID = ibv_ops_wr.wr_id$offset();
   private static final long NEXT = ibv_ops_wr.next$offset();

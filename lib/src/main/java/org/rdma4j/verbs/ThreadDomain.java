@@ -15,6 +15,8 @@ import org.rdma4j.platform.NativeFailures;
  * parent domain, see {@link ProtectionDomain#allocateParentDomain}.
  *
  * <p>All methods may be called from any thread.
+ *
+ * @see ProtectionDomain#allocateParentDomain
  */
 public final class ThreadDomain implements AutoCloseable {
   private final RdmaDevice device;

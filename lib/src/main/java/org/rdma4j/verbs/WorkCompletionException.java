@@ -5,6 +5,9 @@ import org.rdma4j.RdmaException;
 /**
  * Thrown for a work request that failed: its completion has a status other than SUCCESS. The
  * message contains the status and {@linkplain CompletionStatus#advice what to do about it}.
+ *
+ * @see Completions#requireSuccess
+ * @see CompletionStatus
  */
 public final class WorkCompletionException extends RdmaException {
   private static final long serialVersionUID = 1L;

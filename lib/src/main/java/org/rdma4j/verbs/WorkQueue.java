@@ -25,6 +25,10 @@ import org.rdma4j.platform.Range;
  *
  * <p>All methods may be called from any thread. Each thread that posts receives creates a batch of
  * its own, {@link ReceiveRequests}.
+ *
+ * @see WorkQueueConfig
+ * @see IndirectionTable
+ * @see ReceiveHash
  */
 public final class WorkQueue implements AutoCloseable {
   private final ProtectionDomain domain;

@@ -17,6 +17,7 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
  * @param depth the maximum number of outstanding receives
  * @param sges the maximum number of pieces (scatter/gather elements) of a receive; default 1
  * @param flags special features of the device; default none
+ * @see ProtectionDomain#createWorkQueue
  */
 public record WorkQueueConfig(
     CompletionQueue completions, int depth, int sges, Set<WorkQueueFlag> flags) {

@@ -3,7 +3,11 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** A special feature of a work queue, which few devices support: {@code enum ibv_wq_flags}. */
+/**
+ * A special feature of a work queue, which few devices support: {@code enum ibv_wq_flags}.
+ *
+ * @see WorkQueueConfig
+ */
 public enum WorkQueueFlag implements NativeConstant {
   /** The device removes the VLAN tag of received packets: {@code IBV_WQ_FLAGS_CVLAN_STRIPPING}. */
   VLAN_STRIPPING(rdma_h.IBV_WQ_FLAGS_CVLAN_STRIPPING()),

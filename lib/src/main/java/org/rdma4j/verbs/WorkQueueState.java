@@ -3,7 +3,11 @@ package org.rdma4j.verbs;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** The state of a work queue: {@code enum ibv_wq_state}. */
+/**
+ * The state of a work queue: {@code enum ibv_wq_state}.
+ *
+ * @see WorkQueue
+ */
 public enum WorkQueueState implements NativeConstant {
   /** The queue is new, or was reset: {@code IBV_WQS_RESET}. */
   RESET(rdma_h.IBV_WQS_RESET()),

@@ -18,6 +18,9 @@ import org.rdma4j.platform.NativeFailures;
  * sender names. Processes that open the domain of the same file share it.
  *
  * <p>All methods may be called from any thread.
+ *
+ * @see QueuePairConfig#xrcReceive
+ * @see SharedReceiveQueueConfig
  */
 public final class XrcDomain implements AutoCloseable {
   private static final int NO_FILE = -1;

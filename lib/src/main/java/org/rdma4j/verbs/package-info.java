@@ -66,12 +66,16 @@
  *       org.rdma4j.verbs.Reregistration}, {@link org.rdma4j.verbs.AccessFlag}, {@link
  *       org.rdma4j.verbs.HugePages}, {@link org.rdma4j.verbs.MemoryAdvice}, {@link
  *       org.rdma4j.verbs.MemoryWindow}, {@link org.rdma4j.verbs.MemoryWindowType}, {@link
- *       org.rdma4j.verbs.DeviceMemory}; pools of registered memory, in {@link org.rdma4j.memory}
+ *       org.rdma4j.verbs.DeviceMemory}, {@link org.rdma4j.verbs.DmaBuffer}, {@link
+ *       org.rdma4j.verbs.DmaHandle}, {@link org.rdma4j.verbs.DmaHandleConfig}; pools of registered
+ *       memory, in {@link org.rdma4j.memory}
  *   <dt>Completions
  *   <dd>{@link org.rdma4j.verbs.CompletionQueue}, {@link org.rdma4j.verbs.CompletionQueueConfig},
  *       {@link org.rdma4j.verbs.Completions}, {@link org.rdma4j.verbs.CompletionStatus}, {@link
  *       org.rdma4j.verbs.CompletionOpcode}, {@link org.rdma4j.verbs.CompletionField}, {@link
- *       org.rdma4j.verbs.CompletionChannel}, {@link org.rdma4j.verbs.WorkCompletionException}
+ *       org.rdma4j.verbs.CompletionChannel}, {@link org.rdma4j.verbs.WorkCompletionException};
+ *       counts instead of completions, {@link org.rdma4j.verbs.CompletionCounter}, {@link
+ *       org.rdma4j.verbs.CompletionCounterType}
  *   <dt>Queue pairs
  *   <dd>{@link org.rdma4j.verbs.QueuePair}, {@link org.rdma4j.verbs.QueuePairConfig}, {@link
  *       org.rdma4j.verbs.QueuePairType}, {@link org.rdma4j.verbs.QueuePairFlag}, {@link
@@ -82,7 +86,10 @@
  *       {@link org.rdma4j.verbs.AddressHandle}
  *   <dt>Requests
  *   <dd>{@link org.rdma4j.verbs.SendRequests}, {@link org.rdma4j.verbs.SendOperation}, {@link
- *       org.rdma4j.verbs.ReceiveRequests}, {@link org.rdma4j.verbs.PostException}
+ *       org.rdma4j.verbs.FlushType}, {@link org.rdma4j.verbs.DataOrder}, {@link
+ *       org.rdma4j.verbs.ReceiveRequests}, {@link org.rdma4j.verbs.PostException}; requests that
+ *       are built once and posted many times, {@link org.rdma4j.verbs.PreparedSends}, {@link
+ *       org.rdma4j.verbs.PreparedReceives}, {@link org.rdma4j.verbs.PreparedRequests}
  *   <dt>Further objects
  *   <dd>Receives for many queue pairs: {@link org.rdma4j.verbs.SharedReceiveQueue}, {@link
  *       org.rdma4j.verbs.SharedReceiveQueueConfig}, {@link

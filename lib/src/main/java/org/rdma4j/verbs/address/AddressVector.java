@@ -16,6 +16,8 @@ import org.rdma4j.platform.Range;
  * @param staticRate the limit of the rate
  * @param globalRoute the contents of the global routing header; null if packets do not have one,
  *     which is possible on InfiniBand within a subnet
+ * @see org.rdma4j.verbs.ProtectionDomain#createAddressHandle(AddressVector)
+ * @see GlobalRoute
  */
 public record AddressVector(
     int port,

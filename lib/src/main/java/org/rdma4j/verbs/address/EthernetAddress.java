@@ -8,6 +8,7 @@ import java.util.HexFormat;
  * The Ethernet address (MAC address) of a network interface.
  *
  * @param value the six bytes as a big-endian number
+ * @see EthernetDestination
  */
 public record EthernetAddress(long value) {
   /** The length of an address in bytes. */

@@ -3,7 +3,11 @@ package org.rdma4j.verbs.address;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** The protocol that a GID is for: {@code enum ibv_gid_type}. */
+/**
+ * The protocol that a GID is for: {@code enum ibv_gid_type}.
+ *
+ * @see GidEntry
+ */
 public enum GidType implements NativeConstant {
   /** InfiniBand: {@code IBV_GID_TYPE_IB}. */
   INFINIBAND(rdma_h.IBV_GID_TYPE_IB()),

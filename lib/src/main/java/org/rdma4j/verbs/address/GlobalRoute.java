@@ -14,6 +14,8 @@ import org.rdma4j.platform.Range;
  * @param flowLabel the flow label, 0 to 0xfffff
  * @param hopLimit the number of routers that a packet may pass, 0 to 255
  * @param trafficClass the traffic class, 0 to 255
+ * @see AddressVector
+ * @see GlobalRoutingHeader
  */
 public record GlobalRoute(
     Gid destination, int gidIndex, int flowLabel, int hopLimit, int trafficClass) {

@@ -19,6 +19,7 @@ import java.nio.ByteOrder;
  * @param hopLimit the number of routers that the packet could still pass, 0 to 255
  * @param source the sender's GID
  * @param destination the GID that the packet was sent to
+ * @see GlobalRoute
  */
 public record GlobalRoutingHeader(
     int version,

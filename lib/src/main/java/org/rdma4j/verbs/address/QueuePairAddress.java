@@ -17,6 +17,8 @@ import org.rdma4j.platform.Range;
  * @param queuePairNumber its queue pair number (QPN), 0 to 0xffffff
  * @param sequenceNumber the packet sequence number (PSN) that it begins with, 0 to 0xffffff
  * @param gid the GID of its port; {@link Gid#ZERO} if it uses none
+ * @see org.rdma4j.verbs.QueuePair#address
+ * @see org.rdma4j.verbs.PathConfig#to
  */
 public record QueuePairAddress(int lid, int queuePairNumber, int sequenceNumber, Gid gid) {
   /** The length of the address as bytes. */

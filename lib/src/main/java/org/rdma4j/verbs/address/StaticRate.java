@@ -10,6 +10,8 @@ import org.rdma4j.bindings.generated.rdma_h;
 /**
  * A limit for the rate of a path: {@code enum ibv_rate}. The rates are those of InfiniBand links,
  * so 100 Gbit/s is 103125 Mbit/s.
+ *
+ * @see AddressVector
  */
 public enum StaticRate implements NativeConstant {
   /** The rate of the port: {@code IBV_RATE_MAX}. */

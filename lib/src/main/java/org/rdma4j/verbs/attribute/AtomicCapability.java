@@ -3,7 +3,12 @@ package org.rdma4j.verbs.attribute;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** To what the atomic operations of a device are atomic: {@code enum ibv_atomic_cap}. */
+/**
+ * To what the atomic operations of a device are atomic: {@code enum ibv_atomic_cap}.
+ *
+ * @see DeviceAttributes
+ * @see PciAtomicCapabilities
+ */
 public enum AtomicCapability implements NativeConstant {
   /** The device does not support atomic operations: {@code IBV_ATOMIC_NONE}. */
   NONE(rdma_h.IBV_ATOMIC_NONE()),

@@ -10,6 +10,8 @@ import org.rdma4j.bindings.generated.ibv_cq_moderation_caps;
  *
  * @param maxCount the maximum number of completions per event; 0 if events cannot be delayed
  * @param maxPeriod the longest time from a completion to its event, in whole microseconds
+ * @see ExtendedDeviceAttributes
+ * @see org.rdma4j.verbs.CompletionQueue#moderate
  */
 public record CompletionModerationCapabilities(int maxCount, Duration maxPeriod) {
   static CompletionModerationCapabilities read(MemorySegment caps) {

@@ -57,6 +57,9 @@ import org.rdma4j.platform.NetworkOrder;
  * @param localAckDelay the local acknowledgement delay, as an exponent n of 4.096 microseconds x
  *     2^n
  * @param ports the number of ports; they are numbered from 1
+ * @see org.rdma4j.verbs.RdmaDevice#attributes()
+ * @see ExtendedDeviceAttributes
+ * @see PortAttributes
  */
 public record DeviceAttributes(
     String firmwareVersion,

@@ -8,6 +8,8 @@ import org.rdma4j.bindings.generated.rdma_h;
 /**
  * A capability that a device reports: {@code enum ibv_device_cap_flags}, and the bits that {@code
  * device_cap_flags_ex} adds.
+ *
+ * @see DeviceAttributes
  */
 public enum DeviceCapability {
   /** The number of requests of a queue pair can be changed: {@code IBV_DEVICE_RESIZE_MAX_WR}. */
@@ -81,7 +83,20 @@ public enum DeviceCapability {
    * The device can pad its writes over PCI to whole cache lines: {@code
    * IBV_DEVICE_PCI_WRITE_END_PADDING}.
    */
-  PCI_WRITE_END_PADDING(1L << 36);
+  PCI_WRITE_END_PADDING(1L << 36),
+  /**
+   * Peers can flush memory so that all of this host sees it: {@code IB_UVERBS_DEVICE_FLUSH_GLOBAL}.
+   */
+  FLUSH_GLOBAL(1L << 38),
+  /** Peers can flush persistent memory: {@code IB_UVERBS_DEVICE_FLUSH_PERSISTENT}. */
+  FLUSH_PERSISTENT(1L << 39),
+  /** The device supports atomic writes: {@code IB_UVERBS_DEVICE_ATOMIC_WRITE}. */
+  ATOMIC_WRITE(1L << 40),
+  /**
+   * Memory of a confidential virtual machine has to be shared with the host before the device can
+   * access it: {@code IBV_DEVICE_CC_DMA_BOUNCE}.
+   */
+  CC_DMA_BOUNCE(1L << 41);
 
   private final long flag;
 

@@ -30,6 +30,8 @@ import org.rdma4j.platform.NativeConstants;
  * @param pciAtomic the atomic operations over PCI
  * @param ports the number of ports, also if there are more than the 255 that {@link
  *     DeviceAttributes#ports} can return; 0 if the kernel does not report it
+ * @see org.rdma4j.verbs.RdmaDevice#extendedAttributes
+ * @see DeviceAttributes
  */
 public record ExtendedDeviceAttributes(
     DeviceAttributes basic,

@@ -3,7 +3,12 @@ package org.rdma4j.verbs.attribute;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** The maximum payload of a packet on a path (MTU): {@code enum ibv_mtu}. */
+/**
+ * The maximum payload of a packet on a path (MTU): {@code enum ibv_mtu}.
+ *
+ * @see PortAttributes
+ * @see org.rdma4j.verbs.PathConfig#mtu()
+ */
 public enum Mtu implements NativeConstant {
   /** 256 bytes: {@code IBV_MTU_256}. */
   MTU_256(rdma_h.IBV_MTU_256(), 256),

@@ -3,7 +3,11 @@ package org.rdma4j.verbs.attribute;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** The kind of node that a device is: {@code enum ibv_node_type}. */
+/**
+ * The kind of node that a device is: {@code enum ibv_node_type}.
+ *
+ * @see org.rdma4j.verbs.DeviceInfo
+ */
 public enum NodeType implements NativeConstant {
   /** A kind that this library does not know: {@code IBV_NODE_UNKNOWN}. */
   UNKNOWN(rdma_h.IBV_NODE_UNKNOWN()),

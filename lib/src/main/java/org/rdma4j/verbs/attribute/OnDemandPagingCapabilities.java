@@ -17,6 +17,8 @@ import org.rdma4j.platform.NativeConstants;
  * @param unreliableConnection the operations of UC that may access such memory
  * @param unreliableDatagram the operations of UD that may access such memory
  * @param xrc the operations of XRC that may access such memory
+ * @see ExtendedDeviceAttributes
+ * @see org.rdma4j.verbs.AccessFlag#ON_DEMAND
  */
 public record OnDemandPagingCapabilities(
     boolean supported,

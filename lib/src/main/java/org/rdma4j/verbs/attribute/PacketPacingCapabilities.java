@@ -10,6 +10,8 @@ import org.rdma4j.bindings.generated.ibv_packet_pacing_caps;
  * @param maxRate the highest limit in kbit/s; 0 if the device does not support limits
  * @param queuePairTypes a mask of the types of queue pairs that support limits: bit n stands for
  *     the value n of {@code enum ibv_qp_type}
+ * @see ExtendedDeviceAttributes
+ * @see org.rdma4j.verbs.QueuePair#limitRate
  */
 public record PacketPacingCapabilities(long minRate, long maxRate, int queuePairTypes) {
   static PacketPacingCapabilities read(MemorySegment caps) {

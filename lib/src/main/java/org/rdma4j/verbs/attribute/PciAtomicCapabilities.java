@@ -12,6 +12,7 @@ import org.rdma4j.platform.NativeConstants;
  * @param fetchAndAdd the operand sizes of fetch-and-add
  * @param swap the operand sizes of swap
  * @param compareAndSwap the operand sizes of compare-and-swap
+ * @see ExtendedDeviceAttributes
  */
 public record PciAtomicCapabilities(
     Set<PciAtomicSize> fetchAndAdd, Set<PciAtomicSize> swap, Set<PciAtomicSize> compareAndSwap) {

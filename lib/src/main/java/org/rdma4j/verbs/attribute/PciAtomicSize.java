@@ -3,7 +3,11 @@ package org.rdma4j.verbs.attribute;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** A length of the operands of atomic operations over PCI: {@code enum ibv_pci_atomic_op_size}. */
+/**
+ * A length of the operands of atomic operations over PCI: {@code enum ibv_pci_atomic_op_size}.
+ *
+ * @see PciAtomicCapabilities
+ */
 public enum PciAtomicSize implements NativeConstant {
   /** 4 bytes: {@code IBV_PCI_ATOMIC_OPERATION_4_BYTE_SIZE_SUP}. */
   BYTES_4(rdma_h.IBV_PCI_ATOMIC_OPERATION_4_BYTE_SIZE_SUP()),

@@ -29,11 +29,13 @@ import org.rdma4j.platform.NativeConstants;
  * @param initTypeReply how the subnet manager initialized the port
  * @param activeWidth a code for the link width: 1 for 1X, 2 for 4X, 4 for 8X, 8 for 12X, 16 for 2X
  * @param activeSpeed a code for the speed of a lane: 1 for 2.5 Gbit/s, 2 for 5, 4 and 8 for 10, 16
- *     for 14, 32 for 25, 64 for 50, 128 for 100
+ *     for 14, 32 for 25, 64 for 50, 128 for 100, 256 for 200
  * @param physicalState a code for the physical state: 5 for link up
  * @param linkLayer the link layer
  * @param flags a mask of {@code enum ibv_query_port_flags}
  * @param capabilityFlags2 a mask of {@code enum ibv_port_cap_flags2}
+ * @see org.rdma4j.verbs.RdmaDevice#port
+ * @see DeviceAttributes
  */
 public record PortAttributes(
     PortState state,
@@ -112,11 +114,19 @@ public record PortAttributes(
         Byte.toUnsignedInt(ibv_port_attr.subnet_timeout(a)),
         Byte.toUnsignedInt(ibv_port_attr.init_type_reply(a)),
         Byte.toUnsignedInt(ibv_port_attr.active_width(a)),
-        Byte.toUnsignedInt(ibv_port_attr.active_speed(a)),
+        activeSpeed(a),
         Byte.toUnsignedInt(ibv_port_attr.phys_state(a)),
         NativeConstants.of(LinkLayer.class, ibv_port_attr.link_layer(a), LinkLayer.UNSPECIFIED),
         Byte.toUnsignedInt(ibv_port_attr.flags(a)),
         Short.toUnsignedInt(ibv_port_attr.port_cap_flags2(a)));
+  }
+
+  /**
+   * Speeds from 200 Gbit/s on need more than 8 bits, and have a field that older kernels leave 0.
+   */
+  private static int activeSpeed(MemorySegment a) {
+    int extended = ibv_port_attr.active_speed_ex(a);
+    return extended == 0 ? Byte.toUnsignedInt(ibv_port_attr.active_speed(a)) : extended;
   }
 
   private static Mtu mtu(String field, int value) {

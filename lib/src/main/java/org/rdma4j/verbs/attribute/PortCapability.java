@@ -3,7 +3,12 @@ package org.rdma4j.verbs.attribute;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** A capability that a port reports: {@code enum ibv_port_cap_flags}. */
+/**
+ * A capability that a port reports: {@code enum ibv_port_cap_flags}.
+ *
+ * @see PortAttributes
+ * @see PortCapability2
+ */
 public enum PortCapability implements NativeConstant {
   /** A subnet manager runs on the port: {@code IBV_PORT_SM}. */
   SUBNET_MANAGER(rdma_h.IBV_PORT_SM()),

@@ -3,7 +3,12 @@ package org.rdma4j.verbs.attribute;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** A capability that a port reports in its second mask: {@code enum ibv_port_cap_flags2}. */
+/**
+ * A capability that a port reports in its second mask: {@code enum ibv_port_cap_flags2}.
+ *
+ * @see PortAttributes
+ * @see PortCapability
+ */
 public enum PortCapability2 implements NativeConstant {
   /** The description of the node can be set: {@code IBV_PORT_SET_NODE_DESC_SUP}. */
   SET_NODE_DESCRIPTION(rdma_h.IBV_PORT_SET_NODE_DESC_SUP()),
@@ -21,7 +26,9 @@ public enum PortCapability2 implements NativeConstant {
   /** The port supports 50 Gbit/s per lane: {@code IBV_PORT_LINK_SPEED_HDR_SUP}. */
   LINK_SPEED_HDR(rdma_h.IBV_PORT_LINK_SPEED_HDR_SUP()),
   /** The port supports 100 Gbit/s per lane: {@code IBV_PORT_LINK_SPEED_NDR_SUP}. */
-  LINK_SPEED_NDR(rdma_h.IBV_PORT_LINK_SPEED_NDR_SUP());
+  LINK_SPEED_NDR(rdma_h.IBV_PORT_LINK_SPEED_NDR_SUP()),
+  /** The port supports 200 Gbit/s per lane: {@code IBV_PORT_LINK_SPEED_XDR_SUP}. */
+  LINK_SPEED_XDR(rdma_h.IBV_PORT_LINK_SPEED_XDR_SUP());
 
   private final int value;
 

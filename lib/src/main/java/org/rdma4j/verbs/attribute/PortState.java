@@ -3,7 +3,11 @@ package org.rdma4j.verbs.attribute;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** The logical state of a port: {@code enum ibv_port_state}. */
+/**
+ * The logical state of a port: {@code enum ibv_port_state}.
+ *
+ * @see PortAttributes
+ */
 public enum PortState implements NativeConstant {
   /** No change; no port reports this state: {@code IBV_PORT_NOP}. */
   NOP(rdma_h.IBV_PORT_NOP()),

@@ -3,7 +3,11 @@ package org.rdma4j.verbs.attribute;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** What the device can do for raw packet queues: {@code enum ibv_raw_packet_caps}. */
+/**
+ * What the device can do for raw packet queues: {@code enum ibv_raw_packet_caps}.
+ *
+ * @see ExtendedDeviceAttributes
+ */
 public enum RawPacketCapability implements NativeConstant {
   /**
    * The device strips the customer VLAN tag of received packets and reports it in the completion:

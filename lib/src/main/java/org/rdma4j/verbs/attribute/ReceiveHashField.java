@@ -6,6 +6,9 @@ import org.rdma4j.bindings.generated.rdma_h;
 /**
  * A field of a packet that receive side scaling can include in its hash: {@code enum
  * ibv_rx_hash_fields}.
+ *
+ * @see ReceiveSideScalingCapabilities
+ * @see org.rdma4j.verbs.ReceiveHash
  */
 public enum ReceiveHashField implements NativeConstant {
   /** The source address of IPv4: {@code IBV_RX_HASH_SRC_IPV4}. */

@@ -15,6 +15,8 @@ import org.rdma4j.platform.NativeConstants;
  * @param maxIndirectionTableSize the maximum number of work queues in an indirection table
  * @param fields the fields of packets that the hash can include
  * @param functions the hash functions
+ * @see ExtendedDeviceAttributes
+ * @see org.rdma4j.verbs.ReceiveHash
  */
 public record ReceiveSideScalingCapabilities(
     int queuePairTypes,

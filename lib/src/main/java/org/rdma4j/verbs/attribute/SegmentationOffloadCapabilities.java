@@ -10,6 +10,8 @@ import org.rdma4j.bindings.generated.ibv_tso_caps;
  *     segmentation
  * @param queuePairTypes a mask of the types of queue pairs that support it: bit n stands for the
  *     value n of {@code enum ibv_qp_type}
+ * @see ExtendedDeviceAttributes
+ * @see org.rdma4j.verbs.SendRequests#segmented
  */
 public record SegmentationOffloadCapabilities(long maxBytes, int queuePairTypes) {
   static SegmentationOffloadCapabilities read(MemorySegment caps) {

@@ -13,6 +13,8 @@ import org.rdma4j.bindings.generated.rdma_h;
  * @param reliableConnection whether the device matches messages of reliable connections
  * @param maxOperations the maximum number of outstanding operations on a list
  * @param maxSges the maximum number of scatter/gather entries of a tagged buffer
+ * @see ExtendedDeviceAttributes
+ * @see org.rdma4j.verbs.TagOperations
  */
 public record TagMatchingCapabilities(
     long maxRendezvousHeader,

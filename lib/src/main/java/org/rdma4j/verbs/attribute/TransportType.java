@@ -3,7 +3,11 @@ package org.rdma4j.verbs.attribute;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** The transport that a device uses: {@code enum ibv_transport_type}. */
+/**
+ * The transport that a device uses: {@code enum ibv_transport_type}.
+ *
+ * @see org.rdma4j.verbs.DeviceInfo
+ */
 public enum TransportType implements NativeConstant {
   /** A transport that this library does not know: {@code IBV_TRANSPORT_UNKNOWN}. */
   UNKNOWN(rdma_h.IBV_TRANSPORT_UNKNOWN()),

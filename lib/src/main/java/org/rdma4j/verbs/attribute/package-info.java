@@ -3,9 +3,19 @@
  * and the types of their components.
  *
  * <p>Start with {@link org.rdma4j.verbs.attribute.DeviceAttributes}, which {@link
- * org.rdma4j.verbs.RdmaDevice#attributes} returns, and {@link
+ * org.rdma4j.verbs.RdmaDevice#attributes()} returns, and {@link
  * org.rdma4j.verbs.attribute.PortAttributes}, which {@link org.rdma4j.verbs.RdmaDevice#port}
  * returns.
+ *
+ * {@snippet :
+ * DeviceAttributes attributes = device.attributes();
+ * System.out.println(attributes.maxQueuePairs() + " queue pairs");
+ *
+ * PortAttributes port = device.port(1);
+ * if (port.state() == PortState.ACTIVE && port.linkLayer() == LinkLayer.ETHERNET) {
+ *   System.out.println("RoCE or iWARP, with packets of " + port.activeMtu().bytes() + " bytes");
+ * }
+ * }
  */
 @NullMarked
 package org.rdma4j.verbs.attribute;
