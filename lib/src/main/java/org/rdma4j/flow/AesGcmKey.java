@@ -10,6 +10,8 @@ import org.rdma4j.platform.Range;
 /**
  * An AES-GCM key for ESP: {@code struct ib_uverbs_flow_action_esp_keymat_aes_gcm}. The
  * initialization vector is a counter, {@code IBV_FLOW_ACTION_IV_ALGO_SEQ}.
+ *
+ * @see EspConfig
  */
 public final class AesGcmKey {
   private final byte[] key;

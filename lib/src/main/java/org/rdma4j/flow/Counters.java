@@ -25,6 +25,8 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  *
  * <p>All methods may be called from any thread. Closing the counters closes the flows that use them
  * first.
+ *
+ * @see FlowSpecification.Count
  */
 public final class Counters implements AutoCloseable {
   private static final int MAX = 1 << 16;

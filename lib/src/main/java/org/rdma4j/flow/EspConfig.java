@@ -27,6 +27,8 @@ import org.rdma4j.platform.Range;
  *     detects replays; 0, the default, if it does not
  * @param extendedSequenceNumber the high half of 64-bit sequence numbers; empty, the default, if
  *     they have 32 bits
+ * @see FlowAction
+ * @see EspFlag
  */
 public record EspConfig(
     int securityParametersIndex,

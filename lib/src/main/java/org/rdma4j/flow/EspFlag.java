@@ -3,7 +3,11 @@ package org.rdma4j.flow;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** How a device processes ESP: {@code enum ib_uverbs_flow_action_esp_flags}. */
+/**
+ * How a device processes ESP: {@code enum ib_uverbs_flow_action_esp_flags}.
+ *
+ * @see EspConfig
+ */
 public enum EspFlag implements NativeConstant {
   /**
    * The device also adds and removes the headers, instead of only encrypting: {@code

@@ -14,6 +14,9 @@ import org.rdma4j.verbs.QueuePair;
  * A flow, {@code struct ibv_flow}: a rule in force that steers packets to a queue pair.
  *
  * <p>All methods may be called from any thread.
+ *
+ * @see FlowRule
+ * @see Counters
  */
 public final class Flow implements AutoCloseable {
   private final QueuePair queuePair;

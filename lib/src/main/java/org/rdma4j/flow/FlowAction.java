@@ -16,6 +16,9 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  *
  * <p>All methods may be called from any thread. Closing the action closes the flows that use it
  * first.
+ *
+ * @see EspConfig
+ * @see FlowSpecification.Encryption
  */
 public final class FlowAction implements AutoCloseable {
   private final RdmaDevice device;

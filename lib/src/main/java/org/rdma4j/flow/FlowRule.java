@@ -21,6 +21,8 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  * @param flags the flags; default none
  * @param specifications what the headers of the packets must match, from the outer headers to the
  *     inner ones, and what is done with the packets; up to 255, default none
+ * @see Flow#create
+ * @see FlowSpecification
  */
 public record FlowRule(
     FlowRuleType type,

@@ -3,7 +3,11 @@ package org.rdma4j.flow;
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** The packets that a flow rule applies to: {@code enum ibv_flow_attr_type}. */
+/**
+ * The packets that a flow rule applies to: {@code enum ibv_flow_attr_type}.
+ *
+ * @see FlowRule
+ */
 public enum FlowRuleType implements NativeConstant {
   /** The packets that its specifications describe: {@code IBV_FLOW_ATTR_NORMAL}. */
   NORMAL(rdma_h.IBV_FLOW_ATTR_NORMAL()),

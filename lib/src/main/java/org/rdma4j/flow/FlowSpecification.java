@@ -11,6 +11,8 @@ import org.rdma4j.verbs.address.EthernetAddress;
  * A part of a flow rule, {@code struct ibv_flow_spec}: what a header of the packets must match, or
  * what is done with the packets. A header matches if it equals the value in all bits that are set
  * in the mask. Numbers are ordinary Java numbers; C has them in network byte order.
+ *
+ * @see FlowRule
  */
 public sealed interface FlowSpecification {
   /** What a header of the packets must match. */
