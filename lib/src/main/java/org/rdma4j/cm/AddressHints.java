@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param family the kind of address; null for any
  * @param space the kind of communication
  * @param source the local address of a connection to a peer; null for any
+ * @see AddressInfo
  */
 public record AddressHints(
     boolean passive,

@@ -37,6 +37,8 @@ import org.rdma4j.platform.NativeLibraries;
  * @param canonicalName the name of the node; null if it is not known
  * @param route the paths, if a resolver of InfiniBand knows them; else empty
  * @param connectData the data that must precede the private data of a request to connect, read-only
+ * @see AddressHints
+ * @see SynchronousCmId#open(AddressInfo, Duration)
  */
 public record AddressInfo(
     boolean passive,
@@ -109,7 +111,8 @@ public record AddressInfo(
       throw new RdmaException(
           call,
           ErrorNumber.ETIMEDOUT.value(),
-          "The name services did not answer within the timeout: wait longer, or give a numeric address");
+          "The name services did not answer within the timeout: wait longer, or give a numeric"
+              + " address");
     } catch (ExecutionException failed) {
       if (failed.getCause() instanceof RuntimeException cause) {
         throw cause;
@@ -132,18 +135,22 @@ public record AddressInfo(
       if (failed != 0) {
         throw failure(call, failed, Errno.errno());
       }
-      MemorySegment first = result.get(ADDRESS, 0);
-      try {
-        List<AddressInfo> infos = new ArrayList<>();
-        for (MemorySegment each = first; each.address() != 0; ) {
-          MemorySegment info = each.reinterpret(rdma_addrinfo.layout().byteSize());
-          infos.add(read(info, hints.space()));
-          each = rdma_addrinfo.ai_next(info);
-        }
-        return List.copyOf(infos);
-      } finally {
-        rdma_h.rdma_freeaddrinfo(first);
+      return take(result.get(ADDRESS, 0), hints.space());
+    }
+  }
+
+  /** Reads a list, and frees it. */
+  static List<AddressInfo> take(MemorySegment first, PortSpace space) {
+    try {
+      List<AddressInfo> infos = new ArrayList<>();
+      for (MemorySegment each = first; each.address() != 0; ) {
+        MemorySegment info = each.reinterpret(rdma_addrinfo.layout().byteSize());
+        infos.add(read(info, space));
+        each = rdma_addrinfo.ai_next(info);
       }
+      return List.copyOf(infos);
+    } finally {
+      rdma_h.rdma_freeaddrinfo(first);
     }
   }
 

@@ -21,9 +21,11 @@ import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
  * The devices of the connection manager, which librdmacm opens and keeps open. There is one {@link
- * RdmaDevice} for each of them: {@link #list} and {@link CmId#device} return the same objects.
+ * RdmaDevice} for each of them: {@link #list} and {@link CmId#device()} return the same objects.
  * Closing one closes everything that was created from it, including the queue pairs of identifiers,
  * but not the native device; the next call of either method returns a new object.
+ *
+ * @see org.rdma4j.verbs.RdmaDevice#list
  */
 public final class CmDevices {
   /** The devices by the addresses of their contexts. */

@@ -10,6 +10,8 @@ import org.rdma4j.verbs.Ece;
  * An event of the connection manager: {@code struct rdma_cm_event}. It is a complete copy, and has
  * already been acknowledged when {@link EventChannel} returns it, so a program may keep it for as
  * long as it likes.
+ *
+ * @see EventChannel#awaitEvent
  */
 public sealed interface CmEvent {
   /**
@@ -114,8 +116,8 @@ public sealed interface CmEvent {
    * The peer rejected the connection, or no program listens there: {@code RDMA_CM_EVENT_REJECTED}.
    *
    * @param id the identifier
-   * @param reason the reason, as a number of the InfiniBand connection manager; on iWARP, an errno
-   *     value
+   * @param reason the reason, as a number of the InfiniBand connection manager; over iWARP, the
+   *     negative of an errno value
    * @param privateData what the peer tells, read-only, filled up with zeros
    */
   record Rejected(CmId id, int reason, ByteBuffer privateData) implements CmEvent {
@@ -160,8 +162,8 @@ public sealed interface CmEvent {
 
   /**
    * The device was removed: {@code RDMA_CM_EVENT_DEVICE_REMOVAL}. Close the identifier, and close
-   * its {@link CmId#device} too. The removal of a device whose driver cannot take it away from its
-   * users, such as soft-RoCE, waits for that.
+   * its {@link CmId#device()} too. The removal of a device whose driver cannot take it away from
+   * its users, such as soft-RoCE, waits for that.
    *
    * @param id the identifier
    */
@@ -201,4 +203,29 @@ public sealed interface CmEvent {
    * @param id the identifier
    */
   record TimeWaitExited(CmId id) implements CmEvent {}
+
+  /**
+   * The service was found: {@code RDMA_CM_EVENT_ADDRINFO_RESOLVED}. {@link CmIdService#addresses}
+   * returns where it is.
+   *
+   * @param id the identifier
+   */
+  record ServiceResolved(CmId id) implements CmEvent {}
+
+  /**
+   * The service was not found: {@code RDMA_CM_EVENT_ADDRINFO_ERROR}.
+   *
+   * @param id the identifier
+   * @param errno the reason, an errno value
+   */
+  record ServiceFailed(CmId id, int errno) implements Failure {}
+
+  /**
+   * A program wrote this event: {@code RDMA_CM_EVENT_USER}.
+   *
+   * @param id the identifier
+   * @param status the number that {@link CmId#writeEvent} was called with
+   * @param argument the other number that it was called with
+   */
+  record Written(CmId id, int status, long argument) implements CmEvent {}
 }

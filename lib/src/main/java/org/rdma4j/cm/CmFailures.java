@@ -18,6 +18,9 @@ final class CmFailures {
 
   /** Returns the exception for an errno value. */
   static RdmaException of(String call, int errno) {
+    if (errno == ErrorNumber.ECONNREFUSED.value() && call.startsWith("rdma_connect")) {
+      return new ConnectionRejectedException(call);
+    }
     return errno == ErrorNumber.EOPNOTSUPP.value() || errno == ErrorNumber.ENOSYS.value()
         ? new UnsupportedByDeviceException(call, errno, null)
         : new RdmaException(call, errno);

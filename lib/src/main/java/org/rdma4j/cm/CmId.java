@@ -13,6 +13,7 @@ import org.rdma4j.bindings.generated.rdma_cm_id;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.platform.Range;
 import org.rdma4j.verbs.AsyncEventType;
 import org.rdma4j.verbs.ProtectionDomain;
@@ -32,6 +33,10 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  * #addresses}, {@link #multicast} and {@link #externalQueuePair}.
  *
  * <p>All methods may be called from any thread.
+ *
+ * @see EventChannel#createId
+ * @see SynchronousCmId
+ * @see ConnectionParameters
  */
 public final class CmId implements AutoCloseable {
   private static final Duration MAX_TIMEOUT = Duration.ofMillis(Integer.MAX_VALUE);
@@ -53,13 +58,15 @@ public final class CmId implements AutoCloseable {
 
   /**
    * Binds the identifier to a local address: {@code rdma_bind_addr}. The wildcard address binds it
-   * to all devices.
+   * to all devices, and so does a loopback address, such as 127.0.0.1: what listens there can be
+   * reached from the network.
    *
    * @param local an InetSocketAddress or an {@link IbAddress}; with port 0, the system chooses one
    * @throws IllegalArgumentException if the address is unresolved or of another kind
    * @throws IllegalStateException if the identifier is closed
-   * @throws RdmaException if it cannot be bound: EADDRINUSE if the port is taken, ENODEV if no RDMA
-   *     device has that address
+   * @throws RdmaException if it cannot be bound: EADDRINUSE if the port is in use, or EADDRNOTAVAIL
+   *     if one of the two addresses is the wildcard; EADDRNOTAVAIL if no network interface has that
+   *     address; ENODEV if no RDMA device has it
    */
   public void bind(SocketAddress local) {
     SocketAddresses.check(local);
@@ -233,7 +240,7 @@ public final class CmId implements AutoCloseable {
    * identifier afterwards.
    *
    * @param privateData what this side tells the peer: the bytes from the position to the limit
-   * @throws IllegalArgumentException if they are more than {@link PortSpace#maxRejectBytes}
+   * @throws IllegalArgumentException if they are more than {@link PortSpace#maxRejectBytes()}
    * @throws IllegalStateException if the identifier is closed
    * @throws RdmaException if there is nothing to reject
    */
@@ -247,7 +254,7 @@ public final class CmId implements AutoCloseable {
    * afterwards.
    *
    * @param privateData what this side tells the peer: the bytes from the position to the limit
-   * @throws IllegalArgumentException if they are more than {@link PortSpace#maxRejectBytes}
+   * @throws IllegalArgumentException if they are more than {@link PortSpace#maxRejectBytes()}
    * @throws IllegalStateException if the identifier is closed
    * @throws RdmaException if there is nothing to reject
    */
@@ -312,6 +319,31 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
+   * Writes an event that this identifier's channel then delivers, for example to wake the thread
+   * that reads its events: {@code rdma_write_cm_event}.
+   *
+   * @param status any number
+   * @param argument any other number
+   * @throws IllegalStateException if the identifier is closed
+   * @throws org.rdma4j.UnsupportedByDeviceException if rdma-core is older than 60
+   * @throws RdmaException if the event cannot be written: EINVAL if the kernel does not support it
+   * @see CmEvent.Written
+   */
+  public void writeEvent(int status, long argument) {
+    id.call(
+        "rdma_write_cm_event",
+        (pointer, arena) -> {
+          NativeFailures.requireFunction(null, "rdma_write_cm_event", 60);
+          return Calls.integer(
+              rdma_h.rdma_write_cm_event$address(),
+              pointer,
+              rdma_h.RDMA_CM_EVENT_USER(),
+              status,
+              argument);
+        });
+  }
+
+  /**
    * Passes an asynchronous event of the device on to the connection manager: {@code rdma_notify}.
    * Use it with {@link AsyncEventType#COMMUNICATION_ESTABLISHED}, which says that a message arrived
    * before {@link CmEvent.Established}.
@@ -358,6 +390,15 @@ public final class CmId implements AutoCloseable {
    */
   public Optional<QueuePair> queuePair() {
     return queuePair.get();
+  }
+
+  /**
+   * Returns the search for InfiniBand services by their names: {@code rdma_resolve_addrinfo}.
+   *
+   * @return the search
+   */
+  public CmIdService service() {
+    return new CmIdService(id, portSpace());
   }
 
   /**

@@ -24,6 +24,7 @@ import org.rdma4j.verbs.address.Gid;
  * @param destinationGid the GID to which packets are sent: {@code rdma_ib_addr.dgid}; {@link
  *     Gid#ZERO} if no address was resolved
  * @param partitionKey the partition key, 0 to 0xffff: {@code rdma_ib_addr.pkey}; 0 on RoCE
+ * @see CmId#addresses
  */
 public record CmIdAddresses(
     SocketAddress local, SocketAddress peer, Gid sourceGid, Gid destinationGid, int partitionKey) {

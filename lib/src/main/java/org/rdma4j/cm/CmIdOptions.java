@@ -18,6 +18,8 @@ import org.rdma4j.platform.Range;
  * function that reads them.
  *
  * <p>All methods may be called from any thread.
+ *
+ * @see CmId#options
  */
 public final class CmIdOptions {
   private final NativeId id;

@@ -31,6 +31,8 @@ import org.rdma4j.platform.Range;
  *     shared receive queue; ignored for others
  * @param queuePairNumber the number of an {@linkplain ExternalQueuePair external queue pair}, 0 to
  *     0xffffff; ignored for others
+ * @see CmId#connect
+ * @see CmId#accept
  */
 public record ConnectionParameters(
     ByteBuffer privateData,

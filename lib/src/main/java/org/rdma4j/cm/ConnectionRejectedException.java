@@ -7,9 +7,14 @@ import org.rdma4j.RdmaException;
 /**
  * The peer rejected a connection, or no program listens there: {@code RDMA_CM_EVENT_REJECTED}. A
  * server gets it from a client that gives up a connection which the server has accepted.
+ *
+ * @see CmId#reject
  */
 public final class ConnectionRejectedException extends RdmaException {
   private static final long serialVersionUID = 1L;
+
+  private static final String NOBODY_LISTENS =
+      "No program listens on that port: check the address and the port, or start the server";
 
   /** See {@link #reason}. */
   private final int reason;
@@ -30,6 +35,18 @@ public final class ConnectionRejectedException extends RdmaException {
     rejected.privateData().get(privateData);
   }
 
+  /**
+   * Creates the exception for a call that failed because no program listens. Only over iWARP the
+   * call itself fails; otherwise an event tells it.
+   *
+   * @param call the C function
+   */
+  ConnectionRejectedException(String call) {
+    super(call, ErrorNumber.ECONNREFUSED.value(), NOBODY_LISTENS);
+    this.reason = -ErrorNumber.ECONNREFUSED.value();
+    this.privateData = new byte[0];
+  }
+
   /** A server is rejected too: by a client that cannot use what the server answered. */
   private static String advice(String call, int reason) {
     if (call.startsWith("rdma_accept")) {
@@ -38,16 +55,22 @@ public final class ConnectionRejectedException extends RdmaException {
           + "): its own output says why";
     }
     return switch (reason) {
-      case CmEvent.Rejected.INVALID_SERVICE_ID ->
-          "No program listens on that port (reason 8): check the address and the port, or start the server";
+      case CmEvent.Rejected.INVALID_SERVICE_ID -> NOBODY_LISTENS;
       case CmEvent.Rejected.CONSUMER_DEFINED ->
           "The program that listens there rejected the connection (reason 28)";
-      default -> "The InfiniBand connection manager gives reason " + reason;
+      // iWARP adapters give different errno values for the same reason.
+      default ->
+          reason < 0
+              ? "The program that listens there rejected the connection, or none listens (reason "
+                  + reason
+                  + " of iWARP)"
+              : "The InfiniBand connection manager gives reason " + reason;
     };
   }
 
   /**
-   * Returns the reason, as a number of the InfiniBand connection manager.
+   * Returns the reason: a number of the InfiniBand connection manager, or over iWARP the negative
+   * of an errno value.
    *
    * @return the reason, for example {@link CmEvent.Rejected#CONSUMER_DEFINED}
    */

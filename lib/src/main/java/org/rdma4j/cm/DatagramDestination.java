@@ -9,5 +9,6 @@ import org.rdma4j.verbs.address.AddressVector;
  * @param queuePairNumber the number of the peer's queue pair; for a multicast group, the number
  *     that stands for all members
  * @param queueKey the queue key that datagrams to that queue pair must carry
+ * @see org.rdma4j.verbs.SendRequests#to
  */
 public record DatagramDestination(AddressVector addressVector, int queuePairNumber, int queueKey) {}

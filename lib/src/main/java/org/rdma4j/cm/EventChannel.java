@@ -31,6 +31,9 @@ import org.rdma4j.platform.NativeLibraries;
  * <p>All methods may be called from any thread. If several threads wait, each event goes to one of
  * them. A thread that handles an event may close the event's identifier, also while another thread
  * waits here; unread events of that identifier are discarded.
+ *
+ * @see CmId
+ * @see CmEvent
  */
 public final class EventChannel implements AutoCloseable {
   private final Map<Long, CmId> ids = new ConcurrentHashMap<>();

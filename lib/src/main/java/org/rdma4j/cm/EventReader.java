@@ -70,6 +70,16 @@ final class EventReader {
     if (type == rdma_h.RDMA_CM_EVENT_TIMEWAIT_EXIT()) {
       return new CmEvent.TimeWaitExited(id);
     }
+    if (type == rdma_h.RDMA_CM_EVENT_ADDRINFO_RESOLVED()) {
+      return new CmEvent.ServiceResolved(id);
+    }
+    if (type == rdma_h.RDMA_CM_EVENT_ADDRINFO_ERROR()) {
+      return new CmEvent.ServiceFailed(id, failure);
+    }
+    if (type == rdma_h.RDMA_CM_EVENT_USER()) {
+      return new CmEvent.Written(
+          id, rdma_cm_event.status(event), rdma_cm_event.param.arg(rdma_cm_event.param(event)));
+    }
     return null;
   }
 

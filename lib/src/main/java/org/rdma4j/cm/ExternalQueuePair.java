@@ -28,6 +28,8 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  * #changeTo} READY_TO_RECEIVE and READY_TO_SEND, then accepts.
  *
  * <p>All methods may be called from any thread.
+ *
+ * @see CmId#externalQueuePair
  */
 public final class ExternalQueuePair {
   private final NativeId id;

@@ -2,7 +2,11 @@ package org.rdma4j.cm;
 
 import org.rdma4j.bindings.generated.rdma_h;
 
-/** How to join a multicast group: {@code enum rdma_cm_mc_join_flags}. */
+/**
+ * How to join a multicast group: {@code enum rdma_cm_mc_join_flags}.
+ *
+ * @see MulticastMembership
+ */
 public enum JoinFlag {
   /** To send to the group and to receive from it: {@code RDMA_MC_JOIN_FLAG_FULLMEMBER}. */
   FULL_MEMBER(rdma_h.RDMA_MC_JOIN_FLAG_FULLMEMBER()),

@@ -20,6 +20,9 @@ import org.rdma4j.bindings.inlines.Calls;
  * Closing the queue pair or the identifier leaves all groups.
  *
  * <p>All methods may be called from any thread.
+ *
+ * @see CmId#multicast
+ * @see JoinFlag
  */
 public final class MulticastMembership {
   private static final AtomicLong NUMBERS = new AtomicLong(1);

@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.rdma4j.bindings.generated.ibv_path_data;
 import org.rdma4j.bindings.generated.ibv_path_record;
+import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.platform.Range;
 import org.rdma4j.verbs.address.Gid;
 
@@ -26,6 +27,7 @@ import org.rdma4j.verbs.address.Gid;
  * @param mtu the maximum payload of a packet, as a value of {@code enum ibv_mtu}, 0 to 63
  * @param rate the maximum rate, as a value of {@code enum ibv_rate}, 0 to 63
  * @param packetLifetime how long a packet travels at most: n for 4.096 microseconds x 2^n, 0 to 63
+ * @see CmIdAddresses
  */
 public record PathRecord(
     int flags,
@@ -44,9 +46,15 @@ public record PathRecord(
     int rate,
     int packetLifetime) {
   /**
-   * The flags of a path for both directions, which the messages of the connection manager use too.
+   * The flags of a path for both directions, which the messages of the connection manager use too:
+   * {@code IBV_PATH_FLAG_GMP | IBV_PATH_FLAG_PRIMARY | IBV_PATH_FLAG_BIDIRECTIONAL}. The kernel
+   * takes a path only if it has exactly these flags.
    */
-  public static final int OUTBOUND_PRIMARY_AND_GMP = 1 | 2 | 16;
+  public static final int BIDIRECTIONAL_PRIMARY_AND_GMP =
+      rdma_h.IBV_PATH_FLAG_GMP()
+          | rdma_h.IBV_PATH_FLAG_PRIMARY()
+          | rdma_h.IBV_PATH_FLAG_OUTBOUND()
+          | rdma_h.IBV_PATH_FLAG_INBOUND_REVERSE();
 
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN);

@@ -3,7 +3,11 @@ package org.rdma4j.cm;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.verbs.QueuePairType;
 
-/** A kind of communication, with port numbers of its own: {@code enum rdma_port_space}. */
+/**
+ * A kind of communication, with port numbers of its own: {@code enum rdma_port_space}.
+ *
+ * @see CmId#portSpace
+ */
 public enum PortSpace {
   /** Reliable connections: {@code RDMA_PS_TCP}. */
   TCP(rdma_h.RDMA_PS_TCP(), 56, 196, 148),

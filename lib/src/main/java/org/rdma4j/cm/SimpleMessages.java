@@ -37,6 +37,9 @@ import org.rdma4j.verbs.SendRequests;
  *
  * <p>All methods may be called from any thread. Posts are made one after the other, and the threads
  * that wait for completions of one direction take turns.
+ *
+ * @see SynchronousCmId
+ * @see org.rdma4j.verbs.SendRequests
  */
 public final class SimpleMessages implements AutoCloseable {
   /** The queue key of the connection manager's datagrams: {@code RDMA_UDP_QKEY}. */
@@ -242,7 +245,7 @@ public final class SimpleMessages implements AutoCloseable {
    * @throws RdmaException if the queue is full
    */
   public void postSend(long id, MemorySlice... pieces) {
-    post(
+    postSignaled(
         id,
         request -> {
           request.send();
@@ -263,7 +266,7 @@ public final class SimpleMessages implements AutoCloseable {
    * @throws RdmaException if the queue is full
    */
   public void postRead(long id, long remoteAddress, int remoteKey, MemorySlice... pieces) {
-    post(
+    postSignaled(
         id,
         request -> {
           request.read(remoteAddress, remoteKey);
@@ -286,7 +289,7 @@ public final class SimpleMessages implements AutoCloseable {
    * @throws RdmaException if the queue is full
    */
   public void postWrite(long id, long remoteAddress, int remoteKey, MemorySlice... pieces) {
-    post(
+    postSignaled(
         id,
         request -> {
           request.write(remoteAddress, remoteKey);
@@ -308,7 +311,7 @@ public final class SimpleMessages implements AutoCloseable {
    */
   public void postDatagram(
       long id, AddressHandle handle, int queuePairNumber, MemorySlice... pieces) {
-    post(
+    postSignaled(
         id,
         request -> {
           request.send().to(handle, queuePairNumber, UDP_QUEUE_KEY);
@@ -322,14 +325,37 @@ public final class SimpleMessages implements AutoCloseable {
     }
   }
 
-  private void post(long id, Consumer<SendRequests> description) {
+  /**
+   * Posts any request, with any flags: the functions of {@code rdma_verbs.h} take them as their
+   * parameter {@code flags}. Unlike the other methods, this signals the request only if the
+   * description does.
+   *
+   * {@snippet :
+   * messages.post(1, request -> request.write(address, key).from(slice).fenced().signaled());
+   * }
+   *
+   * @param id the id that its completion has
+   * @param description describes the request, which is an empty SEND at first
+   * @throws IllegalArgumentException if the description is wrong, or a piece is in another domain
+   * @throws IllegalStateException if this object is closed or not connected
+   * @throws RdmaException if the queue is full
+   */
+  public void post(long id, Consumer<SendRequests> description) {
     exclusively(
         () -> {
-          description.accept(sends.add(id).signaled());
+          description.accept(sends.add(id));
           sends.post();
         },
         sends::clear,
         sends::release);
+  }
+
+  private void postSignaled(long id, Consumer<SendRequests> description) {
+    post(
+        id,
+        request -> {
+          description.accept(request.signaled());
+        });
   }
 
   /** A batch of requests belongs to one thread at a time, which leaves it empty. */

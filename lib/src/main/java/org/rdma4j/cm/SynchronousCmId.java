@@ -20,6 +20,10 @@ import org.rdma4j.platform.Deadline;
  *
  * <p>All methods may be called from any thread, but only one thread should wait at a time, because
  * each event goes to one of them. A close ends the wait with an IllegalStateException.
+ *
+ * @see CmId
+ * @see SimpleMessages
+ * @see org.rdma4j.connection.RdmaConnection
  */
 public final class SynchronousCmId implements AutoCloseable {
   private final EventChannel channel;
@@ -205,8 +209,13 @@ public final class SynchronousCmId implements AutoCloseable {
    * Connects to the peer, after the route was resolved and the queue pair was created: {@code
    * rdma_connect}.
    *
+   * <p>The peer answers when its program accepts. A program whose JVM has just started loads its
+   * classes for the first peer, which takes up to a second, and much longer on a busy machine: let
+   * the timeout be long enough for that. The peer is not told if it is not, and its next step fails
+   * with EINVAL.
+   *
    * @param parameters what this side tells the peer
-   * @param timeout how long that may take
+   * @param timeout how long that may take, including what the peer does before it accepts
    * @return what the peer answered; in a port space of datagrams, where to send them
    * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
    * @throws IllegalArgumentException if the timeout is negative, or see {@link CmId#connect}
@@ -272,6 +281,9 @@ public final class SynchronousCmId implements AutoCloseable {
    * Waits for a peer that connects to this identifier, which listens: {@code rdma_get_request}.
    * This identifier stays open whatever happens.
    *
+   * <p>The peer waits only as long as its own timeout. If that is over before this side has
+   * accepted, Linux does not report it: creating the queue pair, or accepting, fails with EINVAL.
+   *
    * @param timeout the maximum time to wait; zero does not wait
    * @return the identifier that the request created, on a channel of its own: accept or reject it,
    *     and close it; empty if no peer came in time
@@ -304,7 +316,8 @@ public final class SynchronousCmId implements AutoCloseable {
    * @throws IllegalArgumentException if the timeout is negative, or see {@link CmId#accept}
    * @throws IllegalStateException if the identifier is closed, also while waiting, or see {@link
    *     CmId#accept}
-   * @throws RdmaException if the connection was not there in time (ETIMEDOUT), or accepting failed
+   * @throws RdmaException if the connection was not there in time (ETIMEDOUT), the peer had given
+   *     up before (EINVAL), or accepting failed
    */
   public void accept(ConnectionParameters parameters, Duration timeout)
       throws InterruptedException {
@@ -414,7 +427,11 @@ public final class SynchronousCmId implements AutoCloseable {
   private <E extends CmEvent> E await(
       String call, Runnable begin, Class<E> outcome, Duration timeout) throws InterruptedException {
     Deadline deadline = Deadline.after(timeout);
-    closeOnFailure(begin);
+    try {
+      closeOnFailure(begin);
+    } catch (ConnectionRejectedException refused) {
+      throw new ConnectionRejectedException(call); // which contains the address
+    }
     try {
       while (true) {
         CmEvent event = channel.awaitEvent(deadline.remaining()).orElseThrow(() -> timedOut(call));

@@ -72,7 +72,7 @@
  * }
  *
  * <p>A program that needs more than {@code SimpleMessages} offers creates the queue pair from its
- * own protection domain and completion queues, with {@link org.rdma4j.cm.CmId#device} and {@link
+ * own protection domain and completion queues, with {@link org.rdma4j.cm.CmId#device()} and {@link
  * org.rdma4j.cm.CmId#createQueuePair}.
  *
  * <h2>Events</h2>
