@@ -9,5 +9,6 @@ import org.rdma4j.verbs.CompletionOpcode;
  * @param opcode the kind of the request
  * @param bytes the number of bytes received or read; 0 for sends and writes, which always transfer
  *     everything
+ * @see Endpoint#await
  */
 public record Completion(long id, CompletionOpcode opcode, long bytes) {}

@@ -23,6 +23,10 @@ import org.rdma4j.verbs.MemoryRegion;
  *
  * <p>All methods may be called from any thread, including virtual threads. Several threads may
  * await different ids at once; one of them sleeps on the completion channel for all.
+ *
+ * @see EndpointListener
+ * @see EndpointConfig
+ * @see org.rdma4j.connection.RdmaConnection
  */
 public final class Endpoint implements AutoCloseable {
   private final EndpointQueues queues;
@@ -83,7 +87,9 @@ public final class Endpoint implements AutoCloseable {
    *
    * @param server the TCP address that the other side listens on
    * @param config the configuration of the endpoint
-   * @param timeout the time for all steps together, including the handshake
+   * @param timeout the time for all steps together, including what the listener makes before it
+   *     answers: a JVM that has just started takes up to a second for that, and much longer on a
+   *     busy machine
    * @return the connected endpoint, ready to send
    * @throws UnknownHostException if the address is unresolved
    * @throws ConnectException if nothing listens there
@@ -106,7 +112,7 @@ public final class Endpoint implements AutoCloseable {
    * Returns the buffer that messages are sent from and received into: page-aligned memory outside
    * the Java heap.
    *
-   * @return its memory region; {@link MemoryRegion#segment} and {@link MemoryRegion#byteBuffer}
+   * @return its memory region; {@link MemoryRegion#segment()} and {@link MemoryRegion#byteBuffer}
    *     give access to the bytes
    */
   public MemoryRegion buffer() {

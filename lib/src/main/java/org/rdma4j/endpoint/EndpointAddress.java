@@ -16,6 +16,8 @@ import org.rdma4j.verbs.attribute.Mtu;
  * @param bufferKey the remote key of its buffer; its {@link EndpointConfig#remoteAccess} says what
  *     the key permits
  * @param bufferBytes the length of its buffer in bytes, at least 1
+ * @see Endpoint#local()
+ * @see Endpoint#remote()
  */
 public record EndpointAddress(
     QueuePairAddress queuePair,

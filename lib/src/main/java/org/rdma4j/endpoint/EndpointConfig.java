@@ -23,6 +23,7 @@ import org.rdma4j.verbs.AccessFlag;
  * @param receiveDepth the number of receives that may be outstanding, at least 1; default 64
  * @param remoteAccess what the peer may do with the buffer, other than send messages into posted
  *     receives; default nothing
+ * @see Endpoint
  */
 public record EndpointConfig(
     Optional<String> device,

@@ -11,6 +11,8 @@ import org.rdma4j.platform.NativeLibraries;
  * has its own, and stays open when the listener is closed.
  *
  * <p>All methods may be called from any thread.
+ *
+ * @see Endpoint#listen(InetSocketAddress)
  */
 public final class EndpointListener implements AutoCloseable {
   /** How long a peer may take for each of its messages, of which it sends two. */

@@ -14,6 +14,7 @@ import org.rdma4j.verbs.address.GidType;
 import org.rdma4j.verbs.attribute.LinkLayer;
 import org.rdma4j.verbs.attribute.PortAttributes;
 import org.rdma4j.verbs.attribute.PortState;
+import org.rdma4j.verbs.attribute.TransportType;
 
 /**
  * The port at which an endpoint attaches to the network.
@@ -23,26 +24,38 @@ import org.rdma4j.verbs.attribute.PortState;
  * @param gidIndex the index of the GID; {@link PathConfig#NO_GID} for none
  */
 record LocalPort(RdmaDevice device, int port, int gidIndex) {
+  private static final System.Logger LOG = System.getLogger("org.rdma4j");
+  private static final String CALL = "looking for an active port";
+
   /**
-   * Opens the configured device, or by default the first one that has an active port.
+   * Opens the configured device, or by default the first one of InfiniBand or RoCE that has an
+   * active port. The queue pairs of an iWARP device can only be connected by the connection
+   * manager.
    *
    * @throws IllegalArgumentException if there is no such port or GID
-   * @throws RdmaException if there is no such device, no port is active, or a device cannot be
-   *     opened
+   * @throws RdmaException if there is no such device, it cannot be used for endpoints, no port is
+   *     active, or a device cannot be opened
    */
   static LocalPort open(EndpointConfig config) {
+    List<DeviceInfo> all = RdmaDevice.list();
     List<String> names =
         config
             .device()
             .map(List::of)
-            .orElseGet(() -> RdmaDevice.list().stream().map(DeviceInfo::name).toList());
+            .orElseGet(() -> usable(all).stream().map(DeviceInfo::name).toList());
     for (String name : names) {
       RdmaDevice device = RdmaDevice.open(name);
       try {
+        if (usable(List.of(device.info())).isEmpty()) {
+          throw unusable(List.of(device.info()));
+        }
         OptionalInt port = activePort(device, config.port());
         if (port.isPresent()) {
-          return new LocalPort(
-              device, port.getAsInt(), gidIndex(device, port.getAsInt(), config.gidIndex()));
+          LocalPort chosen =
+              new LocalPort(
+                  device, port.getAsInt(), gidIndex(device, port.getAsInt(), config.gidIndex()));
+          LOG.log(System.Logger.Level.DEBUG, "the endpoint uses {0}", chosen);
+          return chosen;
         }
       } catch (RuntimeException failed) {
         device.close();
@@ -50,18 +63,36 @@ record LocalPort(RdmaDevice device, int port, int gidIndex) {
       }
       device.close();
     }
-    throw noActivePort(config, names);
+    throw names.isEmpty() && !all.isEmpty() ? unusable(all) : noActivePort(config, names);
+  }
+
+  /** Returns those of the devices on which a program can connect queue pairs by their addresses. */
+  static List<DeviceInfo> usable(List<DeviceInfo> devices) {
+    return devices.stream()
+        .filter(device -> device.transport() == TransportType.INFINIBAND)
+        .toList();
+  }
+
+  /** Returns the exception for a machine that has only such devices. */
+  static RdmaException unusable(List<DeviceInfo> devices) {
+    return new RdmaException(
+        CALL,
+        0,
+        "An endpoint requires a device of InfiniBand or RoCE, and this machine offers "
+            + devices.stream()
+                .map(device -> device.name() + " (" + device.transport() + ")")
+                .collect(Collectors.joining(", "))
+            + ": use an RdmaConnection, which connects over iWARP too");
   }
 
   private static RdmaException noActivePort(EndpointConfig config, List<String> devices) {
-    String call = "looking for an active port";
     if (devices.isEmpty()) {
       return new RdmaException(
-          call, ErrorNumber.ENODEV.value(), RdmaDevice.availability().explanation());
+          CALL, ErrorNumber.ENODEV.value(), RdmaDevice.availability().explanation());
     }
     String names = String.join(", ", devices);
     return new RdmaException(
-        call,
+        CALL,
         0,
         (config.port().isPresent()
                 ? "Port " + config.port().getAsInt() + " of " + names + " is not active"
@@ -124,5 +155,14 @@ record LocalPort(RdmaDevice device, int port, int gidIndex) {
 
   private static boolean isIpv4(GidEntry entry) {
     return entry.gid().subnetPrefix() == 0 && entry.gid().interfaceId() >>> 32 == 0xffff;
+  }
+
+  @Override
+  public String toString() {
+    return "port "
+        + port
+        + " of "
+        + device.info().name()
+        + (gidIndex == PathConfig.NO_GID ? "" : " with GID " + gidIndex);
   }
 }
