@@ -23,7 +23,8 @@
  * class path, with {@code --enable-native-access=ALL-UNNAMED}.
  */
 module org.rdma4j {
-  requires static transitive org.jspecify;
+  requires static org.jspecify;
+  requires jdk.jfr;
   requires org.rdma4j.bindings;
 
   exports org.rdma4j;

@@ -17,6 +17,13 @@ final class Advice {
           + " addresses. 127.0.0.1 and ::1 belong to no device";
   private static final String NOT_A_LOCAL_ADDRESS =
       "No network interface of this machine has this address: 'ip address' shows their addresses";
+  private static final String NOT_A_LOCAL_ADDRESS_OR_TAKEN =
+      NOT_A_LOCAL_ADDRESS
+          + ". If an interface has it, or it is the wildcard address, the port is in use: 'rdma resource"
+          + " show cm_id' shows by which process";
+  private static final String PORT_TAKEN =
+      "The port is in use: choose another one, or 0 for any; 'rdma resource show cm_id' shows which"
+          + " process uses it";
   private static final String NO_ROUTE =
       "This machine has no route to the address: 'ip route' shows its routes";
   private static final String NO_HOST = "No host answers at the address";
@@ -24,7 +31,8 @@ final class Advice {
       "Raise the limit of open files (ulimit -n), or close objects that are no longer used";
   private static final String MEMLOCK =
       "Registered memory is locked: raise the memlock limit (ulimit -l, or LimitMEMLOCK= of the"
-          + " service), or register less";
+          + " service), or register less. A driver may refuse a large region whatever the limit:"
+          + " soft-RoCE of newer kernels takes at most 1 GiB at once, so register several regions";
   private static final String QUEUE_FULL =
       "The queue is full: poll completions before posting more, or create a longer queue";
   private static final String DEVICE_FILE =
@@ -45,6 +53,10 @@ final class Advice {
           + " port";
   private static final String CAPACITY =
       "A capacity is larger than the device supports: RdmaDevice.attributes() returns the limits";
+  private static final String GIVEN_UP =
+      "If the identifier came with a request, its peer has probably given up, because its timeout was"
+          + " over before this side had accepted: let it wait longer. If not, a capacity is larger"
+          + " than the device supports: RdmaDevice.attributes() returns the limits";
 
   private Advice() {}
 
@@ -89,12 +101,21 @@ final class Advice {
             || call.startsWith("rdma_resolve_route");
     return switch (number) {
       case ENODEV -> takesAddress ? NO_DEVICE_AT_ADDRESS : REMOVED;
-      case EADDRNOTAVAIL -> takesAddress ? NOT_A_LOCAL_ADDRESS : "";
+      case EADDRINUSE -> takesAddress ? PORT_TAKEN : "";
+      case EADDRNOTAVAIL -> takesAddress ? notAvailable(call) : "";
       case ENETUNREACH -> takesAddress ? NO_ROUTE : "";
       case EHOSTUNREACH -> takesAddress ? NO_HOST : "";
       case EIO -> REMOVED;
+      case EINVAL ->
+          call.startsWith("rdma_create_qp") || call.startsWith("rdma_accept") ? GIVEN_UP : "";
       default -> "";
     };
+  }
+
+  // The kernel reports a taken port in this way too, if one of the two addresses is the wildcard
+  // or a loopback address.
+  private static String notAvailable(String call) {
+    return call.startsWith("rdma_bind_addr") ? NOT_A_LOCAL_ADDRESS_OR_TAKEN : NOT_A_LOCAL_ADDRESS;
   }
 
   private static String onDevice(String call, ErrorNumber number) {

@@ -3,7 +3,11 @@ package org.rdma4j;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The errno values of Linux that RDMA calls report. They are the same on x86-64 and on AArch64. */
+/**
+ * The errno values of Linux that RDMA calls report. They are the same on x86-64 and on AArch64.
+ *
+ * @see RdmaException#errno()
+ */
 public enum ErrorNumber {
   /** Operation not permitted. */
   EPERM(1, "operation not permitted"),

@@ -6,6 +6,8 @@ package org.rdma4j;
  *
  * <p>Every method that needs the libraries throws it at every call, until they are installed.
  * Constants and configurations need no library.
+ *
+ * @see org.rdma4j.verbs.RdmaDevice#availability
  */
 public final class MissingLibraryException extends RdmaException {
   private static final long serialVersionUID = 1L;

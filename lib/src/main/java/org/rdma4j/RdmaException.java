@@ -6,6 +6,9 @@ package org.rdma4j;
  *
  * <p>Misuse is not reported by this class. A bad argument throws {@link IllegalArgumentException}
  * before C sees it, and the use of a closed object throws {@link IllegalStateException}.
+ *
+ * @see ErrorNumber
+ * @see org.rdma4j.verbs.WorkCompletionException
  */
 public class RdmaException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -21,17 +24,18 @@ public class RdmaException extends RuntimeException {
    *
    * @param call the C function and what distinguishes this call from others, such as {@code
    *     ibv_open_device(rxe0)}
-   * @param errno the errno value
+   * @param errno the errno value, or its negative, which some providers return
    */
   public RdmaException(String call, int errno) {
-    this(call, errno, Advice.on(call, errno));
+    this(call, errno, Advice.on(call, Math.abs(errno)));
   }
 
   /**
    * Creates the exception for a call that failed, with the caller's own advice.
    *
    * @param call the C function and what distinguishes this call from others
-   * @param errno the errno value; 0 if the function does not return one
+   * @param errno the errno value, or its negative, which some providers return; 0 if the function
+   *     does not return one
    * @param advice what to do, in one or more sentences without a final period; empty if nothing is
    *     known
    */
@@ -39,10 +43,10 @@ public class RdmaException extends RuntimeException {
     super(
         call
             + " failed"
-            + (errno == 0 ? "" : ": " + ErrorNumber.describe(errno))
+            + (errno == 0 ? "" : ": " + ErrorNumber.describe(Math.abs(errno)))
             + (advice.isEmpty() ? "" : ". " + advice));
     this.call = call;
-    this.errno = errno;
+    this.errno = Math.abs(errno);
   }
 
   /**

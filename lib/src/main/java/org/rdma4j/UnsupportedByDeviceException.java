@@ -4,9 +4,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if the device does not support a call (EOPNOTSUPP, ENOSYS): its provider, its driver or
- * this kernel does not implement the call, or not with these arguments. Repeating the call does not
- * help; another device may support it.
+ * Thrown if the device does not support a call (EOPNOTSUPP, ENOSYS): its provider, its driver, this
+ * kernel or the installed version of rdma-core does not implement the call, or not with these
+ * arguments. Repeating the call does not help; another device or a newer rdma-core may support it.
+ *
+ * @see org.rdma4j.verbs.RdmaDevice#supports
  */
 public final class UnsupportedByDeviceException extends RdmaException {
   private static final long serialVersionUID = 1L;
@@ -22,12 +24,26 @@ public final class UnsupportedByDeviceException extends RdmaException {
    * @param device the name of the device; null if the call was not made on a device
    */
   public UnsupportedByDeviceException(String call, int errno, @Nullable String device) {
-    super(
+    this(
         call,
         errno,
+        device,
         "The provider of "
             + (device == null ? "this device" : "device " + device)
             + ", or its kernel driver, does not support the call");
+  }
+
+  /**
+   * Creates the exception for a call that is not supported, with the caller's own advice.
+   *
+   * @param call the C function and what distinguishes this call from others
+   * @param errno EOPNOTSUPP or ENOSYS
+   * @param device the name of the device; null if the call was not made on a device
+   * @param advice what to do, in one or more sentences without a final period
+   */
+  public UnsupportedByDeviceException(
+      String call, int errno, @Nullable String device, String advice) {
+    super(call, errno, advice);
     this.device = device;
   }
 

@@ -8,6 +8,19 @@
  * org.rdma4j.RdmaException}, whose message names the option to add. Constants and configurations
  * work in such a process too. {@link org.rdma4j.verbs.RdmaDevice#availability} says without an
  * exception whether a process can use RDMA, and if not, why.
+ *
+ * {@snippet :
+ * try (RdmaDevice device = RdmaDevice.open("rxe0")) {
+ *   System.out.println(device.attributes().firmwareVersion());
+ * } catch (MissingLibraryException missing) {
+ *   System.err.println(missing.getMessage()); // with the package to install
+ * } catch (RdmaException failed) {
+ *   System.err.println(failed.getMessage()); // the C function, the errno, and what to do
+ *   boolean none = failed.errno() == ErrorNumber.ENODEV.value();
+ * }
+ * }
+ *
+ * @see org.rdma4j.verbs.WorkCompletionException
  */
 @NullMarked
 package org.rdma4j;

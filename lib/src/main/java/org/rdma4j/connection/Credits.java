@@ -2,32 +2,49 @@ package org.rdma4j.connection;
 
 /**
  * The flow control of one side of a connection. Each message to the peer spends a credit, which
- * stands for a receive that the peer has posted; the peer returns it once that receive is posted
- * again. So a message never arrives at a queue pair without a receive.
+ * stands for a receive that the peer has set aside; the peer grants a new one once it has room for
+ * another message. So a message never arrives at a device without a receive.
+ *
+ * <p>The number of credits that the peer may have, the window, starts at {@link #FIRST_WINDOW} and
+ * doubles whenever the peer has used up all of them, up to a maximum. A peer that sends nothing for
+ * a while gives back all but the first few: a quiet connection holds few.
  *
  * <p>Not safe for use by several threads: the lock of the connection guards it.
  */
 final class Credits {
-  private final int receives;
-  private final int peerReceives;
+  /** One message on the way and one more, so that a peer that waits for answers never waits. */
+  static final int FIRST_WINDOW = 2;
+
+  private final int maxWindow;
+  private int maxAvailable;
+  private int window = FIRST_WINDOW;
+  private int granted = FIRST_WINDOW;
+  private int held;
   private int available;
-  private int owed;
 
   /**
-   * Creates the credits of a new connection, all of them available.
+   * Creates the credits of a new connection.
    *
-   * @param receives the number of messages that this side has receives for
-   * @param peerReceives the number of messages that the peer has receives for
+   * @param maxWindow the number of credits that the peer may have at most
    */
-  Credits(int receives, int peerReceives) {
-    this.receives = receives;
-    this.peerReceives = peerReceives;
-    this.available = peerReceives;
+  Credits(int maxWindow) {
+    this.maxWindow = maxWindow;
   }
 
-  /** Returns whether a message may be sent. */
-  boolean isAvailable() {
-    return available > 0;
+  /**
+   * Sets what the peer says it grants.
+   *
+   * @param first the number of credits at first
+   * @param max the number of credits at most
+   */
+  void begin(int first, int max) {
+    available = first;
+    maxAvailable = max;
+  }
+
+  /** Returns the number of messages that may be sent. */
+  int available() {
+    return available;
   }
 
   /** Spends one of the available credits on a message to the peer. */
@@ -35,42 +52,93 @@ final class Credits {
     available--;
   }
 
-  /** Returns the number of credits that were spent and not restored yet. */
-  int outstanding() {
-    return peerReceives - available;
-  }
-
   /**
-   * Makes credits available again that the peer returned. More than are outstanding are refused:
-   * they would let this side send to a queue pair without a receive.
+   * Makes credits available that the peer grants. More than the peer said it has are refused.
    *
-   * @return whether that many were outstanding; if not, nothing has changed
+   * @return whether that is possible; if not, nothing has changed
    */
   boolean restore(int returned) {
-    if (returned > outstanding()) {
+    if (returned > maxAvailable - available) {
       return false;
     }
     available += returned;
     return true;
   }
 
-  /** Notes that a receive was posted again, whose credit now belongs to the peer. */
-  void owe() {
-    owed++;
-  }
-
-  /** Returns the number of credits owed to the peer, and owes none from now on. */
-  int takeOwed() {
-    int taken = owed;
-    owed = 0;
-    return taken;
+  /** Returns the number of credits that the peer has, including those on the way to it. */
+  int granted() {
+    return granted;
   }
 
   /**
-   * Returns whether the owed credits are due in a message of their own: half of all receives or
-   * more. So at most two such messages are unread at a time.
+   * Notes that a message of the peer has arrived, which occupies a place until {@link #freed}.
+   *
+   * @return whether the peer had a credit for it; if not, nothing has changed
    */
-  boolean isUpdateDue() {
-    return owed * 2 >= receives;
+  boolean arrived() {
+    if (granted == 0) {
+      return false;
+    }
+    granted--;
+    held++;
+    if (granted == 0) {
+      window = Math.min(2 * window, maxWindow);
+    }
+    return true;
+  }
+
+  /** Notes that a message that had arrived no longer occupies a place. */
+  void freed() {
+    held--;
+  }
+
+  /** Returns the number of credits that the peer can be granted. */
+  int owed() {
+    return Math.max(0, window - granted - held);
+  }
+
+  /**
+   * Returns whether the owed credits are due in a message of their own: half of the window or more.
+   * So at most two such messages are unread at a time.
+   */
+  boolean isDue() {
+    int owed = owed();
+    return owed > 0 && 2 * owed >= window;
+  }
+
+  /**
+   * Gives back the available credits that a quiet connection does not need. One of those that are
+   * left is for the message that tells the peer.
+   *
+   * @return how many those are
+   */
+  int giveBack() {
+    int returned = Math.max(0, available - FIRST_WINDOW - 1);
+    available -= returned;
+    return returned;
+  }
+
+  /**
+   * Takes back credits that the peer does not use.
+   *
+   * @return whether the peer had them; if not, nothing has changed
+   */
+  boolean takeBack(long returned) {
+    if (returned < 1 || returned > granted) {
+      return false;
+    }
+    granted -= (int) returned;
+    window = FIRST_WINDOW;
+    return true;
+  }
+
+  /** Makes the window as small as at first, because receives are scarce. */
+  void shrink() {
+    window = FIRST_WINDOW;
+  }
+
+  /** Notes that the peer is granted credits. */
+  void grant(int credits) {
+    granted += credits;
   }
 }

@@ -4,20 +4,27 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
- * What each side tells about itself in the private data of the connection manager, while the
- * connection is established.
+ * What each side tells about itself while they connect: the private data of the request, and that
+ * of the answer.
  *
- * @param receives the number of messages that it has receives for
- * @param messageBytes the length of the longest message that it receives
+ * @param bufferBytes the length of the buffers that the side receives into, without the header
+ * @param credits the number of messages that it receives at first, before it returns credits
+ * @param receives the number of credits that the other side may have at most
+ * @param maxMessageBytes the length of the longest message that it receives
  */
-record Hello(int receives, int messageBytes) {
-  private static final int MAGIC = 0x52344a43;
-  private static final int VERSION = 1;
-  private static final int BYTES = 4 * Integer.BYTES;
+record Hello(int bufferBytes, int credits, int receives, long maxMessageBytes) {
+  static final int BYTES = 5 * Integer.BYTES + Long.BYTES + 1;
 
-  static Hello of(ConnectionConfig config) {
-    return new Hello(config.receives(), config.messageBytes());
-  }
+  /** The values until the hello of the peer has arrived. */
+  static final Hello NONE = new Hello(0, 0, 0, 0);
+
+  private static final int MAGIC = 0x52344a43;
+  private static final int VERSION = 2;
+
+  /**
+   * RoCE fills private data up with zeros, so a last byte that is not 0 tells that nothing lacks.
+   */
+  private static final byte LAST = 0x5a;
 
   /** Returns what was written; empty if another program or another version wrote it. */
   static Optional<Hello> read(ByteBuffer privateData) {
@@ -26,16 +33,30 @@ record Hello(int receives, int messageBytes) {
         || privateData.getInt() != VERSION) {
       return Optional.empty();
     }
-    Hello hello = new Hello(privateData.getInt(), privateData.getInt());
-    return hello.receives < 1 || hello.messageBytes < 1 ? Optional.empty() : Optional.of(hello);
+    Hello hello =
+        new Hello(
+            privateData.getInt(),
+            privateData.getInt(),
+            privateData.getInt(),
+            privateData.getLong());
+    boolean valid =
+        hello.bufferBytes >= Offer.BYTES
+            && hello.credits >= 1
+            && hello.receives >= hello.credits
+            && hello.maxMessageBytes >= 1
+            && privateData.get() == LAST;
+    return valid ? Optional.of(hello) : Optional.empty();
   }
 
   ByteBuffer write() {
     return ByteBuffer.allocate(BYTES)
         .putInt(MAGIC)
         .putInt(VERSION)
+        .putInt(bufferBytes)
+        .putInt(credits)
         .putInt(receives)
-        .putInt(messageBytes)
+        .putLong(maxMessageBytes)
+        .put(LAST)
         .flip();
   }
 }

@@ -1,54 +1,105 @@
 package org.rdma4j.connection;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.MemorySlice;
 
 /**
- * Registered memory of a connection that holds one message: a received one, from {@link
- * RdmaConnection#receive}, or one to be filled and sent, from {@link RdmaConnection#buffer}. The
- * number of buffers is limited, so close or send each of them. While a received buffer is held, the
- * peer can send one message less.
+ * Registered memory that holds one message: one that has arrived, or one to be filled and sent.
+ * Each buffer must be closed or sent. A message that has arrived occupies a place of its sender's
+ * until then.
  *
- * <p>A buffer belongs to one thread at a time. Accessing its memory after it was closed or sent
- * corrupts messages, but cannot crash the JVM.
+ * <p>After a buffer was closed or sent, its methods throw an exception. The node uses the memory
+ * again, so a program must not use a view of it any more.
+ *
+ * <p>One thread at a time may use a buffer.
  */
 public final class MessageBuffer implements AutoCloseable {
-  private final Messages owner;
-  private final int slot;
-  private final MemorySlice memory;
-  private final ByteBuffer bytes;
+  private final Slot slot;
   private final AtomicBoolean held = new AtomicBoolean(true);
+  private final @Nullable ByteBuffer bytes;
 
-  MessageBuffer(Messages owner, int slot, MemorySlice memory, int length) {
-    this.owner = owner;
+  /** Creates the buffer of a user for one use of a slot. */
+  MessageBuffer(Slot slot) {
     this.slot = slot;
-    this.memory = memory;
-    this.bytes = memory.byteBuffer().limit(length);
+    this.bytes =
+        slot.capacity() > Integer.MAX_VALUE
+            ? null
+            : slot.bytes().asByteBuffer().limit((int) slot.length());
   }
 
   /**
-   * Returns the message. A received message lies between the position and the limit. A message to
-   * be sent is what lies between them when it is sent, as with NIO channels: write, then flip.
+   * Returns the message as a ByteBuffer, big-endian. Its position and its limit are those of the
+   * message: set them to send a part of it. Each call returns the same object.
    *
-   * @return the bytes, always the same object, in big-endian order at first
+   * @return the bytes of the message, or those to be filled
    * @throws IllegalStateException if the buffer was closed or sent
+   * @throws UnsupportedOperationException if the memory is longer than a ByteBuffer can be: use
+   *     {@link #segment}
    */
   public ByteBuffer byteBuffer() {
     checkHeld();
+    if (bytes == null) {
+      throw new UnsupportedOperationException(
+          "the memory has "
+              + slot.capacity()
+              + " bytes, more than a ByteBuffer can have: use segment() instead");
+    }
     return bytes;
   }
 
   /**
-   * Returns the memory of the message, from the position to the limit, to be used in {@link
-   * RdmaConnection#read}, {@link RdmaConnection#write} or other work requests.
+   * Returns the message as a memory segment: the bytes from the position to the limit of {@link
+   * #byteBuffer}.
+   *
+   * @return the memory
+   * @throws IllegalStateException if the buffer was closed or sent
+   */
+  public MemorySegment segment() {
+    checkHeld();
+    return slot.bytes().asSlice(position(), length());
+  }
+
+  /**
+   * Returns the memory of the message, from the position to the limit, for {@link
+   * RdmaConnection#read}, {@link RdmaConnection#write} and other work requests.
    *
    * @return the part of the memory region
-   * @throws IllegalStateException if the buffer was closed or sent, or the connection is closed
+   * @throws IllegalStateException if the buffer was closed or sent, or the node is closed
    */
   public MemorySlice memory() {
     checkHeld();
-    return memory.slice(bytes.position(), bytes.remaining());
+    return slot.part(position(), length());
+  }
+
+  /**
+   * Returns the length of the message.
+   *
+   * @return the number of bytes from the position to the limit
+   */
+  public long length() {
+    return bytes == null ? slot.length() : bytes.remaining();
+  }
+
+  private long position() {
+    return bytes == null ? 0 : bytes.position();
+  }
+
+  /**
+   * Returns the value that a peer has sent with {@link RdmaConnection#writeAsync(MemorySlice,
+   * RemoteMemory, int)}. Such a message has no bytes.
+   *
+   * @return the value; empty if this is another message
+   * @throws IllegalStateException if the buffer was closed or sent
+   */
+  public OptionalInt notice() {
+    checkHeld();
+    return slot.kind() == MessageKind.NOTICE
+        ? OptionalInt.of((int) slot.number())
+        : OptionalInt.empty();
   }
 
   private void checkHeld() {
@@ -57,32 +108,37 @@ public final class MessageBuffer implements AutoCloseable {
     }
   }
 
-  static IllegalStateException notHeld() {
+  private static IllegalStateException notHeld() {
     return new IllegalStateException(
         "the buffer was closed or sent; take another one from the connection");
   }
 
-  /** Takes the buffer away from the user, and returns whether the user still held it. */
-  boolean take() {
-    return held.compareAndSet(true, false);
-  }
-
-  Messages owner() {
-    return owner;
-  }
-
-  int slot() {
+  /** Returns the slot, which the user goes on holding. */
+  Slot slot() {
     return slot;
   }
 
   /**
-   * Gives the memory back to the connection. Does nothing if the buffer was closed or sent, or the
-   * connection is closed.
+   * Takes the slot away from the user.
+   *
+   * @throws IllegalStateException if the user no longer holds it
+   */
+  Slot take() {
+    if (!held.compareAndSet(true, false)) {
+      throw notHeld();
+    }
+    slot.select(position(), length());
+    return slot;
+  }
+
+  /**
+   * Gives the memory back, and lets the sender of the message send another one. Does nothing if the
+   * buffer was closed or sent.
    */
   @Override
   public void close() {
-    if (take()) {
-      owner.giveBack(slot);
+    if (held.compareAndSet(true, false)) {
+      slot.free();
     }
   }
 }

@@ -1,31 +1,71 @@
 package org.rdma4j.connection;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.nio.ByteOrder.BIG_ENDIAN;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
 /**
- * What the immediate value of each SEND tells: four bits for the kind of the message, the other 28
- * for the credits that come with it.
- *
- * @param kind {@link #MESSAGE}, {@link #CREDITS} or {@link #END}; another one, up to 15, only if
- *     the peer does not keep to the protocol
- * @param credits the number of credits that the sender returns, from 0 to 2^28 - 1
+ * The 16 bytes that precede each message on the wire, big-endian: the kind, the flags, the number
+ * of credits that come with the message, the number of offers that the sender of this message has
+ * fetched since the last one, two zero bytes, and a number whose meaning depends on the kind.
  */
-record MessageHeader(int kind, int credits) {
-  /** A message of the user. */
-  static final int MESSAGE = 0;
+final class MessageHeader {
+  static final int BYTES = 16;
 
-  /** Credits alone. */
-  static final int CREDITS = 1;
+  /** The bytes that follow are an {@link Offer} of those of the message. */
+  static final int OFFER = 1;
 
-  /** The last message of its side. */
-  static final int END = 2;
+  /** With {@link MessageKind#END}: the sender closes the connection, and receives nothing more. */
+  static final int CLOSED = 2;
 
-  private static final int KIND_SHIFT = 28;
-  private static final int CREDITS_MASK = (1 << KIND_SHIFT) - 1;
+  /** With {@link MessageKind#END}: the connection is broken, for the reason in the bytes. */
+  static final int BROKEN = 4;
 
-  static MessageHeader decode(int immediate) {
-    return new MessageHeader(immediate >>> KIND_SHIFT, immediate & CREDITS_MASK);
+  /** The greatest number of credits or of fetched offers in one header. */
+  static final int MAX_COUNT = 0xffff;
+
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(BIG_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(BIG_ENDIAN);
+
+  private MessageHeader() {}
+
+  static void write(
+      MemorySegment memory,
+      long at,
+      MessageKind kind,
+      int flags,
+      int credits,
+      int fetched,
+      long number) {
+    memory.set(JAVA_BYTE, at, (byte) kind.code());
+    memory.set(JAVA_BYTE, at + 1, (byte) flags);
+    memory.set(SHORT, at + 2, (short) credits);
+    memory.set(SHORT, at + 4, (short) fetched);
+    memory.set(SHORT, at + 6, (short) 0);
+    memory.set(LONG, at + 8, number);
   }
 
-  int encode() {
-    return kind << KIND_SHIFT | credits;
+  static int kind(MemorySegment memory, long at) {
+    return memory.get(JAVA_BYTE, at);
+  }
+
+  static int flags(MemorySegment memory, long at) {
+    return memory.get(JAVA_BYTE, at + 1);
+  }
+
+  static int credits(MemorySegment memory, long at) {
+    return Short.toUnsignedInt(memory.get(SHORT, at + 2));
+  }
+
+  static int fetched(MemorySegment memory, long at) {
+    return Short.toUnsignedInt(memory.get(SHORT, at + 4));
+  }
+
+  static long number(MemorySegment memory, long at) {
+    return memory.get(LONG, at + 8);
   }
 }

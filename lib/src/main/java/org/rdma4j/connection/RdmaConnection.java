@@ -1,182 +1,124 @@
 package org.rdma4j.connection;
 
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.lifetime.Leaks;
-import org.rdma4j.platform.Deadline;
-import org.rdma4j.platform.SharedPolling;
 import org.rdma4j.verbs.AccessFlag;
-import org.rdma4j.verbs.CompletionOpcode;
-import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.MemoryRegionConfig;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.ProtectionDomain;
-import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.WorkCompletionException;
 
 /**
  * A connection that carries messages, and lets each side read and write memory that the other side
- * has named to it. {@link #connect} and {@link RdmaServer#accept} create one, with a protection
- * domain, queues and registered buffers of its own.
+ * has named to it. {@link #connect} and {@link RdmaServer#accept} create one. Its queue pair is its
+ * own; buffers and completion queues are those of the {@link RdmaNode}.
  *
- * <p>Messages arrive whole and in order. A sender waits while the receiver has no free buffer, so
- * no message ever reaches a queue pair without a posted receive. Once the sender's device has the
- * acknowledgement of a message, the message has arrived; {@link #close} waits for that.
+ * <p>Messages arrive whole and in order. A message of up to {@link NodeConfig#bufferBytes} is sent
+ * into a buffer that the receiver has posted; no message ever reaches a device without one, because
+ * the sender waits while the receiver has none for it. The receiver fetches a longer message by
+ * RDMA read.
+ *
+ * <h2>Three ways to use it</h2>
+ *
+ * <ul>
+ *   <li><b>Blocking</b>: {@link #send(ByteBuffer, Duration) send}, {@link #receive}, {@link #read},
+ *       {@link #write}. They return or throw within their timeouts; the form without a timeout
+ *       waits as long as it takes. A virtual thread does not hold its carrier.
+ *   <li><b>Futures</b>: {@link #sendAsync(ByteBuffer) sendAsync}, {@link #readAsync}, {@link
+ *       #writeAsync}, {@link #request}. They never wait: what cannot be done now is done later.
+ *   <li><b>Handlers</b>: {@link #onMessage}, {@link #onRequest}, and the forms that take an {@link
+ *       OperationHandler}, which allocate no memory.
+ * </ul>
+ *
+ * <p>A program that must not queue up work without limit uses {@link #trySend}, which refuses at
+ * once, or a blocking form, which waits.
  *
  * <h2>Failures</h2>
  *
  * <p>If the peer's process ends, in whatever way, calls fail at once with ECONNRESET. If the device
- * of this side is removed, they fail at once with ENODEV.
+ * of this side is removed, they fail at once with ENODEV. If one side breaks the protocol, the
+ * other breaks the connection, and tells it why. A wrong argument that is known before the request
+ * is posted throws IllegalArgumentException and costs nothing.
  *
  * <p>A packet that is not acknowledged is sent again, up to six times, after a time that the
  * connection manager sets: 2.1 s over Ethernet with Linux 6.1. So a connection survives an
  * interruption of the network for some seconds, while its calls wait. It breaks after seven times
- * that interval, if something is outstanding. A side that only receives does not notice any of
- * this, and waits until its own timeout.
- *
- * <p>If the link of this machine is down, a connection that only waits survives that. One that
- * sends meanwhile is broken by soft-RoCE of Linux 6.1; whatever was outstanding before may be lost
- * there, so the calls wait until their timeouts.
+ * that interval, if something is outstanding; a connection that is idle checks that the peer can
+ * still be reached every {@link NodeConfig#keepAlive}.
  *
  * <h2>Threads</h2>
  *
- * <p>All methods may be called from any thread, including virtual threads. One of the waiting
- * threads sleeps on the completion channel and delivers to all of them. A virtual thread does not
- * hold its carrier while it waits. A platform thread polls for a moment before it sleeps, as {@link
- * Completions#await} describes.
+ * <p>All methods may be called from any thread, including virtual threads. Handlers, and what
+ * depends on futures, run in a thread that delivers for many connections: they must not wait. A
+ * platform thread that waits delivers itself for up to 200 us before it sleeps.
  */
 public final class RdmaConnection implements AutoCloseable {
-  private final ConnectionQueues queues;
-  private final ConnectionConfig config;
-  private final ConnectionState state;
-  private final Messages messages;
-  private final RemoteOperations operations;
+  private static final Set<AccessFlag> REMOTE_ACCESS =
+      Collections.unmodifiableSet(
+          EnumSet.of(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_ATOMIC));
 
-  /** Polls completions, and hands each to the part of the connection that posted the request. */
-  private final class Delivery implements SharedPolling.Source<Integer> {
-    @Override
-    public Integer fetch(Deadline deadline) throws InterruptedException {
-      return queues.await(deadline);
-    }
+  /** The length of the pieces in which a message of heap memory is sent. */
+  private static final int PIECE = 1 << 20;
 
-    @Override
-    public void deliver(Integer polled) {
-      for (int i = 0; i < polled; i++) {
-        deliverOne(i);
-      }
-      if (state.isUsable()) {
-        messages.returnCredits();
-      }
-    }
+  private final Link link;
 
-    private void deliverOne(int index) {
-      long requestId = queues.completions().workRequestId(index);
-      int number = RequestKind.number(requestId);
-      WorkCompletionException failure = failure(index);
-      switch (RequestKind.of(requestId)) {
-        case RECEIVE -> {
-          if (failure == null) {
-            received(index, number);
-          }
-        }
-        case SEND -> messages.sent(number, failure == null);
-        case CONTROL -> messages.controlSent();
-        case OPERATION -> operations.completed(number, failure);
-      }
-      if (failure != null) {
-        state.requestFailed(failure);
-      }
-    }
-
-    private @Nullable WorkCompletionException failure(int index) {
-      try {
-        queues.completions().requireSuccess(index);
-        return null;
-      } catch (WorkCompletionException failure) {
-        return failure;
-      }
-    }
-
-    private void received(int index, int slot) {
-      Completions completions = queues.completions();
-      // A write with an immediate value takes a receive too, and may be longer than a slot.
-      if (completions.opcode(index) == CompletionOpcode.RECEIVE
-          && completions.hasImmediate(index)) {
-        MessageHeader header = MessageHeader.decode(completions.immediate(index));
-        messages.received(slot, header, (int) completions.byteLength(index));
-      } else {
-        state.breakUp("the peer sent something that is not a message of this protocol");
-      }
-    }
-
-    @Override
-    public void endTurn() {
-      try {
-        queues.completions().release();
-      } catch (IllegalStateException closed) {
-        if (state.isUsable()) {
-          throw closed;
-        }
-      }
-    }
+  /** Creates the object that users hold, for a connection that is established. */
+  RdmaConnection(Link link) {
+    this.link = link;
+    Leaks.watch(this, link.lifetime());
   }
 
   /**
-   * Creates a connection whose queues are connected.
-   *
-   * @param peer what the peer told about itself
-   */
-  RdmaConnection(ConnectionQueues queues, ConnectionConfig config, Hello peer) {
-    this.queues = queues;
-    this.config = config;
-    this.state = new ConnectionState(queues, PeerWatch.start(queues), new Delivery());
-    this.messages = new Messages(state, queues, config, peer);
-    this.operations = new RemoteOperations(state, queues);
-    Leaks.watch(this, queues.lifetime());
-  }
-
-  /**
-   * Connects to a server, with the default configuration.
+   * Connects to a server, with the {@linkplain RdmaNode#shared shared node}.
    *
    * @param server the address that an {@link RdmaServer} listens on
-   * @param timeout the time for all steps together, at most 24 days
+   * @param timeout the time for all steps together
    * @return the connection, ready to send
-   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
-   * @throws RdmaException as {@link #connect(InetSocketAddress, ConnectionConfig, Duration)}
-   *     describes
+   * @throws InterruptedException if the thread is interrupted
+   * @throws TimeoutException if the connection is not established in time
+   * @throws IllegalArgumentException if the address is unresolved, or the timeout is negative
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws org.rdma4j.cm.ConnectionRejectedException if nothing listens at that address, or what
+   *     listens rejects the connection
+   * @throws RdmaException if the address cannot be reached over RDMA, belongs to another program
+   *     (EPROTO), or a resource is not available
    */
   public static RdmaConnection connect(InetSocketAddress server, Duration timeout)
-      throws InterruptedException {
-    return connect(server, ConnectionConfig.DEFAULT, timeout);
+      throws InterruptedException, TimeoutException {
+    return RdmaNode.shared().connect(server, timeout);
   }
 
   /**
-   * Connects to a server.
+   * Connects to a server, with the {@linkplain RdmaNode#shared shared node}, and waits as long as
+   * that takes.
    *
    * @param server the address that an {@link RdmaServer} listens on
-   * @param config the configuration of this side, which may differ from the server's
-   * @param timeout the time for all steps together, at most 24 days
    * @return the connection, ready to send
-   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException if the address is unresolved, the timeout is negative or too
-   *     long, or the configuration requires more than the device has
-   * @throws org.rdma4j.cm.ConnectionRejectedException if nothing listens at that address, or
-   *     another program that rejects the connection
+   * @throws InterruptedException if the thread is interrupted
+   * @throws IllegalArgumentException if the address is unresolved
    * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
-   * @throws RdmaException if the address cannot be reached over RDMA, the other side does not
-   *     answer in time (ETIMEDOUT), is another program (EPROTO), or a resource is not available
+   * @throws org.rdma4j.cm.ConnectionRejectedException if nothing listens at that address, or what
+   *     listens rejects the connection
+   * @throws RdmaException if the address cannot be reached over RDMA (also if nothing answers),
+   *     belongs to another program (EPROTO), or a resource is not available
    */
-  public static RdmaConnection connect(
-      InetSocketAddress server, ConnectionConfig config, Duration timeout)
-      throws InterruptedException {
-    return ConnectionSetup.connect(server, config, timeout);
+  public static RdmaConnection connect(InetSocketAddress server) throws InterruptedException {
+    return RdmaNode.shared().connect(server);
   }
 
   /**
@@ -186,7 +128,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalStateException if the connection is closed
    */
   public InetSocketAddress localAddress() {
-    return queues.id().localAddress();
+    return link.id().localAddress();
   }
 
   /**
@@ -196,182 +138,726 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalStateException if the connection is closed
    */
   public InetSocketAddress peerAddress() {
-    return queues.id().peerAddress();
+    return link.id().peerAddress();
   }
 
   /**
-   * Returns the protection domain of the connection's memory and queue pair.
+   * Returns the protection domain of this connection, which is that of all connections of its node
+   * over the same device.
    *
-   * @return the domain, which is closed with the connection
+   * @return the domain, which is closed with the node
    */
   public ProtectionDomain domain() {
-    return queues.domain();
+    return link.share().domain();
   }
 
   /**
    * Returns the length of the longest message that can be sent.
    *
-   * @return the {@link ConnectionConfig#messageBytes} of the peer
+   * @return the {@link NodeConfig#maxMessageBytes} of the peer
    */
-  public int maxMessageBytes() {
-    return messages.maxBytes();
+  public long maxMessageBytes() {
+    return link.peer().maxMessageBytes();
   }
 
   /**
-   * Takes a buffer, to be filled and sent.
+   * Returns whether messages can be sent and received: the connection is neither closed nor broken,
+   * and the peer has neither closed it nor ended its output.
+   *
+   * @return whether it was so a moment ago
+   */
+  public boolean isOpen() {
+    return link.isOpen();
+  }
+
+  /**
+   * Returns the end of the connection.
+   *
+   * @return a future that completes when either side closes the connection, and that completes
+   *     exceptionally, with the reason, when the connection breaks
+   */
+  public CompletableFuture<Void> ended() {
+    return link.ending().future().copy();
+  }
+
+  /**
+   * Returns what the connection has done, and what it is waiting for, at this moment.
+   *
+   * @return the numbers
+   */
+  public ConnectionStatistics statistics() {
+    return link.statistics();
+  }
+
+  // ---- Messages
+
+  /**
+   * Takes a buffer for a message of up to {@link NodeConfig#bufferBytes}, to be filled and sent.
    *
    * @param timeout the time to wait for a free buffer
-   * @return the buffer, of {@link ConnectionConfig#messageBytes}, to be sent or closed
+   * @return the buffer, to be sent or closed
    * @throws InterruptedException if the thread is interrupted while it waits
    * @throws TimeoutException if no buffer becomes free in time
    * @throws IllegalArgumentException if the timeout is negative
    * @throws IllegalStateException if the connection is closed
-   * @throws RdmaException if the connection is broken: ECONNRESET if the peer went away, ENODEV if
-   *     the device was removed
+   * @throws RdmaException if memory cannot be registered
    */
   public MessageBuffer buffer(Duration timeout) throws InterruptedException, TimeoutException {
-    return messages.takeBuffer(Deadline.after(timeout));
+    return new MessageBuffer(link.outbox().takeSlot(timeout));
   }
 
   /**
-   * Sends a message, and gives up its buffer. No byte is copied; a received buffer can receive
-   * another message once this one has arrived. Returns once the message is posted, which requires
-   * that the peer has a free buffer.
+   * Takes a buffer for a message of up to {@link NodeConfig#bufferBytes}, to be filled and sent,
+   * and waits until one is free.
+   *
+   * @return the buffer, to be sent or closed
+   * @throws InterruptedException if the thread is interrupted while it waits
+   * @throws IllegalStateException if the connection is closed
+   * @throws RdmaException if memory cannot be registered
+   */
+  public MessageBuffer buffer() throws InterruptedException {
+    return Forever.await(this::buffer);
+  }
+
+  /**
+   * Takes a buffer for a message of a given length, to be filled and sent. If the length is more
+   * than {@link NodeConfig#bufferBytes}, the peer fetches the message from it.
+   *
+   * @param bytes the length of the message, from 0 to 4 GiB
+   * @return the buffer, whose limit is that length, to be sent or closed
+   * @throws IllegalArgumentException if the length is out of range
+   * @throws IllegalStateException if the connection is closed
+   * @throws RdmaException if memory cannot be registered
+   */
+  public MessageBuffer buffer(long bytes) {
+    return new MessageBuffer(link.outbox().newSlot(bytes));
+  }
+
+  /**
+   * Sends a message, and gives up its buffer. No byte is copied. Returns once the peer has room for
+   * the message; {@link #close} waits until it has arrived.
    *
    * @param buffer the message, from the position to the limit of its {@link
-   *     MessageBuffer#byteBuffer}
-   * @param timeout the time to wait until the peer has a free buffer
+   *     MessageBuffer#byteBuffer}; it may have arrived on another connection of the same node
+   * @param timeout the time to wait until the peer has room
    * @throws InterruptedException if the thread is interrupted while it waits; nothing was sent, and
    *     the caller still holds the buffer
-   * @throws TimeoutException if the peer has no free buffer in time; nothing was sent, and the
-   *     caller still holds the buffer
+   * @throws TimeoutException if the peer has no room in time; nothing was sent, and the caller
+   *     still holds the buffer
    * @throws IllegalArgumentException if the timeout is negative, the buffer belongs to another
-   *     connection, or the message is longer than {@link #maxMessageBytes}
+   *     node, or the message is longer than {@link #maxMessageBytes}
    * @throws IllegalStateException if the connection is closed, or the buffer was closed or sent
    * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
    */
   public void send(MessageBuffer buffer, Duration timeout)
       throws InterruptedException, TimeoutException {
-    messages.send(buffer, Deadline.after(timeout));
+    link.outbox().send(buffer, timeout);
   }
 
   /**
-   * Sends a copy of a message. Returns once the copy is posted.
+   * Sends a message, and gives up its buffer, as {@link #send(MessageBuffer, Duration)} does, and
+   * waits as long as that takes.
+   *
+   * @param buffer the message, from the position to the limit of its {@link
+   *     MessageBuffer#byteBuffer}
+   * @throws InterruptedException if the thread is interrupted while it waits; nothing was sent, and
+   *     the caller still holds the buffer
+   * @throws IllegalArgumentException if the buffer belongs to another node, or the message is
+   *     longer than {@link #maxMessageBytes}
+   * @throws IllegalStateException if the connection is closed, or the buffer was closed or sent
+   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   */
+  public void send(MessageBuffer buffer) throws InterruptedException {
+    Forever.await(
+        timeout -> {
+          send(buffer, timeout);
+          return true;
+        });
+  }
+
+  /**
+   * Sends a copy of a message. Returns once the copy is on its way. A message that is longer than 1
+   * MiB is copied in pieces, the next one when the peer has fetched the one before.
    *
    * @param message the message, from the position to the limit, which becomes the position
-   * @param timeout the time to wait until this side and the peer each have a free buffer
-   * @throws InterruptedException if the thread is interrupted while it waits; nothing was sent
-   * @throws TimeoutException if either has no free buffer in time; nothing was sent
+   * @param timeout the time to wait until both sides have room
+   * @throws InterruptedException if the thread is interrupted while it waits. A message of more
+   *     than 1 MiB may have been sent in part; that breaks the connection
+   * @throws TimeoutException if there is no room in time. Nothing was sent, unless the message has
+   *     more than 1 MiB: then a part may have been sent, and the connection is broken
    * @throws IllegalArgumentException if the timeout is negative, or the message is longer than
-   *     {@link #maxMessageBytes} or than the buffers of this side
+   *     {@link #maxMessageBytes}
    * @throws IllegalStateException if the connection is closed
    * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
    */
   public void send(ByteBuffer message, Duration timeout)
       throws InterruptedException, TimeoutException {
-    messages.sendCopy(message, Deadline.after(timeout));
+    link.outbox().checkLength(message.remaining());
+    if (message.remaining() > PIECE) {
+      new PiecewiseSend(link, PIECE).send(message, timeout);
+    } else {
+      link.outbox().sendCopy(message, timeout);
+      message.position(message.limit());
+    }
+  }
+
+  /**
+   * Sends a copy of a message, as {@link #send(ByteBuffer, Duration)} does, and waits as long as
+   * that takes.
+   *
+   * @param message the message, from the position to the limit, which becomes the position
+   * @throws InterruptedException if the thread is interrupted while it waits. A message of more
+   *     than 1 MiB may have been sent in part; that breaks the connection
+   * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes}
+   * @throws IllegalStateException if the connection is closed
+   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   */
+  public void send(ByteBuffer message) throws InterruptedException {
+    Forever.await(
+        timeout -> {
+          send(message, timeout);
+          return true;
+        });
+  }
+
+  /**
+   * Sends a message if the peer has room for it now, and gives up its buffer then.
+   *
+   * @param buffer the message, from the position to the limit of its {@link
+   *     MessageBuffer#byteBuffer}
+   * @return whether it was sent; if not, the caller still holds the buffer
+   * @throws IllegalArgumentException if the buffer belongs to another node, or the message is
+   *     longer than {@link #maxMessageBytes}
+   * @throws IllegalStateException if the connection is closed, or the buffer was closed or sent
+   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   */
+  public boolean trySend(MessageBuffer buffer) {
+    return link.outbox().trySend(buffer);
+  }
+
+  /**
+   * Sends a message as soon as the peer has room for it, and gives up its buffer at once.
+   *
+   * @param buffer the message, from the position to the limit of its {@link
+   *     MessageBuffer#byteBuffer}
+   * @return a future that completes when the message has arrived, and exceptionally if it cannot
+   * @throws IllegalArgumentException if the buffer belongs to another node, or the message is
+   *     longer than {@link #maxMessageBytes}
+   * @throws IllegalStateException if the connection is closed, or the buffer was closed or sent
+   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   */
+  public CompletableFuture<Void> sendAsync(MessageBuffer buffer) {
+    CompletableFuture<Void> arrived = new CompletableFuture<>();
+    link.outbox().sendHeld(buffer, null, 0, arrived);
+    return arrived;
+  }
+
+  /**
+   * Sends a message as soon as the peer has room for it, gives up its buffer at once, and tells a
+   * handler when the message has arrived.
+   *
+   * @param buffer the message, from the position to the limit of its {@link
+   *     MessageBuffer#byteBuffer}
+   * @param token what the handler is told
+   * @param handler the handler
+   * @throws IllegalArgumentException if the buffer belongs to another node, or the message is
+   *     longer than {@link #maxMessageBytes}
+   * @throws IllegalStateException if the connection is closed, or the buffer was closed or sent
+   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   */
+  public void sendAsync(MessageBuffer buffer, long token, OperationHandler handler) {
+    link.outbox().sendHeld(buffer, handler, token, null);
+  }
+
+  /**
+   * Sends a copy of a message as soon as the peer has room for it. The copy takes a buffer even if
+   * {@link NodeConfig#maxBuffers} are in use.
+   *
+   * @param message the message, from the position to the limit, which becomes the position
+   * @return a future that completes when the message has arrived, and exceptionally if it cannot
+   * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes}
+   * @throws IllegalStateException if the connection is closed
+   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   */
+  public CompletableFuture<Void> sendAsync(ByteBuffer message) {
+    link.outbox().checkLength(message.remaining());
+    try (MessageBuffer buffer = new MessageBuffer(link.outbox().newSlot(message.remaining()))) {
+      buffer.byteBuffer().put(message.duplicate()).flip();
+      CompletableFuture<Void> arrived = sendAsync(buffer);
+      message.position(message.limit());
+      return arrived;
+    }
+  }
+
+  /**
+   * Sends registered memory as a message, without a copy: the peer fetches it.
+   *
+   * @param memory the message, at least 1 byte of a region of {@link #domain} with REMOTE_READ,
+   *     which must not change until the future completes
+   * @return a future that completes when the peer has fetched the message, and exceptionally if it
+   *     cannot
+   * @throws IllegalArgumentException if the memory is empty, of another domain or without
+   *     REMOTE_READ, or longer than {@link #maxMessageBytes}
+   * @throws IllegalStateException if the connection or the region is closed
+   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   */
+  public CompletableFuture<Void> sendAsync(MemorySlice memory) {
+    if (memory.length() == 0) {
+      throw new IllegalArgumentException(
+          "the length of the memory is 0, must be at least 1: send an empty buffer instead");
+    }
+    CompletableFuture<Void> fetched = new CompletableFuture<>();
+    link.outbox().sendMemory(memory, fetched);
+    return fetched;
   }
 
   /**
    * Waits for the next message. What arrived before the connection broke is still returned.
    *
    * @param timeout the time to wait; zero checks without waiting
-   * @return the message, in the memory where it arrived, to be closed or sent; empty if the peer
-   *     has closed the connection and all its messages were received
+   * @return the message, in the memory where it arrived, which the caller has to close or to send;
+   *     empty if the peer has ended its output and all its messages were received
    * @throws InterruptedException if the thread is interrupted while it waits
    * @throws TimeoutException if no message arrives in time
    * @throws IllegalArgumentException if the timeout is negative
-   * @throws IllegalStateException if the connection is closed, also while waiting
+   * @throws IllegalStateException if the connection is closed, also while waiting, or has a handler
+   *     of messages
    * @throws RdmaException if the connection is broken: ECONNRESET if the peer went away without
    *     closing it, ENODEV if the device was removed
    */
   public Optional<MessageBuffer> receive(Duration timeout)
       throws InterruptedException, TimeoutException {
-    return messages.receive(Deadline.after(timeout));
+    MessageBuffer message = link.receive(timeout);
+    return Optional.ofNullable(message);
   }
 
   /**
-   * Allocates and registers memory: for the peer, which learns of it by a {@link RemoteMemory}, or
-   * as the local side of {@link #read} and {@link #write}.
+   * Waits for the next message, as long as that takes. What arrived before the connection broke is
+   * still returned.
+   *
+   * @return the message, in the memory where it arrived, which the caller has to close or to send;
+   *     empty if the peer has ended its output and all its messages were received
+   * @throws InterruptedException if the thread is interrupted while it waits
+   * @throws IllegalStateException if the connection is closed, also while waiting, or has a handler
+   *     of messages
+   * @throws RdmaException if the connection is broken: ECONNRESET if the peer went away without
+   *     closing it, ENODEV if the device was removed
+   */
+  public Optional<MessageBuffer> receive() throws InterruptedException {
+    return Forever.await(this::receive);
+  }
+
+  /**
+   * Gives all messages to a handler from now on, also those that have arrived and were not
+   * received.
+   *
+   * @param handler the handler
+   * @throws IllegalStateException if the connection is closed
+   */
+  public void onMessage(MessageHandler handler) {
+    link.handleMessages(handler, this);
+  }
+
+  /**
+   * Tells the peer that this side sends no more messages. The peer's {@link #receive} is empty
+   * after those sent before; it can still send. Does nothing if this side has ended its output.
+   *
+   * @throws IllegalStateException if the connection is closed
+   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   */
+  public void endOutput() {
+    link.endOutput();
+  }
+
+  // ---- Requests and answers
+
+  /**
+   * Sends a request, which the peer's {@link #onRequest} handler answers. Any number may be
+   * outstanding; answers come in any order.
+   *
+   * @param request the bytes from the position to the limit, which becomes the position
+   * @return a future of the answer, which must be closed. It completes exceptionally if the peer
+   *     refuses the request, or the connection ends before the answer. To stop waiting, use {@link
+   *     CompletableFuture#orTimeout}: an answer that comes later is dropped
+   * @throws IllegalArgumentException if the request is longer than {@link #maxMessageBytes}
+   * @throws IllegalStateException if the connection is closed
+   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   */
+  public CompletableFuture<MessageBuffer> request(ByteBuffer request) {
+    link.outbox().checkLength(request.remaining());
+    try (MessageBuffer buffer = new MessageBuffer(link.outbox().newSlot(request.remaining()))) {
+      buffer.byteBuffer().put(request.duplicate()).flip();
+      CompletableFuture<MessageBuffer> answer = link.outbox().request(buffer);
+      request.position(request.limit());
+      return answer;
+    }
+  }
+
+  /**
+   * Sends a request in a buffer that the caller holds, and gives it up.
+   *
+   * @param request the request, from the position to the limit of its {@link
+   *     MessageBuffer#byteBuffer}
+   * @return a future of the answer, as that of {@link #request(ByteBuffer)}
+   * @throws IllegalArgumentException if the request is longer than {@link #maxMessageBytes}, or the
+   *     buffer belongs to another node
+   * @throws IllegalStateException if the connection is closed, or the buffer was closed or sent
+   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   */
+  public CompletableFuture<MessageBuffer> request(MessageBuffer request) {
+    return link.outbox().request(request);
+  }
+
+  /**
+   * Gives the requests of the peer to a handler from now on, beginning with those that have
+   * arrived. Without a handler they wait, each in a buffer that the peer then cannot use for a
+   * message.
+   *
+   * @param handler the handler
+   * @throws IllegalStateException if the connection is closed
+   */
+  public void onRequest(RequestHandler handler) {
+    link.handleRequests(handler, this);
+  }
+
+  // ---- The memory of the peer
+
+  /**
+   * Allocates and registers memory: for peers, or as the local side of {@link #read} and {@link
+   * #write}. All connections of the node over the same device can use it.
    *
    * @param bytes the length, at least 1
-   * @param access the permitted uses: REMOTE_READ or REMOTE_WRITE by the peer, LOCAL_WRITE to read
-   *     into it; REMOTE_WRITE requires LOCAL_WRITE too
-   * @return the region, which is closed with the connection
+   * @param access the permitted uses: LOCAL_WRITE to read into it; REMOTE_READ, REMOTE_WRITE or
+   *     REMOTE_ATOMIC by every peer that knows its key, of which the last two require LOCAL_WRITE.
+   *     To name only a part of the memory to a peer, {@link #expose} that part instead
+   * @return the region, to be closed when it is no longer needed; the node closes it otherwise
    * @throws IllegalArgumentException if the length is out of range, or a flag lacks one that it
    *     requires
    * @throws IllegalStateException if the connection is closed
-   * @throws RdmaException if the memory cannot be registered
+   * @throws RdmaException if the memory cannot be registered, or the device was removed
    */
   public MemoryRegion register(long bytes, AccessFlag... access) {
-    return queues.domain().register(bytes, access);
+    checkCanRegister();
+    return link.share().domain().register(bytes, access);
+  }
+
+  private void checkCanRegister() {
+    link.checkNotClosed();
+    link.share().checkNotRemoved("registering memory for " + link.lifetime());
   }
 
   /**
-   * Reads memory of the peer, without the peer taking part, and waits until the data is here. If
-   * this fails or stops early, the connection is broken, and until it is closed the device may
-   * still write to the local memory.
+   * Exposes a part of a region to peers: registers its memory once more, as a region whose key
+   * grants this part and no more, until it is revoked. That costs as much as any registration, 20
+   * us and more, and an entry of the device's table of regions. A peer can use the key with each of
+   * its connections to this node, so send it only to whom it is meant for.
+   *
+   * <p>A memory window would be cheaper. This does not use one, because soft-RoCE of Linux 6.1 lets
+   * its key reach the whole region.
+   *
+   * @param memory the part, at least 1 byte
+   * @param access what peers may do: REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC
+   * @return the exposed memory, to be closed in order to revoke it; otherwise it is revoked when
+   *     the region or the node is closed
+   * @throws IllegalArgumentException if the memory is empty or of another domain, the access is
+   *     empty or contains anything else, or the region lacks LOCAL_WRITE and the access is more
+   *     than REMOTE_READ
+   * @throws IllegalStateException if the connection or the region is closed
+   * @throws RdmaException if the memory cannot be registered, or the device was removed
+   */
+  public ExposedMemory expose(MemorySlice memory, AccessFlag... access) {
+    checkCanRegister();
+    Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
+    flags.addAll(List.of(access));
+    if (flags.isEmpty() || !REMOTE_ACCESS.containsAll(flags)) {
+      throw new IllegalArgumentException(
+          "access is " + flags + ", must be one or more of " + REMOTE_ACCESS);
+    }
+    if (flags.equals(Set.of(AccessFlag.REMOTE_READ))) {
+      link.outbox().checkDomain(memory);
+    } else {
+      link.outbox().checkLocal(memory, AccessFlag.LOCAL_WRITE, "to be written by the peer");
+      flags.add(AccessFlag.LOCAL_WRITE);
+    }
+    return new ExposedMemory(domain().register(MemoryRegionConfig.of(memory).access(flags)));
+  }
+
+  /**
+   * Reads memory of the peer, without the peer taking part, and waits until the data is here.
    *
    * @param from the memory of the peer, at least as long as the local memory
-   * @param to the memory to write the data to, of this connection's domain and with LOCAL_WRITE
+   * @param to the memory to write the data to, of {@link #domain} and with LOCAL_WRITE
    * @param timeout the time for the read
-   * @throws InterruptedException if the thread is interrupted while it waits
-   * @throws TimeoutException if the read does not complete in time
-   * @throws IllegalArgumentException if the timeout is negative, or the peer's memory is shorter
-   *     than the local memory
+   * @throws InterruptedException if the thread is interrupted while it waits; the read goes on, and
+   *     the device may still write to the local memory
+   * @throws TimeoutException if the read does not complete in time; the read goes on, and the
+   *     device may still write to the local memory
+   * @throws IllegalArgumentException if the timeout is negative, the peer's memory is shorter than
+   *     the local memory, or the local memory is of another domain or without LOCAL_WRITE
    * @throws IllegalStateException if the connection or the region is closed
    * @throws WorkCompletionException if the peer's device refuses the read: REMOTE_ACCESS_ERROR if
-   *     the region there does not have REMOTE_READ, or was closed
+   *     the memory there may not be read, or was closed. That breaks the connection
    * @throws RdmaException if the connection is broken
    */
   public void read(RemoteMemory from, MemorySlice to, Duration timeout)
       throws InterruptedException, TimeoutException {
-    operate(
-        from,
-        to,
-        timeout,
-        request ->
-            request.read(from.address(), from.key()).into(to.region(), to.offset(), to.length()));
+    link.outbox().operateAndWait(newRead(from, to), timeout);
   }
 
   /**
    * Writes to memory of the peer, without the peer taking part, and waits until the data is there.
-   * If this fails or stops early, the connection is broken.
    *
-   * @param from the data to write, of this connection's domain
+   * @param from the data to write, of {@link #domain}
    * @param to the memory of the peer, at least as long as the local memory
    * @param timeout the time for the write
-   * @throws InterruptedException if the thread is interrupted while it waits
-   * @throws TimeoutException if the write does not complete in time
-   * @throws IllegalArgumentException if the timeout is negative, or the peer's memory is shorter
-   *     than the local memory
+   * @throws InterruptedException if the thread is interrupted while it waits; the write goes on
+   * @throws TimeoutException if the write does not complete in time; the write goes on
+   * @throws IllegalArgumentException if the timeout is negative, the peer's memory is shorter than
+   *     the local memory, or the local memory is of another domain
    * @throws IllegalStateException if the connection or the region is closed
    * @throws WorkCompletionException if the peer's device refuses the write: REMOTE_ACCESS_ERROR if
-   *     the region there does not have REMOTE_WRITE, or was closed
+   *     the memory there may not be written, or was closed. That breaks the connection
    * @throws RdmaException if the connection is broken
    */
   public void write(MemorySlice from, RemoteMemory to, Duration timeout)
       throws InterruptedException, TimeoutException {
-    operate(to, from, timeout, request -> request.write(to.address(), to.key()).from(from));
+    link.outbox().operateAndWait(newWrite(from, to), timeout);
   }
 
-  private void operate(
-      RemoteMemory remote, MemorySlice local, Duration timeout, Consumer<SendRequests> description)
-      throws InterruptedException, TimeoutException {
-    Deadline deadline = Deadline.after(timeout);
+  /**
+   * Reads memory of the peer, without the peer taking part.
+   *
+   * @param from the memory of the peer, at least as long as the local memory
+   * @param to the memory to write the data to, of {@link #domain} and with LOCAL_WRITE
+   * @return a future that completes when the data is here; exceptionally with a {@link
+   *     WorkCompletionException} if the peer's device refuses the read, which breaks the connection
+   * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
+   *     local memory is of another domain or without LOCAL_WRITE
+   * @throws IllegalStateException if the connection or the region is closed
+   * @throws RdmaException if the connection is broken
+   */
+  public CompletableFuture<Void> readAsync(RemoteMemory from, MemorySlice to) {
+    return withFuture(newRead(from, to));
+  }
+
+  /**
+   * Reads memory of the peer, without the peer taking part, and tells a handler when that is done.
+   *
+   * @param from the memory of the peer, at least as long as the local memory
+   * @param to the memory to write the data to, of {@link #domain} and with LOCAL_WRITE
+   * @param token what the handler is told
+   * @param handler the handler
+   * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
+   *     local memory is of another domain or without LOCAL_WRITE
+   * @throws IllegalStateException if the connection or the region is closed
+   * @throws RdmaException if the connection is broken
+   */
+  public void readAsync(RemoteMemory from, MemorySlice to, long token, OperationHandler handler) {
+    withHandler(newRead(from, to), token, handler);
+  }
+
+  /**
+   * Writes to memory of the peer, without the peer taking part.
+   *
+   * @param from the data to write, of {@link #domain}, which must not change until the future
+   *     completes
+   * @param to the memory of the peer, at least as long as the local memory
+   * @return a future that completes when the data is there; exceptionally with a {@link
+   *     WorkCompletionException} if the peer's device refuses the write, which breaks the
+   *     connection
+   * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
+   *     local memory is of another domain
+   * @throws IllegalStateException if the connection or the region is closed
+   * @throws RdmaException if the connection is broken
+   */
+  public CompletableFuture<Void> writeAsync(MemorySlice from, RemoteMemory to) {
+    return withFuture(newWrite(from, to));
+  }
+
+  /**
+   * Writes to memory of the peer, without the peer taking part, and tells a handler when that is
+   * done.
+   *
+   * @param from the data to write, of {@link #domain}, which must not change until then
+   * @param to the memory of the peer, at least as long as the local memory
+   * @param token what the handler is told
+   * @param handler the handler
+   * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
+   *     local memory is of another domain
+   * @throws IllegalStateException if the connection or the region is closed
+   * @throws RdmaException if the connection is broken
+   */
+  public void writeAsync(MemorySlice from, RemoteMemory to, long token, OperationHandler handler) {
+    withHandler(newWrite(from, to), token, handler);
+  }
+
+  /**
+   * Writes to memory of the peer, and notifies the peer when the data is there: it receives a
+   * message without bytes that has this value as its {@link MessageBuffer#notice}. Like any
+   * message, it waits until the peer has room for it. On the wire, these are a write and a send,
+   * because iWARP has no write with an immediate value.
+   *
+   * @param from the data to write, of {@link #domain}, which must not change until the future
+   *     completes
+   * @param to the memory of the peer, at least as long as the local memory
+   * @param notice the value for the peer
+   * @return a future that completes when the data and the notice have arrived; exceptionally with a
+   *     {@link WorkCompletionException} if the peer's device refuses the write, which breaks the
+   *     connection
+   * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
+   *     local memory is of another domain
+   * @throws IllegalStateException if the connection or the region is closed
+   * @throws RdmaException if the connection is broken
+   */
+  public CompletableFuture<Void> writeAsync(MemorySlice from, RemoteMemory to, int notice) {
+    CompletableFuture<Void> arrived = new CompletableFuture<>();
+    link.outbox().writeWithNotice(newWrite(from, to), notice, arrived);
+    return arrived;
+  }
+
+  /**
+   * Compares 8 bytes of the peer's memory with a value, and replaces them with another one if they
+   * are equal, atomically.
+   *
+   * @param at the memory of the peer, 8 bytes at a multiple of 8, with REMOTE_ATOMIC
+   * @param expected the value to compare with
+   * @param replacement the value to replace it with
+   * @param result where the value from before is stored: 8 bytes of {@link #domain} with
+   *     LOCAL_WRITE, in native byte order
+   * @return a future that completes when the result is stored
+   * @throws IllegalArgumentException if one of the two does not have 8 bytes, the remote address is
+   *     not a multiple of 8, or the local memory is of another domain or without LOCAL_WRITE
+   * @throws IllegalStateException if the connection or the region is closed
+   * @throws RdmaException if the connection is broken
+   */
+  public CompletableFuture<Void> compareAndSwapAsync(
+      RemoteMemory at, long expected, long replacement, MemorySlice result) {
+    Outgoing request = newAtomic(Outgoing.Operation.COMPARE_AND_SWAP, at, result);
+    request.first = expected;
+    request.second = replacement;
+    return withFuture(request);
+  }
+
+  /**
+   * Adds to 8 bytes of the peer's memory, atomically.
+   *
+   * @param at the memory of the peer, 8 bytes at a multiple of 8, with REMOTE_ATOMIC
+   * @param addend the number to add
+   * @param result where the value from before is stored: 8 bytes of {@link #domain} with
+   *     LOCAL_WRITE, in native byte order
+   * @return a future that completes when the result is stored
+   * @throws IllegalArgumentException if one of the two does not have 8 bytes, the remote address is
+   *     not a multiple of 8, or the local memory is of another domain or without LOCAL_WRITE
+   * @throws IllegalStateException if the connection or the region is closed
+   * @throws RdmaException if the connection is broken
+   */
+  public CompletableFuture<Void> fetchAndAddAsync(
+      RemoteMemory at, long addend, MemorySlice result) {
+    Outgoing request = newAtomic(Outgoing.Operation.FETCH_AND_ADD, at, result);
+    request.first = addend;
+    return withFuture(request);
+  }
+
+  private Outgoing newRead(RemoteMemory from, MemorySlice to) {
+    link.outbox().checkLocal(to, AccessFlag.LOCAL_WRITE, "to be read into");
+    return newOperation(Outgoing.Operation.READ, from, to);
+  }
+
+  private Outgoing newWrite(MemorySlice from, RemoteMemory to) {
+    link.outbox().checkDomain(from);
+    return newOperation(Outgoing.Operation.WRITE, to, from);
+  }
+
+  private Outgoing newAtomic(
+      Outgoing.Operation operation, RemoteMemory remote, MemorySlice result) {
+    link.outbox().checkLocal(result, AccessFlag.LOCAL_WRITE, "to store the result");
+    if (remote.length() != Long.BYTES || result.length() != Long.BYTES) {
+      throw new IllegalArgumentException(
+          "the remote memory has %d bytes and the local memory %d, both must have 8"
+              .formatted(remote.length(), result.length()));
+    }
+    if (remote.address() % Long.BYTES != 0) {
+      throw new IllegalArgumentException(
+          "the remote address is 0x%x, must be a multiple of 8".formatted(remote.address()));
+    }
+    return newOperation(operation, remote, result);
+  }
+
+  private Outgoing newOperation(
+      Outgoing.Operation operation, RemoteMemory remote, MemorySlice local) {
     if (local.length() > remote.length()) {
       throw new IllegalArgumentException(
           "length is %d, must be at most %d, the length of the peer's memory"
               .formatted(local.length(), remote.length()));
     }
-    operations.perform(description, deadline);
+    if (local.length() > SendQueue.MAX_TRANSFER) {
+      throw new IllegalArgumentException(
+          "length is %d, must be at most %d: use several operations"
+              .formatted(local.length(), SendQueue.MAX_TRANSFER));
+    }
+    Outgoing request = link.outbox().newRequest();
+    request.operation = operation;
+    request.local = local;
+    request.remoteAddress = remote.address();
+    request.remoteKey = remote.key();
+    return request;
+  }
+
+  private CompletableFuture<Void> withFuture(Outgoing request) {
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    request.future = done;
+    link.outbox().operate(request);
+    return done;
+  }
+
+  private void withHandler(Outgoing request, long token, OperationHandler handler) {
+    request.token = token;
+    request.handler = handler;
+    link.outbox().operate(request);
+  }
+
+  // ---- Streams
+
+  /**
+   * Returns a channel of bytes over the messages of this connection, for code that knows {@code
+   * java.nio}. A read waits for at least one byte and returns -1 at the end of the peer's output; a
+   * write waits until all bytes are on their way. Closing the channel closes the connection. An
+   * exception of the connection is the cause of an IOException.
+   *
+   * @return the channel, which one thread may read and another one write; messages that are
+   *     received otherwise are missing in it
+   */
+  public ByteChannel asByteChannel() {
+    return new MessageByteChannel(this);
   }
 
   /**
+   * Returns the bytes of the messages of the peer as a stream.
+   *
+   * @return the stream, which ends at the end of the peer's output; closing it has no effect on the
+   *     connection
+   */
+  public InputStream inputStream() {
+    return new MessageInputStream(new MessageByteChannel(this));
+  }
+
+  /**
+   * Returns a stream whose bytes are sent as messages.
+   *
+   * @return the stream; each write is sent at once, so wrap it in a {@link
+   *     java.io.BufferedOutputStream} for small ones. Closing it is {@link #endOutput}
+   */
+  public OutputStream outputStream() {
+    return new MessageOutputStream(this, new MessageByteChannel(this));
+  }
+
+  // ---- The end
+
+  /**
    * Tells the peer that nothing more comes, waits until everything that was sent has arrived, at
-   * most for {@link ConnectionConfig#closeTimeout}, then ends the connection and closes all its
-   * resources. What the peer sends meanwhile is dropped. The close does not wait if the thread is
-   * interrupted.
+   * most for {@link NodeConfig#closeTimeout}, then ends the connection. What the peer sends
+   * meanwhile is dropped. The close does not wait if the thread is interrupted. Called by a
+   * handler, it returns at once, and the connection is closed soon.
    *
    * <p>The waits of other threads end with an IllegalStateException. If another thread is closing
    * the connection, this waits for it. If the connection is closed already, this does nothing.
@@ -381,7 +867,7 @@ public final class RdmaConnection implements AutoCloseable {
   @Override
   public void close() {
     try {
-      state.close(() -> messages.end(config.closeTimeout()));
+      link.close();
     } finally {
       // If this were collected just before the end of the close, it would be reported as a leak.
       Reference.reachabilityFence(this);
@@ -390,6 +876,6 @@ public final class RdmaConnection implements AutoCloseable {
 
   @Override
   public String toString() {
-    return queues.lifetime().toString();
+    return link.lifetime().toString();
   }
 }

@@ -1,70 +1,81 @@
 package org.rdma4j.connection;
 
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
-import org.rdma4j.cm.CmEvent;
-import org.rdma4j.cm.PortSpace;
-import org.rdma4j.cm.SynchronousCmId;
-import org.rdma4j.platform.Deadline;
+import org.rdma4j.cm.CmId;
+import org.rdma4j.lifetime.Leaks;
+import org.rdma4j.platform.Range;
 
 /**
  * Listens for connections, as {@link java.nio.channels.ServerSocketChannel} does for TCP.
+ *
+ * <p>Connections are established while nobody waits for them: the thread of the {@link RdmaNode}
+ * performs the handshakes of all peers at once. A peer that does not finish its part within {@link
+ * NodeConfig#handshakeTimeout} is dropped, and delays no other. Peers that are dropped or rejected
+ * are logged as warnings of the logger {@code org.rdma4j}, with their addresses.
  *
  * <p>All methods may be called from any thread. If several threads accept, each connection goes to
  * one of them.
  */
 public final class RdmaServer implements AutoCloseable {
-  private static final int BACKLOG = 128;
+  static final int DEFAULT_BACKLOG = 128;
 
-  /** The time that a peer may take for its part of the connection, while other peers wait. */
-  private static final Duration HANDSHAKE = Duration.ofSeconds(10);
+  private final Listening listening;
 
-  private final SynchronousCmId listener;
-  private final ConnectionConfig config;
-
-  private RdmaServer(SynchronousCmId listener, ConnectionConfig config) {
-    this.listener = listener;
-    this.config = config;
+  private RdmaServer(Listening listening) {
+    this.listening = listening;
+    Leaks.watch(this, listening.lifetime());
   }
 
   /**
-   * Creates a server that listens on an address, with the default configuration.
+   * Creates a server of the {@linkplain RdmaNode#shared shared node} that listens on an address.
    *
    * @param local the address to listen on, such as {@code new InetSocketAddress(7471)} for all
    *     devices; with port 0 the system chooses a port
    * @return the server
    * @throws IllegalArgumentException if the address is unresolved
    * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
-   * @throws RdmaException if it cannot listen there: EADDRINUSE if the port is in use, ENODEV if no
-   *     RDMA device has that address
+   * @throws RdmaException if it cannot listen there: EADDRINUSE, or EADDRNOTAVAIL for the wildcard
+   *     address, if the port is in use; ENODEV if no RDMA device has that address, such as a
+   *     loopback address
    */
   public static RdmaServer bind(InetSocketAddress local) {
-    return bind(local, ConnectionConfig.DEFAULT);
+    return RdmaNode.shared().bind(local);
   }
 
-  /**
-   * Creates a server that listens on an address.
-   *
-   * @param local the address to listen on; with port 0 the system chooses a port
-   * @param config the configuration of this side of each accepted connection
-   * @return the server
-   * @throws IllegalArgumentException if the address is unresolved
-   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
-   * @throws RdmaException if it cannot listen there: EADDRINUSE if the port is in use, ENODEV if no
-   *     RDMA device has that address
-   */
-  public static RdmaServer bind(InetSocketAddress local, ConnectionConfig config) {
-    SynchronousCmId listener = SynchronousCmId.open(PortSpace.TCP);
+  static RdmaServer bind(NodeState node, InetSocketAddress local, int backlog) {
+    Range.check("backlog", backlog, 1, 1 << 16);
+    checkNotLoopback(local);
+    Listening listening = node.lifetime().whileOpen(() -> new Listening(node, backlog));
+    boolean done = false;
     try {
-      listener.id().bind(local);
-      listener.id().listen(BACKLOG);
-      return new RdmaServer(listener, config);
-    } catch (RuntimeException failed) {
-      listener.close();
-      throw failed;
+      CmId id = listening.id();
+      id.bind(local);
+      if (id.hasDevice()) {
+        node.share(id.device());
+      } else {
+        node.prepareAll();
+      }
+      id.listen(backlog);
+      done = true;
+      return new RdmaServer(listening);
+    } finally {
+      if (!done) {
+        listening.lifetime().close();
+      }
+    }
+  }
+
+  private static void checkNotLoopback(InetSocketAddress local) {
+    if (!local.isUnresolved() && local.getAddress().isLoopbackAddress()) {
+      throw new RdmaException(
+          "rdma_bind_addr(" + local + ")",
+          ErrorNumber.ENODEV.value(),
+          "A loopback address belongs to no RDMA device, and the kernel would listen on all of them:"
+              + " bind to the address of a device, or to all with new InetSocketAddress(port)");
     }
   }
 
@@ -75,61 +86,49 @@ public final class RdmaServer implements AutoCloseable {
    * @throws IllegalStateException if the server is closed
    */
   public InetSocketAddress localAddress() {
-    return listener.id().localAddress();
+    return listening.id().localAddress();
   }
 
   /**
-   * Waits for a peer to connect. Skips peers that give up or fail meanwhile, and those that are not
-   * an {@link RdmaConnection}.
+   * Waits for a peer to connect, as long as that takes.
    *
-   * @param timeout the time to wait for a peer, which may then take up to ten seconds more for its
-   *     part of the connection
-   * @return the connection, ready to send; empty if no peer came in time
-   * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException if the timeout is negative, or the configuration requires more
-   *     than the device has
+   * @return the connection, ready to send
+   * @throws InterruptedException if the thread is interrupted
    * @throws IllegalStateException if the server is closed, also while waiting
-   * @throws RdmaException if the device was removed, or a channel cannot be created
+   * @throws RdmaException if the device was removed
    */
-  public Optional<RdmaConnection> accept(Duration timeout) throws InterruptedException {
-    Deadline deadline = Deadline.after(timeout);
-    while (true) {
-      Optional<SynchronousCmId> id = listener.awaitRequest(deadline.remaining());
-      if (id.isEmpty()) {
-        return Optional.empty();
-      }
-      Optional<RdmaConnection> connection = accept(id.get());
-      if (connection.isPresent()) {
-        return connection;
-      }
-    }
-  }
-
-  private Optional<RdmaConnection> accept(SynchronousCmId id) throws InterruptedException {
-    CmEvent.ConnectRequest request = id.request().orElseThrow();
-    Optional<Hello> peer = Hello.read(request.parameters().privateData());
-    try {
-      if (peer.isPresent()) {
-        return Optional.of(ConnectionSetup.accept(id, config, peer.get(), HANDSHAKE));
-      }
-      id.id().reject(ByteBuffer.allocate(0));
-    } catch (RdmaException lost) {
-      // One peer that fails must not keep the server from accepting the next one.
-      System.getLogger("org.rdma4j")
-          .log(System.Logger.Level.DEBUG, "could not accept a peer", lost);
-    }
-    id.close();
-    return Optional.empty();
+  public RdmaConnection accept() throws InterruptedException {
+    return Forever.await(this::accept);
   }
 
   /**
-   * Stops listening, and ends the waits of other threads. Accepted connections stay open. Does
-   * nothing if the server is closed.
+   * Waits for a peer to connect.
+   *
+   * @param timeout the time to wait; zero does not wait
+   * @return the connection, ready to send
+   * @throws InterruptedException if the thread is interrupted
+   * @throws TimeoutException if no peer has connected in time
+   * @throws IllegalArgumentException if the timeout is negative
+   * @throws IllegalStateException if the server is closed, also while waiting
+   * @throws RdmaException if the device was removed
+   */
+  public RdmaConnection accept(Duration timeout) throws InterruptedException, TimeoutException {
+    return new RdmaConnection(listening.accept(timeout));
+  }
+
+  /**
+   * Stops listening, and ends the waits of other threads. Accepted connections stay open; those
+   * that were not accepted are closed. Does nothing if the server is closed.
    *
    * @throws RdmaException if a resource could not be destroyed
    */
   @Override
   public void close() {
-    listener.close();
+    listening.lifetime().close();
+  }
+
+  @Override
+  public String toString() {
+    return listening.lifetime().toString();
   }
 }

@@ -3,12 +3,16 @@ package org.rdma4j.connection;
 import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.util.Objects;
-import org.rdma4j.verbs.MemorySlice;
+import org.rdma4j.verbs.MemoryRegion;
 
 /**
- * Names memory of one side of a connection to the other side, which may then read or write it, as
- * far as the region's access flags permit and until the region is closed. Send it to the peer in a
- * message, or in any other way; nobody else can use it.
+ * Names memory of one side of a connection to the other side, which may then read or write it. Send
+ * it to the peer in a message, or in any other way.
+ *
+ * <p>What it grants depends on where it comes from. {@link RdmaConnection#expose} grants the named
+ * memory and no more, until it is revoked. {@link #of} grants the whole region to every peer of the
+ * node that knows the key, until the region is closed. {@link #slice} only tells the peer where to
+ * look: it grants as much as what it is a part of.
  *
  * @param address the address of the first byte, as an unsigned number
  * @param key the remote key of the region
@@ -32,15 +36,14 @@ public record RemoteMemory(long address, int key, long length) implements Serial
   }
 
   /**
-   * Returns the name of a part of a region. The region must be registered with REMOTE_READ or
-   * REMOTE_WRITE.
+   * Returns the name of a whole region, registered with REMOTE_READ, REMOTE_WRITE or REMOTE_ATOMIC.
    *
-   * @param memory the part
+   * @param region the region
    * @return its name
    * @throws IllegalStateException if the region is closed
    */
-  public static RemoteMemory of(MemorySlice memory) {
-    return new RemoteMemory(memory.remoteAddress(), memory.region().remoteKey(), memory.length());
+  public static RemoteMemory of(MemoryRegion region) {
+    return new RemoteMemory(region.remoteAddress(), region.remoteKey(), region.byteSize());
   }
 
   /**

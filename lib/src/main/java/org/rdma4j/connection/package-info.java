@@ -7,7 +7,7 @@
  *
  * {@snippet :
  * try (var server = RdmaServer.bind(new InetSocketAddress(7471));
- *     var peer = server.accept(timeout).orElseThrow()) {
+ *     var peer = server.accept(timeout)) {
  *   for (var message = peer.receive(timeout);
  *       message.isPresent();
  *       message = peer.receive(timeout)) {
@@ -23,25 +23,56 @@
  * }
  * }
  *
- * <p>What it gives you: whole messages in order, flow control, sending without a copy, timeouts on
- * every call, waits that are cheap in virtual threads, a close that waits until everything has
- * arrived, and reads and writes of memory that the peer has named. What it costs you: each
- * connection has its own queues and buffers, of {@code (receives + 4 + sends) * messageBytes} bytes
- * (see {@link org.rdma4j.connection.ConnectionConfig}), and each message takes a lock, a credit and
- * a receive on the way, which a queue pair of {@link org.rdma4j.verbs} does not need. To use a
- * queue pair with the connection manager directly, see {@link org.rdma4j.cm}.
+ * <p>What it gives you: whole messages of any length in order, flow control, sending without a
+ * copy, waits that are cheap in virtual threads, futures and handlers, requests with answers,
+ * streams, a close that waits until everything has arrived, and reads and writes of memory that the
+ * peer has named. What it costs you: a header of 16 bytes, a lock and a credit for each message,
+ * which a queue pair of {@link org.rdma4j.verbs} does not need. To use a queue pair with the
+ * connection manager directly, see {@link org.rdma4j.cm}.
  *
- * <h2>Wire protocol</h2>
+ * <p>The connections of a process share a {@link org.rdma4j.connection.RdmaNode}: its buffers, its
+ * shared receive queue, and its completion queues. A connection that is quiet has 7 buffers set
+ * aside for what its peer might send.
  *
- * <p>The private data of the connection request, and that of the answer, are 16 bytes, big-endian:
- * the number 0x52344a43, the version 1, the number of messages that the side receives before the
- * sender has to wait, and the length of the longest message that it receives.
+ * <h2>Wire protocol, version 2</h2>
  *
- * <p>Each message is one SEND with an immediate value. Its first four bits are the kind: 0 for a
- * message, 1 for credits alone, 2 for the end. The other 28 bits are the number of credits that the
- * sender of this message returns: the number of messages it has taken since the last time, and that
- * the peer may send in addition. Credits travel with the next message, or alone once they are half
- * of all. The end comes after all messages.
+ * <p>The private data of the connection request, and that of the answer, are 29 bytes, big-endian:
+ * the number 0x52344a43, the version 2, the length of the buffers that the side receives into, the
+ * number of messages that it receives before it grants more, the number of messages that it
+ * receives at most before it has read one (4 bytes each), the length of the longest message that it
+ * receives (8 bytes), and a last byte of 0x5a.
+ *
+ * <p>Each message is one SEND, of a header of 16 bytes and the bytes of the message. The header:
+ *
+ * <table class="striped">
+ *   <caption>The header of a message, big-endian</caption>
+ *   <thead>
+ *     <tr><th scope="col">bytes</th><th scope="col">contents</th></tr>
+ *   </thead>
+ *   <tbody>
+ *     <tr><td>0</td><td>the kind: 0 message, 1 notice, 2 request, 3 answer, 4 refusal of a request,
+ *         5 control, 6 end, 7 credits given back</td></tr>
+ *     <tr><td>1</td><td>flags: 1 what follows is an offer of the message; of an end, 2 the sender
+ *         closes the connection, 4 the connection is broken, and what follows is the reason</td></tr>
+ *     <tr><td>2, 3</td><td>credits: how many messages more the receiver of this may send</td></tr>
+ *     <tr><td>4, 5</td><td>how many offers of the receiver of this have been fetched since the last
+ *         message</td></tr>
+ *     <tr><td>6, 7</td><td>0</td></tr>
+ *     <tr><td>8 to 15</td><td>of a request, an answer and a refusal: the number of the request; of a
+ *         notice: its value; of credits given back: how many</td></tr>
+ *   </tbody>
+ * </table>
+ *
+ * <p>A message of kind 0 to 4 or 7 needs a credit, which stands for a receive that the peer has
+ * posted. Credits travel with the next message, or in one of kind 5 once they are half of what the
+ * peer may have. At most three such messages can be unread, so receives are set aside for them and
+ * for the end. A side grants 2 credits at first, and twice as many whenever the peer has used up
+ * all of them. A side that has sent nothing for a second gives back all credits but 2.
+ *
+ * <p>A message that is longer than the buffers of the peer is offered: the number of the message (4
+ * bytes), its length, the offset and the length of the offered piece, its address (8 bytes each)
+ * and the remote key (4 bytes). The peer fetches the piece by RDMA read, and says so in the header
+ * of its next message. For that, the sender of an offer has a further receive.
  */
 @NullMarked
 package org.rdma4j.connection;

@@ -1,0 +1,155 @@
+package org.rdma4j.connection;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.ProtectionDomain;
+
+/**
+ * The buffers of one length that all connections of a device share, to send from and to receive
+ * into. It registers more memory when all are in use, up to a maximum.
+ *
+ * <p>All methods may be called from any thread.
+ */
+final class BufferPool implements Slot.Home {
+  /** The most buffers, and about the most bytes, that are registered at a time. */
+  private static final int MAX_CHUNK = 64;
+
+  private static final long CHUNK_BYTES = 4 << 20;
+
+  /** Every buffer starts at a cache line of its own. */
+  private static final int ALIGNMENT = 64;
+
+  private final ProtectionDomain domain;
+  private final int bufferBytes;
+  private final long stride;
+  private final int chunk;
+  private final int max;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final List<Runnable> waiting = new ArrayList<>();
+  private volatile Slot[] all = {};
+  private Slot[] free = {};
+  private int freeCount;
+
+  /**
+   * Creates a pool without buffers.
+   *
+   * @param bufferBytes the number of bytes after the header in each buffer
+   * @param max the number of buffers that connections can take at most
+   */
+  BufferPool(ProtectionDomain domain, int bufferBytes, int max) {
+    this.domain = domain;
+    this.bufferBytes = bufferBytes;
+    this.stride = (MessageHeader.BYTES + bufferBytes + ALIGNMENT - 1L) / ALIGNMENT * ALIGNMENT;
+    this.chunk = Math.clamp(CHUNK_BYTES / stride, 4, MAX_CHUNK);
+    this.max = max;
+  }
+
+  /** Returns the number of bytes after the header in each buffer. */
+  int bufferBytes() {
+    return bufferBytes;
+  }
+
+  /** Returns how many receives are posted at a time, so that they are not too much memory. */
+  int ahead() {
+    return Math.max(1, chunk / 2);
+  }
+
+  /** Returns the buffer with this index. */
+  Slot get(int index) {
+    return all[index];
+  }
+
+  /** Returns the number of buffers, free or not. */
+  int size() {
+    return all.length;
+  }
+
+  /** Returns the number of buffers that are in use. */
+  int inUse() {
+    lock.lock();
+    try {
+      return all.length - freeCount;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Takes a free buffer; null if all are in use, and there are as many as there may be. */
+  @Nullable Slot tryTake() {
+    lock.lock();
+    try {
+      return freeCount == 0 && all.length >= max ? null : takeOrGrow();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Takes a buffer for what the protocol needs in order to go on, even beyond the maximum. */
+  Slot take() {
+    lock.lock();
+    try {
+      return takeOrGrow();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Slot takeOrGrow() {
+    if (freeCount == 0) {
+      grow();
+    }
+    return free[--freeCount];
+  }
+
+  private void grow() {
+    MemoryRegion region =
+        domain.register(chunk * stride, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+    Slot[] before = all;
+    Slot[] grown = new Slot[before.length + chunk];
+    System.arraycopy(before, 0, grown, 0, before.length);
+    Slot[] room = new Slot[grown.length];
+    System.arraycopy(free, 0, room, 0, freeCount);
+    for (int i = 0; i < chunk; i++) {
+      int index = before.length + i;
+      grown[index] = new Slot(this, index, region, i * stride, bufferBytes);
+      room[freeCount + i] = grown[index];
+    }
+    freeCount += chunk;
+    free = room;
+    all = grown;
+  }
+
+  /** Runs an action once when a buffer becomes free. */
+  void whenFreed(Runnable action) {
+    lock.lock();
+    try {
+      if (freeCount == 0) {
+        waiting.add(action);
+        return;
+      }
+    } finally {
+      lock.unlock();
+    }
+    action.run();
+  }
+
+  @Override
+  public void giveBack(Slot buffer) {
+    List<Runnable> actions = List.of();
+    lock.lock();
+    try {
+      free[freeCount++] = buffer;
+      if (!waiting.isEmpty()) {
+        actions = List.copyOf(waiting);
+        waiting.clear();
+      }
+    } finally {
+      lock.unlock();
+    }
+    actions.forEach(Runnable::run);
+  }
+}

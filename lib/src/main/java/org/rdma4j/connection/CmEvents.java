@@ -1,0 +1,109 @@
+package org.rdma4j.connection;
+
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
+import org.rdma4j.cm.CmEvent;
+import org.rdma4j.cm.CmId;
+import org.rdma4j.cm.EventChannel;
+import org.rdma4j.cm.PortSpace;
+
+/**
+ * The events of the connection manager for all connections of a node, which one thread reads. It
+ * waits for no peer: each step of a handshake is made when the event of the step before comes.
+ */
+final class CmEvents {
+  /** Handles the events of one identifier. */
+  interface Handler {
+    void handle(CmEvent event);
+  }
+
+  private static final Duration TICK = Duration.ofMillis(250);
+  private static final Duration MAX_CATCH_UP = Duration.ofSeconds(10);
+
+  private final NodeState node;
+  private final EventChannel channel = EventChannel.open();
+  private final Map<CmId, Handler> handlers = new ConcurrentHashMap<>();
+
+  CmEvents(NodeState node) {
+    this.node = node;
+  }
+
+  void start() {
+    Thread.ofPlatform().daemon().name("rdma4j-connection-manager").start(this::run);
+  }
+
+  /** Creates an identifier whose events a handler gets. */
+  CmId create(Handler handler) {
+    CmId id = channel.createId(PortSpace.TCP);
+    handlers.put(id, handler);
+    return id;
+  }
+
+  /** Sets who gets the events of an identifier from now on. */
+  void handle(CmId id, Handler handler) {
+    handlers.put(id, handler);
+  }
+
+  /** Forgets and closes an identifier. */
+  void close(CmId id) {
+    handlers.remove(id);
+    id.close();
+  }
+
+  private void run() {
+    long tick = System.nanoTime();
+    try {
+      while (true) {
+        Optional<CmEvent> event = channel.awaitEvent(TICK);
+        event.ifPresent(this::dispatch);
+        if (System.nanoTime() - tick >= TICK.toNanos()) {
+          // A peer is not late if this thread is, and its event is only waiting to be read.
+          catchUp();
+          tick = System.nanoTime();
+          node.tick();
+        }
+      }
+    } catch (IllegalStateException | InterruptedException closed) {
+      // The node is closed.
+    } catch (RdmaException failed) {
+      node.log(Level.WARNING, "the events of the connection manager can no longer be read", failed);
+    }
+  }
+
+  /** Handles the events that have come; not forever, because more may come all the time. */
+  private void catchUp() throws InterruptedException {
+    long began = System.nanoTime();
+    Optional<CmEvent> event = channel.awaitEvent(Duration.ZERO);
+    while (event.isPresent()) {
+      dispatch(event.get());
+      event =
+          System.nanoTime() - began < MAX_CATCH_UP.toNanos()
+              ? channel.awaitEvent(Duration.ZERO)
+              : Optional.empty();
+    }
+  }
+
+  private void dispatch(CmEvent event) {
+    CmId addressee =
+        event instanceof CmEvent.ConnectRequest request ? request.listener() : event.id();
+    @Nullable Handler handler = handlers.get(addressee);
+    if (handler == null) {
+      return;
+    }
+    try {
+      handler.handle(event);
+    } catch (RuntimeException failed) {
+      node.log(Level.WARNING, "an event of the connection manager could not be handled", failed);
+    }
+  }
+
+  /** Ends the thread, and closes all identifiers. */
+  void close() {
+    channel.close();
+  }
+}

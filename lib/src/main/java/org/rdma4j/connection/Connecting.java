@@ -1,0 +1,202 @@
+package org.rdma4j.connection;
+
+import java.lang.System.Logger.Level;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
+import org.rdma4j.RdmaException;
+import org.rdma4j.cm.CmEvent;
+import org.rdma4j.cm.CmId;
+import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionRejectedException;
+import org.rdma4j.platform.Deadline;
+import org.rdma4j.recording.ConnectEvent;
+
+/**
+ * The steps of a client from an address to a connection. Each event of the connection manager leads
+ * to the next step.
+ */
+final class Connecting implements CmEvents.Handler {
+  /** 6 rather than the maximum of 7, which soft-RoCE treats as "retry forever". */
+  private static final int RETRIES = 6;
+
+  /** How long the connection manager looks for an address, and for a route to it. */
+  private static final Duration RESOLUTION = Duration.ofSeconds(20);
+
+  private final NodeState node;
+  private final InetSocketAddress server;
+  private final CmId id;
+  private final CompletableFuture<Link> outcome = new CompletableFuture<>();
+  private final ConnectEvent recorded = new ConnectEvent();
+  private @Nullable Link link;
+
+  private Connecting(NodeState node, @Nullable InetSocketAddress local, InetSocketAddress server) {
+    this.node = node;
+    this.server = server;
+    recorded.peer = server.toString();
+    recorded.begin();
+    this.id = node.lifetime().whileOpen(() -> node.events().create(this));
+    try {
+      id.resolveAddress(local, server, RESOLUTION);
+    } catch (RuntimeException failed) {
+      node.events().close(id);
+      throw failed;
+    }
+  }
+
+  /** Connects, however long that takes. */
+  static RdmaConnection untilDone(
+      NodeState node, @Nullable InetSocketAddress local, InetSocketAddress server)
+      throws InterruptedException {
+    Connecting connecting = new Connecting(node, local, server);
+    boolean done = false;
+    try {
+      RdmaConnection connection = new RdmaConnection(connecting.outcome.get());
+      done = true;
+      return connection;
+    } catch (ExecutionException failed) {
+      throw failure(failed);
+    } finally {
+      if (!done) {
+        connecting.giveUp();
+      }
+    }
+  }
+
+  /** Connects within a time. */
+  static RdmaConnection within(
+      NodeState node, @Nullable InetSocketAddress local, InetSocketAddress server, Duration timeout)
+      throws InterruptedException, TimeoutException {
+    Deadline deadline = Deadline.after(timeout);
+    Connecting connecting = new Connecting(node, local, server);
+    boolean done = false;
+    try {
+      Link link = connecting.outcome.get(deadline.nanos(), TimeUnit.NANOSECONDS);
+      done = true;
+      return new RdmaConnection(link);
+    } catch (ExecutionException failed) {
+      throw failure(failed);
+    } catch (TimeoutException late) {
+      throw new TimeoutException(
+          "no connection to "
+              + server
+              + " within "
+              + timeout
+              + ": check that the server runs and can be reached, or wait longer");
+    } finally {
+      if (!done) {
+        connecting.giveUp();
+      }
+    }
+  }
+
+  private static RuntimeException failure(ExecutionException failed) {
+    return failed.getCause() instanceof RuntimeException cause
+        ? cause
+        : new IllegalStateException(failed.getCause());
+  }
+
+  /** Fails unless there is an outcome already; returns whether it did. */
+  private boolean fail(RuntimeException reason) {
+    boolean failed = outcome.completeExceptionally(reason);
+    if (failed) {
+      recorded.failure = reason.toString();
+      recorded.commit();
+    }
+    return failed;
+  }
+
+  /** Ends all, also if the connection is established just now. */
+  private void giveUp() {
+    fail(new IllegalStateException("given up"));
+    if (!outcome.isCompletedExceptionally()) {
+      outcome.join().close();
+    }
+    abandon();
+  }
+
+  private synchronized void abandon() {
+    if (link == null) {
+      node.events().close(id);
+    } else {
+      link.lifetime().close();
+    }
+  }
+
+  @Override
+  public void handle(CmEvent event) {
+    try {
+      step(event);
+    } catch (RuntimeException failed) {
+      if (fail(failed)) {
+        node.log(Level.DEBUG, "could not connect to " + server, failed);
+      }
+    }
+  }
+
+  private void step(CmEvent event) {
+    if (event instanceof CmEvent.AddressResolved) {
+      id.resolveRoute(RESOLUTION);
+    } else if (event instanceof CmEvent.RouteResolved) {
+      connect();
+    } else if (event instanceof CmEvent.Established established) {
+      established(established);
+    } else if (event instanceof CmEvent.Rejected rejected) {
+      throw new ConnectionRejectedException("rdma_connect(" + server + ")", rejected);
+    } else if (event instanceof CmEvent.Failure failure) {
+      throw new RdmaException("connect to " + server, failure.errno());
+    } else if (event instanceof CmEvent.DeviceRemoved) {
+      throw new RdmaException("connect to " + server, ErrorNumber.ENODEV.value());
+    } else if (event instanceof CmEvent.Disconnected) {
+      throw new RdmaException("connect to " + server, ErrorNumber.ECONNRESET.value());
+    }
+  }
+
+  private void connect() {
+    Link created = node.share(id.device()).createLink(id);
+    synchronized (this) {
+      link = created;
+    }
+    if (outcome.isDone()) {
+      abandon();
+      return;
+    }
+    id.connect(parameters(node.config()));
+  }
+
+  /** Returns what either side tells the other. */
+  static ConnectionParameters parameters(NodeConfig config) {
+    Hello hello =
+        new Hello(
+            config.bufferBytes(),
+            Credits.FIRST_WINDOW,
+            config.receives(),
+            config.maxMessageBytes());
+    return ConnectionParameters.DEFAULT.retryCount(RETRIES).privateData(hello.write());
+  }
+
+  private void established(CmEvent.Established event) {
+    Link established = link;
+    Optional<Hello> peer = Hello.read(event.parameters().privateData());
+    if (established == null || peer.isEmpty()) {
+      throw new RdmaException(
+          "connect to " + server,
+          ErrorNumber.EPROTO.value(),
+          "The program that listens there is not an RdmaServer, or uses another version of its"
+              + " protocol");
+    }
+    node.events().handle(id, established);
+    established.connected(peer.get());
+    if (outcome.complete(established)) {
+      recorded.commit();
+    } else {
+      established.lifetime().close();
+    }
+  }
+}

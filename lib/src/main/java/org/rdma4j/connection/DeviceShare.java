@@ -1,0 +1,273 @@
+package org.rdma4j.connection;
+
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
+import org.rdma4j.RdmaException;
+import org.rdma4j.cm.CmId;
+import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.MemorySlice;
+import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.QueuePair;
+import org.rdma4j.verbs.QueuePairConfig;
+import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.SharedReceiveQueue;
+import org.rdma4j.verbs.attribute.DeviceAttributes;
+import org.rdma4j.verbs.internal.VerbsAccess;
+
+/**
+ * What all connections of a node over one device share: the protection domain, the buffers, the
+ * shared receive queue and the completion queues.
+ */
+final class DeviceShare {
+  /** Messages up to this length are copied into the request, if the device can do that. */
+  private static final int INLINE_BYTES = 128;
+
+  private static final int FIRST_ENTRIES = 1 << 12;
+
+  private final NodeState node;
+  private final RdmaDevice device;
+  private final ProtectionDomain domain;
+  private final BufferPool buffers;
+  private final LargeBuffers largeBuffers;
+  private final ReceiveSupply receives;
+  private final SharedReceiveQueue receiveQueue;
+  private final MemorySlice nothing;
+  private final int maxEntries;
+  private final List<Poller> pollers = new ArrayList<>();
+  private final Set<Link> links = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger nextPoller = new AtomicInteger();
+  private final AtomicBoolean removed = new AtomicBoolean();
+  private final Lifetime lifetime;
+  private int inlineBytes = INLINE_BYTES;
+
+  DeviceShare(NodeState node, RdmaDevice device) {
+    NodeConfig config = node.config();
+    this.node = node;
+    this.device = device;
+    DeviceAttributes attributes = device.attributes();
+    this.maxEntries = attributes.maxCompletionQueueEntries();
+    this.domain = device.allocateProtectionDomain();
+    boolean done = false;
+    try {
+      this.buffers = new BufferPool(domain, config.bufferBytes(), config.maxBuffers());
+      this.largeBuffers = new LargeBuffers(domain);
+      int depth =
+          Math.min(
+              config.maxBuffers(),
+              Math.min(attributes.maxSharedReceiveQueueRequests(), maxEntries / 4));
+      this.receiveQueue = domain.createSharedReceiveQueue(depth, 1);
+      this.receives = new ReceiveSupply(buffers, receiveQueue);
+      Slot any = buffers.take();
+      this.nothing = any.region().slice(0, 0);
+      any.free();
+      for (int i = 0; i < config.pollers(); i++) {
+        pollers.add(new Poller(this, Math.min(maxEntries, depth + FIRST_ENTRIES)));
+      }
+      this.lifetime =
+          VerbsAccess.get()
+              .lifetime(device)
+              .whileOpen(
+                  () ->
+                      new Lifetime(
+                          "the connections over " + device.info().name(),
+                          this::destroy,
+                          VerbsAccess.get().lifetime(device)));
+      done = true;
+    } finally {
+      if (!done) {
+        pollers.forEach(Poller::close);
+        domain.close();
+      }
+    }
+    for (int i = 0; i < pollers.size(); i++) {
+      pollers.get(i).start(i);
+    }
+  }
+
+  NodeState node() {
+    return node;
+  }
+
+  NodeConfig config() {
+    return node.config();
+  }
+
+  RdmaDevice device() {
+    return device;
+  }
+
+  ProtectionDomain domain() {
+    return domain;
+  }
+
+  BufferPool buffers() {
+    return buffers;
+  }
+
+  LargeBuffers largeBuffers() {
+    return largeBuffers;
+  }
+
+  ReceiveSupply receives() {
+    return receives;
+  }
+
+  /** Returns memory of length 0. */
+  MemorySlice nothing() {
+    return nothing;
+  }
+
+  /** Returns the length of the longest message, with its header, that is copied into a request. */
+  int inlineBytes() {
+    return inlineBytes;
+  }
+
+  boolean isUsable() {
+    return lifetime.isOpen() && !removed.get();
+  }
+
+  /**
+   * Checks that the device is still there.
+   *
+   * @param operation what needs it
+   * @throws RdmaException if it was removed
+   */
+  void checkNotRemoved(String operation) {
+    if (removed.get()) {
+      throw removed(operation);
+    }
+  }
+
+  private static RdmaException removed(String operation) {
+    return new RdmaException(operation, ErrorNumber.ENODEV.value());
+  }
+
+  int connections() {
+    return links.size();
+  }
+
+  /** Takes a slot for a message of this length. */
+  Slot take(long bytes) {
+    Slot slot = bytes > buffers.bufferBytes() ? largeBuffers.take(bytes) : buffers.take();
+    slot.become(MessageKind.MESSAGE, 0, bytes, null);
+    return slot;
+  }
+
+  /**
+   * Creates this side of a connection: its queue pair, and the receives for its first messages.
+   *
+   * @throws RdmaException if something that it needs is not available
+   */
+  Link createLink(CmId id) {
+    PromisedReceives promises = new PromisedReceives(receives);
+    if (!promises.add(Credits.FIRST_WINDOW + Link.CONTROLS)) {
+      throw new RdmaException(
+          "connection to " + id.peerAddress(),
+          ErrorNumber.ENOBUFS.value(),
+          "All %d buffers of the node are in use: close messages, or raise NodeConfig.maxBuffers"
+              .formatted(buffers.size()));
+    }
+    try {
+      Poller poller = pollers.get(Math.floorMod(nextPoller.getAndIncrement(), pollers.size()));
+      Link link = new Link(this, poller, id, createQueuePair(id, poller.queue()), promises);
+      links.add(link);
+      poller.add(link);
+      return link;
+    } catch (RuntimeException failed) {
+      promises.withdrawAll();
+      throw failed;
+    }
+  }
+
+  private QueuePair createQueuePair(CmId id, CompletionQueue queue) {
+    try {
+      return createQueuePair(id, queue, inlineBytes);
+    } catch (RdmaException perhapsNoInline) {
+      if (inlineBytes == 0 || links.stream().findAny().isPresent()) {
+        throw perhapsNoInline;
+      }
+      QueuePair created = createQueuePair(id, queue, 0);
+      inlineBytes = 0;
+      return created;
+    }
+  }
+
+  private QueuePair createQueuePair(CmId id, CompletionQueue queue, int inline) {
+    QueuePairConfig config =
+        QueuePairConfig.reliable(queue)
+            .sharedReceiveQueue(receiveQueue)
+            .sendDepth(node.config().sends() + SendQueue.CONTROLS)
+            .inlineBytes(inline);
+    while (true) {
+      try {
+        return id.createQueuePair(domain, config);
+      } catch (IllegalArgumentException queueTooShort) {
+        if (queue.capacity() >= maxEntries) {
+          throw queueTooShort;
+        }
+        queue.resize(Math.min(maxEntries, 2 * queue.capacity()));
+      }
+    }
+  }
+
+  void forget(Link link) {
+    links.remove(link);
+  }
+
+  List<Link> links() {
+    return List.copyOf(links);
+  }
+
+  /**
+   * Handles the removal of the device: breaks all connections over it, and closes it soon, because
+   * the kernel waits for that.
+   */
+  void removed() {
+    if (removed.compareAndSet(false, true)) {
+      log(Level.WARNING, device.info().name() + " was removed", null);
+      for (Link link : links()) {
+        link.ending().broken(removed(link.toString()));
+      }
+      node.later(
+          () -> {
+            node.forget(this);
+            device.close();
+          });
+    }
+  }
+
+  /** Breaks all connections, because nothing more is delivered to them. */
+  void failAll(String what, Exception cause) {
+    log(Level.ERROR, device.info().name() + ": " + what + ", and breaks all connections", cause);
+    for (Link link : links()) {
+      RdmaException reason = new RdmaException(link.toString(), 0, what);
+      reason.initCause(cause);
+      link.ending().broken(reason);
+    }
+  }
+
+  void close() {
+    lifetime.close();
+  }
+
+  private void destroy() {
+    List<Link> open = new ArrayList<>(links);
+    open.sort(Comparator.comparing(Link::queuePairNumber));
+    open.parallelStream().forEach(link -> link.lifetime().close());
+    pollers.forEach(Poller::close);
+    domain.close();
+  }
+
+  void log(Level level, String message, @Nullable Throwable thrown) {
+    node.log(level, message, thrown);
+  }
+}

@@ -1,0 +1,361 @@
+package org.rdma4j.connection;
+
+import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
+import org.rdma4j.RdmaException;
+import org.rdma4j.platform.Deadline;
+import org.rdma4j.recording.EndEvent;
+
+/**
+ * How one end of a connection ends: whether it is open, ended by either side, broken or closed, and
+ * the steps from one to the other.
+ *
+ * <p>The lock of the connection guards this: every method requires it, unless it says otherwise.
+ */
+final class Ending {
+  /** How long a connection that breaks may take to tell the peer why. */
+  private static final Duration LAST_WORDS = Duration.ofSeconds(2);
+
+  /** How long a close waits for the device to give back the requests of a broken queue pair. */
+  private static final Duration FLUSH = Duration.ofSeconds(5);
+
+  private final Link link;
+  private final ReentrantLock lock;
+  private final SendQueue sends;
+  private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+  /** Signaled when the device has no request of the connection any more, or it breaks. */
+  private final Condition idle;
+
+  /** Signaled when nothing is waited for any more before the connection is closed. */
+  private final Condition goodbye;
+
+  private boolean goodbyeDone;
+
+  /** Whether this side has said that it sends nothing more, and whether the peer has. */
+  private boolean outputEnded;
+
+  private boolean inputEnded;
+
+  /** Whether the peer receives nothing more. */
+  private boolean peerClosed;
+
+  private boolean closing;
+  private @Nullable RdmaException failure;
+
+  /** Creates the end of a connection that is open. */
+  Ending(Link link, ReentrantLock lock, SendQueue sends) {
+    this.link = link;
+    this.lock = lock;
+    this.sends = sends;
+    this.idle = lock.newCondition();
+    this.goodbye = lock.newCondition();
+  }
+
+  /** Completes the future that users see, soon: with a failure if there is one. */
+  private void complete(@Nullable RdmaException reason) {
+    link.later(
+        () -> {
+          boolean first =
+              reason == null ? ended.complete(null) : ended.completeExceptionally(reason);
+          if (first) {
+            EndEvent event = new EndEvent();
+            event.connection = link.toString();
+            event.failure = reason == null ? "" : String.valueOf(reason.getMessage());
+            event.commit();
+          }
+        });
+  }
+
+  /** Returns the future that users see. Needs no lock. */
+  CompletableFuture<Void> future() {
+    return ended;
+  }
+
+  /** Returns whether nothing more can be sent. */
+  boolean isUseless() {
+    return closing || failure != null || peerClosed;
+  }
+
+  /** Returns whether a close has begun. */
+  boolean isClosing() {
+    return closing;
+  }
+
+  boolean isPeerClosed() {
+    return peerClosed;
+  }
+
+  boolean isInputEnded() {
+    return inputEnded;
+  }
+
+  /** Returns why the connection is broken; null if it is not. */
+  @Nullable RdmaException failure() {
+    return failure;
+  }
+
+  void checkOpen() {
+    if (closing) {
+      throw link.lifetime().closed();
+    }
+  }
+
+  void checkCanSend() {
+    checkOpen();
+    if (failure != null) {
+      throw failure;
+    }
+    if (peerClosed) {
+      throw reset("The peer has closed the connection");
+    }
+  }
+
+  void checkOutputOpen() {
+    checkCanSend();
+    if (outputEnded) {
+      throw new IllegalStateException(
+          link + " has said that it sends nothing more: send before endOutput()");
+    }
+  }
+
+  private RdmaException reset(String reason) {
+    return new RdmaException(link.toString(), ErrorNumber.ECONNRESET.value(), reason);
+  }
+
+  /** Notes that the device has done all requests. */
+  void becameIdle() {
+    idle.signalAll();
+  }
+
+  /**
+   * Handles the last message of the peer.
+   *
+   * @return what is wrong with it; null if nothing is
+   */
+  @Nullable String peerEnded(int flags, ByteBuffer reason) {
+    if (flags == MessageHeader.BROKEN) {
+      fail(reset("The peer broke the connection: " + PrintableText.of(reason)));
+      return null;
+    }
+    if ((flags & ~MessageHeader.CLOSED) != 0) {
+      return "it ended the connection with the flags " + flags;
+    }
+    inputEnded = true;
+    peerClosed = flags == MessageHeader.CLOSED;
+    link.wakeAll();
+    if (peerClosed) {
+      link.failAll(reset("The peer has closed the connection"));
+      complete(null);
+    }
+    return null;
+  }
+
+  /** Handles the end of the connection below: the peer's process has gone. */
+  void disconnected() {
+    broken(reset("The peer ended without closing the connection"));
+  }
+
+  /** Breaks the connection because the peer no longer acknowledges what is sent. */
+  void unreachable(Throwable cause) {
+    fail(reset("The peer can no longer be reached"), cause);
+  }
+
+  /**
+   * Breaks the connection for a reason outside of it, unless the peer has closed it. Takes the lock
+   * itself, after what has arrived was delivered.
+   */
+  void broken(RdmaException reason) {
+    link.poller().drain();
+    lock.lock();
+    try {
+      if (peerClosed) {
+        link.later(this::stopDevice);
+      } else {
+        fail(reason);
+      }
+    } finally {
+      lock.unlock();
+    }
+    link.tellUsers();
+  }
+
+  /** Breaks the connection because of this side, and tells the peer why. */
+  void breakUp(String reason) {
+    if (failure != null) {
+      return;
+    }
+    tellPeer(reason);
+    fail(new RdmaException(link.toString(), 0, "The connection is broken because " + reason));
+  }
+
+  private void tellPeer(String reason) {
+    ByteBuffer text = ByteBuffer.allocate(link.outbox().eagerBytes());
+    // An encoder stops before a character that no longer fits.
+    StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(reason), text, true);
+    Outgoing last = newEnd(MessageHeader.BROKEN, text.flip());
+    try {
+      sends.postAhead(last);
+    } catch (RuntimeException refused) {
+      link.log(Level.DEBUG, "could not tell the peer why it breaks", refused);
+    }
+  }
+
+  private Outgoing newEnd(int flags, ByteBuffer text) {
+    Slot slot = link.share().buffers().take();
+    slot.fill(MessageKind.END, text);
+    Outgoing last = sends.newRequest();
+    last.kind = MessageKind.END;
+    last.flags = flags;
+    last.buffer = slot;
+    return last;
+  }
+
+  /** Breaks the connection. */
+  void fail(String reason, Throwable cause) {
+    fail(new RdmaException(link.toString(), 0, reason), cause);
+  }
+
+  private void fail(RdmaException reason, Throwable cause) {
+    reason.initCause(cause);
+    fail(reason);
+  }
+
+  /** Notes the first failure: the others are its consequences. */
+  private void fail(RdmaException reason) {
+    if (failure != null || closing) {
+      return;
+    }
+    failure = reason;
+    if (!peerClosed && !inputEnded) {
+      link.share().log(Level.WARNING, "a connection broke: " + reason.getMessage(), null);
+      complete(reason);
+    } else {
+      complete(null);
+    }
+    link.wakeAll();
+    idle.signalAll();
+    link.failAll(reason);
+    link.later(
+        () -> {
+          // The peer may still be told the reason.
+          awaitFlush(LAST_WORDS);
+          stopDevice();
+        });
+  }
+
+  /** Makes the device give back all requests. Needs no lock. */
+  private void stopDevice() {
+    try {
+      link.queuePair().toError();
+    } catch (IllegalStateException | RdmaException closedOrRemoved) {
+      // A removed device has no requests that could be given back.
+    }
+  }
+
+  /** Tells the peer that this side sends nothing more. */
+  void endOutput() {
+    if (!outputEnded) {
+      checkCanSend();
+      addEnd(0);
+      link.flush();
+    }
+  }
+
+  private void addEnd(int flags) {
+    outputEnded = true;
+    sends.add(newEnd(flags, ByteBuffer.allocate(0)));
+  }
+
+  /** Says goodbye to the peer, and waits until all that was sent has arrived. */
+  void sayGoodbye() {
+    if (!closing) {
+      boolean reachesPeer = !isUseless();
+      if (reachesPeer) {
+        addEnd(MessageHeader.CLOSED);
+        link.flush();
+      }
+      closing = true;
+      link.wakeAll();
+      if (reachesPeer) {
+        awaitIdle();
+      }
+      goodbyeDone = true;
+      goodbye.signalAll();
+    }
+    while (!goodbyeDone) {
+      goodbye.awaitUninterruptibly();
+    }
+  }
+
+  private void awaitIdle() {
+    Duration timeout = link.share().config().closeTimeout();
+    try {
+      BooleanSupplier done = () -> link.isIdle() || failure != null || peerClosed;
+      if (!link.await(link.new Awaited(idle, done), Deadline.after(timeout).end())) {
+        link.log(
+            Level.WARNING,
+            "not all that was sent had arrived when it was closed after " + timeout,
+            null);
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Closes this end at once, as far as the device is concerned: when this returns, it has no more
+   * requests. Takes the lock itself.
+   */
+  void closeDevice() {
+    lock.lock();
+    try {
+      closing = true;
+      goodbyeDone = true;
+      goodbye.signalAll();
+      link.wakeAll();
+      idle.signalAll();
+      link.failAll(link.lifetime().closed());
+    } finally {
+      lock.unlock();
+    }
+    stopDevice();
+    awaitFlush(FLUSH);
+  }
+
+  /** Completes the future that users see, after everything else. Needs no lock. */
+  void closed() {
+    complete(null);
+  }
+
+  /** Waits until the device has no request of this connection. Takes the lock itself. */
+  private void awaitFlush(Duration max) {
+    long end = Deadline.after(max).end();
+    boolean interrupted = Thread.interrupted();
+    lock.lock();
+    try {
+      while (sends.postedCount() > 0 && System.nanoTime() - end < 0 && link.share().isUsable()) {
+        try {
+          // A removal of the device signals nothing.
+          idle.awaitNanos(1_000_000);
+        } catch (InterruptedException again) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      lock.unlock();
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

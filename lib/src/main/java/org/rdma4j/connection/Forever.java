@@ -1,0 +1,24 @@
+package org.rdma4j.connection;
+
+import java.time.Duration;
+import java.util.concurrent.TimeoutException;
+
+/** Waits that take as long as it takes. */
+final class Forever {
+  private static final Duration FOREVER = Duration.ofDays(36_500);
+
+  private Forever() {}
+
+  /** Something that waits for a time at most. */
+  interface Wait<T> {
+    T within(Duration timeout) throws InterruptedException, TimeoutException;
+  }
+
+  static <T> T await(Wait<T> wait) throws InterruptedException {
+    try {
+      return wait.within(FOREVER);
+    } catch (TimeoutException never) {
+      throw new IllegalStateException(never);
+    }
+  }
+}

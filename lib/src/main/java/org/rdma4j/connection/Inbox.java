@@ -1,0 +1,154 @@
+package org.rdma4j.connection;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The messages of one connection that have arrived and that nobody has taken, in their order. A
+ * message that is being fetched holds up those behind it.
+ *
+ * <p>Not safe for use by several threads: the lock of the connection guards it.
+ */
+final class Inbox {
+  /** The number of offers that a peer may have made and that have not been fetched. */
+  static final int MAX_OFFERS = 64;
+
+  private final LargeBuffers buffers;
+  private final long maxBytes;
+  private final Deque<Slot> arrived = new ArrayDeque<>();
+  private final Map<Integer, Incoming> incoming = new HashMap<>();
+  private final Deque<Waiting> waiting = new ArrayDeque<>();
+
+  /** The offers that have not been fetched. */
+  private int offers;
+
+  /** The bytes of all long messages that have not been closed. */
+  private long bytes;
+
+  /** An offer for which there is no memory yet. */
+  private record Waiting(Offer offer, MessageKind kind, long number) {}
+
+  /** Fetches a piece of a message from the peer. */
+  interface Fetch {
+    void fetch(Offer offer, Incoming into);
+  }
+
+  /**
+   * Creates an empty inbox.
+   *
+   * @param maxBytes the length of the longest message, and of all long messages together
+   */
+  Inbox(LargeBuffers buffers, long maxBytes) {
+    this.buffers = buffers;
+    this.maxBytes = maxBytes;
+  }
+
+  /** Adds a message that has arrived as a whole. */
+  void add(Slot message) {
+    arrived.addLast(message);
+  }
+
+  /** Takes the next message; null if none has arrived, or the next one is still being fetched. */
+  @Nullable Slot poll() {
+    return hasNext() ? arrived.removeFirst() : null;
+  }
+
+  /** Returns whether no message has arrived or is being fetched. */
+  boolean isEmpty() {
+    return arrived.isEmpty() && waiting.isEmpty();
+  }
+
+  /** Returns whether the next message is there. */
+  boolean hasNext() {
+    Slot next = arrived.peekFirst();
+    return next != null && next.isComplete();
+  }
+
+  /**
+   * Takes an offer of the peer.
+   *
+   * @return what is wrong with it; null if nothing is
+   */
+  @Nullable String offer(Offer offer, MessageKind kind, long number) {
+    if (offer.total() > maxBytes) {
+      return "it offered a message of %d bytes, more than the %d of NodeConfig.maxMessageBytes"
+          .formatted(offer.total(), maxBytes);
+    }
+    if (offers == MAX_OFFERS) {
+      return "it made more than " + MAX_OFFERS + " offers at a time";
+    }
+    offers++;
+    waiting.addLast(new Waiting(offer, kind, number));
+    return null;
+  }
+
+  /**
+   * Begins to fetch what was offered, as far as there is memory.
+   *
+   * @return what is wrong with an offer; null if nothing is
+   */
+  @Nullable String fetchOffered(Link link, Fetch fetch) {
+    while (!waiting.isEmpty()) {
+      Offer offer = waiting.getFirst().offer();
+      Incoming known = incoming.get(offer.message());
+      if (known == null) {
+        if (offer.offset() != 0) {
+          return "it offered a piece of a message without those before";
+        }
+        if (bytes > 0 && bytes + offer.total() > maxBytes) {
+          return null;
+        }
+        known = begin(waiting.getFirst(), link);
+      } else if (offer.offset() != known.offered || offer.total() != known.total) {
+        return "it offered pieces that do not fit together";
+      }
+      waiting.removeFirst();
+      known.offered += offer.length();
+      fetch.fetch(offer, known);
+    }
+    return null;
+  }
+
+  private Incoming begin(Waiting first, Link link) {
+    long total = first.offer().total();
+    Slot target = buffers.take(total);
+    target.become(first.kind(), first.number(), total, link);
+    target.complete(false);
+    bytes += target.capacity();
+    if (first.kind() == MessageKind.MESSAGE) {
+      arrived.addLast(target);
+    }
+    Incoming begun = new Incoming(first.offer().message(), target, total);
+    incoming.put(begun.number, begun);
+    return begun;
+  }
+
+  /** Notes that a part of an offer was fetched, and returns whether the message is complete. */
+  boolean fetched(Incoming message, long length, boolean lastOfOffer) {
+    message.missing -= length;
+    if (lastOfOffer) {
+      offers--;
+    }
+    boolean complete = message.missing == 0;
+    if (complete) {
+      message.target.complete(true);
+      incoming.remove(message.number);
+    }
+    return complete;
+  }
+
+  /** Notes that the memory of a long message was given back. */
+  void closed(Slot message) {
+    bytes -= message.capacity();
+  }
+
+  /**
+   * Removes a message that nobody will take, whether it is complete or not; null if none is left.
+   */
+  @Nullable Slot discard() {
+    return arrived.pollFirst();
+  }
+}

@@ -1,0 +1,682 @@
+package org.rdma4j.connection;
+
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
+import org.rdma4j.cm.CmEvent;
+import org.rdma4j.cm.CmId;
+import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.Deadline;
+import org.rdma4j.recording.WaitEvent;
+import org.rdma4j.verbs.CompletionStatus;
+import org.rdma4j.verbs.QueuePair;
+import org.rdma4j.verbs.WorkCompletionException;
+
+/**
+ * One end of a connection, without the object that users hold: its queue pair, its lock, the
+ * requests that complete, and those who wait. {@link Outbox} has what users send, {@link Arrivals}
+ * what arrives, {@link Ending} how it ends.
+ *
+ * <p>Its lock guards everything. No user code runs with the lock.
+ */
+final class Link implements CmEvents.Handler {
+  /**
+   * The receives for messages of the protocol itself: three with credits, and one each for the end
+   * of the output and for the end of the connection.
+   */
+  static final int CONTROLS = 5;
+
+  /** How long a connection sends nothing before it gives back credits that it does not use. */
+  private static final long QUIET_NANOS = 1_000_000_000;
+
+  private final DeviceShare share;
+  private final Poller poller;
+  private final CmId id;
+  private final QueuePair queuePair;
+  private final int queuePairNumber;
+  private final Lifetime lifetime;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Credits credits;
+  private final PromisedReceives promises;
+  private final SendQueue sends;
+  private final Inbox inbox;
+  private final UserCalls users;
+  private final Ending ending;
+  private final Arrivals arrivals;
+  private final Outbox outbox;
+
+  private final Condition arrival = lock.newCondition();
+  private final Condition room = lock.newCondition();
+  private final Awaited arrivedOrEnded;
+
+  /** Buffers of a broken connection that the peer might still read from. */
+  private final Deque<Slot> readable = new ArrayDeque<>();
+
+  private boolean touched;
+  private long waits;
+  private volatile long lastUse = System.nanoTime();
+
+  /** What users hold. If handlers do all the work, only this refers to it. */
+  @SuppressWarnings("UnusedVariable")
+  private @Nullable RdmaConnection held;
+
+  /** What a thread waits for: made once for each kind of wait, so that a wait allocates nothing. */
+  final class Awaited {
+    final Condition woken;
+    final BooleanSupplier done;
+    final BooleanSupplier doneWithoutLock = this::holds;
+
+    /**
+     * Creates it.
+     *
+     * @param woken is signaled when it may be over
+     * @param done returns whether it is over; called with the lock
+     */
+    Awaited(Condition woken, BooleanSupplier done) {
+      this.woken = woken;
+      this.done = done;
+    }
+
+    private boolean holds() {
+      lock.lock();
+      try {
+        return done.getAsBoolean();
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  /**
+   * Creates the end of a connection that is about to be established.
+   *
+   * @param promises the receives that are promised to the peer already
+   */
+  Link(DeviceShare share, Poller poller, CmId id, QueuePair queuePair, PromisedReceives promises) {
+    NodeConfig config = share.config();
+    this.share = share;
+    this.poller = poller;
+    this.id = id;
+    this.queuePair = queuePair;
+    this.queuePairNumber = queuePair.number();
+    this.promises = promises;
+    this.credits = new Credits(config.receives());
+    this.sends =
+        new SendQueue(
+            queuePair, credits, promises, share.buffers(), config.sends(), share.inlineBytes());
+    this.inbox = new Inbox(share.largeBuffers(), config.maxMessageBytes());
+    this.users = new UserCalls(this, lock, sends, inbox);
+    this.ending = new Ending(this, lock, sends);
+    this.arrivals = new Arrivals(this, ending, credits, promises, sends, inbox, users);
+    this.outbox = new Outbox(this, lock, room, sends, users);
+    this.lifetime =
+        new Lifetime("connection " + id.localAddress() + " to " + id.peerAddress(), this::destroy);
+    this.arrivedOrEnded =
+        new Awaited(
+            arrival,
+            () ->
+                inbox.hasNext()
+                    || (ending.isInputEnded() && inbox.isEmpty())
+                    || ending.failure() != null
+                    || ending.isClosing());
+  }
+
+  /** Notes what the peer tells about itself, and handles what it has sent meanwhile. */
+  void connected(Hello told) {
+    lock.lock();
+    try {
+      arrivals.connected(told);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  int queuePairNumber() {
+    return queuePairNumber;
+  }
+
+  QueuePair queuePair() {
+    return queuePair;
+  }
+
+  CmId id() {
+    return id;
+  }
+
+  DeviceShare share() {
+    return share;
+  }
+
+  Poller poller() {
+    return poller;
+  }
+
+  Lifetime lifetime() {
+    return lifetime;
+  }
+
+  Ending ending() {
+    return ending;
+  }
+
+  Outbox outbox() {
+    return outbox;
+  }
+
+  Hello peer() {
+    return arrivals.peer();
+  }
+
+  boolean isOpen() {
+    lock.lock();
+    try {
+      return !ending.isUseless() && !ending.isInputEnded();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  ConnectionStatistics statistics() {
+    lock.lock();
+    try {
+      return new ConnectionStatistics(
+          sends.sentMessages(),
+          sends.sentBytes(),
+          arrivals.messages(),
+          arrivals.bytes(),
+          credits.available(),
+          credits.granted(),
+          sends.outstanding(),
+          users.pendingRequests(),
+          waits);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void checkNotClosed() {
+    lock.lock();
+    try {
+      ending.checkOpen();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  TimeoutException timedOut(String missing, Duration timeout) {
+    return new TimeoutException("%s: %s within %s".formatted(lifetime, missing, timeout));
+  }
+
+  /** Takes the next message, or waits for it; null if the peer sends nothing more. */
+  @Nullable MessageBuffer receive(Duration timeout) throws InterruptedException, TimeoutException {
+    long end = Deadline.after(timeout).end();
+    lock.lock();
+    try {
+      ending.checkOpen();
+      checkMayWait();
+      if (users.handlesMessages()) {
+        throw new IllegalStateException(
+            lifetime + " has a handler of messages, which receives all of them");
+      }
+      if (!await(arrivedOrEnded, end)) {
+        throw timedOut("no message arrived", timeout);
+      }
+      ending.checkOpen();
+      Slot next = inbox.poll();
+      if (inbox.hasNext()) {
+        arrival.signal();
+      }
+      if (next != null) {
+        return new MessageBuffer(next);
+      }
+      RdmaException failure = ending.failure();
+      if (failure != null && !ending.isInputEnded()) {
+        throw failure;
+      }
+      return null;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void handleMessages(MessageHandler handler, RdmaConnection holder) {
+    lock.lock();
+    try {
+      ending.checkOpen();
+      users.handleMessages(handler);
+      held = holder;
+    } finally {
+      lock.unlock();
+    }
+    users.tell();
+  }
+
+  void handleRequests(RequestHandler handler, RdmaConnection holder) {
+    lock.lock();
+    try {
+      ending.checkOpen();
+      users.handleRequests(handler);
+      held = holder;
+    } finally {
+      lock.unlock();
+    }
+    users.tell();
+  }
+
+  /** Posts what waits, unless the device is so busy that a completion will do that soon. */
+  void flushUnlessBusy() {
+    if (!sends.shouldCollect() && !(poller.isDelivering() && touched)) {
+      flush();
+    }
+  }
+
+  /** Posts what waits. Requires the lock. */
+  void flush() {
+    if (ending.failure() != null || (ending.isClosing() && sends.outstanding() == 0)) {
+      return;
+    }
+    try {
+      sends.flush();
+    } catch (RuntimeException refused) {
+      ending.fail(String.valueOf(refused.getMessage()), refused);
+      return;
+    }
+    Outgoing withoutMemory = sends.pollRefused();
+    while (withoutMemory != null) {
+      finish(withoutMemory, withoutMemory.failure);
+      withoutMemory = sends.pollRefused();
+    }
+    boolean complete = promises.renewOwed();
+    if (sends.isStarved() || !complete) {
+      share.buffers().whenFreed(() -> later(this::flushLocked));
+    }
+  }
+
+  private void flushLocked() {
+    lock.lock();
+    try {
+      flush();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Waits until a condition holds. The thread polls itself for a moment if it can. Requires the
+   * lock, which it releases meanwhile.
+   *
+   * @return whether the condition holds
+   */
+  boolean await(Awaited awaited, long end) throws InterruptedException {
+    if (awaited.done.getAsBoolean()) {
+      return true;
+    }
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+    waits++;
+    WaitEvent event = new WaitEvent();
+    event.begin();
+    flush();
+    lock.unlock();
+    try {
+      poller.assist(end, awaited.doneWithoutLock);
+    } finally {
+      lock.lock();
+    }
+    boolean reached = awaited.done.getAsBoolean();
+    long left = end - System.nanoTime();
+    while (!reached && left > 0) {
+      awaited.woken.awaitNanos(left);
+      reached = awaited.done.getAsBoolean();
+      left = end - System.nanoTime();
+    }
+    if (event.shouldCommit()) {
+      event.connection = lifetime.toString();
+      event.reached = reached;
+      event.commit();
+    }
+    return reached;
+  }
+
+  /** Wakes a thread that waits for a message. Requires the lock. */
+  void wakeReceiver() {
+    arrival.signal();
+  }
+
+  /** Wakes all threads that wait to send. Requires the lock. */
+  void wakeSenders() {
+    room.signalAll();
+  }
+
+  /** Wakes all threads that wait for messages or to send. Requires the lock. */
+  void wakeAll() {
+    arrival.signalAll();
+    room.signalAll();
+  }
+
+  /**
+   * Checks that the calling thread may wait, also if it would not have to this time.
+   *
+   * @throws IllegalStateException if it runs a handler
+   */
+  void checkMayWait() {
+    if (isHandler()) {
+      throw new IllegalStateException(
+          "a handler must not wait, because nothing is delivered meanwhile: use a method that"
+              + " returns a future or takes a handler");
+    }
+  }
+
+  /** Returns whether the calling thread runs a handler. */
+  private boolean isHandler() {
+    return poller.isDelivering() || users.isTelling();
+  }
+
+  /** Returns whether this is the first delivery of a batch to this connection. */
+  boolean touch() {
+    boolean first = !touched;
+    touched = true;
+    return first;
+  }
+
+  /** Handles the arrival of a message, as {@link Arrivals#arrived} describes. */
+  void received(Slot buffer, boolean succeeded, boolean isSend, long bytes) {
+    lock.lock();
+    try {
+      lastUse = System.nanoTime();
+      arrivals.arrived(buffer, succeeded, isSend, bytes);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Handles the completion of a request, which is also that of all requests before it. */
+  void requestDone(long number, @Nullable WorkCompletionException failed) {
+    lock.lock();
+    try {
+      lastUse = System.nanoTime();
+      while (sends.hasPostedUntil(number)) {
+        boolean last = sends.isFirst(number);
+        Outgoing done = sends.takePosted();
+        if (last && failed != null) {
+          requestFailed(done, failed);
+        } else {
+          succeeded(done);
+        }
+      }
+      room.signal();
+      if (sends.outstanding() == 0) {
+        ending.becameIdle();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void succeeded(Outgoing done) {
+    Incoming incoming = done.incoming;
+    if (incoming != null && done.local != null) {
+      arrivals.fetched(incoming, done.local.length(), (done.flags & MessageHeader.OFFER) != 0);
+      sends.recycle(done);
+    } else if (!done.isOffer() || done.fetched) {
+      finish(done, null);
+    } else if (done.buffer != null) {
+      // Done for its user when the peer has fetched what it offers.
+      done.buffer.free();
+      done.buffer = null;
+    }
+  }
+
+  private void requestFailed(Outgoing done, WorkCompletionException reason) {
+    CompletionStatus status = reason.status();
+    if (!ending.isUseless()) {
+      if (status == CompletionStatus.RETRY_EXCEEDED) {
+        ending.unreachable(reason);
+      } else {
+        ending.fail("A request failed: " + reason.getMessage(), reason);
+      }
+    }
+    sends.removeOffer(done);
+    RdmaException consequence = status == CompletionStatus.FLUSHED ? ending.failure() : null;
+    finish(done, done.incoming == null && consequence != null ? consequence : reason);
+  }
+
+  /** Ends a request for its user, who is told soon. Requires the lock. */
+  void finish(Outgoing request, @Nullable RuntimeException reason) {
+    if (request.buffer != null) {
+      request.buffer.free();
+      request.buffer = null;
+    }
+    if (request.offered != null) {
+      if (reason == null) {
+        request.offered.free();
+      } else {
+        readable.addLast(request.offered);
+      }
+      request.offered = null;
+    }
+    request.failure = reason;
+    request.done = true;
+    if (request.event != null) {
+      Recording.end(request.event, lifetime.toString(), reason == null);
+    }
+    if (request.awaited != null) {
+      request.awaited.signal();
+    } else if (request.handler != null || request.future != null) {
+      users.finished(request);
+    } else {
+      sends.recycle(request);
+    }
+  }
+
+  /**
+   * Fails all that the device does not have yet, and all that waits for the peer. Requires the
+   * lock.
+   */
+  void failAll(RuntimeException reason) {
+    Outgoing next = sends.pollUnposted();
+    while (next != null) {
+      finish(next, reason);
+      next = sends.pollUnposted();
+    }
+    List<CompletableFuture<MessageBuffer>> unanswered = users.removeRequests();
+    if (!unanswered.isEmpty()) {
+      later(() -> unanswered.forEach(each -> each.completeExceptionally(reason)));
+    }
+  }
+
+  /** Does what a batch of completions makes necessary, after all of them were delivered. */
+  void afterDelivery() {
+    users.tell();
+    lock.lock();
+    try {
+      touched = false;
+      flush();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Tells users all there is to tell. Called without the lock. */
+  void tellUsers() {
+    users.tell();
+  }
+
+  /** Breaks the connection because the peer broke the protocol. Requires the lock. */
+  void violated(String violation) {
+    arrivals.breakUp(violation);
+  }
+
+  /** Breaks the connection because its user's handler threw an exception. Requires the lock. */
+  void handlerFailed(String failed, Throwable thrown) {
+    log(Level.WARNING, failed + "an exception", thrown);
+    ending.breakUp(failed + thrown);
+  }
+
+  /** Ends the occupation of a place by a message that a user goes on holding. */
+  void leavePlace(Slot slot) {
+    if (slot.leavePlace() != null) {
+      freePlace(slot);
+    }
+  }
+
+  /** Returns the exception for a request that the peer refused. */
+  RdmaException refused(String reason) {
+    return new RdmaException(lifetime.toString(), 0, "The peer refused the request: " + reason);
+  }
+
+  void log(Level level, String message, @Nullable Throwable thrown) {
+    share.log(level, lifetime + ": " + message, thrown);
+  }
+
+  /** Runs something soon, in a thread that holds no lock. */
+  void later(Runnable action) {
+    share.node().later(action);
+  }
+
+  /**
+   * Notes that a message no longer occupies a place of this connection. Called without the lock.
+   */
+  void placeFreed(Slot buffer) {
+    lock.lock();
+    try {
+      freePlace(buffer);
+      if (!ending.isClosing() && (credits.isDue() || sends.outstanding() > 0)) {
+        flush();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Notes that a message no longer occupies a place of this connection. Requires the lock. */
+  void freePlace(Slot buffer) {
+    if (buffer.capacity() > share.buffers().bufferBytes()) {
+      inbox.closed(buffer);
+      String wrong = ending.failure() == null ? arrivals.fetchOffered() : null;
+      if (wrong != null) {
+        arrivals.breakUp(wrong);
+      }
+    } else {
+      credits.freed();
+    }
+  }
+
+  @Override
+  public void handle(CmEvent event) {
+    if (event instanceof CmEvent.Disconnected) {
+      ending.disconnected();
+    } else if (event instanceof CmEvent.DeviceRemoved) {
+      share.removed();
+    }
+  }
+
+  /**
+   * Looks after a connection that is quiet: gives back the credits that it does not use, checks
+   * that the peer can still be reached, and tries again what there was no buffer for.
+   *
+   * @param keepAliveNanos the time after which to check; 0 for never
+   */
+  void tick(long keepAliveNanos) {
+    lock.lock();
+    try {
+      long quiet = System.nanoTime() - lastUse;
+      if (ending.isUseless()) {
+        return;
+      }
+      if (sends.outstanding() == 0 && quiet >= QUIET_NANOS) {
+        sends.giveBackCredits();
+      }
+      flush();
+      // What waits for the peer, and not for the device, does not show that the peer has gone.
+      if (keepAliveNanos > 0 && quiet >= keepAliveNanos && sends.postedCount() == 0) {
+        sends.postAhead(ping());
+      }
+    } catch (RuntimeException refused) {
+      ending.fail(String.valueOf(refused.getMessage()), refused);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns a write of nothing, which the peer's device acknowledges. */
+  private Outgoing ping() {
+    Outgoing ping = sends.newRequest();
+    ping.operation = Outgoing.Operation.WRITE;
+    ping.local = share.nothing();
+    ping.remoteAddress = 0;
+    ping.remoteKey = 0;
+    return ping;
+  }
+
+  /** Returns whether all that was sent has arrived. Requires the lock. */
+  boolean isIdle() {
+    return sends.outstanding() == 0 && !arrivals.isFetching();
+  }
+
+  /** Tells the peer that this side sends nothing more. */
+  void endOutput() {
+    lock.lock();
+    try {
+      ending.endOutput();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Closes this end, as {@link RdmaConnection#close} describes. */
+  void close() {
+    lock.lock();
+    try {
+      if (isHandler()) {
+        later(this::close);
+        return;
+      }
+      ending.sayGoodbye();
+    } finally {
+      lock.unlock();
+    }
+    lifetime.close();
+  }
+
+  /** Ends everything at once: the last step of a close, or all of it if the node closes. */
+  private void destroy() {
+    ending.closeDevice();
+    poller.remove(this);
+    share.forget(this);
+    share.node().events().close(id);
+    lock.lock();
+    try {
+      promises.withdrawAll();
+      Outgoing left = sends.pollUndone();
+      while (left != null) {
+        finish(left, lifetime.closed());
+        left = sends.pollUndone();
+      }
+      failAll(lifetime.closed());
+      readable.forEach(Slot::free);
+      readable.clear();
+      arrivals.discard();
+    } finally {
+      lock.unlock();
+    }
+    users.tell();
+    ending.closed();
+  }
+
+  /** Returns the connection's name, for messages. */
+  @Override
+  public String toString() {
+    return lifetime.toString();
+  }
+}

@@ -1,0 +1,255 @@
+package org.rdma4j.connection;
+
+import java.lang.System.Logger.Level;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
+import org.rdma4j.RdmaException;
+import org.rdma4j.cm.CmEvent;
+import org.rdma4j.cm.CmId;
+import org.rdma4j.cm.ConnectionRejectedException;
+import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.Deadline;
+
+/** A server without the object that users hold: the peers that connect, and those that have. */
+final class Listening implements CmEvents.Handler, NodeState.Periodic {
+  /** The number of peers whose handshakes are in progress; beyond it, the oldest is dropped. */
+  private static final int MAX_HANDSHAKES = 1024;
+
+  private final NodeState node;
+  private final int backlog;
+  private final CmId id;
+  private final Lifetime lifetime;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final Deque<Handshake> handshakes = new ArrayDeque<>();
+  private final Deque<Link> established = new ArrayDeque<>();
+  private @Nullable RdmaException failure;
+
+  /** A connection that this side has accepted, until the peer confirms it. */
+  private final class Handshake implements CmEvents.Handler {
+    final Link link;
+    final InetSocketAddress peer;
+    final long end = Deadline.after(node.config().handshakeTimeout()).end();
+
+    Handshake(Link link, InetSocketAddress peer) {
+      this.link = link;
+      this.peer = peer;
+    }
+
+    @Override
+    public void handle(CmEvent event) {
+      if (event instanceof CmEvent.Established) {
+        node.events().handle(link.id(), link);
+        finished(this);
+      } else if (event instanceof CmEvent.Rejected rejected) {
+        drop(this, new ConnectionRejectedException("rdma_accept(" + peer + ")", rejected));
+      } else if (event instanceof CmEvent.Failure failed) {
+        drop(this, new RdmaException("rdma_accept(" + peer + ")", failed.errno()));
+      } else if (event instanceof CmEvent.Disconnected) {
+        drop(this, new RdmaException("rdma_accept(" + peer + ")", ErrorNumber.ECONNRESET.value()));
+      } else if (event instanceof CmEvent.DeviceRemoved) {
+        drop(this, new RdmaException("rdma_accept(" + peer + ")", ErrorNumber.ENODEV.value()));
+        link.share().removed();
+      }
+    }
+  }
+
+  Listening(NodeState node, int backlog) {
+    this.node = node;
+    this.backlog = backlog;
+    this.id = node.events().create(this);
+    this.lifetime = new Lifetime("server", this::destroy, node.lifetime());
+    node.add(this);
+  }
+
+  CmId id() {
+    return id;
+  }
+
+  Lifetime lifetime() {
+    return lifetime;
+  }
+
+  @Override
+  public void handle(CmEvent event) {
+    if (event instanceof CmEvent.ConnectRequest request) {
+      answer(request);
+    } else if (event instanceof CmEvent.DeviceRemoved) {
+      lock.lock();
+      try {
+        failure = new RdmaException("accept", ErrorNumber.ENODEV.value());
+        changed.signalAll();
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  private void answer(CmEvent.ConnectRequest request) {
+    CmId peer = request.id();
+    Optional<Hello> hello = Hello.read(request.parameters().privateData());
+    String refusal = null;
+    if (hello.isEmpty()) {
+      refusal = "it is not an RdmaConnection, or uses another version of the protocol";
+    } else if (isFull()) {
+      refusal = backlog + " peers wait to be accepted: accept them, or raise the backlog";
+    }
+    if (refusal != null || hello.isEmpty()) {
+      reject(peer, String.valueOf(refusal), null);
+      return;
+    }
+    Link link;
+    try {
+      link = node.share(peer.device()).createLink(peer);
+    } catch (RuntimeException noResources) {
+      reject(peer, "this side cannot create its part", noResources);
+      return;
+    }
+    begin(link, hello.get());
+  }
+
+  private boolean isFull() {
+    lock.lock();
+    try {
+      return established.size() >= backlog;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void reject(CmId peer, String reason, @Nullable Throwable thrown) {
+    node.log(Level.WARNING, "rejected the peer " + peer.peerAddress() + ": " + reason, thrown);
+    try {
+      peer.reject(ByteBuffer.wrap(reason.getBytes(StandardCharsets.UTF_8)));
+    } catch (RdmaException gone) {
+      node.log(Level.DEBUG, "the peer that was rejected had gone", gone);
+    } finally {
+      peer.close();
+    }
+  }
+
+  private void begin(Link link, Hello hello) {
+    Handshake handshake = new Handshake(link, link.id().peerAddress());
+    link.connected(hello);
+    node.events().handle(link.id(), handshake);
+    Handshake oldest = null;
+    lock.lock();
+    try {
+      handshakes.addLast(handshake);
+      if (handshakes.size() > MAX_HANDSHAKES) {
+        oldest = handshakes.peekFirst();
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (oldest != null) {
+      drop(oldest, null);
+    }
+    try {
+      link.id().accept(Connecting.parameters(node.config()));
+    } catch (RdmaException gaveUp) {
+      drop(handshake, gaveUp);
+    }
+  }
+
+  private void finished(Handshake handshake) {
+    lock.lock();
+    try {
+      if (!handshakes.remove(handshake)) {
+        return;
+      }
+      established.addLast(handshake.link);
+      changed.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void drop(Handshake handshake, @Nullable Throwable reason) {
+    lock.lock();
+    try {
+      if (!handshakes.remove(handshake)) {
+        return;
+      }
+    } finally {
+      lock.unlock();
+    }
+    node.log(
+        Level.WARNING,
+        "dropped the peer "
+            + handshake.peer
+            + ", which did not finish its part of the connection: "
+            + (reason == null ? "it took too long" : reason.getMessage()),
+        null);
+    node.later(() -> handshake.link.lifetime().close());
+  }
+
+  @Override
+  public void tick() {
+    List<Handshake> late = new ArrayList<>();
+    lock.lock();
+    try {
+      for (Handshake each : handshakes) {
+        if (System.nanoTime() - each.end >= 0) {
+          late.add(each);
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+    late.forEach(each -> drop(each, null));
+  }
+
+  /** Waits for a peer that has connected. */
+  Link accept(Duration timeout) throws InterruptedException, TimeoutException {
+    long end = Deadline.after(timeout).end();
+    lock.lockInterruptibly();
+    try {
+      while (established.isEmpty()) {
+        if (!lifetime.isOpen()) {
+          throw lifetime.closed();
+        }
+        if (failure != null) {
+          throw failure;
+        }
+        long left = end - System.nanoTime();
+        if (left <= 0) {
+          throw new TimeoutException("no peer connected within " + timeout);
+        }
+        changed.awaitNanos(left);
+      }
+      return established.removeFirst();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void destroy() {
+    node.remove(this);
+    node.events().close(id);
+    List<Link> unaccepted = new ArrayList<>();
+    lock.lock();
+    try {
+      handshakes.forEach(each -> unaccepted.add(each.link));
+      handshakes.clear();
+      unaccepted.addAll(established);
+      established.clear();
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    unaccepted.forEach(each -> each.lifetime().close());
+  }
+}

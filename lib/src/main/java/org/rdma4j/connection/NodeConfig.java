@@ -1,0 +1,223 @@
+package org.rdma4j.connection;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.rdma4j.platform.Range;
+
+/**
+ * The configuration of an {@link RdmaNode}. Start from {@link #DEFAULT}. Immutable: each method
+ * that takes a value returns a changed copy. The two sides of a connection may differ.
+ *
+ * @param bufferBytes the length in bytes of the messages that are sent into a buffer that the
+ *     receiver has posted; the receiver fetches longer ones by RDMA read; default 4096
+ * @param receives the number of messages that a peer may send at most before this side has received
+ *     and closed one; a connection starts with 2, and gets more when it uses them up; default 64
+ * @param sends the number of requests of a connection that the device has at a time; further ones
+ *     wait in this process; default 32
+ * @param pollers the number of completion queues of each device, each of which has a thread;
+ *     connections are spread over them; default the number of processors, at most 8
+ * @param maxBuffers the number of buffers of {@code bufferBytes} that all connections of a device
+ *     have at most, from which they send and into which they receive; default 16384, so 64 MiB
+ * @param maxMessageBytes the length in bytes of the longest message that is received; also the
+ *     memory that a connection has at most for long messages that have not been closed; default 256
+ *     MiB
+ * @param handshakeTimeout the time that a peer has for its part of a new connection; default 10 s
+ * @param closeTimeout the time that the close of a connection waits at most until everything sent
+ *     has arrived; default 5 s
+ * @param keepAlive the time after which an idle connection checks that the peer can still be
+ *     reached; zero for never; default 30 s
+ */
+public record NodeConfig(
+    int bufferBytes,
+    int receives,
+    int sends,
+    int pollers,
+    int maxBuffers,
+    long maxMessageBytes,
+    Duration handshakeTimeout,
+    Duration closeTimeout,
+    Duration keepAlive) {
+  /** The defaults of all values. */
+  public static final NodeConfig DEFAULT =
+      new NodeConfig(
+          4096,
+          64,
+          32,
+          Math.min(8, Runtime.getRuntime().availableProcessors()),
+          1 << 14,
+          256L << 20,
+          Duration.ofSeconds(10),
+          Duration.ofSeconds(5),
+          Duration.ofSeconds(30));
+
+  private static final int MAX_BUFFER_BYTES = 1 << 30;
+  private static final long MAX_MESSAGE_BYTES = 1L << 32;
+
+  /**
+   * Creates a configuration with all its values.
+   *
+   * @throws IllegalArgumentException if a value is out of its range: from 64 bytes to 1 GiB for
+   *     {@code bufferBytes}, from 2 to 16384 for {@code receives}, from 2 to 4096 for {@code
+   *     sends}, from 1 to 64 for {@code pollers}, from 64 to 2^20 for {@code maxBuffers}, from 1 to
+   *     2^32 for {@code maxMessageBytes}; or if a time is negative
+   */
+  public NodeConfig {
+    Range.check("bufferBytes", bufferBytes, 64, MAX_BUFFER_BYTES);
+    Range.check("receives", receives, 2, 1 << 14);
+    Range.check("sends", sends, 2, 1 << 12);
+    Range.check("pollers", pollers, 1, 64);
+    Range.check("maxBuffers", maxBuffers, 64, 1 << 20);
+    if (maxMessageBytes < 1 || maxMessageBytes > MAX_MESSAGE_BYTES) {
+      throw new IllegalArgumentException(
+          "maxMessageBytes is " + maxMessageBytes + ", must be from 1 to " + MAX_MESSAGE_BYTES);
+    }
+    checkNotNegative("handshakeTimeout", handshakeTimeout);
+    checkNotNegative("closeTimeout", closeTimeout);
+    checkNotNegative("keepAlive", keepAlive);
+  }
+
+  private static void checkNotNegative(String name, Duration time) {
+    if (time.isNegative()) {
+      throw new IllegalArgumentException(name + " is " + time + ", must not be negative");
+    }
+  }
+
+  /** The values of a configuration, one of which is to be changed. */
+  private static final class Draft {
+    int bufferBytes;
+    int receives;
+    int sends;
+    int pollers;
+    int maxBuffers;
+    long maxMessageBytes;
+    Duration handshakeTimeout;
+    Duration closeTimeout;
+    Duration keepAlive;
+
+    Draft(NodeConfig from) {
+      bufferBytes = from.bufferBytes;
+      receives = from.receives;
+      sends = from.sends;
+      pollers = from.pollers;
+      maxBuffers = from.maxBuffers;
+      maxMessageBytes = from.maxMessageBytes;
+      handshakeTimeout = from.handshakeTimeout;
+      closeTimeout = from.closeTimeout;
+      keepAlive = from.keepAlive;
+    }
+  }
+
+  private NodeConfig with(Consumer<Draft> change) {
+    Draft draft = new Draft(this);
+    change.accept(draft);
+    return new NodeConfig(
+        draft.bufferBytes,
+        draft.receives,
+        draft.sends,
+        draft.pollers,
+        draft.maxBuffers,
+        draft.maxMessageBytes,
+        draft.handshakeTimeout,
+        draft.closeTimeout,
+        draft.keepAlive);
+  }
+
+  /**
+   * Returns a copy with another {@link #bufferBytes()}.
+   *
+   * @param bufferBytes the length in bytes, from 64 to 1 GiB
+   * @return the copy
+   * @throws IllegalArgumentException if the length is out of range
+   */
+  public NodeConfig bufferBytes(int bufferBytes) {
+    return with(draft -> draft.bufferBytes = bufferBytes);
+  }
+
+  /**
+   * Returns a copy with another {@link #receives()}.
+   *
+   * @param receives the number of messages, from 2 to 16384
+   * @return the copy
+   * @throws IllegalArgumentException if the number is out of range
+   */
+  public NodeConfig receives(int receives) {
+    return with(draft -> draft.receives = receives);
+  }
+
+  /**
+   * Returns a copy with another {@link #sends()}.
+   *
+   * @param sends the number of requests, from 2 to 4096
+   * @return the copy
+   * @throws IllegalArgumentException if the number is out of range
+   */
+  public NodeConfig sends(int sends) {
+    return with(draft -> draft.sends = sends);
+  }
+
+  /**
+   * Returns a copy with another {@link #pollers()}.
+   *
+   * @param pollers the number of completion queues, from 1 to 64
+   * @return the copy
+   * @throws IllegalArgumentException if the number is out of range
+   */
+  public NodeConfig pollers(int pollers) {
+    return with(draft -> draft.pollers = pollers);
+  }
+
+  /**
+   * Returns a copy with another {@link #maxBuffers()}.
+   *
+   * @param maxBuffers the number of buffers, from 64 to 2^20
+   * @return the copy
+   * @throws IllegalArgumentException if the number is out of range
+   */
+  public NodeConfig maxBuffers(int maxBuffers) {
+    return with(draft -> draft.maxBuffers = maxBuffers);
+  }
+
+  /**
+   * Returns a copy with another {@link #maxMessageBytes()}.
+   *
+   * @param maxMessageBytes the length in bytes, from 1 to 2^32
+   * @return the copy
+   * @throws IllegalArgumentException if the length is out of range
+   */
+  public NodeConfig maxMessageBytes(long maxMessageBytes) {
+    return with(draft -> draft.maxMessageBytes = maxMessageBytes);
+  }
+
+  /**
+   * Returns a copy with another {@link #handshakeTimeout()}.
+   *
+   * @param handshakeTimeout the time, not negative
+   * @return the copy
+   * @throws IllegalArgumentException if the time is negative
+   */
+  public NodeConfig handshakeTimeout(Duration handshakeTimeout) {
+    return with(draft -> draft.handshakeTimeout = handshakeTimeout);
+  }
+
+  /**
+   * Returns a copy with another {@link #closeTimeout()}.
+   *
+   * @param closeTimeout the time, not negative
+   * @return the copy
+   * @throws IllegalArgumentException if the time is negative
+   */
+  public NodeConfig closeTimeout(Duration closeTimeout) {
+    return with(draft -> draft.closeTimeout = closeTimeout);
+  }
+
+  /**
+   * Returns a copy with another {@link #keepAlive()}.
+   *
+   * @param keepAlive the time, not negative; zero for never
+   * @return the copy
+   * @throws IllegalArgumentException if the time is negative
+   */
+  public NodeConfig keepAlive(Duration keepAlive) {
+    return with(draft -> draft.keepAlive = keepAlive);
+  }
+}

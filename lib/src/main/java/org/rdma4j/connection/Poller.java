@@ -1,0 +1,252 @@
+package org.rdma4j.connection;
+
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.platform.Spin;
+import org.rdma4j.verbs.CompletionChannel;
+import org.rdma4j.verbs.CompletionOpcode;
+import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.WorkCompletionException;
+
+/**
+ * Polls one completion queue, and delivers what it finds to the connections that use the queue. A
+ * thread of its own does that; but while a platform thread waits for something that this delivers,
+ * that thread polls itself for a moment, which saves a change of threads. The thread of the poller
+ * then stays away until nobody has polled for a millisecond.
+ */
+final class Poller {
+  private static final int BATCH = 32;
+  private static final long BORROWED_NANOS = 1_000_000;
+  private static final Duration LONG = Duration.ofMinutes(1);
+
+  private final DeviceShare share;
+  private final CompletionChannel channel;
+  private final CompletionQueue queue;
+  private final Completions completions;
+  private final LinkTable links = new LinkTable();
+  private final Spin ownSpin = new Spin();
+  private final Spin waitersSpin = new Spin();
+
+  /** Held by the thread that polls, also while it calls handlers. */
+  private final ReentrantLock turn = new ReentrantLock();
+
+  /** The links of the batch that is being delivered, to be looked after at its end. */
+  private final Link[] touched = new Link[BATCH];
+
+  private int touchedCount;
+
+  /** What the thread that has the turn waits for. */
+  private BooleanSupplier assisted = () -> true;
+
+  private final IntSupplier pollForWaiter = this::pollForWaiter;
+  private volatile long borrowed = System.nanoTime() - BORROWED_NANOS;
+  private volatile boolean away;
+
+  /** Whether an event is outstanding. Only the thread of the poller uses it. */
+  private boolean asked;
+
+  private volatile @Nullable Thread thread;
+
+  Poller(DeviceShare share, int entries) {
+    this.share = share;
+    this.channel = share.device().createCompletionChannel();
+    try {
+      this.queue = share.device().createCompletionQueue(entries, channel);
+    } catch (RuntimeException failed) {
+      channel.close();
+      throw failed;
+    }
+    this.completions = queue.completions(BATCH);
+  }
+
+  void start(int number) {
+    thread =
+        Thread.ofPlatform()
+            .daemon()
+            .name("rdma4j-poller-" + share.device().info().name() + "-" + number)
+            .start(this::run);
+  }
+
+  CompletionQueue queue() {
+    return queue;
+  }
+
+  /** Makes the completions of a queue pair go to a connection. */
+  void add(Link link) {
+    links.add(link);
+  }
+
+  /**
+   * Delivers what has completed of a connection whose queue pair takes no more requests, and
+   * forgets it.
+   */
+  void remove(Link link) {
+    drain();
+    links.remove(link);
+  }
+
+  /** Delivers all that has completed. */
+  void drain() {
+    turn.lock();
+    try {
+      int polled;
+      do {
+        polled = deliver();
+      } while (polled > 0);
+    } catch (IllegalStateException closed) {
+      // With the queue, what it had to deliver is gone.
+      if (share.isUsable()) {
+        throw closed;
+      }
+    } finally {
+      turn.unlock();
+    }
+  }
+
+  /** Returns whether the calling thread is delivering, and therefore must not wait. */
+  boolean isDelivering() {
+    return turn.isHeldByCurrentThread();
+  }
+
+  /**
+   * Polls in the calling thread, unless another thread polls, until a condition holds or polling no
+   * longer pays. The caller holds no lock of a connection.
+   *
+   * @param end when to stop at the latest, on the scale of {@link System#nanoTime}
+   */
+  void assist(long end, BooleanSupplier done) {
+    if (Thread.currentThread().isVirtual() || !turn.tryLock()) {
+      return;
+    }
+    try {
+      deliver();
+      if (!done.getAsBoolean()) {
+        assisted = done;
+        waitersSpin.until(end, pollForWaiter);
+      }
+    } catch (IllegalStateException closed) {
+      // The wait ends because its connection is closed too.
+      if (share.isUsable()) {
+        throw closed;
+      }
+    } finally {
+      turn.unlock();
+    }
+    if (!done.getAsBoolean()) {
+      // The thread of the poller has to take over now: it would stay away for a millisecond.
+      borrowed = System.nanoTime() - BORROWED_NANOS;
+      if (away) {
+        LockSupport.unpark(thread);
+      }
+    }
+  }
+
+  private int pollForWaiter() {
+    borrowed = System.nanoTime();
+    return deliver() > 0 && assisted.getAsBoolean() ? 1 : 0;
+  }
+
+  private void run() {
+    try {
+      while (true) {
+        // Set before the look at the time, so that a waiter that gives up meanwhile unparks this.
+        away = true;
+        if (System.nanoTime() - borrowed < BORROWED_NANOS) {
+          LockSupport.parkNanos(BORROWED_NANOS);
+          continue;
+        }
+        away = false;
+        if (pollOrAsk() == 0 && channel.awaitEvent(LONG).isPresent()) {
+          asked = false;
+        }
+      }
+    } catch (RuntimeException | InterruptedException failed) {
+      if (share.isUsable()) {
+        share.failAll("the thread that polls has ended", failed);
+      }
+    }
+  }
+
+  /** Polls, and if nothing is there asks for an event. Returns the number of completions. */
+  private int pollOrAsk() {
+    turn.lock();
+    try {
+      int polled = deliver();
+      if (polled == 0) {
+        polled = ownSpin.until(System.nanoTime() + Duration.ofSeconds(1).toNanos(), this::deliver);
+      }
+      if (polled == 0 && !asked) {
+        // One event at a time, and a last look, because what came before the request causes none.
+        asked = true;
+        queue.requestNotification(false);
+        polled = deliver();
+      }
+      return polled;
+    } finally {
+      turn.unlock();
+    }
+  }
+
+  /** Takes a batch of completions and delivers them; returns their number. */
+  private int deliver() {
+    int polled = completions.poll();
+    try {
+      for (int i = 0; i < polled; i++) {
+        deliver(i);
+      }
+    } finally {
+      completions.release();
+    }
+    for (int i = 0; i < touchedCount; i++) {
+      Link link = touched[i];
+      touched[i] = null;
+      link.afterDelivery();
+    }
+    touchedCount = 0;
+    return polled;
+  }
+
+  private void deliver(int index) {
+    long id = completions.workRequestId(index);
+    Link link = links.get(completions.queuePairNumber(index));
+    if ((id & ReceiveSupply.RECEIVE) != 0) {
+      Slot buffer = share.buffers().get((int) id);
+      if (link == null) {
+        share.receives().lost();
+        buffer.free();
+      } else {
+        boolean succeeded = completions.isSuccess(index);
+        boolean isSend = succeeded && completions.opcode(index) == CompletionOpcode.RECEIVE;
+        link.received(buffer, succeeded, isSend, completions.byteLength(index));
+      }
+    } else if (link != null) {
+      link.requestDone(id, failure(index));
+    }
+    if (link != null && link.touch()) {
+      touched[touchedCount++] = link;
+    }
+  }
+
+  private @Nullable WorkCompletionException failure(int index) {
+    try {
+      completions.requireSuccess(index);
+      return null;
+    } catch (WorkCompletionException failure) {
+      return failure;
+    }
+  }
+
+  /** Ends the thread, and closes the queue. */
+  void close() {
+    channel.close();
+    Thread running = thread;
+    if (running != null) {
+      LockSupport.unpark(running);
+    }
+  }
+}

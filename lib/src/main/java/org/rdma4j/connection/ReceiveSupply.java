@@ -1,0 +1,117 @@
+package org.rdma4j.connection;
+
+import java.util.concurrent.locks.ReentrantLock;
+import org.rdma4j.verbs.ReceiveRequests;
+import org.rdma4j.verbs.SharedReceiveQueue;
+
+/**
+ * The receives that are posted to the shared receive queue of a device, and how many of them are
+ * promised to peers. No more are promised than are posted, so no message meets an empty queue.
+ *
+ * <p>All methods may be called from any thread.
+ */
+final class ReceiveSupply {
+  /** Marks the ids of receives; the rest of the id is the index of the buffer. */
+  static final long RECEIVE = Long.MIN_VALUE;
+
+  private final BufferPool pool;
+  private final SharedReceiveQueue queue;
+  private final int chainLength;
+  private final ReceiveRequests requests;
+  private final ReentrantLock lock = new ReentrantLock();
+  private int posted;
+  private int promised;
+
+  ReceiveSupply(BufferPool pool, SharedReceiveQueue queue) {
+    this.pool = pool;
+    this.queue = queue;
+    this.chainLength = pool.ahead();
+    this.requests = queue.receiveRequests(chainLength);
+  }
+
+  /**
+   * Promises receives to a peer, which are posted before this returns.
+   *
+   * @return whether there are so many; if not, nothing is promised
+   */
+  boolean promise(int receives) {
+    lock.lock();
+    try {
+      if (promised + receives > posted) {
+        post(Math.max(promised + receives - posted, chainLength));
+      }
+      boolean enough = promised + receives <= posted;
+      if (enough) {
+        promised += receives;
+      }
+      return enough;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void post(int wanted) {
+    int remaining = Math.min(wanted, queue.depth() - posted);
+    while (remaining > 0) {
+      int chain = 0;
+      while (chain < Math.min(remaining, chainLength)) {
+        Slot buffer = pool.tryTake();
+        if (buffer == null) {
+          break;
+        }
+        requests
+            .add(RECEIVE | buffer.index())
+            .into(buffer.region(), buffer.header(), MessageHeader.BYTES + buffer.capacity());
+        chain++;
+      }
+      if (chain == 0) {
+        return;
+      }
+      requests.post();
+      requests.release();
+      posted += chain;
+      remaining -= chain;
+    }
+  }
+
+  /** Notes that a message took one of the receives, which was promised to its sender. */
+  void arrived() {
+    lock.lock();
+    try {
+      posted--;
+      promised--;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Notes that a receive was taken that was promised to nobody, or no longer. */
+  void lost() {
+    lock.lock();
+    try {
+      posted--;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Takes promises back that a peer can no longer use. */
+  void withdraw(int receives) {
+    lock.lock();
+    try {
+      promised -= receives;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns the number of receives that are posted. */
+  int posted() {
+    lock.lock();
+    try {
+      return posted;
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,94 @@
+package org.rdma4j.connection;
+
+import java.util.List;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.FlightRecorderListener;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.recording.ConnectionEvent;
+import org.rdma4j.recording.NodeEvent;
+import org.rdma4j.recording.OperationEvent;
+
+/**
+ * Writes the statistics of a node and its connections to JDK Flight Recorder, at intervals, from
+ * the first recording on. Before that, the classes of the recorder are not even loaded.
+ */
+final class Recording implements FlightRecorderListener {
+  private final NodeState node;
+  private final Runnable connections = this::recordConnections;
+  private final Runnable statistics = this::recordNode;
+
+  private Recording(NodeState node) {
+    this.node = node;
+  }
+
+  /** Begins for a node, and returns what ends it. */
+  static Recording of(NodeState node) {
+    Recording recording = new Recording(node);
+    FlightRecorder.addListener(recording);
+    return recording;
+  }
+
+  /** Returns the event of an operation that begins now; null if no recording wants it. */
+  static @Nullable OperationEvent begin(Outgoing request) {
+    if (!FlightRecorder.isInitialized() || !OperationEvent.isWanted()) {
+      return null;
+    }
+    OperationEvent event = new OperationEvent();
+    event.operation = request.operation.name();
+    event.bytes = request.bytes();
+    event.begin();
+    return event;
+  }
+
+  /** Writes the event of an operation that is done. */
+  static void end(OperationEvent event, String connection, boolean succeeded) {
+    event.connection = connection;
+    event.succeeded = succeeded;
+    event.commit();
+  }
+
+  @Override
+  public void recorderInitialized(FlightRecorder recorder) {
+    FlightRecorder.addPeriodicEvent(ConnectionEvent.class, connections);
+    FlightRecorder.addPeriodicEvent(NodeEvent.class, statistics);
+  }
+
+  void close() {
+    FlightRecorder.removeListener(this);
+    if (FlightRecorder.isInitialized()) {
+      FlightRecorder.removePeriodicEvent(connections);
+      FlightRecorder.removePeriodicEvent(statistics);
+    }
+  }
+
+  private void recordConnections() {
+    node.shares().stream().map(DeviceShare::links).flatMap(List::stream).forEach(Recording::record);
+  }
+
+  private static void record(Link link) {
+    ConnectionStatistics now = link.statistics();
+    ConnectionEvent event = new ConnectionEvent();
+    event.connection = link.toString();
+    event.sentMessages = now.sentMessages();
+    event.sentBytes = now.sentBytes();
+    event.receivedMessages = now.receivedMessages();
+    event.receivedBytes = now.receivedBytes();
+    event.credits = now.credits();
+    event.grantedCredits = now.grantedCredits();
+    event.outstanding = now.outstanding();
+    event.pendingRequests = now.pendingRequests();
+    event.waits = now.waits();
+    event.commit();
+  }
+
+  private void recordNode() {
+    NodeStatistics now = node.statistics();
+    NodeEvent event = new NodeEvent();
+    event.connections = now.connections();
+    event.buffers = now.buffers();
+    event.buffersInUse = now.buffersInUse();
+    event.postedReceives = now.postedReceives();
+    event.largeBytes = now.largeBytes();
+    event.commit();
+  }
+}

@@ -1,0 +1,434 @@
+package org.rdma4j.connection;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.verbs.MemorySlice;
+import org.rdma4j.verbs.QueuePair;
+import org.rdma4j.verbs.SendRequests;
+
+/**
+ * The requests of one connection, in their order: first those that wait for a credit or for a place
+ * in the queue of the device, then those that the device has. They are posted in chains, of which
+ * only the last is signaled: its completion is that of all before it.
+ *
+ * <p>Not safe for use by several threads: the lock of the connection guards it.
+ */
+final class SendQueue {
+  /** Places of the device's queue that only messages of the protocol itself take. */
+  static final int CONTROLS = 4;
+
+  /**
+   * The most bytes that a request of the device transfers, by the InfiniBand specification 2^31.
+   */
+  static final long MAX_TRANSFER = 1L << 30;
+
+  private final SendRequests requests;
+  private final Credits credits;
+  private final PromisedReceives promises;
+  private final BufferPool pool;
+  private final int depth;
+  private final int inlineBytes;
+
+  private final Deque<Outgoing> waiting = new ArrayDeque<>();
+  private final Deque<Outgoing> posted = new ArrayDeque<>();
+  private final Deque<Outgoing> spare = new ArrayDeque<>();
+
+  /** The requests whose memory was closed before they could be posted. */
+  private final Deque<Outgoing> refused = new ArrayDeque<>();
+
+  /** The offers that the peer still has to fetch. */
+  private final Deque<Outgoing> offers = new ArrayDeque<>();
+
+  /** The number of requests in the chain that is being built. */
+  private int chain;
+
+  /** The number of the first request in {@link #posted}, and of the next to be posted. */
+  private long firstPosted;
+
+  private long nextPosted;
+
+  /** The number of waiting requests that need a credit. */
+  private int waitingForCredit;
+
+  /** The number of fetched offers that the next message has to tell the peer about. */
+  private int fetched;
+
+  /** The number of posted messages of the protocol itself. */
+  private int controls;
+
+  /** The credits that the next message carries in addition to those that are owed. */
+  private int alreadyGranted;
+
+  private boolean starved;
+  private long sentMessages;
+  private long sentBytes;
+
+  /**
+   * Creates the queue of a queue pair.
+   *
+   * @param depth the number of requests that the queue pair holds, without {@link #CONTROLS}
+   * @param inlineBytes the longest message that the device copies into the request
+   */
+  SendQueue(
+      QueuePair queuePair,
+      Credits credits,
+      PromisedReceives promises,
+      BufferPool pool,
+      int depth,
+      int inlineBytes) {
+    this.requests = queuePair.sendRequests(depth + CONTROLS);
+    this.credits = credits;
+    this.promises = promises;
+    this.pool = pool;
+    this.depth = depth;
+    this.inlineBytes = inlineBytes;
+  }
+
+  /** Returns an empty request, to be filled and {@link #add added}. */
+  Outgoing newRequest() {
+    Outgoing known = spare.pollLast();
+    return known == null ? new Outgoing() : known;
+  }
+
+  /** Takes back a request that is done and that nobody looks at any more. */
+  void recycle(Outgoing request) {
+    request.clear();
+    spare.addLast(request);
+  }
+
+  /** Adds a request to those that wait. */
+  void add(Outgoing request) {
+    request.event = Recording.begin(request);
+    waiting.addLast(request);
+    if (request.takesCredit()) {
+      waitingForCredit++;
+    }
+  }
+
+  /** Returns whether a further message could be posted without waiting for the peer. */
+  boolean hasRoomForMessage() {
+    return waiting.size() < depth && credits.available() > waitingForCredit;
+  }
+
+  /** Returns whether a further operation need not wait for long. */
+  boolean hasRoom() {
+    return waiting.size() < depth;
+  }
+
+  /** Returns the number of requests that are not done. */
+  int outstanding() {
+    return waiting.size() + posted.size() + offers.size();
+  }
+
+  /** Returns the number of requests that the device has. */
+  int postedCount() {
+    return posted.size();
+  }
+
+  /** Returns the number of messages that were posted. */
+  long sentMessages() {
+    return sentMessages;
+  }
+
+  /** Returns the number of bytes of the messages that were posted. */
+  long sentBytes() {
+    return sentBytes;
+  }
+
+  /** Returns whether the device is so busy that it is better to collect requests for a chain. */
+  boolean shouldCollect() {
+    return 2 * posted.size() >= depth && 4 * waiting.size() < depth;
+  }
+
+  /** Notes that an offer of the peer was fetched, which it has to be told. */
+  void offerFetched() {
+    fetched++;
+  }
+
+  /** Returns the next offer that the peer has fetched, in their order; null if there is none. */
+  @Nullable Outgoing pollOffer() {
+    return offers.pollFirst();
+  }
+
+  /** Takes a request out of the offers, if it is one. */
+  void removeOffer(Outgoing request) {
+    if (request.isOffer()) {
+      offers.remove(request);
+    }
+  }
+
+  /**
+   * Takes a request that the device does not have: one that waits, or an offer that arrived and was
+   * not fetched; null if none is left.
+   */
+  @Nullable Outgoing pollUnposted() {
+    if (!waiting.isEmpty()) {
+      return takeWaiting();
+    }
+    Outgoing offer = offers.peekFirst();
+    return offer != null && offer.buffer == null ? offers.removeFirst() : null;
+  }
+
+  /** Takes any request that is not done; null if none is left. */
+  @Nullable Outgoing pollUndone() {
+    Outgoing next = pollUnposted();
+    if (next == null) {
+      next = posted.pollFirst();
+    }
+    if (next != null) {
+      removeOffer(next);
+    }
+    return next;
+  }
+
+  /**
+   * Posts what can be posted: the waiting requests in their order, and credits alone if they are
+   * due and no message carries them.
+   *
+   * @throws RuntimeException if the queue pair refuses the requests, which then count as posted
+   */
+  void flush() {
+    chain = 0;
+    boolean done = false;
+    try {
+      describeAll();
+      postChain();
+      done = true;
+    } finally {
+      if (!done) {
+        abandonChain();
+      }
+    }
+  }
+
+  private void postChain() {
+    if (chain > 0) {
+      requests.signaled();
+      requests.post();
+      requests.release();
+    }
+  }
+
+  private void abandonChain() {
+    requests.clear();
+    requests.release();
+  }
+
+  private void describeAll() {
+    int room = depth + controls - posted.size();
+    refuseNext();
+    while (chain < room && !waiting.isEmpty() && mayPost(waiting.peekFirst())) {
+      describeNext(takeWaiting());
+      refuseNext();
+    }
+    if (chain == 0 && controls < CONTROLS - 1) {
+      int granted = credits.isDue() ? grantOwed() : 0;
+      if (granted > 0 || fetched > 0) {
+        describeControl(granted);
+      }
+    }
+  }
+
+  private boolean mayPost(Outgoing request) {
+    if (request.takesCredit() && credits.available() == 0) {
+      return false;
+    }
+    // The peer tells in a message that it has fetched an offer, which takes a receive.
+    return !request.isOffer() || promises.add(1);
+  }
+
+  private void describeControl(int granted) {
+    Outgoing control = newRequest();
+    control.kind = MessageKind.CONTROL;
+    control.buffer = pool.take();
+    control.buffer.become(MessageKind.CONTROL, 0, 0, null);
+    alreadyGranted = granted;
+    describeNext(control);
+  }
+
+  /** Gives back the credits that this side does not use. */
+  void giveBackCredits() {
+    int returned = credits.giveBack();
+    if (returned > 0) {
+      Outgoing message = newRequest();
+      message.kind = MessageKind.RETURN;
+      message.number = returned;
+      message.buffer = pool.take();
+      message.buffer.become(MessageKind.RETURN, 0, 0, null);
+      add(message);
+    }
+  }
+
+  /** Takes the next requests away if their memory was closed meanwhile. */
+  private void refuseNext() {
+    Outgoing next = waiting.peekFirst();
+    while (next != null) {
+      next.failure = closedMemory(next);
+      if (next.failure == null) {
+        return;
+      }
+      refused.addLast(takeWaiting());
+      next = waiting.peekFirst();
+    }
+  }
+
+  private Outgoing takeWaiting() {
+    Outgoing next = waiting.removeFirst();
+    waitingForCredit -= next.takesCredit() ? 1 : 0;
+    return next;
+  }
+
+  /** Returns why the memory of a request cannot be used any more; null if it can. */
+  private static @Nullable RuntimeException closedMemory(Outgoing request) {
+    if (request.local != null) {
+      try {
+        request.local.region().checkOpen();
+      } catch (IllegalStateException closed) {
+        return closed;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Takes a request whose memory was closed before it could be posted, with its failure; null if
+   * none is left.
+   */
+  @Nullable Outgoing pollRefused() {
+    return refused.pollFirst();
+  }
+
+  /** Grants the peer as many credits as it can have, and returns how many those are. */
+  private int grantOwed() {
+    int owed = Math.min(credits.owed(), MessageHeader.MAX_COUNT);
+    starved = false;
+    if (owed == 0) {
+      return 0;
+    }
+    if (!promises.add(owed)) {
+      // Others need receives too: fewer of them, and at the next try.
+      credits.shrink();
+      owed = credits.owed();
+      starved = owed > 0 && !promises.add(owed);
+      if (starved) {
+        return 0;
+      }
+    }
+    credits.grant(owed);
+    return owed;
+  }
+
+  /** Returns whether the peer lacks credits because all buffers are in use. */
+  boolean isStarved() {
+    return starved;
+  }
+
+  private void describeNext(Outgoing request) {
+    requests.add(nextPosted);
+    describe(request);
+    posted.addLast(request);
+    nextPosted++;
+    chain++;
+  }
+
+  private void describe(Outgoing request) {
+    switch (request.operation) {
+      case SEND -> describeSend(request);
+      case READ -> into(requests.read(request.remoteAddress, request.remoteKey), request);
+      case WRITE -> requests.write(request.remoteAddress, request.remoteKey).from(local(request));
+      case COMPARE_AND_SWAP ->
+          into(
+              requests.compareAndSwap(
+                  request.remoteAddress, request.remoteKey, request.first, request.second),
+              request);
+      case FETCH_AND_ADD ->
+          into(
+              requests.fetchAndAdd(request.remoteAddress, request.remoteKey, request.first),
+              request);
+    }
+  }
+
+  private void describeSend(Outgoing request) {
+    Slot slot = slot(request);
+    if (request.kind.takesCredit()) {
+      credits.spend();
+      sentMessages += request.kind == MessageKind.RETURN ? 0 : 1;
+      sentBytes += request.isOffer() ? 0 : slot.length();
+    } else {
+      controls++;
+    }
+    int granted = alreadyGranted + grantOwed();
+    alreadyGranted = 0;
+    int told = Math.min(fetched, MessageHeader.MAX_COUNT);
+    fetched -= told;
+    long header = slot.payload() - MessageHeader.BYTES;
+    MessageHeader.write(
+        slot.regionMemory(), header, request.kind, request.flags, granted, told, request.number);
+    long length = MessageHeader.BYTES + slot.length();
+    requests.send();
+    if (length <= inlineBytes) {
+      requests.inline(slot.region(), header, length);
+    } else {
+      requests.from(slot.region(), header, length);
+    }
+    if (request.isOffer()) {
+      offers.addLast(request);
+    }
+  }
+
+  private static Slot slot(Outgoing request) {
+    if (request.buffer == null) {
+      throw new AssertionError(request.kind + " without a buffer");
+    }
+    return request.buffer;
+  }
+
+  private static void into(SendRequests described, Outgoing request) {
+    MemorySlice target = local(request);
+    described.into(target.region(), target.offset(), target.length());
+  }
+
+  private static MemorySlice local(Outgoing request) {
+    if (request.local == null) {
+      throw new AssertionError(request.operation + " without local memory");
+    }
+    return request.local;
+  }
+
+  /** Posts a request ahead of all that waits. */
+  void postAhead(Outgoing request) {
+    request.event = Recording.begin(request);
+    chain = 0;
+    boolean done = false;
+    try {
+      describeNext(request);
+      postChain();
+      done = true;
+    } finally {
+      if (!done) {
+        abandonChain();
+      }
+    }
+  }
+
+  /** Returns whether the oldest posted request has this number. */
+  boolean isFirst(long number) {
+    return firstPosted == number;
+  }
+
+  /** Returns whether the next posted request is at or before that of a completion. */
+  boolean hasPostedUntil(long number) {
+    return firstPosted <= number && !posted.isEmpty();
+  }
+
+  /** Takes the next request that the device has done. */
+  Outgoing takePosted() {
+    firstPosted++;
+    Outgoing request = posted.removeFirst();
+    if (request.operation == Outgoing.Operation.SEND && !request.kind.takesCredit()) {
+      controls--;
+    }
+    return request;
+  }
+}

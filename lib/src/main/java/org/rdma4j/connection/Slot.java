@@ -1,0 +1,163 @@
+package org.rdma4j.connection;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.MemorySlice;
+
+/**
+ * Registered memory for one message and its header. It is used again and again, while a {@link
+ * MessageBuffer} is what a user holds during one use.
+ */
+final class Slot {
+  /** Where a slot goes that is no longer in use. */
+  interface Home {
+    void giveBack(Slot slot);
+  }
+
+  private final Home home;
+  private final int index;
+  private final MemoryRegion region;
+  private final MemorySegment memory;
+  private final long start;
+  private final long capacity;
+
+  private long position;
+  private long length;
+  private @Nullable Link sender;
+  private MessageKind kind = MessageKind.MESSAGE;
+  private long number;
+  private boolean complete;
+
+  /**
+   * Creates a slot that is not in use.
+   *
+   * @param home where it goes after use
+   * @param index its index there
+   * @param region the region of its memory
+   * @param header where its memory begins in the region, with the header
+   * @param capacity the number of bytes after the header
+   */
+  Slot(Home home, int index, MemoryRegion region, long header, long capacity) {
+    this.home = home;
+    this.index = index;
+    this.region = region;
+    this.memory = region.segment();
+    this.start = header + MessageHeader.BYTES;
+    this.capacity = capacity;
+  }
+
+  /**
+   * Sets what is in this slot.
+   *
+   * @param length the number of its bytes, from the first one on
+   * @param sender the end of the connection where it occupies a place; null if it does not
+   */
+  void become(MessageKind kind, long number, long length, @Nullable Link sender) {
+    this.kind = kind;
+    this.number = number;
+    this.position = 0;
+    this.length = length;
+    this.sender = sender;
+    this.complete = true;
+  }
+
+  /** Fills the slot with a message: copies the bytes, and does not change the buffer. */
+  void fill(MessageKind kind, ByteBuffer bytes) {
+    become(kind, 0, bytes.remaining(), null);
+    MemorySegment.copy(MemorySegment.ofBuffer(bytes), 0, memory, start, length);
+  }
+
+  /** Sets which of the bytes are the message. */
+  void select(long position, long length) {
+    this.position = position;
+    this.length = length;
+  }
+
+  /** Sets whether the whole message has arrived. */
+  void complete(boolean complete) {
+    this.complete = complete;
+  }
+
+  boolean isComplete() {
+    return complete;
+  }
+
+  /** Ends the occupation of a place, if this has arrived, and returns at which connection. */
+  @Nullable Link leavePlace() {
+    Link left = sender;
+    sender = null;
+    return left;
+  }
+
+  int index() {
+    return index;
+  }
+
+  MessageKind kind() {
+    return kind;
+  }
+
+  long number() {
+    return number;
+  }
+
+  /** Returns the number of bytes after the header. */
+  long capacity() {
+    return capacity;
+  }
+
+  /** Returns the length of the message. */
+  long length() {
+    return length;
+  }
+
+  MemoryRegion region() {
+    return region;
+  }
+
+  /** Returns the memory of the whole region. */
+  MemorySegment regionMemory() {
+    return memory;
+  }
+
+  /** Returns where the message begins in the region, after its header. */
+  long payload() {
+    return start + position;
+  }
+
+  /** Returns where the memory of this slot begins in the region: the header of what arrives. */
+  long header() {
+    return start - MessageHeader.BYTES;
+  }
+
+  /** Returns all bytes after the header, of which the message is the first. */
+  MemorySegment bytes() {
+    return memory.asSlice(start, capacity);
+  }
+
+  /** Returns a part of the bytes after the header, for requests. */
+  MemorySlice part(long offset, long bytes) {
+    return region.slice(start + offset, bytes);
+  }
+
+  /** Returns the memory of the message, for peers. */
+  MemorySlice messageMemory() {
+    return region.slice(payload(), length);
+  }
+
+  /** Returns the message, which is not longer than a ByteBuffer can be. */
+  ByteBuffer message() {
+    return memory.asSlice(payload(), length).asByteBuffer();
+  }
+
+  /** Ends the use of this slot, and of the place that it occupies. */
+  void free() {
+    Link left = leavePlace();
+    home.giveBack(this);
+    if (left != null) {
+      left.placeFreed(this);
+    }
+  }
+}

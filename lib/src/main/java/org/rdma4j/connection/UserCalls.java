@@ -1,0 +1,243 @@
+package org.rdma4j.connection;
+
+import java.lang.System.Logger.Level;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the users of one connection must be told: operations that are done, requests and answers
+ * that have arrived, and messages if there is a handler of them. One thread at a time tells them,
+ * in the order in which it happened, and without the lock of the connection.
+ *
+ * <p>The lock of the connection guards this. Except for {@link #tell}, every method requires it.
+ */
+final class UserCalls {
+  private final Link link;
+  private final ReentrantLock lock;
+  private final SendQueue sends;
+  private final Inbox inbox;
+  private final PendingRequests requests = new PendingRequests();
+
+  /** The operations that are done. */
+  private final Deque<Outgoing> finished = new ArrayDeque<>();
+
+  /** The requests that have arrived, which wait until there is a handler of them. */
+  private final Deque<Slot> arrivedRequests = new ArrayDeque<>();
+
+  /** The answers that have arrived. */
+  private final Deque<Slot> arrivedAnswers = new ArrayDeque<>();
+
+  /** Whether there may be something to tell. Written with the lock. */
+  private volatile boolean news;
+
+  /** The thread that tells users; null if none does. */
+  private @Nullable Thread teller;
+
+  private @Nullable MessageHandler messageHandler;
+  private @Nullable RequestHandler requestHandler;
+
+  /** Creates one with nothing to tell. */
+  UserCalls(Link link, ReentrantLock lock, SendQueue sends, Inbox inbox) {
+    this.link = link;
+    this.lock = lock;
+    this.sends = sends;
+    this.inbox = inbox;
+  }
+
+  void handleMessages(MessageHandler handler) {
+    messageHandler = handler;
+    news = true;
+  }
+
+  boolean handlesMessages() {
+    return messageHandler != null;
+  }
+
+  void handleRequests(RequestHandler handler) {
+    requestHandler = handler;
+    news = true;
+  }
+
+  /** Adds a request to the peer, and returns its number. */
+  long addRequest(CompletableFuture<MessageBuffer> answer) {
+    return requests.add(answer);
+  }
+
+  /** Returns the number of unanswered requests. */
+  int pendingRequests() {
+    return requests.size();
+  }
+
+  /** Removes all unanswered requests, and returns the futures of their answers. */
+  List<CompletableFuture<MessageBuffer>> removeRequests() {
+    return requests.removeAll();
+  }
+
+  /** Notes that an operation is done, which has a handler or a future. */
+  void finished(Outgoing operation) {
+    finished.addLast(operation);
+    news = true;
+  }
+
+  /** Notes that a request or an answer has arrived. */
+  void arrived(Slot message) {
+    (message.kind() == MessageKind.REQUEST ? arrivedRequests : arrivedAnswers).addLast(message);
+    news = true;
+  }
+
+  /** Notes that the next message of the inbox may be there. */
+  void messageArrived() {
+    news = true;
+  }
+
+  /** Removes the requests and answers that have arrived and that nobody was told of. */
+  List<Slot> removeArrived() {
+    List<Slot> all = new ArrayList<>(arrivedRequests);
+    all.addAll(arrivedAnswers);
+    arrivedRequests.clear();
+    arrivedAnswers.clear();
+    return all;
+  }
+
+  /** Returns whether the calling thread runs a handler of this connection. */
+  boolean isTelling() {
+    return teller == Thread.currentThread();
+  }
+
+  /** Tells users all there is, unless another thread does. Called without the lock. */
+  void tell() {
+    if (!news) {
+      return;
+    }
+    lock.lock();
+    try {
+      if (teller != null) {
+        return;
+      }
+      teller = Thread.currentThread();
+      try {
+        while (tellNext()) {}
+        news = false;
+      } finally {
+        teller = null;
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean tellNext() {
+    Outgoing done = finished.pollFirst();
+    if (done != null) {
+      tell(done);
+      return true;
+    }
+    Slot answer = arrivedAnswers.pollFirst();
+    if (answer != null) {
+      tellOfAnswer(answer);
+      return true;
+    }
+    RequestHandler ofRequests = requestHandler;
+    Slot request = ofRequests == null ? null : arrivedRequests.pollFirst();
+    if (ofRequests != null && request != null) {
+      tellOfRequest(request, ofRequests);
+      return true;
+    }
+    MessageHandler handler = messageHandler;
+    Slot message = handler == null ? null : inbox.poll();
+    if (handler == null || message == null) {
+      return false;
+    }
+    Throwable thrown = unlocked(() -> handler.received(new MessageBuffer(message)));
+    if (thrown != null) {
+      link.handlerFailed("the handler of its messages threw ", thrown);
+    }
+    return true;
+  }
+
+  private void tell(Outgoing done) {
+    OperationHandler handler = done.handler;
+    CompletableFuture<Void> future = done.future;
+    RuntimeException reason = done.failure;
+    long token = done.token;
+    sends.recycle(done);
+    Throwable thrown = null;
+    if (future != null) {
+      thrown = unlocked(() -> complete(future, reason));
+    } else if (handler != null) {
+      lock.unlock();
+      try {
+        // Not a lambda, so that this allocates nothing.
+        handler.completed(token, reason);
+      } catch (RuntimeException | Error exception) {
+        thrown = exception;
+      } finally {
+        lock.lock();
+      }
+    }
+    if (thrown != null) {
+      link.log(Level.WARNING, "the handler of an operation threw an exception", thrown);
+    }
+  }
+
+  private static void complete(CompletableFuture<Void> future, @Nullable RuntimeException reason) {
+    if (reason == null) {
+      future.complete(null);
+    } else {
+      future.completeExceptionally(reason);
+    }
+  }
+
+  private void tellOfRequest(Slot call, RequestHandler handler) {
+    IncomingRequest request = new IncomingRequest(link, call.number(), new MessageBuffer(call));
+    Throwable thrown = unlocked(() -> handler.received(request));
+    if (thrown != null) {
+      link.log(Level.WARNING, "the handler of requests threw an exception", thrown);
+      String message = thrown.getMessage();
+      unlocked(() -> request.refuseIfUnanswered(message == null ? thrown.toString() : message));
+    }
+  }
+
+  private void tellOfAnswer(Slot call) {
+    CompletableFuture<MessageBuffer> answer = requests.remove(call.number());
+    if (answer == null) {
+      long number = call.number();
+      call.leavePlace();
+      call.free();
+      link.violated("it answered the request " + number + ", which does not wait for an answer");
+      return;
+    }
+    // An answer occupies no place: this side has made no more requests than it wants answers.
+    link.leavePlace(call);
+    if (call.kind() == MessageKind.REFUSAL) {
+      String reason = PrintableText.of(call.message());
+      call.free();
+      unlocked(() -> answer.completeExceptionally(link.refused(reason)));
+    } else {
+      unlocked(
+          () -> {
+            if (!answer.complete(new MessageBuffer(call))) {
+              call.free();
+            }
+          });
+    }
+  }
+
+  /** Runs user code without the lock; returns what it threw. */
+  private @Nullable Throwable unlocked(Runnable code) {
+    lock.unlock();
+    try {
+      code.run();
+      return null;
+    } catch (RuntimeException | Error thrown) {
+      return thrown;
+    } finally {
+      lock.lock();
+    }
+  }
+}
