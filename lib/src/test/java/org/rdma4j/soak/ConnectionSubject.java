@@ -1,0 +1,130 @@
+package org.rdma4j.soak;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.LocalAddress;
+import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.PortSpace;
+import org.rdma4j.cm.SynchronousCmId;
+import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.NodeConfig;
+import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.RdmaNode;
+import org.rdma4j.connection.RdmaServer;
+import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.QueuePairConfig;
+
+/** Connections, and peers whose private data or whose part of the handshake is wrong. */
+final class ConnectionSubject implements Subject {
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final int BACKLOG = 1024;
+  private static final int FIRST_WORD = 0x52344a43;
+  private static final int MAX_PRIVATE_DATA = 56;
+
+  // In an emulated guest, the handshakes of a crowd take longer than the default.
+  private final RdmaNode node =
+      RdmaNode.open(NodeConfig.DEFAULT.handshakeTimeout(Duration.ofMinutes(1)));
+  private final RdmaServer server =
+      node.bind(new InetSocketAddress(LocalAddress.ipv4(), 0), BACKLOG);
+
+  @Override
+  public InetSocketAddress address() {
+    return server.localAddress();
+  }
+
+  @Override
+  public @Nullable Link accept() throws Exception {
+    try {
+      return new ConnectionLink(server.accept(Duration.ofSeconds(5)));
+    } catch (TimeoutException nobody) {
+      return null;
+    }
+  }
+
+  @Override
+  public boolean mayThrow(Exception failure) {
+    return false;
+  }
+
+  @Override
+  public Link connect(InetSocketAddress to) throws Exception {
+    return new ConnectionLink(node.connect(to, PATIENCE));
+  }
+
+  private record ConnectionLink(RdmaConnection connection) implements Link {
+    @Override
+    public void send(byte[] message) throws Exception {
+      connection.send(ByteBuffer.wrap(message), PATIENCE);
+    }
+
+    @Override
+    public byte @Nullable [] receive() throws Exception {
+      try {
+        Optional<MessageBuffer> received = connection.receive(PATIENCE);
+        if (received.isEmpty()) {
+          return null;
+        }
+        try (MessageBuffer buffer = received.get()) {
+          byte[] message = new byte[buffer.byteBuffer().remaining()];
+          buffer.byteBuffer().get(message);
+          return message;
+        }
+      } catch (TimeoutException silent) {
+        return null;
+      }
+    }
+
+    @Override
+    public void close() {
+      connection.close();
+    }
+  }
+
+  @Override
+  public String lie(Random random) throws Exception {
+    Duration patience = Duration.ofMillis(random.nextBoolean() ? 1 : 2000);
+    request(random, patience);
+    return patience.toMillis() == 1 ? "lied, gave up at once" : "lied, random private data";
+  }
+
+  @Override
+  public void fuzz(Random random) throws Exception {
+    request(random, PATIENCE);
+  }
+
+  private void request(Random random, Duration patience) throws Exception {
+    ByteBuffer data = ByteBuffer.allocate(random.nextInt(MAX_PRIVATE_DATA + 1));
+    random.nextBytes(data.array());
+    if (data.remaining() > Integer.BYTES && random.nextBoolean()) {
+      data.putInt(0, FIRST_WORD);
+    }
+    try (SynchronousCmId id = SynchronousCmId.open(PortSpace.TCP)) {
+      id.resolveAddress(address(), PATIENCE);
+      id.resolveRoute(PATIENCE);
+      try (ProtectionDomain domain = id.id().device().allocateProtectionDomain();
+          CompletionQueue queue = id.id().device().createCompletionQueue(2)) {
+        id.id()
+            .createQueuePair(domain, QueuePairConfig.reliable(queue).sendDepth(1).receiveDepth(1));
+        id.connect(ConnectionParameters.DEFAULT.privateData(data), patience);
+      }
+    }
+  }
+
+  /** The buffers of a node stay registered until it is closed. */
+  @Override
+  public Set<String> kept() {
+    return Set.of("mr");
+  }
+
+  @Override
+  public void close() {
+    node.close();
+  }
+}
