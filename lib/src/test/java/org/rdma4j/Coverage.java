@@ -3,6 +3,8 @@ package org.rdma4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
@@ -16,10 +18,15 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Disabled;
+import org.junit.jupiter.api.Tag;
+import org.junit.platform.commons.annotation.Testable;
+import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
  * A document that maps the functions of a C header, and the tests of rdma-core, to our methods and
- * tests.
+ * tests. Each check returns what is wrong, one line for each row.
  *
  * @param document the file, in Markdown
  * @param header the C header, such as {@code infiniband/verbs.h}
@@ -29,11 +36,13 @@ import java.util.regex.Pattern;
 record Coverage(Path document, String header, Pattern function, int min) {
   private static final String FUNCTIONS = "## Functions";
   private static final String TESTS = "## Tests of rdma-core";
+  private static final String REFUSED = "refused: ";
+  private static final String IN_JAVA = "in Java: ";
   private static final Pattern CODE = Pattern.compile("`([^`]+)`");
   private static final Pattern METHOD = Pattern.compile("((?:[A-Z]\\w*\\.)+)([a-z]\\w*)");
-  private static final Pattern OURS = Pattern.compile("`.*|not yet|not needed: .+");
-  private static final Pattern COUNTERPART = Pattern.compile("`.*|not yet(: .+)?|not needed: .+");
-  private static final Pattern SHOWN = Pattern.compile("|`.*|only refused: `.+");
+  private static final Pattern LIST = Pattern.compile("`[^`]+`(, `[^`]+`)*");
+  private static final Pattern NOT_NEEDED = Pattern.compile("not needed: .+");
+  private static final Pattern NAME = Pattern.compile("`\\w+`(, since \\d+)?");
   private static final List<String> PACKAGES =
       List.of(
           "org.rdma4j",
@@ -50,41 +59,194 @@ record Coverage(Path document, String header, Pattern function, int min) {
   /** Returns the functions of the header that have no row. */
   Set<String> missing(Path directory) throws IOException, InterruptedException {
     Set<String> missing = functions(directory);
-    assertThat(missing).hasSizeGreaterThanOrEqualTo(min);
-    for (List<String> row : rows(FUNCTIONS, 3)) {
+    for (List<String> row : rows(FUNCTIONS, 4)) {
       missing.removeAll(code(row.get(0)));
     }
     return missing;
   }
 
-  /** Checks that each row names a method and a test, or the reason why there is none. */
-  void checkRows() throws IOException {
-    for (List<String> row : rows(FUNCTIONS, 3)) {
-      assertThat(row.get(1)).as(row.get(0)).matches(OURS);
-      assertThat(row.get(2)).as(row.get(0)).matches(SHOWN);
+  /**
+   * Returns the functions that have a row, but that the header does not declare. Those that only a
+   * newer header has say since which version of rdma-core.
+   */
+  Set<String> undeclared(Path directory) throws IOException, InterruptedException {
+    Set<String> declared = functions(directory);
+    Set<String> undeclared = new TreeSet<>();
+    for (List<String> row : rows(FUNCTIONS, 4)) {
+      if (!row.get(0).contains("since")) {
+        undeclared.addAll(code(row.get(0)));
+      }
+    }
+    undeclared.removeAll(declared);
+    return undeclared;
+  }
+
+  /** Returns the rows that do not have the form that the other checks rely on. */
+  List<String> malformed() throws IOException {
+    List<String> malformed = new ArrayList<>();
+    for (List<String> row : rows(FUNCTIONS, 4)) {
+      boolean needed = !NOT_NEEDED.matcher(row.get(1)).matches();
+      String tests = row.get(2);
+      boolean isWellFormed =
+          NAME.matcher(row.get(0)).matches()
+              && (needed
+                  ? isList(withoutPrefix(row.get(1), IN_JAVA))
+                      && Stream.of(tests.split("; ")).allMatch(Coverage::isListOfTests)
+                  : tests.isEmpty() && row.get(3).isEmpty());
+      if (!isWellFormed) {
+        malformed.add(String.join(" | ", row));
+      }
     }
     for (List<String> row : rows(TESTS, 2)) {
-      assertThat(row.get(1)).as(row.get(0)).matches(COUNTERPART);
+      if (!isList(row.get(1)) && !NOT_NEEDED.matcher(row.get(1)).matches()) {
+        malformed.add(String.join(" | ", row));
+      }
     }
+    return malformed;
+  }
+
+  private static boolean isListOfTests(String part) {
+    return isList(withoutPrefix(part, REFUSED));
+  }
+
+  private static boolean isList(String text) {
+    return LIST.matcher(text).matches();
+  }
+
+  private static String withoutPrefix(String text, String prefix) {
+    return text.startsWith(prefix) ? text.substring(prefix.length()) : text;
   }
 
   /** Returns the methods that the document names but that do not exist. */
   Set<String> unknownMethods() throws IOException {
-    List<String> cells = new ArrayList<>();
-    rows(FUNCTIONS, 3).forEach(row -> cells.add(row.get(1)));
-    return unknown(cells, method -> Modifier.isPublic(method.getModifiers()));
-  }
-
-  /** Returns the tests that the document names but that do not exist. */
-  Set<String> unknownTests() throws IOException {
-    List<String> cells = new ArrayList<>();
-    rows(FUNCTIONS, 3).forEach(row -> cells.add(row.get(2)));
-    for (List<String> row : rows(TESTS, 2)) {
-      if (row.get(1).startsWith("`")) {
-        cells.add(row.get(1));
+    Set<String> unknown = new TreeSet<>();
+    for (List<String> row : rows(FUNCTIONS, 4)) {
+      for (String name : code(row.get(1))) {
+        if (find(name, method -> Modifier.isPublic(method.getModifiers())).isEmpty()
+            && (METHOD.matcher(name).matches() || !NOT_NEEDED.matcher(row.get(1)).matches())) {
+          unknown.add(name);
+        }
       }
     }
-    return unknown(cells, method -> method.getAnnotations().length > 0);
+    return unknown;
+  }
+
+  /** Returns the tests that the document names but that do not run. */
+  Set<String> unknownTests() throws IOException {
+    Set<String> unknown = new TreeSet<>();
+    Stream<String> cells =
+        Stream.concat(
+            rows(FUNCTIONS, 4).stream().map(row -> row.get(2)),
+            rows(TESTS, 2).stream().map(row -> row.get(1)).filter(Coverage::isList));
+    cells
+        .flatMap(cell -> code(cell).stream())
+        .filter(name -> find(name, Coverage::runs).isEmpty())
+        .forEach(unknown::add);
+    return unknown;
+  }
+
+  /** Returns whether JUnit runs the method as a test, under no condition. */
+  private static boolean runs(Method method) {
+    Class<?> type = method.getDeclaringClass();
+    return AnnotationSupport.isAnnotated(method, Testable.class)
+        && !Modifier.isPrivate(method.getModifiers())
+        && !Modifier.isStatic(method.getModifiers())
+        && !Modifier.isAbstract(type.getModifiers())
+        && type.getSimpleName().endsWith("Test")
+        && Stream.of(method.getAnnotations(), type.getAnnotations())
+            .flatMap(Stream::of)
+            .noneMatch(Coverage::isCondition);
+  }
+
+  private static boolean isCondition(Annotation annotation) {
+    Class<?> type = annotation.annotationType();
+    return type == Disabled.class || type.getPackageName().endsWith(".api.condition");
+  }
+
+  /** Returns the rows whose last column is not how the tests of the row prove it. */
+  List<String> wrongProofs() throws IOException {
+    List<String> wrong = new ArrayList<>();
+    for (List<String> row : rows(FUNCTIONS, 4)) {
+      String proof = String.join(", ", proofs(row.get(2)));
+      if (!row.get(3).equals(proof)) {
+        wrong.add(row.get(0) + " is proven " + proof + ", not " + row.get(3));
+      }
+    }
+    return wrong;
+  }
+
+  private static Set<String> proofs(String tests) {
+    Set<String> proofs = new TreeSet<>(List.of(tests.contains(REFUSED) ? "refused" : ""));
+    String positive = tests.startsWith(REFUSED) ? "" : tests.split("; " + REFUSED, 2)[0];
+    for (String name : code(positive)) {
+      find(name, Coverage::runs).map(Coverage::proof).ifPresent(proofs::add);
+    }
+    proofs.remove("");
+    return proofs;
+  }
+
+  private static String proof(Method test) {
+    Set<String> tags = new TreeSet<>();
+    for (Tag tag : test.getDeclaringClass().getAnnotationsByType(Tag.class)) {
+      tags.add(tag.value());
+    }
+    if (tags.contains("device")) {
+      return "on a device";
+    }
+    return tags.contains(StandIn.TAG) ? "by bytes" : "without a device";
+  }
+
+  /**
+   * Returns the rows that do not say {@code in Java} though no code of the library calls the
+   * function, and those that say so though it is called.
+   */
+  List<String> wrongCalls() throws IOException {
+    Set<String> called = called();
+    List<String> wrong = new ArrayList<>();
+    for (List<String> row : rows(FUNCTIONS, 4)) {
+      if (!NOT_NEEDED.matcher(row.get(1)).matches()) {
+        boolean isCalled = called.containsAll(code(row.get(0)));
+        if (isCalled == row.get(1).startsWith(IN_JAVA)) {
+          wrong.add(row.get(0) + (isCalled ? " is called" : " is not called by any method"));
+        }
+      }
+    }
+    return wrong;
+  }
+
+  /** Returns the C functions that the library names outside of comments and of strings. */
+  private static Set<String> called() throws IOException {
+    Set<String> called = new TreeSet<>();
+    addNames(called, Path.of("src", "main", "java"), "\\b((?:ibv|rdma|mbps|mult)_\\w+)");
+    // The inline functions of the headers, in Java, call exported ones.
+    addNames(
+        called,
+        Path.of("..", "bindings", "src", "main", "java", "org", "rdma4j", "bindings", "inlines"),
+        "\\brdma_h\\.((?:ibv|rdma)_\\w+)");
+    return called;
+  }
+
+  private static void addNames(Set<String> names, Path directory, String pattern)
+      throws IOException {
+    Pattern name = Pattern.compile(pattern);
+    try (Stream<Path> files = Files.walk(directory)) {
+      files
+          .filter(file -> file.toString().endsWith(".java"))
+          .map(Coverage::code)
+          .flatMap(code -> name.matcher(code).results())
+          .forEach(result -> names.add(result.group(1)));
+    }
+  }
+
+  private static String code(Path file) {
+    try {
+      return Files.readString(file, StandardCharsets.UTF_8)
+          .replaceAll("(?s)/\\*.*?\\*/", "")
+          .replaceAll("//.*", "")
+          .replaceAll("\"[^\"\n]*\"", "");
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
   }
 
   /**
@@ -115,6 +277,7 @@ record Coverage(Path document, String header, Pattern function, int min) {
     while (matcher.find()) {
       names.add(matcher.group(1));
     }
+    assertThat(names).hasSizeGreaterThanOrEqualTo(min);
     return names;
   }
 
@@ -143,34 +306,22 @@ record Coverage(Path document, String header, Pattern function, int min) {
     return CODE.matcher(cell).results().map(result -> result.group(1)).toList();
   }
 
-  /** Returns the names in the cells for which there is no such method. */
-  private static Set<String> unknown(List<String> cells, Predicate<Method> accepted) {
-    Set<String> unknown = new TreeSet<>();
-    int found = 0;
-    for (String cell : cells) {
-      for (String name : code(cell)) {
-        Matcher matcher = METHOD.matcher(name);
-        boolean isMethod = matcher.matches();
-        if (isMethod && exists(matcher.group(1), matcher.group(2), accepted)) {
-          found++;
-        } else if (isMethod || cell.startsWith("`")) {
-          unknown.add(name);
-        }
-      }
+  /** Returns the method of that name, such as {@code Class.method}, if there is one. */
+  private static Optional<Method> find(String name, Predicate<Method> accepted) {
+    Matcher matcher = METHOD.matcher(name);
+    if (!matcher.matches()) {
+      return Optional.empty();
     }
-    assertThat(found).isGreaterThan(5);
-    return unknown;
-  }
-
-  private static boolean exists(String type, String name, Predicate<Method> accepted) {
+    String type = matcher.group(1);
     String binaryName = type.substring(0, type.length() - 1).replace('.', '$');
     return PACKAGES.stream()
-        .flatMap(of -> find(of + "." + binaryName).stream())
-        .flatMap(found -> List.of(found.getDeclaredMethods()).stream())
-        .anyMatch(method -> method.getName().equals(name) && accepted.test(method));
+        .flatMap(of -> findClass(of + "." + binaryName).stream())
+        .flatMap(found -> Stream.of(found.getDeclaredMethods()))
+        .filter(method -> method.getName().equals(matcher.group(2)) && accepted.test(method))
+        .findFirst();
   }
 
-  private static Optional<Class<?>> find(String name) {
+  private static Optional<Class<?>> findClass(String name) {
     try {
       return Optional.of(Class.forName(name, false, Coverage.class.getClassLoader()));
     } catch (ClassNotFoundException elsewhere) {

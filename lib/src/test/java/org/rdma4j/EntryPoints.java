@@ -34,8 +34,9 @@ import org.rdma4j.cm.CmDevices;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SynchronousCmId;
-import org.rdma4j.connection.ConnectionConfig;
+import org.rdma4j.connection.NodeConfig;
 import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.endpoint.Endpoint;
 import org.rdma4j.endpoint.EndpointConfig;
@@ -78,12 +79,9 @@ final class EntryPoints {
   static {
     NEED_LIBRARIES.put("RdmaConnection.connect", () -> RdmaConnection.connect(NOBODY, SHORT));
     NEED_LIBRARIES.put(
-        "RdmaConnection.connect with a configuration",
-        () -> RdmaConnection.connect(NOBODY, ConnectionConfig.DEFAULT, SHORT));
+        "RdmaConnection.connect without a timeout", () -> RdmaConnection.connect(NOBODY));
     NEED_LIBRARIES.put("RdmaServer.bind", () -> RdmaServer.bind(NOBODY));
-    NEED_LIBRARIES.put(
-        "RdmaServer.bind with a configuration",
-        () -> RdmaServer.bind(NOBODY, ConnectionConfig.DEFAULT));
+    NEED_LIBRARIES.put("RdmaNode.open", () -> RdmaNode.open(NodeConfig.DEFAULT));
     NEED_LIBRARIES.put("Endpoint.connect", () -> Endpoint.connect(NOBODY, SHORT));
     NEED_LIBRARIES.put(
         "Endpoint.connect with a configuration",

@@ -71,6 +71,15 @@ final class RdmaExceptionTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"EADDRINUSE", "EADDRNOTAVAIL"})
+  void aPortThatIsTakenSaysSo(ErrorNumber number) {
+    assertThat(message("rdma_bind_addr(0.0.0.0/0.0.0.0:7471)", number))
+        .contains("port is in use", "rdma resource show cm_id");
+    assertThat(message("rdma_resolve_addr(/10.1.2.3:7471)", ErrorNumber.EADDRNOTAVAIL))
+        .doesNotContain("port is in use");
+  }
+
+  @ParameterizedTest
   @CsvSource({"ENOENT", "EACCES", "EPERM"})
   void aDeviceFileThatCannotBeOpenedIsNamed(ErrorNumber number) {
     assertThat(message("ibv_open_device(rxe0)", number))
@@ -115,5 +124,21 @@ final class RdmaExceptionTest {
   @CsvSource({"rdma_create_event_channel", "ibv_open_device(rxe0)", "ibv_create_comp_channel"})
   void tooManyOpenFilesAreNotAMissingDevice(String call) {
     assertThat(message(call, ErrorNumber.EMFILE)).contains("ulimit -n");
+  }
+
+  @Test
+  void aRegionWithoutMemoryMayBeTooLargeForTheDriver() {
+    assertThat(new RdmaException("ibv_reg_mr", 12))
+        .hasMessageContaining("raise the memlock limit")
+        .hasMessageContaining("soft-RoCE of newer kernels takes at most 1 GiB at once");
+  }
+
+  @Test
+  void aNegativeErrnoIsTreatedLikeThePositiveOne() {
+    RdmaException failed = new RdmaException("ibv_post_send of request 0 of the batch", -12);
+    assertThat(failed)
+        .hasMessage(new RdmaException("ibv_post_send of request 0 of the batch", 12).getMessage());
+    assertThat(failed.errno()).isEqualTo(12);
+    assertThat(failed.errnoName()).isEqualTo("ENOMEM");
   }
 }

@@ -14,6 +14,7 @@ import org.rdma4j.Command;
 
 /** Moves an address from one interface of a bond to the other, which has another MAC address. */
 @Tag("removal")
+@Tag("needs-soft-roce")
 @Order(Integer.MAX_VALUE)
 final class AddressChangeTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);

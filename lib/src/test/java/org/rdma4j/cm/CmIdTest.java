@@ -5,16 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.rdma4j.cm.CmLoopback.PATIENCE;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.Library;
 import org.rdma4j.verbs.AsyncEventType;
 import org.rdma4j.verbs.Ece;
 import org.rdma4j.verbs.QueuePairConfig;
@@ -42,6 +45,35 @@ final class CmIdTest {
   private void resolve() throws InterruptedException {
     id.resolveAddress(CmLoopback.address(9), PATIENCE);
     assertThat(channel.awaitEvent(PATIENCE)).containsInstanceOf(CmEvent.AddressResolved.class);
+  }
+
+  /** Neither rdma-core 44 nor Linux 6.1 has it. */
+  @Test
+  void anEventIsWrittenOrRefused() throws Exception {
+    boolean isWritten = true;
+    try {
+      id.writeEvent(-3, 0x123456789abcdefL);
+    } catch (RdmaException refused) {
+      isWritten = false;
+      assertThat(refused).hasMessageContaining("rdma_write_cm_event");
+      assertThat(refused.errnoName())
+          .isIn(
+              Library.contains("rdma_write_cm_event")
+                  ? List.of("EINVAL", "ENOSYS")
+                  : List.of("ENOSYS"));
+    }
+    assertThat(channel.awaitEvent(isWritten ? PATIENCE : Duration.ZERO))
+        .isEqualTo(
+            isWritten
+                ? Optional.of(new CmEvent.Written(id, -3, 0x123456789abcdefL))
+                : Optional.empty());
+  }
+
+  @Test
+  void noServiceIsFound() throws Exception {
+    assertThatThrownBy(id.service()::addresses).isInstanceOf(RdmaException.class);
+    resolve();
+    assertThatThrownBy(() -> id.service().resolve("a service")).isInstanceOf(RdmaException.class);
   }
 
   @Test
@@ -76,6 +108,36 @@ final class CmIdTest {
         .isInstanceOf(RdmaException.class)
         .hasMessageContaining("EADDRINUSE")
         .hasMessageContaining(taken.toString());
+  }
+
+  @Test
+  void theWildcardAddressCannotShareAPort() {
+    id.bind(new InetSocketAddress(0));
+    CmId second = channel.createId(PortSpace.TCP);
+    assertThatThrownBy(() -> second.bind(CmLoopback.address(id.localAddress().getPort())))
+        .isInstanceOf(RdmaException.class)
+        .hasMessageContaining("EADDRNOTAVAIL")
+        .hasMessageContaining("the port is in use");
+  }
+
+  @Test
+  void aLoopbackAddressListensOnAllDevices() throws Exception {
+    InetAddress loopback = InetAddress.ofLiteral("127.0.0.1");
+    try (var listener = CmLoopback.listener(PortSpace.TCP, loopback)) {
+      int port = listener.id().localAddress().getPort();
+      try (var client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(port));
+          var side = new CmLoopback.Side(client.id())) {
+        assertThat(client.id().queuePair()).contains(side.queuePair);
+        var connect =
+            CmLoopback.start(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE));
+        try (var server = listener.awaitRequest(PATIENCE).orElseThrow()) {
+          assertThat(server.id().localAddress()).isEqualTo(CmLoopback.address(port));
+          server.id().reject(ByteBuffer.allocate(0));
+        }
+        assertThatThrownBy(() -> CmLoopback.get(connect))
+            .hasCauseInstanceOf(ConnectionRejectedException.class);
+      }
+    }
   }
 
   @Test
@@ -257,7 +319,7 @@ final class CmIdTest {
   void pathsBeforeTheAddressIsResolvedAreRefused() {
     PathRecord path =
         new PathRecord(
-            PathRecord.OUTBOUND_PRIMARY_AND_GMP,
+            PathRecord.BIDIRECTIONAL_PRIMARY_AND_GMP,
             0,
             Gid.ZERO,
             Gid.ZERO,

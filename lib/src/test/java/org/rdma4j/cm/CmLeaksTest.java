@@ -10,7 +10,6 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.ProtectionDomain;
@@ -18,7 +17,6 @@ import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 
 @Tag("device")
-@Timeout(120)
 final class CmLeaksTest {
   private static final class Reports extends Handler {
     final List<String> messages = new CopyOnWriteArrayList<>();

@@ -157,6 +157,64 @@ final class ConnectionsTest {
     }
   }
 
+  /** As a server does whose JVM has just started, on a machine that is busy. */
+  @Test
+  void aServerThatIsTooSlowLearnsThatItsPeerHasProbablyGivenUp() throws Exception {
+    try (var listener = CmLoopback.listener(PortSpace.TCP);
+        var request = ShortRequest.to(listener)) {
+      request.awaitItsEnd();
+      assertThatThrownBy(() -> new CmLoopback.Side(request.server.id()).close())
+          .isInstanceOf(RdmaException.class)
+          .hasMessageContaining("rdma_create_qp_ex")
+          .hasMessageContaining("EINVAL")
+          .hasMessageContaining("its peer has probably given up");
+    }
+  }
+
+  @Test
+  void aServerThatAcceptsTooLateLearnsThatItsPeerHasProbablyGivenUp() throws Exception {
+    try (var listener = CmLoopback.listener(PortSpace.TCP);
+        var request = ShortRequest.to(listener);
+        var side = new CmLoopback.Side(request.server.id())) {
+      request.awaitItsEnd();
+      assertThatThrownBy(() -> request.server.accept(ConnectionParameters.DEFAULT, PATIENCE))
+          .isInstanceOf(RdmaException.class)
+          .hasMessageContaining("rdma_accept")
+          .hasMessageContaining("EINVAL")
+          .hasMessageContaining("its peer has probably given up");
+      assertThatThrownBy(() -> side.queuePair.number()).isInstanceOf(IllegalStateException.class);
+    }
+  }
+
+  /** A request whose peer waits for three seconds, then gives up. */
+  private record ShortRequest(SynchronousCmId server, FutureTask<CmEvent.Established> connect)
+      implements AutoCloseable {
+    static ShortRequest to(SynchronousCmId listener) throws Exception {
+      SynchronousCmId client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(listener));
+      FutureTask<CmEvent.Established> connect = CmLoopback.start(() -> connect(client));
+      return new ShortRequest(listener.awaitRequest(PATIENCE).orElseThrow(), connect);
+    }
+
+    private static CmEvent.Established connect(SynchronousCmId client) throws Exception {
+      try (client;
+          var side = new CmLoopback.Side(client.id())) {
+        assertThat(side.queuePair.number()).isPositive();
+        return client.connect(ConnectionParameters.DEFAULT, Duration.ofSeconds(3));
+      }
+    }
+
+    void awaitItsEnd() throws Exception {
+      assertThatThrownBy(() -> CmLoopback.get(connect)).hasMessageContaining("ETIMEDOUT");
+      // The kernel takes a moment to tell the other side, which notices it by nothing else.
+      Thread.sleep(1000);
+    }
+
+    @Override
+    public void close() {
+      server.close();
+    }
+  }
+
   @Test
   void anInterruptEndsAConnectAndLeavesNothingBehind() throws Exception {
     try (var listener = CmLoopback.listener(PortSpace.TCP);

@@ -15,6 +15,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.address.GlobalRoutingHeader;
 
 @Tag("device")
+@Tag("needs-datagrams")
 final class DatagramConnectionsTest {
   private static final InetSocketAddress GROUP = new InetSocketAddress("239.1.1.3", 0);
   private static final byte MARK = 0x37;

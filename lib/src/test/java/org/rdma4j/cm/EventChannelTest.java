@@ -234,12 +234,65 @@ final class EventChannelTest {
     }
   }
 
+  /**
+   * Takes an event while another thread closes the identifier: it has marked it as closed, and
+   * waits for the channel to destroy it.
+   */
+  private static Optional<CmEvent> pollWhileClosing(CmId id, EventChannel channel)
+      throws Exception {
+    FutureTask<Boolean> close =
+        new FutureTask<>(
+            () -> {
+              id.close();
+              return true;
+            });
+    channel.channel().lock();
+    try {
+      Thread.ofPlatform().daemon().start(close);
+      while (id.isOpen()) {
+        Thread.onSpinWait();
+      }
+      return channel.pollEvent();
+    } finally {
+      channel.channel().unlock();
+      assertThat(CmLoopback.get(close)).isTrue();
+    }
+  }
+
+  @Test
+  void anEventOfAnIdentifierThatIsBeingClosedIsDiscarded() throws Exception {
+    try (EventChannel channel = EventChannel.open()) {
+      CmId client = channel.createId(PortSpace.TCP);
+      client.resolveAddress(CmLoopback.address(7471), PATIENCE);
+      Thread.sleep(200);
+      assertThat(pollWhileClosing(client, channel)).isEmpty();
+    }
+  }
+
+  @Test
+  void aRequestToAListenerThatIsBeingClosedIsRejected() throws Exception {
+    try (EventChannel channel = EventChannel.open();
+        EventChannel other = EventChannel.open()) {
+      CmId listener = listener(channel);
+      CmId client = resolved(other, listener);
+      sides.add(new CmLoopback.Side(client));
+      client.connect(ConnectionParameters.DEFAULT);
+      Thread.sleep(200);
+      assertThat(pollWhileClosing(listener, channel)).isEmpty();
+      assertThat(next(other, CmEvent.Rejected.class).id()).isSameAs(client);
+    }
+  }
+
   @Test
   void aCloseEndsAWait() throws Exception {
     EventChannel channel = EventChannel.open();
     FutureTask<Optional<CmEvent>> waiting = CmLoopback.start(() -> channel.awaitEvent(PATIENCE));
     Thread.sleep(100);
+    long start = System.nanoTime();
     channel.close();
+    assertThat(Duration.ofNanos(System.nanoTime() - start))
+        .as("duration of the close")
+        .isLessThan(PATIENCE.dividedBy(2));
     assertThatThrownBy(() -> CmLoopback.get(waiting))
         .isInstanceOf(ExecutionException.class)
         .cause()

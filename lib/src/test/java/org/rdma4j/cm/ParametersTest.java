@@ -109,7 +109,7 @@ final class ParametersTest {
   void aPathIsReadAsItWasWritten() {
     PathRecord path =
         new PathRecord(
-            PathRecord.OUTBOUND_PRIMARY_AND_GMP,
+            PathRecord.BIDIRECTIONAL_PRIMARY_AND_GMP,
             0x0102_0304_0506_0708L,
             new Gid(1, 2),
             new Gid(3, 4),

@@ -25,7 +25,6 @@ import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SynchronousCmId;
-import org.rdma4j.verbs.RdmaDevice;
 
 /**
  * Removes a device while it is in use: a soft-RoCE device over an interface, both added for each
@@ -33,6 +32,7 @@ import org.rdma4j.verbs.RdmaDevice;
  * could not be removed would get in their way.
  */
 @Tag("removal")
+@Tag("needs-soft-roce")
 @Order(Integer.MAX_VALUE)
 final class DeviceRemovalTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -88,10 +88,9 @@ final class DeviceRemovalTest {
   @Test
   void aConnectionBreaksWithENODEVAndCloses() throws Exception {
     try (RdmaServer listener = RdmaServer.bind(new InetSocketAddress(ADDRESS, 0))) {
-      FutureTask<Optional<RdmaConnection>> accept =
-          RdmaConnectionTest.start(() -> listener.accept(PATIENCE));
+      FutureTask<RdmaConnection> accept = RdmaConnectionTest.start(() -> listener.accept(PATIENCE));
       try (RdmaConnection client = RdmaConnection.connect(listener.localAddress(), PATIENCE);
-          RdmaConnection server = RdmaConnectionTest.get(accept).orElseThrow()) {
+          RdmaConnection server = RdmaConnectionTest.get(accept)) {
         List<FutureTask<Optional<MessageBuffer>>> receives = new ArrayList<>();
         for (RdmaConnection each : List.of(client, server)) {
           FutureTask<Optional<MessageBuffer>> receive =
@@ -100,7 +99,6 @@ final class DeviceRemovalTest {
               .isInstanceOf(TimeoutException.class);
           receives.add(receive);
         }
-        RdmaDevice device = client.domain().device();
         added.remove();
         for (FutureTask<Optional<MessageBuffer>> receive : receives) {
           assertThatThrownBy(() -> RdmaConnectionTest.get(receive))
@@ -111,8 +109,9 @@ final class DeviceRemovalTest {
         assertThatThrownBy(() -> client.send(ByteBuffer.allocate(1), PATIENCE))
             .isInstanceOf(RdmaException.class)
             .hasMessageContaining("ENODEV");
-        device.close();
-        assertThatThrownBy(() -> client.register(1)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> client.register(1))
+            .isInstanceOf(RdmaException.class)
+            .hasMessageContaining("ENODEV");
       }
     }
   }

@@ -68,7 +68,7 @@ final class ManyThreadsTest {
     try (RdmaServer listener = RdmaServer.bind(RdmaConnectionTest.local());
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int i = 0; i < CONNECTIONS; i++) {
-        servers.add(threads.submit(() -> serve(listener.accept(PATIENCE).orElseThrow())));
+        servers.add(threads.submit(() -> serve(listener.accept(PATIENCE))));
         clients.add(RdmaConnection.connect(listener.localAddress(), PATIENCE));
       }
       List<Future<Integer>> calls = new ArrayList<>();
@@ -95,7 +95,7 @@ final class ManyThreadsTest {
   private static RecordingStream recordPinned(Queue<RecordedEvent> pinned) {
     RecordingStream recording = new RecordingStream();
     recording.enable("jdk.VirtualThreadPinned").withoutThreshold().withStackTrace();
-    recording.onEvent(pinned::add);
+    recording.onEvent("jdk.VirtualThreadPinned", pinned::add);
     recording.setReuse(false);
     recording.startAsync();
     return recording;

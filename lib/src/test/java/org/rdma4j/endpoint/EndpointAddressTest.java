@@ -94,5 +94,9 @@ final class EndpointAddressTest {
     ByteBuffer.wrap(empty).putLong(EndpointAddress.ENCODED_BYTES - 8, 0);
     assertThatThrownBy(() -> EndpointAddress.decode(empty))
         .hasMessageContaining("bufferBytes is 0");
+    byte[] spare = SAMPLE.encode();
+    spare[5] = 1;
+    assertThatThrownBy(() -> EndpointAddress.decode(spare))
+        .hasMessageContaining("the spare byte is not 0");
   }
 }

@@ -26,7 +26,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.RdmaException;
@@ -40,7 +39,7 @@ import org.rdma4j.verbs.address.QueuePairAddress;
 
 /** Two endpoints of one JVM, connected over the machine's RDMA device. */
 @Tag("device")
-@Timeout(240)
+@Tag("needs-connecting-by-address")
 final class EndpointTest {
   /** An emulated guest may pause for seconds, and starts slowly. */
   private static final Duration PATIENCE = Duration.ofSeconds(90);

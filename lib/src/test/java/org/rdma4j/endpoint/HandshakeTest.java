@@ -33,7 +33,6 @@ import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.platform.Deadline;
@@ -42,7 +41,6 @@ import org.rdma4j.verbs.address.QueuePairAddress;
 import org.rdma4j.verbs.attribute.Mtu;
 
 /** The handshake over real sockets, without a device. */
-@Timeout(120)
 final class HandshakeTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final Duration SHORT = Duration.ofMillis(300);
@@ -282,12 +280,18 @@ final class HandshakeTest {
         each.getOutputStream().write(hello());
         liars.add(each);
       }
+      Future<Made> accepted = start(() -> server.accept(LONG));
+      // Among peers that come at the same moment, the client could be one of the oldest.
+      while (answers.made.size() < 100) {
+        Thread.sleep(1);
+      }
       Future<EndpointAddress> client = start(() -> perform(server, remote -> {}));
-      assertThat(server.accept(LONG).remote()).isEqualTo(CLIENT);
+      assertThat(accepted.get(60, TimeUnit.SECONDS).remote()).isEqualTo(CLIENT);
       client.get(30, TimeUnit.SECONDS);
       assertThatThrownBy(() -> server.accept(SHORT)).isInstanceOf(SocketTimeoutException.class);
       assertThat(answers.made).hasSize(101);
-      assertThat(answers.discarded).hasSize(84);
+      // At most 16 are kept, one of which was the client.
+      assertThat(answers.discarded).hasSize(85);
       server.close();
       assertThat(answers.discarded).hasSize(100);
     } finally {
@@ -298,9 +302,14 @@ final class HandshakeTest {
   @Test
   void theTimeoutDoesNotIncludeWhatThisSideMakes() throws Exception {
     answers.duration = Duration.ofSeconds(3);
-    Future<EndpointAddress> client = start(() -> perform(server, remote -> {}));
+    // Otherwise its last message may have come before anyone looks at the time.
+    Future<EndpointAddress> client = start(() -> perform(server, remote -> pause()));
     assertThat(server.accept(Duration.ofSeconds(2)).remote()).isEqualTo(CLIENT);
     client.get(30, TimeUnit.SECONDS);
+  }
+
+  private static void pause() {
+    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(300));
   }
 
   @Test

@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.rdma4j.verbs.DeviceInfo;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.address.GidType;
+import org.rdma4j.verbs.attribute.Guid;
 import org.rdma4j.verbs.attribute.LinkLayer;
+import org.rdma4j.verbs.attribute.NodeType;
+import org.rdma4j.verbs.attribute.TransportType;
 
 /** The choice of a GID if none is configured. */
 final class LocalPortTest {
@@ -47,5 +51,22 @@ final class LocalPortTest {
 
   private static GidEntry entry(int index, String gid, GidType type) {
     return new GidEntry(1, index, Gid.ofHex(gid), type, 2);
+  }
+
+  @Test
+  void devicesOfIwarpAreLeftOutWhateverTheirOrder() {
+    DeviceInfo iwarp = device("siw0", NodeType.RNIC, TransportType.IWARP);
+    DeviceInfo roce = device("rxe0", NodeType.CHANNEL_ADAPTER, TransportType.INFINIBAND);
+    assertThat(LocalPort.usable(List.of(iwarp, roce))).containsExactly(roce);
+    assertThat(LocalPort.usable(List.of(iwarp))).isEmpty();
+    assertThat(LocalPort.unusable(List.of(iwarp)))
+        .hasMessage(
+            "looking for an active port failed. An endpoint requires a device of InfiniBand or"
+                + " RoCE, and this machine offers siw0 (IWARP): use an RdmaConnection, which"
+                + " connects over iWARP too");
+  }
+
+  private static DeviceInfo device(String name, NodeType type, TransportType transport) {
+    return new DeviceInfo(name, new Guid(1), type, transport, "/sys/" + name, 0);
   }
 }

@@ -16,14 +16,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.verbs.CompletionOpcode;
 
 /** Which thread gets which outcome; a queue of outcomes takes the place of the device. */
-@Timeout(60)
 final class MailboxTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final int SENDS = 1000;

@@ -88,12 +88,34 @@ final class FreeSlabsTest {
   }
 
   @Test
+  void aSlabThatIsFreeIsNotInUseAndCannotBeReleased() {
+    FreeSlabs slabs = new FreeSlabs(1);
+    assertThat(slabs.isInUse(0, slabs.turn(0))).isFalse();
+    assertThat(slabs.release(0, slabs.turn(0))).isFalse();
+    slabs.tryAcquire();
+    slabs.release(0, slabs.turn(0));
+    assertThat(slabs.isInUse(0, slabs.turn(0))).isFalse();
+    assertThat(slabs.release(0, slabs.turn(0))).isFalse();
+    assertThat(slabs.free()).isEqualTo(1);
+  }
+
+  @Test
   void theSlabReleasedLastIsAcquiredFirst() {
     FreeSlabs slabs = new FreeSlabs(3);
     slabs.tryAcquire();
     int second = slabs.tryAcquire();
     slabs.release(second, slabs.turn(second));
     assertThat(slabs.tryAcquire()).isEqualTo(second);
+  }
+
+  @Test
+  void aTopThatCameBackIsNotTheSame() {
+    FreeSlabs slabs = new FreeSlabs(1);
+    long before = slabs.changes();
+    slabs.tryAcquire();
+    assertThat(slabs.changes()).as("changes after an acquisition").isEqualTo(before + 1);
+    slabs.release(0, slabs.turn(0));
+    assertThat(slabs.changes()).as("changes when it is on top again").isEqualTo(before + 2);
   }
 
   @Test

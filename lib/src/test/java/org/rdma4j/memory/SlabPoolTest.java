@@ -22,7 +22,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.platform.PageMemory;
@@ -31,7 +30,6 @@ import org.rdma4j.verbs.Loopback;
 import org.rdma4j.verbs.Messages;
 
 @Tag("device")
-@Timeout(120)
 final class SlabPoolTest {
   private static final int SLABS = 8;
   private static final int SLAB_BYTES = 1000;

@@ -17,13 +17,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.platform.Deadline;
 
 /** Waiting for a slab; no device is needed for that. */
-@Timeout(120)
 final class SlabWaitersTest {
   private static final Duration LONG = Duration.ofSeconds(60);
 

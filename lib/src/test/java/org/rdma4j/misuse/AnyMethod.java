@@ -10,6 +10,8 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,6 +25,20 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import org.rdma4j.connection.ConnectionStatistics;
+import org.rdma4j.connection.ExposedMemory;
+import org.rdma4j.connection.IncomingRequest;
+import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.MessageHandler;
+import org.rdma4j.connection.NodeConfig;
+import org.rdma4j.connection.NodeStatistics;
+import org.rdma4j.connection.OperationHandler;
+import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.RdmaNode;
+import org.rdma4j.connection.RdmaServer;
+import org.rdma4j.connection.RemoteMemory;
+import org.rdma4j.connection.RequestHandler;
 import org.rdma4j.endpoint.Endpoint;
 import org.rdma4j.flow.Counters;
 import org.rdma4j.flow.FlowAction;
@@ -74,7 +90,8 @@ final class AnyMethod {
           "importDevice",
           "initializeFork",
           "invalidate",
-          "sendWithInvalidate");
+          "sendWithInvalidate",
+          "buffer");
 
   private static final int DEEP = 6;
   private static final int TRIES = 20;
@@ -110,6 +127,16 @@ final class AnyMethod {
     objects.put(PreparedRequests.class, d -> d.yes() ? d.preparedSends() : d.preparedReceives());
     objects.put(Completions.class, Draw::completions);
     objects.put(Endpoint.class, d -> d.any(d.objects.endpoints));
+    objects.put(RdmaNode.class, d -> d.any(d.connections.nodes));
+    objects.put(RdmaServer.class, d -> d.any(d.connections.servers));
+    objects.put(RdmaConnection.class, d -> d.any(d.connections.connections));
+    objects.put(MessageBuffer.class, d -> d.any(d.connections.messages));
+    objects.put(IncomingRequest.class, d -> d.any(d.connections.requests));
+    objects.put(ExposedMemory.class, d -> d.any(d.connections.exposed));
+    objects.put(RemoteMemory.class, d -> d.connections.remoteMemory(d));
+    objects.put(NodeConfig.class, d -> d.connections.config(d));
+    objects.put(NodeStatistics.class, d -> d.any(d.connections.nodes).statistics());
+    objects.put(ConnectionStatistics.class, d -> d.any(d.connections.connections).statistics());
 
     values.put(boolean.class, Draw::yes);
     values.put(byte.class, d -> (byte) d.number());
@@ -120,6 +147,11 @@ final class AnyMethod {
     values.put(String.class, d -> d.yes() ? d.objects.deviceName : "none");
     values.put(OptionalInt.class, d -> d.yes() ? OptionalInt.empty() : OptionalInt.of(d.number()));
     values.put(Duration.class, Draw::patience);
+    values.put(ByteBuffer.class, d -> d.connections.bytes(d));
+    values.put(InetSocketAddress.class, d -> d.connections.address(d));
+    values.put(MessageHandler.class, d -> d.connections.messageHandler(d));
+    values.put(RequestHandler.class, d -> d.connections.requestHandler(d));
+    values.put(OperationHandler.class, d -> d.connections.operationHandler(d));
     values.put(Path.class, d -> Path.of("/none/such"));
     values.put(MemorySegment.class, d -> d.yes() ? d.heap() : d.any(d.objects.memory));
     values.put(Arena.class, d -> d.any(d.objects.arenas));
@@ -163,8 +195,14 @@ final class AnyMethod {
     return new LinkedHashSet<>(names);
   }
 
-  private static String name(Method method) {
-    return method.getDeclaringClass().getSimpleName() + "." + method.getName();
+  /** Returns what {@link #names} says of a method. */
+  static String name(Method method) {
+    String types =
+        Arrays.stream(method.getParameterTypes())
+            .map(Class::getSimpleName)
+            .collect(Collectors.joining(", "));
+    return "%s.%s(%s)"
+        .formatted(method.getDeclaringClass().getSimpleName(), method.getName(), types);
   }
 
   /** Calls the next method, or the next one that was never called, for lack of an object. */
@@ -179,13 +217,23 @@ final class AnyMethod {
     draw.objects.called.add(name(method));
     Object result;
     try {
-      result = method.invoke(on, arguments);
+      result =
+          waitsAsLongAsItTakes(method)
+              ? Impatience.limit(draw.random.nextInt(1, 5), () -> method.invoke(on, arguments))
+              : method.invoke(on, arguments);
     } catch (InvocationTargetException thrown) {
       throw causeOf(thrown);
     }
-    if (result instanceof AutoCloseable created && creates(method)) {
+    if (method.getDeclaringClass().getPackage() == RdmaNode.class.getPackage()) {
+      draw.connections.keep(draw, result);
+    } else if (result instanceof AutoCloseable created && creates(method)) {
       created.close();
     }
+  }
+
+  private static boolean waitsAsLongAsItTakes(Method method) {
+    return List.of(method.getExceptionTypes()).contains(InterruptedException.class)
+        && !List.of(method.getParameterTypes()).contains(Duration.class);
   }
 
   private int firstNotCalled(Set<String> called, int from) {

@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -66,6 +67,7 @@ final class Draw {
     final Pool<Slab> slabs = new Pool<>(8);
 
     final Pool<Endpoint> endpoints = new Pool<>(4);
+    final ConnectionDraw connections = new ConnectionDraw();
 
     /** The methods that {@link AnyMethod} has called. */
     final Set<String> called = ConcurrentHashMap.newKeySet();
@@ -89,6 +91,7 @@ final class Draw {
 
   final Objects objects;
   final Random random;
+  final ConnectionDraw connections;
   final Pool<SendRequests> ownSends = new Pool<>(6);
   final Pool<ReceiveRequests> ownReceives = new Pool<>(6);
   final Pool<PreparedSends> ownPreparedSends = new Pool<>(6);
@@ -104,6 +107,7 @@ final class Draw {
   Draw(Objects objects, Random random) throws Exception {
     this.objects = objects;
     this.random = random;
+    this.connections = objects.connections;
     add(objects.draws, this);
   }
 
@@ -259,9 +263,10 @@ final class Draw {
     };
   }
 
+  /** Not flushes: soft-RoCE would refuse to create the queue pair. */
   private static SendOperation[] operations(QueuePairType type) {
     return type == QueuePairType.RELIABLE_CONNECTION
-        ? SendOperation.values()
+        ? EnumSet.complementOf(EnumSet.of(SendOperation.FLUSH)).toArray(SendOperation[]::new)
         : new SendOperation[] {SendOperation.SEND, SendOperation.SEND_WITH_IMMEDIATE};
   }
 

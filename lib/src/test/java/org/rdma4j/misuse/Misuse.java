@@ -1,7 +1,11 @@
 package org.rdma4j.misuse;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.nio.BufferOverflowException;
+import java.nio.BufferUnderflowException;
+import java.nio.ReadOnlyBufferException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,8 +21,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.rdma4j.LocalAddress;
 import org.rdma4j.RdmaException;
 import org.rdma4j.Resources;
+import org.rdma4j.connection.RdmaNode;
+import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.RdmaDevice;
 
@@ -37,6 +44,10 @@ final class Misuse {
           UnsupportedOperationException.class,
           RdmaException.class,
           IOException.class,
+          InterruptedException.class,
+          BufferUnderflowException.class,
+          BufferOverflowException.class,
+          ReadOnlyBufferException.class,
           TimeoutException.class);
 
   /** A run with at least this number of calls calls each method. */
@@ -82,6 +93,7 @@ final class Misuse {
         ProtectionDomain domain = device.allocateProtectionDomain()) {
       // The JDK keeps a file descriptor open from the first socket on.
       new ServerSocket(0).close();
+      openConnectionManager();
       Resources before = Resources.now();
       long begun = System.nanoTime();
       new Misuse(seed, calls, new Draw.Objects(device)).run(threads);
@@ -90,6 +102,14 @@ final class Misuse {
       if (!after.equals(before)) {
         throw new AssertionError("%s holds %s, not %s".formatted(domain, after, before));
       }
+    }
+  }
+
+  /** The connection manager opens each device when it is first used, and keeps it open. */
+  private static void openConnectionManager() {
+    try (RdmaNode node = RdmaNode.open();
+        RdmaServer server = node.bind(new InetSocketAddress(LocalAddress.ipv4(), 0))) {
+      System.out.println("connections are tried at " + server.localAddress());
     }
   }
 
@@ -111,6 +131,7 @@ final class Misuse {
         each.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
       }
       objects.endpoints.closeAll();
+      objects.connections.closeAll();
       objects.devices.closeAll();
     } catch (TimeoutException hangs) {
       Thread.getAllStackTraces()

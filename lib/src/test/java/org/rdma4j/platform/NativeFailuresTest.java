@@ -66,4 +66,11 @@ final class NativeFailuresTest {
     assertThat(NativeFailures.failure(DEVICE.name(), "ibv_modify_cq", EINVAL))
         .isExactlyInstanceOf(RdmaException.class);
   }
+
+  @Test
+  void aNegativeErrnoTellsThatTheDeviceLacksTheCall() {
+    assertThat(NativeFailures.failure("siw0", "ibv_query_srq", -95))
+        .isInstanceOf(UnsupportedByDeviceException.class)
+        .hasMessageContaining("EOPNOTSUPP (95)");
+  }
 }

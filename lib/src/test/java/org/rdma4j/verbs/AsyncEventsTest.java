@@ -19,7 +19,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.Command;
@@ -27,7 +26,6 @@ import org.rdma4j.verbs.address.GidEntry;
 
 /** The asynchronous events that soft-RoCE raises, and how a wait for them ends. */
 @Tag("device")
-@Timeout(120)
 final class AsyncEventsTest {
   private static final Duration LONG = Duration.ofSeconds(60);
 

@@ -6,13 +6,11 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.rdma4j.Command;
 import org.rdma4j.verbs.RdmaAvailability.Status;
 
 /** The availability agrees with the device of this machine and its files. */
 @Tag("device")
-@Timeout(120)
 final class AvailabilityTest {
   @Test
   void aDeviceThatWorksIsAvailable() {

@@ -7,14 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Memory windows of type 2, bound and invalidated by work requests. */
 @Tag("device")
+@Tag("needs-memory-windows")
 @Tag("data-path")
-@Timeout(120)
 @SuppressWarnings("NullAway.Init") // connect
 final class BoundWindowsTest {
   private Loopback loopback;

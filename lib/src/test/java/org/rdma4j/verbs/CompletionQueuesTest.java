@@ -7,14 +7,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.rdma4j.RdmaException;
 
 /** The length of completion queues: creation and resizing. */
 @Tag("device")
-@Timeout(120)
 final class CompletionQueuesTest {
   private RdmaDevice device;
 
@@ -73,6 +71,7 @@ final class CompletionQueuesTest {
     device.createCompletionQueue(kind.of(device, 1).vector(vectors - 1)).close();
   }
 
+  @Tag("needs-resizing-completion-queues")
   @Test
   void aQueueCanBeMadeShorterAndLonger() {
     CompletionQueue queue = device.createCompletionQueue(3);
@@ -82,6 +81,7 @@ final class CompletionQueuesTest {
     assertThat(queue.capacity()).isGreaterThanOrEqualTo(7);
   }
 
+  @Tag("needs-resizing-completion-queues")
   @Test
   void aQueueCannotBeMadeShorterThanTheCompletionsInIt() {
     try (Loopback loopback = Loopback.connected(config -> config.mayOverrun(true))) {

@@ -10,11 +10,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The objects of the data path belong to a thread. */
 @Tag("device")
-@Timeout(120)
 final class ConfinementTest {
   private Loopback loopback;
 

@@ -19,7 +19,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.address.AddressVector;
 import org.rdma4j.verbs.address.Gid;
@@ -28,8 +27,8 @@ import org.rdma4j.verbs.attribute.LinkLayer;
 
 /** Unreliable datagrams: address handles, the header before the payload, multicast. */
 @Tag("device")
+@Tag("needs-datagrams")
 @Tag("data-path")
-@Timeout(120)
 final class DatagramsTest {
   private static final int QUEUE_KEY = 0x1234_5678;
   private static final int HEADER = GlobalRoutingHeader.BYTES;
@@ -322,7 +321,35 @@ final class DatagramsTest {
       assertThat(loopback.a.await(1).getFirst().id()).isEqualTo(1);
       assertThat(loopback.b.await(1).getFirst().id()).isEqualTo(2);
     }
-    loopback.b.queuePair.detachMulticast(group, 0);
+  }
+
+  @Test
+  void aQueuePairThatWasDetachedFromAMulticastGroupReceivesNoMore() throws Exception {
+    InetAddress address = InetAddress.getByName("239.0.2.8");
+    Gid group = new Gid(0, 0xffff_ef00_0208L);
+    try (MulticastSocket member = new MulticastSocket()) {
+      member.joinGroup(new InetSocketAddress(address, 0), networkOf(gid));
+      AddressHandle all =
+          loopback.domain.createAddressHandle(
+              AddressVector.to(group, 1, Loopback.gidIndex(loopback.device)));
+      loopback.a.queuePair.attachMulticast(group, 0);
+      loopback.b.queuePair.attachMulticast(group, 0);
+      loopback.b.receive(1, 0, 256);
+      loopback.a.receive(2, 0, 256);
+      loopback.a.sends.add(3).to(all, 0xff_ffff, QUEUE_KEY);
+      loopback.a.sends.post();
+      assertThat(loopback.b.await(1).getFirst().id()).isEqualTo(1);
+      loopback.a.await(1);
+
+      loopback.b.queuePair.detachMulticast(group, 0);
+      loopback.b.receive(4, 0, 256);
+      loopback.a.receive(5, 0, 256);
+      loopback.a.sends.add(6).to(all, 0xff_ffff, QUEUE_KEY);
+      loopback.a.sends.post();
+      assertThat(loopback.a.await(1).getFirst().id()).isEqualTo(5);
+      Thread.sleep(200);
+      assertThat(loopback.b.completions.poll()).as("datagrams after it was detached").isZero();
+    }
     assertThatThrownBy(() -> loopback.b.queuePair.detachMulticast(group, 0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("not attached");

@@ -15,7 +15,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.rdma4j.Command;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.address.AddressVector;
@@ -34,7 +33,6 @@ import org.rdma4j.verbs.attribute.TransportType;
 
 /** The attributes of a device are those that sysfs and ibv_devinfo show. */
 @Tag("device")
-@Timeout(120)
 final class DevicesTest {
   /** The last index that a path can use. The table of soft-RoCE has 1024 entries. */
   private static final int EMPTY_GID = 255;
@@ -285,5 +283,14 @@ final class DevicesTest {
 
   private String sysfs(String file) throws IOException {
     return Files.readString(Path.of("/sys/class/infiniband", device.info().name(), file)).strip();
+  }
+
+  @Test
+  void aPartitionKeyOutsideOfTheTableIsRefusedWithItsLength() {
+    int keys = device.port(1).partitionKeyTableLength();
+    assertThatThrownBy(() -> device.partitionKey(1, keys))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(
+            keys == 0 ? "port 1 has no partition keys" : "must be from 0 to " + (keys - 1));
   }
 }

@@ -7,14 +7,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.rdma4j.verbs.address.AddressVector;
 import org.rdma4j.verbs.address.GlobalRoutingHeader;
 
 /** Extended completion queues, and the changes that any completion queue allows. */
 @Tag("device")
 @Tag("data-path")
-@Timeout(120)
 final class ExtendedCompletionsTest {
   private Loopback loopback;
   private CompletionQueue extended;
@@ -55,6 +53,7 @@ final class ExtendedCompletionsTest {
     loopback.a.await(count);
   }
 
+  @Tag("needs-immediate-data")
   @Test
   void theRequestedFieldsAreRead() {
     send(2);
@@ -91,6 +90,9 @@ final class ExtendedCompletionsTest {
     assertThat(completions.queuePairNumber(0)).isEqualTo(receiver.number());
   }
 
+  @Tag("needs-immediate-data")
+  @Tag("needs-datagrams")
+  @Tag("needs-extended-queue-pairs")
   @Test
   void flagsThatWereNotRequestedAreRefused() {
     CompletionQueue queue =
@@ -106,6 +108,8 @@ final class ExtendedCompletionsTest {
         .hasMessageContaining("create it with CompletionField.FLAGS");
   }
 
+  @Tag("needs-datagrams")
+  @Tag("needs-extended-queue-pairs")
   @Test
   void aDatagramHasItsSenderAndItsHeader() {
     CompletionQueue queue =
@@ -153,6 +157,7 @@ final class ExtendedCompletionsTest {
         .isInstanceOf(IllegalStateException.class);
   }
 
+  @Tag("needs-resizing-completion-queues")
   @Test
   void aQueueWithCompletionsCanBeResized() {
     CompletionQueue queue = loopback.b.queue;

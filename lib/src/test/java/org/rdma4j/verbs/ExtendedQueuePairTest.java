@@ -12,14 +12,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.rdma4j.verbs.address.AddressVector;
 import org.rdma4j.verbs.address.GlobalRoutingHeader;
 
 /** Extended queue pairs: the same requests, posted by {@code ibv_wr_*}. */
 @Tag("device")
+@Tag("needs-extended-queue-pairs")
 @Tag("data-path")
-@Timeout(120)
 final class ExtendedQueuePairTest {
   private static final AccessFlag[] ALL = {
     AccessFlag.LOCAL_WRITE,

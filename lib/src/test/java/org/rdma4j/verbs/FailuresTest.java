@@ -9,21 +9,24 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.attribute.LinkLayer;
 
 /** Failures end in the documented exception or completion status, and in time. */
 @Tag("device")
 @Tag("data-path")
-@Timeout(120)
 final class FailuresTest {
-  /** The status of the specification, and the one that soft-RoCE reports instead. */
+  /**
+   * The status of the specification, and those that soft-RoCE reports instead: the second one until
+   * Linux 6.1, the third one from 6.12 on.
+   */
   private static final List<CompletionStatus> REFUSED_LOCALLY =
       List.of(
           CompletionStatus.LOCAL_PROTECTION_ERROR,
-          CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR);
+          CompletionStatus.LOCAL_QUEUE_PAIR_OPERATION_ERROR,
+          CompletionStatus.FLUSHED);
 
+  @Tag("needs-connecting-by-address")
   @Test
   void sendsBeforeTheQueuePairIsReadyAreRefusedAndKept() {
     try (Loopback loopback = Loopback.unconnected()) {
@@ -117,6 +120,7 @@ final class FailuresTest {
     }
   }
 
+  @Tag("needs-atomics")
   @Test
   void anAtomicIntoAClosedRegionEndsInAProtectionError() {
     AccessFlag[] atomic = {AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC};
@@ -301,6 +305,7 @@ final class FailuresTest {
     }
   }
 
+  @Tag("needs-connecting-by-address")
   @Test
   void aPathWithoutAGidIsRefusedOnEthernet() {
     try (Loopback loopback = Loopback.unconnected()) {

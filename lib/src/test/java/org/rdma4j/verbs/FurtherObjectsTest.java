@@ -13,7 +13,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_qp_cap;
@@ -35,7 +34,6 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /** Creating objects that soft-RoCE does not support is refused, and leaves nothing behind. */
 @Tag("device")
-@Timeout(120)
 final class FurtherObjectsTest {
   private Loopback loopback;
   private RdmaDevice device;
@@ -130,6 +128,7 @@ final class FurtherObjectsTest {
         "receiveSges is", () -> domain.createQueuePair(config.receiveSges(limits.maxSges() + 1)));
   }
 
+  @Tag("needs-datagrams")
   @Test
   void segmentedSendsAndFlagsOfQueuePairs() {
     unsupported(
@@ -170,6 +169,7 @@ final class FurtherObjectsTest {
     refused("the number of work queues is 0", device::createIndirectionTable);
   }
 
+  @Tag("needs-datagrams")
   @Test
   void flowsCountersAndFlowActions() {
     QueuePair datagrams = domain.createQueuePair(QueuePairConfig.datagram(completions));
@@ -226,6 +226,7 @@ final class FurtherObjectsTest {
     }
   }
 
+  @Tag("needs-extended-queue-pairs")
   @Test
   void anXrcSendQueuePairIsRequestedWithoutAReceiveQueue() {
     try (Arena arena = Arena.ofConfined()) {
@@ -354,6 +355,18 @@ final class FurtherObjectsTest {
       assertThatThrownBy(use::run)
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("is closed");
+    }
+  }
+
+  /** Soft-iWARP has no query of shared receive queues. */
+  @Test
+  void aSharedReceiveQueueKnowsWhatWasGrantedAlsoWithoutAQuery() {
+    try (ProtectionDomain owner = device.allocateProtectionDomain();
+        SharedReceiveQueue shared = owner.createSharedReceiveQueue(32, 2)) {
+      assertThat(shared.depth()).isGreaterThanOrEqualTo(32);
+      MemoryRegion region = owner.register(64, AccessFlag.LOCAL_WRITE);
+      assertThat(shared.receiveRequests(1).add(1).into(region, 0, 32).into(region, 32, 32).post())
+          .isEqualTo(1);
     }
   }
 }

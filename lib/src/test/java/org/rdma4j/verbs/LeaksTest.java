@@ -9,11 +9,9 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The report of objects that are dropped without being closed. */
 @Tag("device")
-@Timeout(120)
 final class LeaksTest {
   @Test
   void anObjectThatIsDroppedWhileOpenIsReportedOnceAndAClosedOneIsNot() throws Exception {

@@ -15,12 +15,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.rdma4j.memory.SlabPool;
 
 /** In which order and from which threads objects are closed, and what is refused afterwards. */
 @Tag("device")
-@Timeout(180)
 final class LifetimesTest {
   /** A call by the name that a failure shows. */
   private interface Call {

@@ -6,11 +6,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.address.GidType;
 import org.rdma4j.verbs.address.QueuePairAddress;
+import org.rdma4j.verbs.attribute.TransportType;
 
 /** Two connected queue pairs of one device, each with its own completion queue and memory. */
 public final class Loopback implements AutoCloseable {
@@ -19,10 +21,14 @@ public final class Loopback implements AutoCloseable {
 
   /** All operations that soft-RoCE can post on a reliable connection by {@code ibv_wr_*}. */
   public static final SendOperation[] OPERATIONS =
-      EnumSet.complementOf(EnumSet.of(SendOperation.SEGMENTED_SEND)).toArray(new SendOperation[0]);
+      EnumSet.complementOf(EnumSet.of(SendOperation.SEGMENTED_SEND, SendOperation.FLUSH))
+          .toArray(new SendOperation[0]);
 
   /** The longest time to wait for completions: an emulated guest may stop for seconds. */
   public static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  /** Connects the queue pairs over iWARP, where they have no addresses to exchange. */
+  private final Optional<ManagedPair> managed;
 
   public final RdmaDevice device;
   public final ProtectionDomain domain;
@@ -39,8 +45,8 @@ public final class Loopback implements AutoCloseable {
     public final ReceiveRequests receives;
     public final Completions completions = queue.completions(2 * DEPTH);
 
-    End(UnaryOperator<QueuePairConfig> config) {
-      queuePair = domain.createQueuePair(config.apply(config(queue)));
+    End(UnaryOperator<QueuePairConfig> config, Creation creation) {
+      queuePair = creation.create(domain, config.apply(config(queue)));
       sends = queuePair.sendRequests(Math.min(DEPTH, queuePair.capabilities().sendDepth()));
       receives =
           queuePair.receiveRequests(Math.min(DEPTH, queuePair.capabilities().receiveDepth()));
@@ -106,11 +112,27 @@ public final class Loopback implements AutoCloseable {
     }
   }
 
+  private interface Creation {
+    QueuePair create(ProtectionDomain domain, QueuePairConfig config);
+  }
+
   private Loopback(UnaryOperator<QueuePairConfig> config) {
-    device = openDevice();
+    managed = isIwarp() ? Optional.of(new ManagedPair()) : Optional.empty();
+    device = managed.map(ManagedPair::device).orElseGet(Loopback::openDevice);
     domain = device.allocateProtectionDomain();
-    a = new End(config);
-    b = new End(config);
+    if (managed.isPresent()) {
+      ManagedPair pair = managed.get();
+      a = new End(config, pair::createClient);
+      pair.request();
+      b = new End(config, pair::createServer);
+    } else {
+      a = new End(config, ProtectionDomain::createQueuePair);
+      b = new End(config, ProtectionDomain::createQueuePair);
+    }
+  }
+
+  private static boolean isIwarp() {
+    return RdmaDevice.list().getFirst().transport() == TransportType.IWARP;
   }
 
   public static RdmaDevice openDevice() {
@@ -148,6 +170,10 @@ public final class Loopback implements AutoCloseable {
   public static Loopback connected(
       UnaryOperator<QueuePairConfig> config, UnaryOperator<PathConfig> path) {
     Loopback loopback = unconnected(config);
+    if (loopback.managed.isPresent()) {
+      loopback.managed.get().accept();
+      return loopback;
+    }
     loopback.a.queuePair.connect(path.apply(loopback.path(loopback.b.address())));
     loopback.b.queuePair.connect(path.apply(loopback.path(loopback.a.address())));
     return loopback;
@@ -172,6 +198,7 @@ public final class Loopback implements AutoCloseable {
 
   @Override
   public void close() {
+    managed.ifPresent(ManagedPair::close);
     device.close();
   }
 }

@@ -11,13 +11,12 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Of many requests, each one completes once, with its own id, and in order. */
 @Tag("device")
 @Tag("data-path")
-@Timeout(120)
 final class ManyRequestsTest {
+  @Tag("needs-connecting-by-address")
   @Test
   void sixtyFourQueuePairsShareACompletionQueue() {
     int queuePairs = 64;

@@ -12,12 +12,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.rdma4j.platform.PageMemory;
 
 /** Memory regions whose memory is allocated for them, and the views of that memory. */
 @Tag("device")
-@Timeout(120)
 final class MemoryRegionTest {
   private RdmaDevice device;
   private ProtectionDomain domain;
@@ -54,6 +52,7 @@ final class MemoryRegionTest {
     assertThat(one.remoteKey()).isNotZero().isNotEqualTo(other.remoteKey());
   }
 
+  @Tag("needs-large-regions")
   @Test
   void aRegionMayBeLongerThan2GiB() {
     MemoryRegion region = domain.register((1L << 31) + 4096, AccessFlag.LOCAL_WRITE);

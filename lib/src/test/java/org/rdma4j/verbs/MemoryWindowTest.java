@@ -9,12 +9,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.rdma4j.lifetime.BoundWindows;
 
 /** A peer can access the part of a region that a window is bound to, and nothing else. */
 @Tag("device")
-@Timeout(120)
+@Tag("needs-memory-windows")
 final class MemoryWindowTest {
   private static final int LENGTH = 8192;
 

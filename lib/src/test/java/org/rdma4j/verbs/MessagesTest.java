@@ -16,14 +16,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages arrive unchanged, in every form that a send request can have. */
 @Tag("device")
 @Tag("data-path")
-@Timeout(120)
 final class MessagesTest {
   private Loopback loopback;
 
@@ -61,6 +59,7 @@ final class MessagesTest {
     assertThat(sent.opcode()).isEqualTo(CompletionOpcode.SEND);
   }
 
+  @Tag("needs-immediate-data")
   @Test
   void immediateDataArrivesAsTheSameNumber() {
     loopback.b.receive(1, 0, 64);

@@ -16,7 +16,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.ErrorNumber;
@@ -24,7 +23,6 @@ import org.rdma4j.ErrorNumber;
 /** Requests that are built once do the same each time, with what was changed between posts. */
 @Tag("device")
 @Tag("data-path")
-@Timeout(120)
 final class PreparedRequestsTest {
   private static final AccessFlag[] ALL = {
     AccessFlag.LOCAL_WRITE,
@@ -90,6 +88,7 @@ final class PreparedRequestsTest {
     }
   }
 
+  @Tag("needs-immediate-data")
   @Test
   void aPostWithoutChangesRepeatsTheChain() {
     for (int i = 0; i < 3; i++) {
@@ -149,6 +148,7 @@ final class PreparedRequestsTest {
     assertThat(loopback.a.completions.poll()).isZero();
   }
 
+  @Tag("needs-immediate-data")
   @Test
   void immediateDataCanChange() {
     PreparedSends send =
@@ -280,6 +280,7 @@ final class PreparedRequestsTest {
     assertThat(loopback.b.await(1).getFirst().length()).isEqualTo(16);
   }
 
+  @Tag("needs-atomics")
   @Test
   void atomicsTakeOtherNumbersAndPlaces() {
     MemoryRegion remote = loopback.domain.register(4096, ALL);
@@ -494,6 +495,7 @@ final class PreparedRequestsTest {
     assertThat(loopback.a.sends.size()).as("requests kept").isEqualTo(1);
   }
 
+  @Tag("needs-connecting-by-address")
   @Test
   void requestsFollowTheStateOfTheQueuePair() {
     try (Loopback fresh = Loopback.unconnected()) {
@@ -530,6 +532,7 @@ final class PreparedRequestsTest {
         .hasMessageContaining("is in state RESET; call connect");
   }
 
+  @Tag("needs-memory-windows")
   @Test
   void whatCannotBeRepeatedIsNotPrepared() {
     assertThatThrownBy(loopback.a.sends::prepare)

@@ -7,13 +7,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Features of queue pairs that few devices support, and soft-RoCE does not. */
 @Tag("device")
-@Timeout(120)
 final class QueuePairOptionsTest {
   private Loopback loopback;
   private QueuePair queuePair;

@@ -7,7 +7,6 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -16,7 +15,7 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
 import org.rdma4j.verbs.attribute.Mtu;
 
 @Tag("device")
-@Timeout(120)
+@Tag("needs-connecting-by-address")
 final class QueuePairStatesTest {
   @Test
   void aQueuePairGoesThroughItsStatesOneByOne() {
@@ -245,6 +244,7 @@ final class QueuePairStatesTest {
       int depth = loopback.a.queuePair.capabilities().sendDepth();
       assertThatThrownBy(() -> loopback.a.queuePair.sendRequests(depth + 1))
           .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("send depth")
           .hasMessageContaining("from 1 to " + depth);
       assertThatThrownBy(() -> loopback.a.queuePair.receiveRequests(0))
           .isInstanceOf(IllegalArgumentException.class);

@@ -23,14 +23,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.RdmaException;
 import org.rdma4j.platform.PageMemory;
 
 /** Regions of every kind of memory, each of which carries a message. */
 @Tag("device")
-@Timeout(120)
 final class RegistrationTest {
   private static final int EOPNOTSUPP = 95;
   private static final int LENGTH = 10_001;
@@ -171,6 +169,7 @@ final class RegistrationTest {
     Messages.cross(loopback, region, ordinary());
   }
 
+  @Tag("needs-zero-based-regions")
   @Test
   void aZeroBasedRegionBeginsAtZero() {
     MemoryRegion region = domain.register(LENGTH, AccessFlag.LOCAL_WRITE, AccessFlag.ZERO_BASED);
@@ -349,6 +348,7 @@ final class RegistrationTest {
     return new WeakReference<>(memory);
   }
 
+  @Tag("needs-no-paging-on-demand")
   @Test
   void aDeviceWithoutPagingRefusesRegionsOnDemand() {
     for (AccessFlag flag : new AccessFlag[] {AccessFlag.ON_DEMAND, AccessFlag.HUGE_PAGES}) {

@@ -12,14 +12,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Reads, writes and atomics of remote memory, in which the peer's program takes no part. */
 @Tag("device")
 @Tag("data-path")
-@Timeout(120)
 final class RemoteMemoryTest {
   private static final AccessFlag[] ALL = {
     AccessFlag.LOCAL_WRITE,
@@ -80,6 +78,7 @@ final class RemoteMemoryTest {
     assertThat(bytes(local, 64 + length, 8)).containsOnly(0);
   }
 
+  @Tag("needs-immediate-data")
   @Test
   void theReceiveOfAWriteWithImmediateContainsTheLength() {
     loopback.b.receive(5, 0, 64);
@@ -107,6 +106,7 @@ final class RemoteMemoryTest {
     assertThat(bytes(remote, 0, 4)).containsExactly(1, 2, 3, 0);
   }
 
+  @Tag("needs-atomics")
   @Test
   void compareAndSwapReplacesTheExpectedValueAndReturnsTheOldOne() {
     remote.segment().set(JAVA_LONG, 8, 41L);
@@ -120,6 +120,7 @@ final class RemoteMemoryTest {
     assertThat(remote.segment().get(JAVA_LONG, 8)).isEqualTo(42);
   }
 
+  @Tag("needs-atomics")
   @Test
   void compareAndSwapKeepsAnUnexpectedValue() {
     remote.segment().set(JAVA_LONG, 8, 40L);
@@ -132,6 +133,7 @@ final class RemoteMemoryTest {
     assertThat(remote.segment().get(JAVA_LONG, 8)).isEqualTo(40);
   }
 
+  @Tag("needs-atomics")
   @Test
   void fetchAndAddAddsAndReturnsTheOldValue() {
     remote.segment().set(JAVA_LONG, 16, -3L);
@@ -144,6 +146,7 @@ final class RemoteMemoryTest {
     assertThat(remote.segment().get(JAVA_LONG, 16)).isEqualTo(7);
   }
 
+  @Tag("needs-atomics")
   @Test
   void anAtomicAtAMisalignedAddressIsRefused() {
     sends.add(1);
@@ -155,6 +158,7 @@ final class RemoteMemoryTest {
         .isInstanceOf(IllegalArgumentException.class);
   }
 
+  @Tag("needs-atomics")
   @Test
   void anAtomicOnARegionWithoutTheAccessIsRefusedByThePeer() {
     MemoryRegion readOnly =
@@ -167,6 +171,7 @@ final class RemoteMemoryTest {
         .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
   }
 
+  @Tag("needs-atomics")
   @Test
   void anAtomicOnAQueuePairWithoutTheAccessIsRefusedByThePeer() {
     loopback.b.queuePair.modify(new QueuePairChange().access(List.of(AccessFlag.REMOTE_READ)));
@@ -175,6 +180,7 @@ final class RemoteMemoryTest {
         .isIn(CompletionStatus.REMOTE_ACCESS_ERROR, CompletionStatus.REMOTE_INVALID_REQUEST);
   }
 
+  @Tag("needs-atomics")
   @Test
   void anAtomicWithAWrongKeyIsRefusedByThePeer() {
     assertThat(fetchAndAdd(remote.remoteKey() ^ 0x7f00))
@@ -219,6 +225,8 @@ final class RemoteMemoryTest {
     assertThat(remote.segment().get(JAVA_LONG, 8)).isEqualTo(77);
   }
 
+  @Tag("needs-atomics")
+  @Tag("needs-datagrams")
   @Test
   void aQueuePairOfDatagramsRefusesRemoteAccess() {
     try (QueuePair datagrams =

@@ -10,12 +10,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Shared receive queues: several queue pairs use the same receives. */
 @Tag("device")
+@Tag("needs-connecting-by-address")
 @Tag("data-path")
-@Timeout(120)
 final class SharedReceiveQueueTest {
   private static final int DEPTH = 10;
 

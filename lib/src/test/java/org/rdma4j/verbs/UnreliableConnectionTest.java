@@ -8,13 +8,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.rdma4j.verbs.address.Gid;
 
 /** Unreliable connections, which do not acknowledge messages. */
 @Tag("device")
+@Tag("needs-unreliable-connections")
 @Tag("data-path")
-@Timeout(120)
 final class UnreliableConnectionTest {
   private Loopback loopback;
 

@@ -1,0 +1,547 @@
+package org.rdma4j.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.ByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.RdmaException;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.WorkCompletionException;
+
+/** Messages of all lengths, futures, handlers, requests, streams and the memory of the peer. */
+@Tag("device")
+final class ConnectionFormsTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final int MAX = 8 << 20;
+
+  private RdmaNode node;
+  private RdmaServer listener;
+  private RdmaConnection client;
+  private RdmaConnection server;
+
+  @BeforeEach
+  void connect() throws Exception {
+    node = RdmaNode.open(NodeConfig.DEFAULT.bufferBytes(1024).maxMessageBytes(MAX));
+    listener = node.bind(RdmaConnectionTest.local());
+    client = node.connect(listener.localAddress(), PATIENCE);
+    server = listener.accept(PATIENCE);
+  }
+
+  @AfterEach
+  void close() {
+    node.close();
+  }
+
+  private static ByteBuffer text(String text) {
+    return StandardCharsets.US_ASCII.encode(text);
+  }
+
+  private static String text(MessageBuffer message) {
+    try (message) {
+      return StandardCharsets.US_ASCII.decode(message.byteBuffer()).toString();
+    }
+  }
+
+  private static <T> T get(CompletableFuture<T> future) throws Exception {
+    return future.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  private static ByteBuffer random(int length) {
+    byte[] bytes = new byte[length];
+    new Random(length).nextBytes(bytes);
+    return ByteBuffer.wrap(bytes);
+  }
+
+  @Test
+  void aQuietConnectionGivesBackTheCreditsThatItDoesNotUse() throws Exception {
+    List<CompletableFuture<Void>> sent = new ArrayList<>();
+    for (int i = 0; i < 400; i++) {
+      sent.add(client.sendAsync(text("message")));
+    }
+    for (int i = 0; i < 400; i++) {
+      assertThat(text(server.receive(PATIENCE).orElseThrow())).isEqualTo("message");
+    }
+    get(sent.getLast());
+    assertThat(server.statistics().grantedCredits()).isGreaterThan(2);
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (server.statistics().grantedCredits() > 2 && System.nanoTime() < end) {
+      Thread.sleep(10);
+    }
+    assertThat(server.statistics().grantedCredits()).isEqualTo(2);
+    assertThat(client.statistics().credits()).isEqualTo(2);
+    client.send(text("one more"), PATIENCE);
+    assertThat(text(server.receive(PATIENCE).orElseThrow())).isEqualTo("one more");
+  }
+
+  @Test
+  void memoryThatIsClosedBeforeItsTurnFailsAlone() throws Exception {
+    List<CompletableFuture<Void>> before = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      before.add(client.sendAsync(text("message")));
+    }
+    CompletableFuture<Void> late;
+    try (MemoryRegion closed = client.register(64, AccessFlag.REMOTE_READ)) {
+      // It waits until the peer has received some of those before.
+      late = client.sendAsync(closed.slice(0, 64));
+    }
+    for (int i = 0; i < 100; i++) {
+      assertThat(text(server.receive(PATIENCE).orElseThrow())).isEqualTo("message");
+    }
+    assertThatThrownBy(() -> get(late)).hasCauseInstanceOf(IllegalStateException.class);
+    for (CompletableFuture<Void> each : before) {
+      get(each);
+    }
+    client.send(text("still open"), PATIENCE);
+    assertThat(text(server.receive(PATIENCE).orElseThrow())).isEqualTo("still open");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1023, 1024, 1025, 65536, (1 << 20) + 1, 5_000_000})
+  void aMessageOfAnyLengthArrivesAsItWasSent(int length) throws Exception {
+    FutureTask<Boolean> sent =
+        RdmaConnectionTest.start(
+            () -> {
+              client.send(random(length), PATIENCE);
+              client.send(text("after it"), PATIENCE);
+              return true;
+            });
+    try (MessageBuffer message = server.receive(PATIENCE).orElseThrow()) {
+      assertThat(message.byteBuffer()).isEqualTo(random(length));
+    }
+    assertThat(text(server.receive(PATIENCE).orElseThrow())).isEqualTo("after it");
+    assertThat(RdmaConnectionTest.get(sent)).isTrue();
+  }
+
+  @Test
+  void manyLongMessagesArriveInOrderBetweenShortOnes() throws Exception {
+    List<CompletableFuture<Void>> sent = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      sent.add(client.sendAsync(random(i % 2 == 0 ? 10 + i : 3000 + i)));
+    }
+    for (int i = 0; i < 100; i++) {
+      try (MessageBuffer message = server.receive(PATIENCE).orElseThrow()) {
+        assertThat(message.byteBuffer()).isEqualTo(random(i % 2 == 0 ? 10 + i : 3000 + i));
+      }
+    }
+    for (CompletableFuture<Void> each : sent) {
+      get(each);
+    }
+  }
+
+  @Test
+  void registeredMemoryIsSentWithoutACopy() throws Exception {
+    MemoryRegion region = client.register(100_000, AccessFlag.REMOTE_READ);
+    region.byteBuffer().put(random(100_000));
+    CompletableFuture<Void> sent = client.sendAsync(region.slice(1, 99_999));
+    try (MessageBuffer message = server.receive(PATIENCE).orElseThrow()) {
+      assertThat(message.byteBuffer()).isEqualTo(random(100_000).position(1));
+    }
+    get(sent);
+  }
+
+  @Test
+  void memoryThatThePeerCannotFetchIsRefusedAndCostsNothing() throws Exception {
+    MemoryRegion region = client.register(100, AccessFlag.LOCAL_WRITE);
+    assertThatThrownBy(() -> client.sendAsync(region.slice(0, 100)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("REMOTE_READ");
+    client.send(text("still there"), PATIENCE);
+    assertThat(text(server.receive(PATIENCE).orElseThrow())).isEqualTo("still there");
+  }
+
+  @Test
+  void aReceivedMessageIsForwardedOnAnotherConnection() throws Exception {
+    try (RdmaConnection other = node.connect(listener.localAddress(), PATIENCE);
+        RdmaConnection otherServer = listener.accept(PATIENCE)) {
+      for (int i = 0; i < 200; i++) {
+        client.send(text("message " + i), PATIENCE);
+        otherServer.send(server.receive(PATIENCE).orElseThrow(), PATIENCE);
+        assertThat(text(other.receive(PATIENCE).orElseThrow())).isEqualTo("message " + i);
+      }
+    }
+  }
+
+  @Test
+  void moreIsSentAsynchronouslyThanThePeerHasRoomFor() throws Exception {
+    List<CompletableFuture<Void>> sent = new ArrayList<>();
+    for (int i = 0; i < 500; i++) {
+      sent.add(client.sendAsync(text("message " + i)));
+    }
+    assertThat(sent.getLast().isDone()).isFalse();
+    for (int i = 0; i < 500; i++) {
+      assertThat(text(server.receive(PATIENCE).orElseThrow())).isEqualTo("message " + i);
+    }
+    for (CompletableFuture<Void> each : sent) {
+      get(each);
+    }
+  }
+
+  @Test
+  void trySendRefusesOnceThePeerHasNoRoomAndLeavesTheBufferToTheCaller() throws Exception {
+    int sent = 0;
+    MessageBuffer buffer = client.buffer();
+    buffer.byteBuffer().limit(1);
+    while (client.trySend(buffer)) {
+      sent++;
+      assertThat(sent).isLessThanOrEqualTo(node.config().receives());
+      buffer = client.buffer();
+      buffer.byteBuffer().limit(1);
+    }
+    assertThat(sent).isPositive();
+    assertThat(buffer.byteBuffer().remaining()).isEqualTo(1);
+    server.receive(PATIENCE).orElseThrow().close();
+    server.receive(PATIENCE).orElseThrow().close();
+    buffer.close();
+  }
+
+  @Test
+  void aHandlerGetsAllMessagesInOrderAlsoThoseThatCameBefore() throws Exception {
+    Queue<String> received = new ConcurrentLinkedQueue<>();
+    CountDownLatch all = new CountDownLatch(300);
+    client.send(text("0"), PATIENCE);
+    Thread.sleep(50);
+    server.onMessage(
+        message -> {
+          received.add(text(message));
+          all.countDown();
+        });
+    for (int i = 1; i < 300; i++) {
+      client.send(text(String.valueOf(i)), PATIENCE);
+    }
+    assertThat(all.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    int next = 0;
+    for (String each : received) {
+      assertThat(each).isEqualTo(String.valueOf(next++));
+    }
+  }
+
+  @Test
+  void aHandlerThatWouldWaitGetsAnExceptionAndBreaksItsConnectionAlone() throws Exception {
+    CompletableFuture<RuntimeException> thrown = new CompletableFuture<>();
+    server.onMessage(
+        message -> {
+          message.close();
+          try {
+            server.read(
+                new RemoteMemory(0, 0, 8),
+                server.register(8, AccessFlag.LOCAL_WRITE).slice(0, 8),
+                PATIENCE);
+          } catch (RuntimeException refused) {
+            thrown.complete(refused);
+            throw refused;
+          } catch (Exception other) {
+            thrown.completeExceptionally(other);
+          }
+        });
+    client.send(text("x"), PATIENCE);
+    assertThat(get(thrown)).isInstanceOf(IllegalStateException.class).hasMessageContaining("wait");
+    assertThatThrownBy(() -> get(client.ended()))
+        .cause()
+        .isInstanceOf(RdmaException.class)
+        .hasMessageContaining("handler");
+    try (RdmaConnection other = node.connect(listener.localAddress(), PATIENCE)) {
+      assertThat(other.isOpen()).isTrue();
+    }
+  }
+
+  @Test
+  void anOperationHandlerIsToldTheTokensInOrder() throws Exception {
+    Queue<Long> tokens = new ConcurrentLinkedQueue<>();
+    CountDownLatch all = new CountDownLatch(100);
+    OperationHandler handler =
+        (token, failure) -> {
+          assertThat(failure).isNull();
+          tokens.add(token);
+          all.countDown();
+        };
+    server.onMessage(MessageBuffer::close);
+    for (int i = 0; i < 100; i++) {
+      MessageBuffer buffer = client.buffer();
+      buffer.byteBuffer().limit(4);
+      client.sendAsync(buffer, i, handler);
+    }
+    assertThat(all.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(List.copyOf(tokens)).isSorted().hasSize(100);
+  }
+
+  @Test
+  void thousandsOfRequestsAreAnsweredInAnyOrder() throws Exception {
+    Queue<IncomingRequest> held = new ConcurrentLinkedQueue<>();
+    AtomicLong count = new AtomicLong();
+    server.onRequest(
+        request -> {
+          if (count.incrementAndGet() % 7 == 0) {
+            Thread.ofVirtual().start(() -> request.answer(text("late " + text(request.message()))));
+          } else {
+            request.answer(request.message());
+          }
+        });
+    List<CompletableFuture<MessageBuffer>> answers = new ArrayList<>();
+    for (int i = 0; i < 2000; i++) {
+      answers.add(client.request(text("request " + i)));
+    }
+    int late = 0;
+    for (int i = 0; i < 2000; i++) {
+      String answer = text(get(answers.get(i)));
+      assertThat(answer).endsWith("request " + i);
+      late += answer.startsWith("late ") ? 1 : 0;
+    }
+    assertThat(late).isEqualTo(2000 / 7);
+    assertThat(held).isEmpty();
+    assertThat(client.statistics().pendingRequests()).isZero();
+  }
+
+  @Test
+  void longRequestsGetLongAnswers() throws Exception {
+    server.onRequest(request -> request.answer(request.message()));
+    try (MessageBuffer answer = get(client.request(random(200_000)))) {
+      assertThat(answer.byteBuffer()).isEqualTo(random(200_000));
+    }
+  }
+
+  @Test
+  void aRequestIsRefusedWithTheReasonAndTheConnectionGoesOn() throws Exception {
+    server.onRequest(
+        request -> {
+          throw new UnsupportedOperationException("not today");
+        });
+    assertThatThrownBy(() -> get(client.request(text("please"))))
+        .cause()
+        .isInstanceOf(RdmaException.class)
+        .hasMessageContaining("not today");
+    server.onRequest(
+        request -> {
+          throw new UnsupportedOperationException();
+        });
+    assertThatThrownBy(() -> get(client.request(text("please"))))
+        .cause()
+        .hasMessageContaining("UnsupportedOperationException");
+    server.onRequest(request -> request.answer(text("now")));
+    assertThat(text(get(client.request(text("please"))))).isEqualTo("now");
+  }
+
+  @Test
+  void requestsThatArriveBeforeTheirHandlerWaitForIt() throws Exception {
+    CompletableFuture<MessageBuffer> first = client.request(text("first"));
+    CompletableFuture<MessageBuffer> second = client.request(text("second"));
+    client.send(text("a message"), PATIENCE);
+    // It was sent after the requests, so they are here too.
+    assertThat(text(server.receive(PATIENCE).orElseThrow())).isEqualTo("a message");
+    server.onRequest(request -> request.answer(request.message().byteBuffer()));
+    assertThat(text(get(first))).isEqualTo("first");
+    assertThat(text(get(second))).isEqualTo("second");
+  }
+
+  @Test
+  void requestsThatWaitEndWithTheConnection() throws Exception {
+    server.onRequest(request -> {});
+    CompletableFuture<MessageBuffer> answer = client.request(text("for ever"));
+    client.close();
+    assertThatThrownBy(() -> get(answer)).cause().isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void bytesFlowThroughStreamsUntilOneDirectionEnds() throws Exception {
+    FutureTask<Boolean> writing =
+        RdmaConnectionTest.start(
+            () -> {
+              try (OutputStream out = client.outputStream()) {
+                out.write(random(700_000).array());
+                out.write(7);
+              }
+              return true;
+            });
+    InputStream in = server.inputStream();
+    byte[] all = in.readAllBytes();
+    assertThat(ByteBuffer.wrap(all, 0, 700_000)).isEqualTo(random(700_000));
+    assertThat(all).hasSize(700_001).endsWith(7);
+    assertThat(RdmaConnectionTest.get(writing)).isTrue();
+    server.send(text("the other direction"), PATIENCE);
+    assertThat(text(client.receive(PATIENCE).orElseThrow())).isEqualTo("the other direction");
+    assertThatThrownBy(() -> client.send(text("too late"), PATIENCE))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void aByteChannelReadsWhatTheOtherWrites() throws Exception {
+    try (ByteChannel out = client.asByteChannel();
+        ByteChannel in = server.asByteChannel()) {
+      out.write(text("one and two"));
+      ByteBuffer read = ByteBuffer.allocate(4);
+      assertThat(in.read(read)).isEqualTo(4);
+      assertThat(StandardCharsets.US_ASCII.decode(read.flip()).toString()).isEqualTo("one ");
+      client.close();
+      ByteBuffer rest = ByteBuffer.allocate(100);
+      while (in.read(rest) >= 0) {}
+      assertThat(StandardCharsets.US_ASCII.decode(rest.flip()).toString()).isEqualTo("and two");
+    }
+  }
+
+  @Test
+  void aByteChannelSplitsWhatIsLongerThanThePeerReceives() throws Exception {
+    try (RdmaNode small = RdmaNode.open(NodeConfig.DEFAULT.maxMessageBytes(100));
+        RdmaServer of = small.bind(RdmaConnectionTest.local());
+        RdmaConnection out = node.connect(of.localAddress(), PATIENCE);
+        RdmaConnection in = of.accept(PATIENCE)) {
+      in.onMessage(
+          message -> {
+            assertThat(message.length()).isEqualTo(100);
+            in.sendAsync(message, 0, (token, failure) -> {});
+          });
+      assertThat(out.asByteChannel().write(ByteBuffer.allocate(300))).isEqualTo(300);
+      for (int i = 0; i < 3; i++) {
+        out.receive(PATIENCE).orElseThrow().close();
+      }
+    }
+  }
+
+  @Test
+  void aWriteWithANoticeIsThereBeforeTheNotice() throws Exception {
+    MemoryRegion exposed = server.register(4096, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+    MemoryRegion local = client.register(4096, AccessFlag.LOCAL_WRITE);
+    for (int i = 1; i <= 50; i++) {
+      local.byteBuffer().putInt(0, i);
+      CompletableFuture<Void> written =
+          client.writeAsync(local.slice(0, 4), RemoteMemory.of(exposed), -i);
+      try (MessageBuffer notice = server.receive(PATIENCE).orElseThrow()) {
+        assertThat(notice.notice()).hasValue(-i);
+        assertThat(notice.length()).isZero();
+        assertThat(exposed.byteBuffer().getInt(0)).isEqualTo(i);
+      }
+      get(written);
+    }
+  }
+
+  @Test
+  void readsWritesAndAtomicsCompleteTheirFutures() throws Exception {
+    MemoryRegion exposed =
+        server.register(
+            4096,
+            AccessFlag.LOCAL_WRITE,
+            AccessFlag.REMOTE_WRITE,
+            AccessFlag.REMOTE_READ,
+            AccessFlag.REMOTE_ATOMIC);
+    MemoryRegion local = client.register(4096, AccessFlag.LOCAL_WRITE);
+    ByteBuffer here = local.byteBuffer().order(ByteOrder.nativeOrder());
+    RemoteMemory counter = RemoteMemory.of(exposed).slice(0, 8);
+    for (int i = 0; i < 10; i++) {
+      get(client.fetchAndAddAsync(counter, 5, local.slice(0, 8)));
+      assertThat(here.getLong(0)).isEqualTo(5L * i);
+    }
+    get(client.compareAndSwapAsync(counter, 50, 7, local.slice(8, 8)));
+    assertThat(here.getLong(8)).isEqualTo(50);
+    List<CompletableFuture<Void>> all = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      here.putLong(1024 + 8 * i, i);
+      all.add(
+          client.writeAsync(
+              local.slice(1024 + 8 * i, 8), RemoteMemory.of(exposed).slice(1024 + 8 * i, 8)));
+    }
+    for (CompletableFuture<Void> each : all) {
+      get(each);
+    }
+    get(client.readAsync(RemoteMemory.of(exposed).slice(1024, 800), local.slice(2048, 800)));
+    for (int i = 0; i < 100; i++) {
+      assertThat(here.getLong(2048 + 8 * i)).isEqualTo(i);
+    }
+  }
+
+  @Test
+  void wrongArgumentsOfOperationsAreRefusedAndCostNothing() throws Exception {
+    MemoryRegion readOnly = client.register(64, AccessFlag.REMOTE_READ);
+    MemoryRegion local = client.register(64, AccessFlag.LOCAL_WRITE);
+    RemoteMemory remote = new RemoteMemory(4096, 1, 32);
+    assertThatThrownBy(() -> client.readAsync(remote, readOnly.slice(0, 32)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("LOCAL_WRITE");
+    assertThatThrownBy(() -> client.readAsync(remote, local.slice(0, 33)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("33");
+    assertThatThrownBy(() -> client.fetchAndAddAsync(remote, 1, local.slice(0, 8)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("8");
+    try (RdmaNode other = RdmaNode.open()) {
+      MemoryRegion foreign = other.register(64, AccessFlag.LOCAL_WRITE);
+      assertThatThrownBy(() -> client.readAsync(remote, foreign.slice(0, 32)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("another domain");
+    }
+    assertThat(client.isOpen()).isTrue();
+  }
+
+  @Test
+  void exposedMemoryGrantsWhatItNamesAndNoMore() throws Exception {
+    MemoryRegion region = server.register(12288, AccessFlag.LOCAL_WRITE);
+    region.byteBuffer().put(4096, (byte) 42);
+    MemoryRegion local = client.register(64, AccessFlag.LOCAL_WRITE);
+    ExposedMemory exposed =
+        server.expose(region.slice(4096, 16), AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+    RemoteMemory name = exposed.name();
+    client.read(name, local.slice(0, 16), PATIENCE);
+    assertThat(local.byteBuffer().get(0)).isEqualTo((byte) 42);
+    RemoteMemory beyond = new RemoteMemory(name.address() - 8, name.key(), 16);
+    assertThatThrownBy(() -> client.read(beyond, local.slice(0, 16), PATIENCE))
+        .isInstanceOf(WorkCompletionException.class);
+    try (RdmaConnection other = node.connect(listener.localAddress(), PATIENCE)) {
+      exposed.close();
+      assertThatThrownBy(() -> other.read(name, local.slice(0, 16), PATIENCE))
+          .isInstanceOf(WorkCompletionException.class);
+    }
+  }
+
+  @Test
+  void theEndIsToldToBothSides() throws Exception {
+    assertThat(client.isOpen()).isTrue();
+    client.close();
+    get(client.ended());
+    get(server.ended());
+    assertThat(client.isOpen()).isFalse();
+    assertThat(server.isOpen()).isFalse();
+  }
+
+  @Test
+  void anIdleConnectionThatLooksForItsPeerStaysOpen() throws Exception {
+    try (RdmaNode watchful = RdmaNode.open(node.config().keepAlive(Duration.ofMillis(1)));
+        RdmaConnection idle = watchful.connect(listener.localAddress(), PATIENCE);
+        RdmaConnection peer = listener.accept(PATIENCE)) {
+      Thread.sleep(1500);
+      assertThat(idle.isOpen()).isTrue();
+      idle.send(text("after a while"), PATIENCE);
+      assertThat(text(peer.receive(PATIENCE).orElseThrow())).isEqualTo("after a while");
+    }
+  }
+
+  @Test
+  void theStatisticsCountMessagesAndBytes() throws Exception {
+    client.send(text("12345"), PATIENCE);
+    server.receive(PATIENCE).orElseThrow().close();
+    assertThat(client.statistics().sentMessages()).isEqualTo(1);
+    assertThat(client.statistics().sentBytes()).isEqualTo(5);
+    assertThat(server.statistics().receivedMessages()).isEqualTo(1);
+    assertThat(server.statistics().receivedBytes()).isEqualTo(5);
+    assertThat(node.statistics().connections()).isEqualTo(2);
+  }
+}

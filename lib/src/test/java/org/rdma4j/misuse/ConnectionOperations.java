@@ -1,0 +1,143 @@
+package org.rdma4j.misuse;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.RdmaNode;
+import org.rdma4j.connection.RdmaServer;
+
+/**
+ * Calls of connections: those that get them connected, and those with arguments that {@link
+ * AnyMethod} cannot draw.
+ */
+final class ConnectionOperations {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  private ConnectionOperations() {}
+
+  static void addTo(Operations to) {
+    to.rarely(
+        4,
+        "RdmaNode.open",
+        d -> d.add(d.connections.nodes, RdmaNode.open(d.connections.config(d))));
+    to.rarely(
+        8,
+        "RdmaNode.bind",
+        d ->
+            d.add(
+                d.connections.servers,
+                d.any(d.connections.nodes).bind(d.connections.anyPort(), d.few())));
+    to.rarely(30, "RdmaNode.connect", ConnectionOperations::connect);
+    to.rarely(1, "RdmaNode.close", d -> d.any(d.connections.nodes).close());
+    to.rarely(1, "RdmaServer.close", d -> d.any(d.connections.servers).close());
+    to.rarely(3, "RdmaConnection.close", d -> d.any(d.connections.connections).close());
+    to.rarely(
+        20,
+        "RdmaNode.register",
+        d ->
+            d.add(
+                d.objects.regions,
+                d.any(d.connections.nodes).register(d.regionBytes(), d.access())));
+    to.add(
+        20,
+        "RdmaConnection.register",
+        d ->
+            d.add(
+                d.objects.regions,
+                d.any(d.connections.connections).register(d.regionBytes(), d.access())));
+    to.add(
+        20,
+        "RdmaConnection.expose",
+        d ->
+            d.add(
+                d.connections.exposed,
+                d.any(d.connections.connections)
+                    .expose(d.any(d.objects.slices), d.remoteAccess())));
+    to.add(2, "ExposedMemory.close", d -> d.any(d.connections.exposed).close());
+    messages(to);
+    streams(to);
+  }
+
+  private static void messages(Operations to) {
+    to.add(
+        20,
+        "RdmaConnection.buffer(Duration)",
+        d -> d.add(d.connections.messages, d.any(d.connections.connections).buffer(d.patience())));
+    to.add(
+        5,
+        "RdmaConnection.buffer()",
+        d ->
+            d.add(
+                d.connections.messages,
+                Impatience.limit(2, () -> d.any(d.connections.connections).buffer())));
+    to.add(
+        20,
+        "RdmaConnection.buffer(long)",
+        d ->
+            d.add(
+                d.connections.messages,
+                d.any(d.connections.connections)
+                    .buffer(d.oneIn(8) ? d.number() & Long.MIN_VALUE : d.random.nextInt(1 << 18))));
+    to.add(10, "MessageBuffer.close", d -> d.any(d.connections.messages).close());
+    to.add(
+        20,
+        "RdmaConnection.sendAsync",
+        d ->
+            d.connections.keep(
+                d, d.any(d.connections.connections).sendAsync(ByteBuffer.allocate(d.few()))));
+    to.add(
+        20,
+        "RdmaConnection.receive",
+        d -> d.connections.keep(d, d.any(d.connections.connections).receive(d.patience())));
+  }
+
+  private static void streams(Operations to) {
+    to.add(
+        5,
+        "ByteChannel.read",
+        d -> Impatience.limit(2, () -> d.any(d.connections.channels).read(d.connections.bytes(d))));
+    to.add(
+        5,
+        "ByteChannel.write",
+        d ->
+            Impatience.limit(2, () -> d.any(d.connections.channels).write(d.connections.bytes(d))));
+    to.add(2, "ByteChannel.isOpen", d -> d.any(d.connections.channels).isOpen());
+    to.rarely(2, "ByteChannel.close", d -> d.any(d.connections.channels).close());
+    to.add(
+        5, "InputStream.read", d -> Impatience.limit(2, () -> d.any(d.connections.inputs).read()));
+    to.add(
+        5,
+        "InputStream.read some",
+        d ->
+            Impatience.limit(
+                2, () -> d.any(d.connections.inputs).read(new byte[d.few()], 0, d.mostly(1))));
+    to.add(2, "InputStream.close", d -> d.any(d.connections.inputs).close());
+    to.add(
+        5,
+        "OutputStream.write",
+        d ->
+            Impatience.limit(
+                2,
+                () -> {
+                  d.any(d.connections.outputs).write(new byte[d.few()], 0, d.mostly(1));
+                  return true;
+                }));
+    to.rarely(2, "OutputStream.close", d -> d.any(d.connections.outputs).close());
+  }
+
+  /** Connects one node to another, or to itself. */
+  private static void connect(Draw d) throws Exception {
+    RdmaServer server = d.any(d.connections.servers);
+    RdmaNode node = d.any(d.connections.nodes);
+    FutureTask<RdmaConnection> accepted = new FutureTask<>(() -> server.accept(PATIENCE));
+    Thread.ofVirtual().start(accepted);
+    d.add(d.connections.connections, node.connect(server.localAddress(), PATIENCE));
+    try {
+      d.add(d.connections.connections, accepted.get());
+    } catch (ExecutionException ended) {
+      throw ended.getCause() instanceof Exception cause ? cause : ended;
+    }
+  }
+}

@@ -1,0 +1,120 @@
+package org.rdma4j.needs;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.rdma4j.RdmaException;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.DeviceOperation;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.attribute.AtomicCapability;
+import org.rdma4j.verbs.attribute.TransportType;
+
+/**
+ * What a test may need of the device besides reliable connections that the connection manager
+ * makes. A test declares a need by a tag: {@code @Tag("needs-datagrams")}.
+ */
+enum Need {
+  /** Queue pairs that a program connects by their addresses, without the connection manager. */
+  CONNECTING_BY_ADDRESS,
+  DATAGRAMS,
+  UNRELIABLE_CONNECTIONS,
+  IMMEDIATE_DATA,
+  /** A table of GIDs that contain the addresses of the port's network interface. */
+  IP_GIDS,
+  PARTITION_KEYS,
+  ATOMICS,
+  MEMORY_WINDOWS,
+  MULTICAST,
+  RESIZING_COMPLETION_QUEUES,
+  EXTENDED_QUEUE_PAIRS,
+  /** Regions of more than 1 GiB, which soft-RoCE of newer kernels refuses. */
+  LARGE_REGIONS,
+  ZERO_BASED_REGIONS,
+  /** That a region on demand is refused. */
+  NO_PAGING_ON_DEMAND,
+  /** The program {@code cmtime} of rdma-core 44. Newer ones print something else. */
+  OLD_CMTIME,
+  /** What only soft-RoCE does, also where tests state its exact behaviour. */
+  SOFT_ROCE;
+
+  private static final String PREFIX = "needs-";
+
+  boolean isMetBy(RdmaDevice device) {
+    return switch (this) {
+      case CONNECTING_BY_ADDRESS, DATAGRAMS, UNRELIABLE_CONNECTIONS, IMMEDIATE_DATA, IP_GIDS ->
+          device.info().transport() == TransportType.INFINIBAND;
+      case PARTITION_KEYS -> device.port(1).partitionKeyTableLength() > 0;
+      case ATOMICS -> device.attributes().atomicCapability() != AtomicCapability.NONE;
+      case MEMORY_WINDOWS -> device.supports(DeviceOperation.ALLOCATE_MEMORY_WINDOW);
+      case MULTICAST -> device.attributes().maxMulticastGroups() > 0;
+      case RESIZING_COMPLETION_QUEUES -> device.supports(DeviceOperation.RESIZE_COMPLETION_QUEUE);
+      case EXTENDED_QUEUE_PAIRS -> device.supports(DeviceOperation.CREATE_EXTENDED_QUEUE_PAIR);
+      case LARGE_REGIONS -> registers(device, (1L << 30) + 4096, AccessFlag.LOCAL_WRITE);
+      case ZERO_BASED_REGIONS -> registers(device, 4096, AccessFlag.ZERO_BASED);
+      case NO_PAGING_ON_DEMAND -> !device.supports(DeviceOperation.PAGE_ON_DEMAND);
+      case OLD_CMTIME -> !textOf("/usr/bin/cmtime").contains("mimic_qp_delay");
+      case SOFT_ROCE -> device.info().name().startsWith("rxe");
+    };
+  }
+
+  private static boolean registers(RdmaDevice device, long length, AccessFlag flag) {
+    try (ProtectionDomain domain = device.allocateProtectionDomain();
+        MemoryRegion region = domain.register(length, flag)) {
+      return region.segment().byteSize() == length;
+    } catch (RdmaException refused) {
+      return false;
+    }
+  }
+
+  private static String textOf(String program) {
+    try {
+      return Files.readString(Path.of(program), StandardCharsets.ISO_8859_1);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  /** Returns the tag, such as {@code needs-datagrams}. */
+  String tag() {
+    return PREFIX + words().replace(' ', '-');
+  }
+
+  /** Returns the name for messages, such as {@code connecting by address}. */
+  String words() {
+    return name().toLowerCase(Locale.ROOT).replace('_', ' ');
+  }
+
+  /**
+   * Returns the needs that tags declare.
+   *
+   * @throws IllegalArgumentException if a tag begins like one of a need, and is none
+   */
+  static List<Need> of(Iterable<String> tags) {
+    List<Need> needs = new ArrayList<>();
+    for (String tag : tags) {
+      if (tag.startsWith(PREFIX)) {
+        needs.add(
+            Arrays.stream(values())
+                .filter(need -> need.tag().equals(tag))
+                .findFirst()
+                .orElseThrow(
+                    () ->
+                        new IllegalArgumentException("the tag " + tag + " is none of " + tags())));
+      }
+    }
+    return needs;
+  }
+
+  private static List<String> tags() {
+    return Arrays.stream(values()).map(Need::tag).toList();
+  }
+}
