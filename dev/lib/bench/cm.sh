@@ -40,7 +40,7 @@ run() {
     on_device 3600 -p "$pairs"
   fi
   read -r device gid < <(dev/lib/device)
-  address=$(address)
+  address=$(dev/lib/address "$device" "$gid")
   # With the second compiler only, for the reason that pingpong.sh gives.
   java=("$(dev/lib/jdk)/bin/java" -XX:-TieredCompilation -jar "$jar")
   # A connection executes much code, but each part of it seldom: without the first compiler it would be interpreted for
@@ -53,14 +53,6 @@ run() {
   compare '64-byte round trip, us (target: 1.15 or less)' 'rc-pingpong -e' connection \
     'rc_pingpong -e' connection_pingpong
   compare '64-byte round trip if rc-pingpong polls, us' rc-pingpong connection rc_pingpong connection_pingpong
-}
-
-# The IPv4 address in the device's GID.
-address() {
-  local value
-  read -r value <"/sys/class/infiniband/$device/ports/1/gids/$gid"
-  value=${value//:/}
-  printf '%d.%d.%d.%d\n' "0x${value:24:2}" "0x${value:26:2}" "0x${value:28:2}" "0x${value:30:2}"
 }
 
 # Some of the programs fail without a message, and the messages of others are not shown.

@@ -17,7 +17,7 @@
  * </ul>
  *
  * <p>{@link org.rdma4j.bench.startup} stands alone: small programs, which {@code dev/bench start}
- * times from outside.
+ * times from outside. So does {@link org.rdma4j.bench.connections}, which needs a device.
  */
 @NullMarked
 package org.rdma4j.bench;

@@ -1,0 +1,309 @@
+package org.rdma4j.bench.connections;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.rdma4j.connection.NodeStatistics;
+import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.RdmaNode;
+import org.rdma4j.connection.RemoteMemory;
+
+/**
+ * Compares connections with what else sends over the same device, in pairs: ours and the other run
+ * in turn.
+ */
+public final class Connections {
+  private static final Duration WARMUP = Duration.ofSeconds(40);
+  private static final Duration TIME = Duration.ofSeconds(3);
+  private static final int PORT = 18_590;
+  private static final int OTHER_PORT = 18_591;
+
+  /** The columns of perftest: bytes, iterations, MiB/s at most, MiB/s, millions of messages. */
+  private static final Pattern BANDWIDTH =
+      Pattern.compile("(?m)^ *\\d+\\s+\\d+\\s+[\\d.]+\\s+([\\d.]+)\\s+[\\d.]+\\s*$");
+
+  private static final Pattern MESSAGE_RATE =
+      Pattern.compile("(?m)^ *\\d+\\s+\\d+\\s+[\\d.]+\\s+[\\d.]+\\s+([\\d.]+)\\s*$");
+
+  /** The time for one connection in each line of cmtime for a step of the set-up. */
+  private static final Pattern STEP =
+      Pattern.compile("(?m)^(?:create|resolve|connect).*:.*\\s([\\d.]+)\\s*$");
+
+  private static final int THOUSAND = 1000;
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  private static final Pattern PER_ITERATION = Pattern.compile("= ([\\d.]+) usec/iter");
+
+  /** The options that this JVM was started with, for the others. */
+  private static final List<String> OPTIONS =
+      ManagementFactory.getRuntimeMXBean().getInputArguments();
+
+  private final String java;
+  private final String samples;
+  private final String device;
+  private final String gid;
+  private final InetSocketAddress server;
+  private final int pairs;
+
+  private Connections(String[] arguments) {
+    java = arguments[0];
+    samples = arguments[1];
+    device = arguments[2];
+    gid = arguments[3];
+    server = new InetSocketAddress(arguments[4], PORT);
+    pairs = Integer.parseInt(arguments[5]);
+  }
+
+  /** A measurement over a connection that is open. */
+  private interface Measurement {
+    double perSecond(RdmaConnection connection, Duration time) throws Exception;
+  }
+
+  /** One line of the result. */
+  private interface Step {
+    Comparison measure() throws Exception;
+  }
+
+  /**
+   * Measures, and prints a table.
+   *
+   * @param arguments the java program, the jar of the samples, the device, the index of its GID,
+   *     its address, the number of pairs, and the names of the comparisons; without names, all
+   */
+  public static void main(String[] arguments) throws Exception {
+    Connections measurements = new Connections(arguments);
+    List<String> names = List.of(arguments).subList(6, arguments.length);
+    Map<String, Step> steps = measurements.steps();
+    List<Comparison> results = new ArrayList<>();
+    Process peer = measurements.startPeer();
+    try {
+      for (Map.Entry<String, Step> step : steps.entrySet()) {
+        if (names.isEmpty() || names.contains(step.getKey())) {
+          System.out.println(step.getKey());
+          results.add(step.getValue().measure());
+        }
+      }
+    } finally {
+      peer.destroy();
+    }
+    System.out.println();
+    System.out.println(Comparison.header());
+    results.forEach(result -> System.out.println(result.row()));
+  }
+
+  private Map<String, Step> steps() {
+    Map<String, Step> steps = new TreeMap<>();
+    steps.put("send-64", () -> sends(64, 0.9, 200_000));
+    steps.put("send-4k", () -> sends(4096 - 16, 0.9, 60_000));
+    steps.put("send-64k", () -> offers(1 << 16, 6_000));
+    steps.put("send-1m", () -> offers(1 << 20, 400));
+    steps.put("write-64k", () -> remote("ib_write_bw", 6_000, Rates::writes));
+    steps.put("read-64k", () -> remote("ib_read_bw", 6_000, Rates::reads));
+    steps.put("echo", this::echo);
+    steps.put("first", this::first);
+    steps.put("many", this::many);
+    steps.put("open", this::open);
+    return steps;
+  }
+
+  private Process startPeer() throws IOException {
+    List<String> command = newJava(Peer.class);
+    command.addAll(List.of(server.getHostString(), "" + PORT));
+    Process peer =
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    String line = peer.inputReader().readLine();
+    if (!"listening".equals(line)) {
+      peer.destroy();
+      throw new IOException("the peer did not start, and printed: " + line);
+    }
+    return peer;
+  }
+
+  private RdmaConnection connect() throws InterruptedException {
+    return RdmaConnection.connect(server);
+  }
+
+  private Comparison sends(int bytes, double aim, int iterations) throws Exception {
+    return bandwidth(
+        Comparison.atLeast(aim, bytes + " B one way", "messages/s"),
+        perftest("ib_send_bw", bytes, iterations),
+        (connection, time) -> Rates.sends(connection, bytes, time).perSecond(),
+        bytes);
+  }
+
+  private Comparison offers(int bytes, int iterations) throws Exception {
+    return bandwidth(
+        Comparison.atLeast(0.95, (bytes >> 10) + " KiB one way", "messages/s"),
+        perftest("ib_send_bw", bytes, iterations),
+        (connection, time) -> Rates.offers(connection, bytes, time).perSecond(),
+        bytes);
+  }
+
+  private Comparison bandwidth(
+      Comparison comparison, OtherPair other, Measurement measurement, int bytes) throws Exception {
+    try (RdmaConnection connection = connect()) {
+      Rates.ask(connection, "sink");
+      measurement.perSecond(connection, WARMUP);
+      for (int i = 0; i < pairs; i++) {
+        double our = measurement.perSecond(connection, TIME);
+        comparison.add(our, perSecond(other, bytes));
+      }
+    }
+    return comparison;
+  }
+
+  private static double perSecond(OtherPair perftest, int bytes) throws Exception {
+    return perftest.run() * (bytes > 4096 ? (1 << 20) / (double) bytes : 1e6);
+  }
+
+  /** What is measured with memory of the peer. */
+  private interface Remote {
+    Rates.Result run(RdmaConnection connection, RemoteMemory memory, Duration time)
+        throws Exception;
+  }
+
+  private Comparison remote(String program, int iterations, Remote operation) throws Exception {
+    int bytes = 1 << 16;
+    Comparison comparison = Comparison.atLeast(0.95, program + " of 64 KiB", "operations/s");
+    try (RdmaConnection connection = connect()) {
+      RemoteMemory memory = Rates.memoryOf(connection, bytes);
+      operation.run(connection, memory, WARMUP);
+      for (int i = 0; i < pairs; i++) {
+        double our = operation.run(connection, memory, TIME).perSecond();
+        comparison.add(our, perSecond(perftest(program, bytes, iterations), bytes));
+      }
+    }
+    return comparison;
+  }
+
+  private Comparison echo() throws Exception {
+    Comparison comparison = Comparison.atMost(1.15, "echo of 64 B, one outstanding", "us");
+    List<String> command = new ArrayList<>(List.of(java));
+    command.addAll(OPTIONS);
+    command.addAll(List.of("-jar", samples, "rc-pingpong", "-d", device, "-g", gid, "-s", "64"));
+    command.addAll(List.of("-n", "20000", "--warmup", "30000", "-p", "" + OTHER_PORT));
+    List<String> client = new ArrayList<>(command);
+    client.add("localhost");
+    OtherPair pingPong = OtherPair.withLastFigure(command, client, OTHER_PORT, PER_ITERATION);
+    try (RdmaConnection connection = connect()) {
+      Rates.ask(connection, "echo");
+      Rates.echoes(connection, 64, WARMUP);
+      for (int i = 0; i < pairs; i++) {
+        comparison.add(Rates.echoes(connection, 64, TIME).micros(), pingPong.run());
+      }
+    }
+    return comparison;
+  }
+
+  /** Both in a new JVM each time, in which both ends are. */
+  private Comparison first() throws Exception {
+    Comparison comparison = Comparison.atMost(3, "time until half of the warm rate, 64 B", "ms");
+    for (int i = 0; i < pairs; i++) {
+      comparison.add(firstMessages("connection"), firstMessages("verbs"));
+    }
+    return comparison;
+  }
+
+  private double firstMessages(String kind) throws IOException, InterruptedException {
+    List<String> command = newJava(FirstMessages.class);
+    command.addAll(List.of(kind, device, gid, server.getHostString()));
+    return Double.parseDouble(OtherPair.run(command).strip());
+  }
+
+  private List<String> newJava(Class<?> program) {
+    List<String> command = new ArrayList<>(List.of(java));
+    command.addAll(OPTIONS);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
+    return command;
+  }
+
+  private Comparison many() throws Exception {
+    Comparison comparison =
+        Comparison.atLeast(0.5, "echoes over 1000 connections, beside 16", "messages/s");
+    try (RdmaNode few = RdmaNode.open();
+        RdmaNode lots = RdmaNode.open()) {
+      List<RdmaConnection> sixteen = open(few, 16);
+      List<RdmaConnection> thousand = open(lots, THOUSAND);
+      for (List<RdmaConnection> each : List.of(sixteen, thousand)) {
+        for (RdmaConnection connection : each) {
+          Rates.ask(connection, "answer");
+        }
+        Rates.echoesOfAll(each, 64, WARMUP);
+      }
+      for (int i = 0; i < pairs; i++) {
+        double rate = Rates.echoesOfAll(thousand, 64, TIME).perSecond();
+        comparison.add(rate, Rates.echoesOfAll(sixteen, 64, TIME).perSecond());
+      }
+      NodeStatistics used = lots.statistics();
+      System.out.printf(
+          "  1000 connections: %d buffers of %d bytes, of which %d are posted; %d files%n",
+          used.buffers(), lots.config().bufferBytes(), used.postedReceives(), openFiles());
+    }
+    return comparison;
+  }
+
+  private static long openFiles() throws IOException {
+    try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
+      return files.count();
+    }
+  }
+
+  private List<RdmaConnection> open(RdmaNode node, int number) throws Exception {
+    List<Future<RdmaConnection>> opening = new ArrayList<>();
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < number; i++) {
+        opening.add(threads.submit(() -> node.connect(server, PATIENCE)));
+      }
+    }
+    List<RdmaConnection> open = new ArrayList<>();
+    for (Future<RdmaConnection> each : opening) {
+      open.add(each.get());
+    }
+    return open;
+  }
+
+  /** The connections of one side at once, as cmtime does it. */
+  private Comparison open() throws Exception {
+    Comparison comparison = Comparison.atMost(1.2, "opening a connection, 1000 at once", "us");
+    List<String> serving = List.of("cmtime", "-b", server.getHostString(), "-p", "" + OTHER_PORT);
+    List<String> client =
+        List.of("cmtime", "-s", server.getHostString(), "-p", "" + OTHER_PORT, "-c", "" + THOUSAND);
+    OtherPair cmtime = new OtherPair(serving, client, OTHER_PORT, STEP, Double::sum);
+    openAndClose();
+    for (int i = 0; i < pairs; i++) {
+      comparison.add(openAndClose(), cmtime.run());
+    }
+    return comparison;
+  }
+
+  private double openAndClose() throws Exception {
+    try (RdmaNode node = RdmaNode.open()) {
+      open(node, 1);
+      long begin = System.nanoTime();
+      open(node, THOUSAND);
+      return (System.nanoTime() - begin) / 1e3 / THOUSAND;
+    }
+  }
+
+  private OtherPair perftest(String program, int bytes, int iterations) {
+    List<String> command = new ArrayList<>(List.of(program, "-d", device, "-x", gid));
+    command.addAll(List.of("-s", "" + bytes, "-n", "" + iterations, "-p", "" + OTHER_PORT));
+    command.addAll(List.of("-t", "" + Rates.OUTSTANDING, "-F"));
+    List<String> client = new ArrayList<>(command);
+    client.add("localhost");
+    return OtherPair.withLastFigure(
+        command, client, OTHER_PORT, bytes > 4096 ? BANDWIDTH : MESSAGE_RATE);
+  }
+}

@@ -1,0 +1,65 @@
+# shellcheck shell=bash disable=SC2154 # dev/bench sources this file and defines class
+# The command connection of dev/bench, which sources this file.
+
+readonly jar=samples/target/rdma4j-samples.jar
+readonly port=18590
+
+usage() {
+  cat <<'END'
+usage: dev/bench connection [-p PAIRS] [COMPARISON...]
+       dev/bench connection --pair
+
+Compares connections with the C programs of perftest, with our own rc-pingpong and with loops of raw verbs. Both run in
+turn on one device, in pairs, and the result is the median of the ratios. It prints the table of docs/performance.md.
+
+  -p PAIRS     the number of pairs for each comparison (default: 5)
+  --pair       measure between two guests instead, and print the rates over their link
+  COMPARISON   some of: send-64, send-4k, send-64k, send-1m, write-64k, read-64k, echo, first, many, open (default: all)
+
+Example: dev/bench connection -p 3 send-64 echo
+
+Exit status: 0 if everything ran, whatever the results; 1 if something failed; 2 for wrong usage; that of dev/guest if
+the guest failed.
+END
+}
+
+run() {
+  local here=0 pairs=5 between=0 role='' chosen=()
+  while (($#)); do
+    case $1 in
+      --here) here=1 ;;
+      --pair) between=1 ;;
+      --serve | --measure) role=$1 ;;
+      -p) number "$@" && pairs=$2 && shift ;;
+      -*) unknown "$1" ;;
+      *) chosen+=("$1") ;;
+    esac
+    shift
+  done
+  # With the second compiler only, and the system memory barrier, for the reasons that pingpong.sh gives; compiled early,
+  # for the reason that cm.sh gives.
+  java=$(dev/lib/jdk)/bin/java
+  flags=(-XX:-TieredCompilation -XX:CompileThreshold=800 -XX:+UseSystemMemoryBarrier --enable-native-access=ALL-UNNAMED)
+  case $role in
+    # The peer runs until its standard input ends.
+    --serve) start peer 192.0.2.1 "$port" < <(sleep 800) ;;
+    --measure) start over_the_link 192.0.2.1 "$port" ;;
+  esac
+  if ((!here)); then
+    dev/lib/install perftest rdmacm-utils iproute2
+    dev/lib/build-samples
+    build_bench
+    ((!between)) || exec dev/guest --timeout 900 --pair 'dev/bench connection --serve' 'dev/bench connection --measure'
+    on_device 7200 -p "$pairs" "${chosen[@]}"
+  fi
+  local device gid
+  read -r device gid < <(dev/lib/device)
+  start connection "$java" "$jar" "$device" "$gid" "$(dev/lib/address "$device" "$gid")" "$pairs" "${chosen[@]}"
+}
+
+# start CLASS [ARGUMENT...]
+start() {
+  unset JAVA_TOOL_OPTIONS
+  exec "$java" "${flags[@]}" -cp "$(echo bench/target/rdma4j-bench-*.jar):$(<bench/target/classpath)" "${class[$1]}" \
+    "${@:2}"
+}
