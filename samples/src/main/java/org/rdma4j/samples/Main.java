@@ -21,6 +21,7 @@ import org.rdma4j.samples.devices.AsyncWatch;
 import org.rdma4j.samples.devices.DevInfo;
 import org.rdma4j.samples.devices.Devices;
 import org.rdma4j.samples.doctor.Doctor;
+import org.rdma4j.samples.keyvalue.KeyValue;
 import org.rdma4j.samples.messages.ConnectionPingPong;
 import org.rdma4j.samples.messages.EndpointPingPong;
 import org.rdma4j.samples.messages.RcExample;
@@ -83,6 +84,7 @@ public final class Main implements Runnable {
           entry("cmtime", Cmtime.class),
           entry("srq", Srq.class),
           entry("rcopy", Rcopy.class),
+          entry("key-value", KeyValue.class),
           entry("send-lat", SendLat.class),
           entry("send-bw", SendBw.class),
           entry("write-lat", WriteLat.class),

@@ -14,6 +14,7 @@
  *   <li>{@link org.rdma4j.samples.messages}: endpoints, connections that carry messages, remote
  *       reads and writes, shared receive queues
  *   <li>{@link org.rdma4j.samples.rcopy}: copy a file
+ *   <li>{@link org.rdma4j.samples.keyvalue}: a cache of keys and values, read by RDMA
  *   <li>{@link org.rdma4j.samples.command}: what they share
  * </ul>
  */

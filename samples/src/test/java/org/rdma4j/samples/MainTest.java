@@ -37,6 +37,7 @@ class MainTest {
         "connection-pingpong --help",
         "srq --help",
         "rcopy --help",
+        "key-value --help",
         "send-lat --help",
         "send-bw --help",
         "write-lat --help",
@@ -174,6 +175,8 @@ class MainTest {
     "rping -s -p 0, '-p is 0, must be from 1 to 65535'",
     "rcopy -p 0, '-p is 0, must be from 1 to 65535'",
     "rcopy -n -1, '-n is -1, must be from 0'",
+    "key-value -p 0, '-p is 0, must be from 1 to 65535'",
+    "key-value here, 'the key is missing: give it after the server'",
     "rcopy file, 'the server is missing: give its name or address after the file'",
   })
   void wrongUsageIsReportedInOneLine(String args, String message) {

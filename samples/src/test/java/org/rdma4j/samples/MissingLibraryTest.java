@@ -27,6 +27,7 @@ class MissingLibraryTest {
     "endpoint-pingpong, libibverbs.so.1",
     "connection-pingpong, libibverbs.so.1",
     "rcopy, libibverbs.so.1",
+    "key-value, libibverbs.so.1",
   })
   void missingLibraryIsReportedInOneLine(String args, String library, @TempDir Path directory)
       throws Exception {

@@ -37,7 +37,8 @@ final class ReadmeCommands {
           Map.entry("mckey", new Server(Readiness.GROUP, 0)),
           Map.entry("cmtime", Server.cm(7471)),
           Map.entry("srq", Server.cm(51216)),
-          Map.entry("rcopy", Server.cm(7427)));
+          Map.entry("rcopy", Server.cm(7427)),
+          Map.entry("key-value", Server.cm(7472)));
 
   private ReadmeCommands() {}
 
@@ -72,6 +73,7 @@ final class ReadmeCommands {
     /** Returns whether the server runs until it is killed. */
     boolean isEndless() {
       return first.get(0).equals("cmtime")
+          || first.get(0).equals("key-value")
           || (first.get(0).equals("rcopy") && !first.contains("-n"));
     }
 

@@ -15,6 +15,7 @@ import org.rdma4j.samples.command.Failure;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.CompletionStatus;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.PreparedReceives;
@@ -288,6 +289,10 @@ final class RpingSide implements AutoCloseable {
   private boolean poll(Duration timeout) throws InterruptedException {
     int taken = completions.await(timeout);
     for (int i = 0; i < taken; i++) {
+      // The peer has disconnected, which its event may tell later.
+      if (completions.status(i) == CompletionStatus.FLUSHED) {
+        continue;
+      }
       completions.requireSuccess(i);
       CompletionOpcode opcode = completions.opcode(i);
       if (opcode == CompletionOpcode.RECEIVE) {

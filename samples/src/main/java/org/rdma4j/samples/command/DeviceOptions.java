@@ -5,6 +5,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.DeviceInfo;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.attribute.TransportType;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -35,6 +36,27 @@ public final class DeviceOptions {
    */
   public RdmaDevice open() {
     return RdmaDevice.open(selected().get(0).name());
+  }
+
+  /**
+   * Opens the device of that name, or the first one of InfiniBand or RoCE, for a program that
+   * connects queue pairs by their addresses.
+   *
+   * @return the open device
+   * @throws Failure if this machine has no such device
+   */
+  public RdmaDevice openConnectable() {
+    List<DeviceInfo> candidates = selected();
+    return candidates.stream()
+        .filter(each -> each.transport() != TransportType.IWARP)
+        .findFirst()
+        .map(chosen -> RdmaDevice.open(chosen.name()))
+        .orElseThrow(
+            () ->
+                new Failure(
+                    ("%s cannot be used: only the connection manager connects queue pairs over"
+                            + " iWARP; give another device, or run rping or connection-pingpong")
+                        .formatted(names(candidates))));
   }
 
   /**

@@ -45,7 +45,7 @@ public final class PortOptions {
    * @return the open device
    */
   public RdmaDevice open() {
-    return device.open();
+    return device.openConnectable();
   }
 
   /**

@@ -7,6 +7,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.DeviceInfo;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.ProtectionDomain;
@@ -17,6 +18,7 @@ import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.address.GidType;
 import org.rdma4j.verbs.attribute.AtomicCapability;
+import org.rdma4j.verbs.attribute.TransportType;
 
 /**
  * Changes a number in the memory of a peer. Each request reads and writes the number in one step,
@@ -115,10 +117,14 @@ public final class Atomics {
   }
 
   private static String firstDevice() {
-    if (RdmaDevice.list().isEmpty()) {
-      throw new IllegalArgumentException("This machine has no RDMA device.");
-    }
-    return RdmaDevice.list().get(0).name();
+    return RdmaDevice.list().stream()
+        .filter(device -> device.transport() == TransportType.INFINIBAND) // InfiniBand or RoCE
+        .map(DeviceInfo::name)
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "This machine has no RDMA device of InfiniBand or RoCE."));
   }
 
   /** Returns the first GID of RoCE version 2 over IPv4, else 0, as SendAndReceive explains. */

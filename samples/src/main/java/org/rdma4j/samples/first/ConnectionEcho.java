@@ -49,8 +49,8 @@ public final class ConnectionEcho {
   private static void serve() throws InterruptedException, TimeoutException {
     try (RdmaServer server = RdmaServer.bind(new InetSocketAddress(PORT))) {
       System.out.println("waiting for a client on port " + PORT);
-      // If no client comes in time, the Optional is empty, and the program ends.
-      try (RdmaConnection client = server.accept(CLIENT_TIMEOUT).orElseThrow()) {
+      // If no client comes in time, this throws a TimeoutException. server.accept() waits forever.
+      try (RdmaConnection client = server.accept(CLIENT_TIMEOUT)) {
         // A received message is where the device has written it, in registered memory. The
         // Optional is empty once the client has closed the connection.
         Optional<MessageBuffer> message = client.receive(TIMEOUT);

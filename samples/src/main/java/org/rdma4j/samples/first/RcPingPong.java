@@ -11,6 +11,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.DeviceInfo;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.PreparedReceives;
@@ -22,6 +23,7 @@ import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.address.GidType;
 import org.rdma4j.verbs.address.QueuePairAddress;
+import org.rdma4j.verbs.attribute.TransportType;
 
 /**
  * Two processes send a message back and forth over a reliable connection (RC), and measure how long
@@ -139,12 +141,13 @@ public final class RcPingPong {
     completions.requireSuccess(0); // A request can also complete because it failed.
   }
 
-  /** Returns the name of the first device. C: ibv_get_device_list; in a shell: rdma link. */
+  /** Returns the first InfiniBand or RoCE device. C: ibv_get_device_list; in a shell: rdma link. */
   private static String firstDevice() {
-    if (RdmaDevice.list().isEmpty()) {
-      throw new IllegalArgumentException("This machine has no RDMA device.");
-    }
-    return RdmaDevice.list().get(0).name();
+    return RdmaDevice.list().stream()
+        .filter(device -> device.transport() == TransportType.INFINIBAND) // InfiniBand or RoCE
+        .map(DeviceInfo::name)
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("This machine has no RDMA device."));
   }
 
   /**

@@ -6,6 +6,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.DeviceInfo;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.ProtectionDomain;
@@ -14,6 +15,7 @@ import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.address.GidType;
+import org.rdma4j.verbs.attribute.TransportType;
 
 /**
  * Sends one message from a queue pair to another. Both are in this process, to keep it simple.
@@ -104,12 +106,19 @@ public final class SendAndReceive {
     completions.requireSuccess(0); // A request can also complete because it failed.
   }
 
-  /** Returns the name of the first device. C: ibv_get_device_list; in a shell: rdma link. */
+  /**
+   * Returns the name of the first device that can be used here. The queue pairs of iWARP devices
+   * can only be connected by the connection manager. C: ibv_get_device_list; in a shell: rdma link.
+   */
   private static String firstDevice() {
-    if (RdmaDevice.list().isEmpty()) {
-      throw new IllegalArgumentException("This machine has no RDMA device.");
-    }
-    return RdmaDevice.list().get(0).name();
+    return RdmaDevice.list().stream()
+        .filter(device -> device.transport() == TransportType.INFINIBAND) // InfiniBand or RoCE
+        .map(DeviceInfo::name)
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "This machine has no RDMA device of InfiniBand or RoCE."));
   }
 
   /**

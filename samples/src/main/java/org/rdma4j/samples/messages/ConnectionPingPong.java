@@ -6,9 +6,10 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.connection.ConnectionConfig;
 import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.NodeConfig;
 import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.samples.command.CommonOptions;
 import org.rdma4j.samples.command.Failure;
@@ -30,6 +31,7 @@ import picocli.CommandLine.Parameters;
     usageHelpAutoWidth = true)
 public final class ConnectionPingPong implements Callable<Integer> {
   private static final int MAX_BYTES = 1 << 24;
+  private static final int MIN_BUFFER_BYTES = 64;
 
   @Mixin final CommonOptions common = new CommonOptions();
 
@@ -74,12 +76,13 @@ public final class ConnectionPingPong implements Callable<Integer> {
     common.checkRange("-s", size, 1, MAX_BYTES);
     common.checkRange("-n", iterations, 1, Integer.MAX_VALUE);
     common.checkRange("--warmup", warmup, 0, Integer.MAX_VALUE);
-    ConnectionConfig config = ConnectionConfig.DEFAULT.messageBytes(size);
-    try {
+    // Messages of this length go into buffers that the peer has posted.
+    NodeConfig config = NodeConfig.DEFAULT.bufferBytes(Math.max(size, MIN_BUFFER_BYTES));
+    try (RdmaNode node = RdmaNode.open(config)) {
       if (server == null) {
-        answer(config);
+        answer(node);
       } else {
-        ask(server, config);
+        ask(server, node);
       }
     } catch (TimeoutException late) {
       throw common.late("a message");
@@ -87,10 +90,9 @@ public final class ConnectionPingPong implements Callable<Integer> {
     return 0;
   }
 
-  private void answer(ConnectionConfig config) throws InterruptedException, TimeoutException {
-    try (RdmaServer listener = RdmaServer.bind(CommonOptions.address(null, port), config);
-        RdmaConnection client =
-            listener.accept(common.timeout()).orElseThrow(() -> common.noClient())) {
+  private void answer(RdmaNode node) throws InterruptedException, TimeoutException {
+    try (RdmaServer listener = node.bind(CommonOptions.address(null, port));
+        RdmaConnection client = accept(listener)) {
       Optional<MessageBuffer> message = client.receive(common.timeout());
       while (message.isPresent()) {
         client.send(message.get(), common.timeout());
@@ -99,10 +101,16 @@ public final class ConnectionPingPong implements Callable<Integer> {
     }
   }
 
-  private void ask(String host, ConnectionConfig config)
-      throws InterruptedException, TimeoutException {
-    try (RdmaConnection peer =
-        RdmaConnection.connect(CommonOptions.address(host, port), config, common.timeout())) {
+  private RdmaConnection accept(RdmaServer listener) throws InterruptedException {
+    try {
+      return listener.accept(common.timeout());
+    } catch (TimeoutException late) {
+      throw common.noClient();
+    }
+  }
+
+  private void ask(String host, RdmaNode node) throws InterruptedException, TimeoutException {
+    try (RdmaConnection peer = node.connect(CommonOptions.address(host, port), common.timeout())) {
       for (int i = 0; i < warmup; i++) {
         exchange(peer, i);
       }
@@ -127,7 +135,7 @@ public final class ConnectionPingPong implements Callable<Integer> {
       throws InterruptedException, TimeoutException {
     MessageBuffer message = peer.buffer(common.timeout());
     ByteBuffer bytes = message.byteBuffer();
-    bytes.put(0, (byte) number).put(size - 1, (byte) number);
+    bytes.limit(size).put(0, (byte) number).put(size - 1, (byte) number);
     peer.send(message, common.timeout());
     try (MessageBuffer answer =
         peer.receive(common.timeout())

@@ -52,7 +52,7 @@ final class TestRun {
   }
 
   private void runWithTcp(Printer printer) throws InterruptedException {
-    try (RdmaDevice device = options.device.open()) {
+    try (RdmaDevice device = options.device.openConnectable()) {
       LocalPort port = options.port(device);
       try (TcpControl control = openTcp(printer)) {
         control.withGid(port.hasGid());

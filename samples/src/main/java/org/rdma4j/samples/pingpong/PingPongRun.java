@@ -169,7 +169,11 @@ final class PingPongRun {
     }
     if (!remoteHasGid && device.port(options.port.number()).linkLayer() == LinkLayer.ETHERNET) {
       throw new Failure(
-          "the peer sent no GID, but Ethernet (RoCE) needs one; start the peer with -g");
+          remote.gid().isZero()
+              ? "the peer sent no GID, but Ethernet (RoCE) needs one; start the peer with -g"
+              : "the peer sent the GID "
+                  + remote.gid()
+                  + ", which is not one of RoCE; start the peer with -d and another device");
     }
     return PathConfig.to(remote)
         .port(options.port.number())

@@ -7,8 +7,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.HexFormat;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.MessageBuffer;
@@ -17,8 +22,12 @@ import org.rdma4j.samples.command.Failure;
 
 /** Sends one file, which it reads directly into registered memory. */
 final class FileSender {
+  static final int PART_BYTES = 1 << 20;
+  private static final int IN_FLIGHT = 8;
+
   private final Rcopy program;
   private final RdmaConnection connection;
+  private final Queue<CompletableFuture<Void>> onTheirWay = new ArrayDeque<>();
 
   FileSender(Rcopy program, RdmaConnection connection) {
     this.program = program;
@@ -62,10 +71,12 @@ final class FileSender {
 
   private void sendPart(FileChannel file, FileProgress progress, MessageDigest digest)
       throws InterruptedException, TimeoutException, IOException {
-    try (MessageBuffer buffer = connection.buffer(timeout())) {
+    if (onTheirWay.size() == IN_FLIGHT) {
+      awaitFirst();
+    }
+    int part = (int) Math.min(PART_BYTES, progress.left());
+    try (MessageBuffer buffer = connection.buffer(part)) {
       ByteBuffer bytes = buffer.byteBuffer();
-      int max = Math.min(bytes.remaining(), connection.maxMessageBytes());
-      bytes.limit((int) Math.min(max, progress.left()));
       if (file.read(bytes) < 1) {
         throw new Failure(
             "the file became shorter by %d bytes while it was being read"
@@ -73,9 +84,20 @@ final class FileSender {
       }
       bytes.flip();
       digest.update(bytes.duplicate());
-      int part = bytes.remaining();
-      connection.send(buffer, timeout());
-      progress.add(part);
+      progress.add(bytes.remaining());
+      // The server fetches this part while the next one is read.
+      onTheirWay.add(connection.sendAsync(buffer));
+    }
+  }
+
+  private void awaitFirst() throws InterruptedException, TimeoutException {
+    try {
+      onTheirWay.remove().get(timeout().toNanos(), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException failed) {
+      if (failed.getCause() instanceof RdmaException broken) {
+        throw broken;
+      }
+      throw new Failure("a part of the file was not sent", failed);
     }
   }
 

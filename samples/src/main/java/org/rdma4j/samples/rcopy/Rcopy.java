@@ -10,7 +10,6 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.connection.ConnectionConfig;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.samples.command.CommonOptions;
@@ -42,8 +41,6 @@ import picocli.CommandLine.Parameters;
     sortOptions = false,
     usageHelpAutoWidth = true)
 public final class Rcopy implements Callable<Integer> {
-  static final int MESSAGE_BYTES = 1 << 20;
-  private static final int IN_FLIGHT = 8;
 
   /** Each has 10 MiB of registered memory. */
   private static final int MAX_CLIENTS = 16;
@@ -115,11 +112,8 @@ public final class Rcopy implements Callable<Integer> {
   private void copy(Path source, CopyTarget target)
       throws InterruptedException, TimeoutException, IOException {
     FileOffer.checkName(target.name());
-    ConnectionConfig config =
-        ConnectionConfig.DEFAULT.messageBytes(MESSAGE_BYTES).sends(IN_FLIGHT).receives(2);
     try (RdmaConnection connection =
-        RdmaConnection.connect(
-            CommonOptions.address(target.host(), port), config, common.timeout())) {
+        RdmaConnection.connect(CommonOptions.address(target.host(), port), common.timeout())) {
       new FileSender(this, connection).send(source, target.name());
     }
   }
@@ -128,16 +122,14 @@ public final class Rcopy implements Callable<Integer> {
     if (!Files.isDirectory(directory)) {
       throw new Failure("\"%s\" is not a directory".formatted(directory));
     }
-    ConnectionConfig config =
-        ConnectionConfig.DEFAULT.messageBytes(MESSAGE_BYTES).receives(IN_FLIGHT).sends(2);
     AtomicBoolean failed = new AtomicBoolean();
     // A silent client does not keep the others waiting, unless there are too many of them.
     Semaphore places = new Semaphore(MAX_CLIENTS);
-    try (RdmaServer listener = RdmaServer.bind(CommonOptions.address(null, port), config);
+    try (RdmaServer listener = RdmaServer.bind(CommonOptions.address(null, port));
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int served = 0; count == 0 || served < count; served++) {
         places.acquire();
-        RdmaConnection connection = common.awaitClient(listener::accept, count == 0);
+        RdmaConnection connection = count == 0 ? listener.accept() : accept(listener);
         clients.execute(
             () -> {
               try (connection) {
@@ -151,6 +143,14 @@ public final class Rcopy implements Callable<Integer> {
       }
     }
     return failed.get() ? 1 : 0;
+  }
+
+  private RdmaConnection accept(RdmaServer listener) throws InterruptedException {
+    try {
+      return listener.accept(common.timeout());
+    } catch (TimeoutException late) {
+      throw common.noClient();
+    }
   }
 
   private boolean receive(RdmaConnection connection) {

@@ -22,6 +22,7 @@ class CmtimeDeviceTest {
   private static final Pattern ROW =
       Pattern.compile("([a-z ]{13}): {1,8}" + NUMBER + (" *" + NUMBER).repeat(3));
 
+  @Tag("needs-old-cmtime")
   @Test
   void clientMeasuresServerInC() throws Exception {
     int port = TestDevice.freePort();
@@ -31,6 +32,7 @@ class CmtimeDeviceTest {
     }
   }
 
+  @Tag("needs-old-cmtime")
   @Test
   void serverServesClientsInCOneAfterAnother() throws Exception {
     int port = TestDevice.freePort();

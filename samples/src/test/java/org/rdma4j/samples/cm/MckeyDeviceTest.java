@@ -18,6 +18,7 @@ import org.rdma4j.samples.testing.TestDevice;
 
 /** Runs mckey against the program in C. */
 @Tag("device")
+@Tag("needs-multicast")
 @Timeout(200)
 class MckeyDeviceTest {
   private static final long TIMEOUT_SECONDS = 90;

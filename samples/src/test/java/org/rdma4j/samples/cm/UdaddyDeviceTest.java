@@ -15,6 +15,7 @@ import org.rdma4j.samples.testing.TestDevice;
 
 /** Runs udaddy against the program in C, and against itself. */
 @Tag("device")
+@Tag("needs-datagrams")
 @Timeout(200)
 class UdaddyDeviceTest {
   /** The port of the program in C, which has no option for it. */

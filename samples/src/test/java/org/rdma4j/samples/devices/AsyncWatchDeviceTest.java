@@ -10,7 +10,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.rdma4j.samples.testing.ChildProcess;
 import org.rdma4j.samples.testing.Outcome;
 import org.rdma4j.samples.testing.TestDevice;
@@ -20,7 +19,6 @@ import org.rdma4j.verbs.address.GidEntry;
 /** Watches a change of the GID table together with ibv_asyncwatch. */
 @Tag("device")
 @Tag("alone")
-@Timeout(120)
 class AsyncWatchDeviceTest {
   private static final long TIMEOUT_SECONDS = 90;
 

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.samples.testing.ChildProcess;
@@ -15,7 +14,6 @@ import org.rdma4j.samples.testing.Outcome;
 /** Compares the output with that of the programs in C. */
 @Tag("device")
 @Tag("alone")
-@Timeout(60)
 class DevInfoDeviceTest {
   @Test
   void devicesPrintsTheSameAsC() throws Exception {

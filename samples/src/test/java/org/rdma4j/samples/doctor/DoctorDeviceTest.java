@@ -4,13 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.rdma4j.samples.testing.Outcome;
 import org.rdma4j.samples.testing.TestDevice;
 
 /** Examines a machine on which RDMA works. */
 @Tag("device")
-@Timeout(120)
 class DoctorDeviceTest {
   @Test
   void workingMachineHasNoProblem() {

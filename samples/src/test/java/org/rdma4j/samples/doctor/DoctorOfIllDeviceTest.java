@@ -21,6 +21,7 @@ import org.rdma4j.samples.testing.SamplesJvm;
  * examination runs in a JVM of its own, so that nothing keeps the device from being removed.
  */
 @Tag("removal")
+@Tag("needs-soft-roce")
 @Timeout(200)
 class DoctorOfIllDeviceTest {
   private static final String INTERFACE = "doctor0";

@@ -10,7 +10,7 @@ import org.rdma4j.verbs.RdmaDevice;
 
 /** The first programs on the first RDMA device of this machine. */
 @Tag("device")
-@Timeout(700)
+@Timeout(200)
 class FirstSamplesDeviceTest {
   @Test
   void sendAndReceive() throws Exception {

@@ -12,7 +12,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.endpoint.Endpoint;
@@ -25,7 +24,7 @@ import org.rdma4j.verbs.AccessFlag;
 
 /** Runs the programs that do not exist in C, each against itself. */
 @Tag("device")
-@Timeout(400)
+@Tag("needs-connecting-by-address")
 class EndpointProgramsDeviceTest {
   private static final long TIMEOUT_SECONDS = 150;
 

@@ -22,6 +22,7 @@ import org.rdma4j.samples.testing.TestDevice;
 
 /** Runs srq against itself. */
 @Tag("device")
+@Tag("needs-connecting-by-address")
 @Timeout(200)
 class SrqDeviceTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
@@ -54,18 +55,40 @@ class SrqDeviceTest {
   }
 
   @Test
+  void messagesOfOtherContentAreNoticed() throws Exception {
+    int port = TestDevice.freePort();
+    CompletableFuture<Outcome> served = Outcome.begin(server(port, "-c 1 -l 10").split(" "));
+    ChildProcess.awaitListeningCm(port);
+    try (SynchronousCmId id = resolved(port);
+        SynchronousCmId other = resolved(port);
+        SimpleMessages queues = SimpleMessages.create(id.id(), 1, 1);
+        SimpleMessages others = SimpleMessages.create(other.id(), 1, 1)) {
+      id.connect(ConnectionParameters.DEFAULT, TIMEOUT);
+      other.connect(ConnectionParameters.DEFAULT, TIMEOUT);
+      assertThat(others.queuePair()).isNotNull();
+      // Of the right length, but all zeros.
+      queues.postSend(1, queues.registerMessages(10).slice(0, 10));
+      served.get(60, TimeUnit.SECONDS).assertFailed("message 0 of connection 0 has other content");
+    }
+  }
+
+  private static SynchronousCmId resolved(int port) throws InterruptedException {
+    SynchronousCmId id = SynchronousCmId.open(PortSpace.TCP);
+    id.resolveAddress(CommonOptions.address(HOST, port), TIMEOUT);
+    id.resolveRoute(TIMEOUT);
+    return id;
+  }
+
+  @Test
   void clientThatDisconnectsEndsTheServer() throws Exception {
     int port = TestDevice.freePort();
     CompletableFuture<Outcome> served = Outcome.begin(server(port, "-c 1").split(" "));
     ChildProcess.awaitListeningCm(port);
     for (int i = 0; i < SrqSide.CONNECTIONS; i++) {
-      try (SynchronousCmId id = SynchronousCmId.open(PortSpace.TCP)) {
-        id.resolveAddress(CommonOptions.address(HOST, port), TIMEOUT);
-        id.resolveRoute(TIMEOUT);
-        try (SimpleMessages queues = SimpleMessages.create(id.id(), 1, 1)) {
-          assertThat(queues.queuePair()).isNotNull();
-          id.connect(ConnectionParameters.DEFAULT, TIMEOUT);
-        }
+      try (SynchronousCmId id = resolved(port);
+          SimpleMessages queues = SimpleMessages.create(id.id(), 1, 1)) {
+        assertThat(queues.queuePair()).isNotNull();
+        id.connect(ConnectionParameters.DEFAULT, TIMEOUT);
       }
     }
     served.get(60, TimeUnit.SECONDS).assertFailed("the peer disconnected early");

@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeoutException;
 import org.rdma4j.RdmaException;
-import org.rdma4j.connection.ConnectionConfig;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaServer;
@@ -13,19 +12,16 @@ import org.rdma4j.connection.RdmaServer;
 /** Sends each message back, on any number of connections, until it is killed. */
 final class EchoServer {
   static final String LISTENING = "listening on port ";
-  static final ConnectionConfig CONFIG =
-      ConnectionConfig.DEFAULT.messageBytes(Echoes.MAX_BYTES).receives(8).sends(8);
-
   private static final Duration LONG = Duration.ofHours(1);
 
   private EchoServer() {}
 
   /** Listens on the address in the first argument. */
   public static void main(String... args) throws InterruptedException {
-    try (RdmaServer server = RdmaServer.bind(new InetSocketAddress(args[0], 0), CONFIG)) {
+    try (RdmaServer server = RdmaServer.bind(new InetSocketAddress(args[0], 0))) {
       System.out.println(LISTENING + server.localAddress().getPort());
       while (true) {
-        RdmaConnection connection = server.accept(LONG).orElseThrow();
+        RdmaConnection connection = server.accept();
         Thread.ofVirtual().start(() -> echo(connection));
       }
     }

@@ -86,10 +86,7 @@ final class Echoes {
     Random random = new Random(seed);
     for (int i = 0; i < count; i++) {
       assertThat(permits.tryAcquire(timeout.toSeconds(), TimeUnit.SECONDS)).isTrue();
-      try (MessageBuffer message = connection.buffer(timeout)) {
-        message.byteBuffer().put(next(random)).flip();
-        connection.send(message, timeout);
-      }
+      connection.send(next(random), timeout);
     }
     return true;
   }

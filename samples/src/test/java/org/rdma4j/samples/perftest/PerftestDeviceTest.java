@@ -19,6 +19,7 @@ import org.rdma4j.samples.testing.TestDevice;
 
 /** Runs each test against the program of perftest, as client and as server. */
 @Tag("device")
+@Tag("needs-connecting-by-address")
 @Tag("alone")
 @Timeout(180)
 class PerftestDeviceTest {

@@ -19,6 +19,7 @@ import org.rdma4j.samples.testing.TestDevice;
 
 /** What the tests print, and how they end, apart from their work with perftest. */
 @Tag("device")
+@Tag("needs-connecting-by-address")
 @Tag("alone")
 @Timeout(180)
 class PerftestRunDeviceTest {

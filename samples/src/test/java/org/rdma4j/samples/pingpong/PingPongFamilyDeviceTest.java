@@ -8,7 +8,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -18,8 +17,8 @@ import org.rdma4j.samples.testing.TestDevice;
 
 /** Runs UC, UD and SRQ ping-pong against the programs in C, and against itself. */
 @Tag("device")
+@Tag("needs-connecting-by-address")
 @Tag("alone")
-@Timeout(120)
 class PingPongFamilyDeviceTest {
   private static final long TIMEOUT_SECONDS = 90;
 

@@ -12,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -24,8 +23,8 @@ import org.rdma4j.samples.testing.TestDevice;
 
 /** Runs rc-pingpong against ibv_rc_pingpong, and against itself. */
 @Tag("device")
+@Tag("needs-connecting-by-address")
 @Tag("alone")
-@Timeout(120)
 class RcPingPongDeviceTest {
   private static final long TIMEOUT_SECONDS = 90;
   private static final String THREE_ROUNDS = "rc -s 64 -n 20 -e --rounds 3";

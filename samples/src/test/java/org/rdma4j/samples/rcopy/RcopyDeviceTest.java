@@ -47,7 +47,7 @@ class RcopyDeviceTest {
   @Test
   void fileArrivesWithTheSameBytes() throws Exception {
     // More messages than may be outstanding, the last of which is shorter.
-    byte[] bytes = new byte[9 * Rcopy.MESSAGE_BYTES + 4321];
+    byte[] bytes = new byte[9 * FileSender.PART_BYTES + 4321];
     new Random(1).nextBytes(bytes);
     Files.write(file, bytes);
 
@@ -162,11 +162,11 @@ class RcopyDeviceTest {
 
   private Outcome copyToOneThatCloses(String... answers) throws Exception {
     // More than a server receives without reading it.
-    Files.write(file, new byte[9 * Rcopy.MESSAGE_BYTES]);
+    Files.write(file, new byte[9 * FileSender.PART_BYTES]);
     try (RdmaServer server = RdmaServer.bind(new InetSocketAddress(HOST, port))) {
       CompletableFuture<Outcome> client =
           Outcome.begin("rcopy", "-p", String.valueOf(port), file.toString(), HOST);
-      try (RdmaConnection connection = server.accept(TIMEOUT).orElseThrow()) {
+      try (RdmaConnection connection = server.accept(TIMEOUT)) {
         connection.receive(TIMEOUT).orElseThrow().close();
         for (String answer : answers) {
           connection.send(StandardCharsets.UTF_8.encode(answer), TIMEOUT);
@@ -235,7 +235,7 @@ class RcopyDeviceTest {
     return Outcome.of("rcopy", "-p", String.valueOf(port), file.toString(), target);
   }
 
-  private RdmaConnection connect() throws InterruptedException {
+  private RdmaConnection connect() throws Exception {
     return RdmaConnection.connect(new InetSocketAddress(HOST, port), TIMEOUT);
   }
 

@@ -1,7 +1,11 @@
 package org.rdma4j.samples.testing;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.Inet4Address;
+import java.net.NetworkInterface;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.address.GidEntry;
@@ -32,15 +36,34 @@ public final class TestDevice {
     }
   }
 
-  /** Returns the IPv4 address of the device, which its GID table contains. */
+  /**
+   * Returns the IPv4 address of the device, which its GID table contains, or over iWARP its network
+   * interface has.
+   */
   public static String host() {
     try (RdmaDevice opened = RdmaDevice.open(NAME)) {
       return opened.gids().stream()
           .map(entry -> entry.gid().toString())
           .filter(gid -> gid.startsWith(MAPPED_IPV4))
           .findFirst()
+          .map(gid -> gid.substring(MAPPED_IPV4.length()))
+          .orElseGet(TestDevice::hostOfInterface);
+    }
+  }
+
+  private static String hostOfInterface() {
+    try {
+      Process shown = new ProcessBuilder("rdma", "link", "show", NAME + "/1").start();
+      String link = new String(shown.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      String name = link.replaceFirst("(?s).* netdev (\\S+).*", "$1");
+      return NetworkInterface.getByName(name)
+          .inetAddresses()
+          .filter(address -> address instanceof Inet4Address)
+          .findFirst()
           .orElseThrow()
-          .substring(MAPPED_IPV4.length());
+          .getHostAddress();
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
     }
   }
 

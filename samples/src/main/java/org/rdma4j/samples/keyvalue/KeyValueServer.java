@@ -1,0 +1,91 @@
+package org.rdma4j.samples.keyvalue;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.rdma4j.RdmaException;
+import org.rdma4j.connection.IncomingRequest;
+import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.RdmaNode;
+import org.rdma4j.connection.RdmaServer;
+import org.rdma4j.connection.RemoteMemory;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.MemoryRegionConfig;
+import org.rdma4j.verbs.ProtectionDomain;
+
+/** The server: it has the table, tells each client where it is, and stores what clients put. */
+final class KeyValueServer implements AutoCloseable {
+  private final RdmaNode node = RdmaNode.open();
+  private final MemorySegment table;
+  private final Map<ProtectionDomain, RemoteMemory> names = new ConcurrentHashMap<>();
+  private final RdmaServer listener;
+
+  KeyValueServer(InetSocketAddress address, int slots) {
+    table = Arena.ofAuto().allocate((long) slots * Slot.BYTES, Slot.BYTES);
+    for (int i = 0; i < slots; i++) {
+      Slot.store(slot((long) i * Slot.BYTES), ByteBuffer.allocate(0));
+    }
+    listener = node.bind(address);
+  }
+
+  InetSocketAddress address() {
+    return listener.localAddress();
+  }
+
+  /** Waits for a client. Handlers do the rest, so thousands of clients need no thread each. */
+  void accept() throws InterruptedException {
+    RdmaConnection client = listener.accept();
+    var unused = client.ended().whenComplete((closed, broken) -> client.close());
+    try {
+      client.onRequest(this::put);
+      // A machine can have several devices, each with a domain of its own. The table is registered
+      // once with each domain; its clients may read it, and nothing else.
+      RemoteMemory name = names.computeIfAbsent(client.domain(), this::register);
+      try (MessageBuffer letter = client.buffer()) {
+        name.write(letter.byteBuffer());
+        letter.byteBuffer().flip();
+        client.send(letter);
+      }
+      // The client now gets values by itself. This program does not even learn of it.
+    } catch (RdmaException | IllegalStateException gone) {
+      System.err.println("a client left before it was served: " + gone.getMessage());
+    }
+  }
+
+  private RemoteMemory register(ProtectionDomain domain) {
+    return RemoteMemory.of(
+        domain.register(MemoryRegionConfig.of(table).access(AccessFlag.REMOTE_READ)));
+  }
+
+  /** Handles a PUT. This runs in a thread that delivers for many clients: it must not wait. */
+  private void put(IncomingRequest request) {
+    try {
+      store(request.message().byteBuffer());
+      request.answer(ByteBuffer.allocate(0));
+    } catch (IllegalArgumentException doesNotFit) {
+      request.refuse(String.valueOf(doesNotFit.getMessage()));
+    }
+  }
+
+  /**
+   * Stores an entry. Requests of several clients come in several threads, so only one may write.
+   * This is a cache: the slot forgets the entry that it had, even if that one has another key.
+   */
+  synchronized void store(ByteBuffer entry) {
+    Slot.store(slot(Slot.offset(table.byteSize(), Slot.key(entry))), entry);
+  }
+
+  private ByteBuffer slot(long offset) {
+    return table.asSlice(offset, Slot.BYTES).asByteBuffer();
+  }
+
+  /** Ends everything at once: the listener, the connections and the registrations. */
+  @Override
+  public void close() {
+    node.close();
+  }
+}
