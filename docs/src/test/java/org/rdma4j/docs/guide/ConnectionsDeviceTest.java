@@ -1,0 +1,126 @@
+package org.rdma4j.docs.guide;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.rdma4j.docs.guide.Peers.TIMEOUT;
+
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.rdma4j.connection.ExposedMemory;
+import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.NodeConfig;
+import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.RdmaNode;
+import org.rdma4j.connection.RdmaServer;
+import org.rdma4j.connection.RemoteMemory;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.MemoryRegion;
+
+/** The code of docs/guide/connections.md. */
+@Tag("device")
+@Timeout(200)
+class ConnectionsDeviceTest {
+  private RdmaNode node;
+  private RdmaServer server;
+  private RdmaConnection connection;
+  private RdmaConnection peer;
+
+  @BeforeEach
+  void connect() throws Exception {
+    String host;
+    try (Peers peers = new Peers()) {
+      host = peers.host();
+    }
+    InetSocketAddress local = new InetSocketAddress(host, 0);
+    // snippet: node
+    node = RdmaNode.open(NodeConfig.DEFAULT.bufferBytes(16 << 10).receives(32));
+    server = node.bind(local);
+    // end
+    connection = node.connect(server.localAddress(), TIMEOUT);
+    peer = server.accept(TIMEOUT);
+  }
+
+  @AfterEach
+  void close() {
+    node.close();
+  }
+
+  @Test
+  void messagesThatNobodyWaitsFor() throws Exception {
+    Queue<String> received = new ConcurrentLinkedQueue<>();
+    // snippet: handler
+    peer.onMessage(
+        message -> {
+          try (message) {
+            received.add(UTF_8.decode(message.byteBuffer()).toString());
+          }
+        });
+    // end
+    // snippet: futures
+    List<CompletableFuture<Void>> arrived = new ArrayList<>();
+    for (String text : List.of("one", "two", "three")) {
+      arrived.add(connection.sendAsync(UTF_8.encode(text)));
+    }
+    CompletableFuture.allOf(arrived.toArray(CompletableFuture[]::new)).get(10, TimeUnit.SECONDS);
+    // end
+    while (received.size() < 3) {
+      Thread.sleep(10);
+    }
+    assertThat(received).containsExactly("one", "two", "three");
+  }
+
+  @Test
+  void questionsAndAnswers() throws Exception {
+    // snippet: answer
+    peer.onRequest(
+        request -> {
+          String question = UTF_8.decode(request.message().byteBuffer()).toString();
+          request.answer(UTF_8.encode(question.toUpperCase(Locale.ROOT)));
+        });
+    // end
+    String answered;
+    // snippet: request
+    CompletableFuture<MessageBuffer> answer = connection.request(UTF_8.encode("who is there?"));
+    try (MessageBuffer message = answer.get(10, TimeUnit.SECONDS)) {
+      answered = UTF_8.decode(message.byteBuffer()).toString();
+    }
+    // end
+    assertThat(answered).isEqualTo("WHO IS THERE?");
+  }
+
+  @Test
+  void theMemoryOfThePeer() throws Exception {
+    // snippet: expose
+    MemoryRegion table = peer.register(1 << 20, AccessFlag.LOCAL_WRITE);
+    ExposedMemory exposed = peer.expose(table.slice(4096, 64), AccessFlag.REMOTE_READ);
+    MessageBuffer letter = peer.buffer();
+    exposed.name().write(letter.byteBuffer());
+    letter.byteBuffer().flip();
+    peer.send(letter, TIMEOUT);
+    // end
+    table.byteBuffer().put(4096, (byte) 42);
+    byte first;
+    // snippet: read
+    RemoteMemory remote;
+    try (MessageBuffer message = connection.receive(TIMEOUT).orElseThrow()) {
+      remote = RemoteMemory.read(message.byteBuffer());
+    }
+    MemoryRegion here = connection.register(64, AccessFlag.LOCAL_WRITE);
+    connection.read(remote, here.slice(0, 64), TIMEOUT);
+    first = here.byteBuffer().get(0);
+    // end
+    assertThat(first).isEqualTo((byte) 42);
+    exposed.close();
+  }
+}

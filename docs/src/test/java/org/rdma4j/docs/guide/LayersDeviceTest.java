@@ -1,0 +1,112 @@
+package org.rdma4j.docs.guide;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.rdma4j.docs.guide.Peers.TIMEOUT;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.RdmaServer;
+import org.rdma4j.endpoint.Endpoint;
+import org.rdma4j.endpoint.EndpointListener;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.PathConfig;
+import org.rdma4j.verbs.QueuePairConfig;
+import org.rdma4j.verbs.RdmaDevice;
+
+/** The code of docs/guide/layers.md. */
+@Tag("device")
+@Timeout(200)
+class LayersDeviceTest {
+  private static String host() {
+    try (Peers peers = new Peers()) {
+      return peers.host();
+    }
+  }
+
+  @Test
+  void connections() throws Exception {
+    Duration timeout = TIMEOUT;
+    try (RdmaServer server = RdmaServer.bind(new InetSocketAddress(host(), 0));
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<String> received =
+          threads.submit(
+              () -> {
+                try (RdmaConnection peer = server.accept(timeout);
+                    var message = peer.receive(timeout).orElseThrow()) {
+                  return UTF_8.decode(message.byteBuffer()).toString();
+                }
+              });
+      InetSocketAddress address = server.localAddress();
+      // snippet: connection
+      try (RdmaConnection connection = RdmaConnection.connect(address, timeout)) {
+        connection.send(UTF_8.encode("hello"), timeout);
+      }
+      // end
+      assertThat(received.get()).isEqualTo("hello");
+    }
+  }
+
+  @Test
+  void endpoints() throws Exception {
+    Duration timeout = TIMEOUT;
+    try (EndpointListener listener = Endpoint.listen(new InetSocketAddress("localhost", 0));
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<String> received =
+          threads.submit(
+              () -> {
+                try (Endpoint endpoint = listener.accept(timeout)) {
+                  endpoint.postReceive(1, 0, 64);
+                  endpoint.await(1, timeout);
+                  return endpoint.buffer().segment().getString(0);
+                }
+              });
+      InetSocketAddress address = listener.address();
+      // snippet: endpoint
+      try (Endpoint endpoint = Endpoint.connect(address, timeout)) {
+        endpoint.buffer().segment().setString(0, "hello");
+        endpoint.postSend(1, 0, 6); // id 1: 6 bytes from offset 0 of the buffer
+        endpoint.await(1, timeout);
+      }
+      // end
+      assertThat(received.get()).isEqualTo("hello");
+    }
+  }
+
+  @Test
+  void verbs() throws Exception {
+    String name = RdmaDevice.list().getFirst().name();
+    int gid;
+    try (RdmaDevice device = RdmaDevice.open(name)) {
+      gid = Peers.gid(device);
+    }
+    String arrived;
+    // snippet: verbs
+    try (var device = RdmaDevice.open(name);
+        var domain = device.allocateProtectionDomain();
+        var memory = domain.register(4096, AccessFlag.LOCAL_WRITE);
+        var queue = device.createCompletionQueue(4, device.createCompletionChannel());
+        var queuePair = domain.createQueuePair(QueuePairConfig.reliable(queue));
+        var peer = domain.createQueuePair(QueuePairConfig.reliable(queue))) {
+      queuePair.connect(PathConfig.to(peer.address(1, gid)).gidIndex(gid));
+      peer.connect(PathConfig.to(queuePair.address(1, gid)).gidIndex(gid));
+      peer.receiveRequests(1).add(1).into(memory, 2048, 64).post();
+      memory.segment().setString(0, "hello");
+      queuePair.sendRequests(1).add(2).from(memory, 0, 6).post();
+      Completions completions = queue.completions(1);
+      completions.await(TIMEOUT);
+      completions.requireSuccess(0); // of the receive; the send is not signaled
+      arrived = memory.segment().getString(2048);
+    }
+    // end
+    assertThat(arrived).isEqualTo("hello");
+  }
+}

@@ -1,0 +1,83 @@
+package org.rdma4j.docs.guide;
+
+import java.net.Inet4Address;
+import java.time.Duration;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.CompletionChannel;
+import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.PathConfig;
+import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.QueuePair;
+import org.rdma4j.verbs.QueuePairConfig;
+import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.address.GidEntry;
+import org.rdma4j.verbs.address.GidType;
+
+/** What the code of the guide begins with: two connected queue pairs, both of this process. */
+final class Peers implements AutoCloseable {
+  static final Duration TIMEOUT = Duration.ofSeconds(30);
+  private static final int DEPTH = 16;
+
+  final RdmaDevice device = RdmaDevice.open(RdmaDevice.list().getFirst().name());
+  final ProtectionDomain domain = device.allocateProtectionDomain();
+  final int gid = gid(device);
+  final CompletionChannel channel = device.createCompletionChannel();
+  final CompletionQueue queue = device.createCompletionQueue(2 * DEPTH, channel);
+  final CompletionQueue peerQueue =
+      device.createCompletionQueue(2 * DEPTH, device.createCompletionChannel());
+  final QueuePair queuePair = createQueuePair(queue);
+  final QueuePair peer = createQueuePair(peerQueue);
+  final MemoryRegion memory = domain.register(1 << 16, AccessFlag.LOCAL_WRITE);
+  final MemoryRegion peerMemory =
+      domain.register(
+          1 << 16,
+          AccessFlag.LOCAL_WRITE,
+          AccessFlag.REMOTE_READ,
+          AccessFlag.REMOTE_WRITE,
+          AccessFlag.REMOTE_ATOMIC);
+
+  Peers() {
+    connect(queuePair, peer);
+    connect(peer, queuePair);
+  }
+
+  private QueuePair createQueuePair(CompletionQueue completions) {
+    return domain.createQueuePair(
+        QueuePairConfig.reliable(completions).sendDepth(DEPTH).receiveDepth(DEPTH).inlineBytes(64));
+  }
+
+  private void connect(QueuePair from, QueuePair to) {
+    from.connect(
+        PathConfig.to(to.address(1, gid))
+            .gidIndex(gid)
+            .access(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_ATOMIC));
+  }
+
+  // snippet: gid
+  static int gid(RdmaDevice device) {
+    return device.gids().stream()
+        .filter(entry -> entry.port() == 1 && entry.type() == GidType.ROCE_V2)
+        .filter(entry -> entry.gid().toInetAddress() instanceof Inet4Address)
+        .mapToInt(GidEntry::index)
+        .findFirst()
+        .orElse(0); // InfiniBand has none of these; there, the first one is right
+  }
+
+  // end
+
+  /** Returns the IPv4 address of the device's network interface, which is in its GID table. */
+  String host() {
+    return device.gids().stream()
+        .map(entry -> entry.gid().toInetAddress())
+        .filter(Inet4Address.class::isInstance)
+        .findFirst()
+        .orElseThrow()
+        .getHostAddress();
+  }
+
+  @Override
+  public void close() {
+    device.close();
+  }
+}
