@@ -50,6 +50,10 @@ final class Ending {
   private boolean peerClosed;
 
   private boolean closing;
+
+  /** Whether its user has closed it, rather than what it needs. */
+  private boolean closedByUser;
+
   private @Nullable RdmaException failure;
 
   /** Creates the end of a connection that is open. */
@@ -106,7 +110,8 @@ final class Ending {
 
   void checkOpen() {
     if (closing) {
-      throw link.lifetime().closed();
+      // A user who has not closed it is told why it was closed: the device may be gone.
+      throw failure != null && !closedByUser ? failure : link.lifetime().closed();
     }
   }
 
@@ -278,6 +283,7 @@ final class Ending {
 
   /** Says goodbye to the peer, and waits until all that was sent has arrived. */
   void sayGoodbye() {
+    closedByUser = true;
     if (!closing) {
       boolean reachesPeer = !isUseless();
       if (reachesPeer) {
