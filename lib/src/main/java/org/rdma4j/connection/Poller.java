@@ -17,11 +17,19 @@ import org.rdma4j.verbs.WorkCompletionException;
  * Polls one completion queue, and delivers what it finds to the connections that use the queue. A
  * thread of its own does that; but while a platform thread waits for something that this delivers,
  * that thread polls itself for a moment, which saves a change of threads. The thread of the poller
- * then stays away until nobody has polled for a millisecond.
+ * then stays away until nobody has polled for 2 ms.
  */
 final class Poller {
   private static final int BATCH = 32;
-  private static final long BORROWED_NANOS = 1_000_000;
+  private static final long BORROWED_NANOS = 2_000_000;
+
+  /** More than it takes to notice that the turn is wanted. */
+  private static final long TAKE_OVER_NANOS = 200_000;
+
+  /** What a poll returns if it did not poll, because another thread wants to. */
+  private static final int TAKEN_OVER = -1;
+
+  private static final long SECOND = 1_000_000_000;
   private static final Duration LONG = Duration.ofMinutes(1);
 
   private final DeviceShare share;
@@ -46,6 +54,14 @@ final class Poller {
   private final IntSupplier pollForWaiter = this::pollForWaiter;
   private volatile long borrowed = System.nanoTime() - BORROWED_NANOS;
   private volatile boolean away;
+
+  /** Whether the thread of the poller has the turn and looks for what may come soon. */
+  private volatile boolean ownSpinning;
+
+  /** Whether a thread that waits wants to look for itself instead. */
+  private volatile boolean wanted;
+
+  private final IntSupplier pollUnlessWanted = () -> wanted ? TAKEN_OVER : deliver();
 
   /** Whether an event is outstanding. Only the thread of the poller uses it. */
   private boolean asked;
@@ -120,7 +136,7 @@ final class Poller {
    * @param end when to stop at the latest, on the scale of {@link System#nanoTime}
    */
   void assist(long end, BooleanSupplier done) {
-    if (Thread.currentThread().isVirtual() || !turn.tryLock()) {
+    if (Thread.currentThread().isVirtual() || !(turn.tryLock() || takeOver())) {
       return;
     }
     try {
@@ -138,11 +154,46 @@ final class Poller {
       turn.unlock();
     }
     if (!done.getAsBoolean()) {
-      // The thread of the poller has to take over now: it would stay away for a millisecond.
+      // The thread of the poller has to take over now: it would stay away for up to 2 ms.
       borrowed = System.nanoTime() - BORROWED_NANOS;
       if (away) {
         LockSupport.unpark(thread);
       }
+    }
+  }
+
+  /**
+   * Gets the turn from the thread of the poller if that only looks for what may come soon: what
+   * this thread finds itself, nobody has to wake it up for.
+   */
+  private boolean takeOver() {
+    if (!ownSpinning) {
+      return false;
+    }
+    long end = System.nanoTime() + TAKE_OVER_NANOS;
+    wanted = true;
+    try {
+      while (!turn.tryLock()) {
+        if (System.nanoTime() - end > 0) {
+          return false;
+        }
+        // Not onSpinWait, because the thread of the poller may need this processor.
+        Thread.yield();
+      }
+      return true;
+    } finally {
+      wanted = false;
+    }
+  }
+
+  /**
+   * Makes the thread of the poller deliver again, because the calling thread began something and
+   * does not poll for it.
+   */
+  void attend() {
+    if (away && !isDelivering()) {
+      borrowed = System.nanoTime() - BORROWED_NANOS;
+      LockSupport.unpark(thread);
     }
   }
 
@@ -161,7 +212,11 @@ final class Poller {
           continue;
         }
         away = false;
-        if (pollOrAsk() == 0 && channel.awaitEvent(LONG).isPresent()) {
+        int polled = pollOrAsk();
+        if (polled == TAKEN_OVER) {
+          away = true;
+          LockSupport.parkNanos(BORROWED_NANOS);
+        } else if (polled == 0 && channel.awaitEvent(LONG).isPresent()) {
           asked = false;
         }
       }
@@ -172,13 +227,21 @@ final class Poller {
     }
   }
 
-  /** Polls, and if nothing is there asks for an event. Returns the number of completions. */
+  /**
+   * Polls, and if nothing is there asks for an event. Returns the number of completions, or {@link
+   * #TAKEN_OVER}.
+   */
   private int pollOrAsk() {
     turn.lock();
     try {
       int polled = deliver();
       if (polled == 0) {
-        polled = ownSpin.until(System.nanoTime() + Duration.ofSeconds(1).toNanos(), this::deliver);
+        ownSpinning = true;
+        try {
+          polled = ownSpin.until(System.nanoTime() + SECOND, pollUnlessWanted);
+        } finally {
+          ownSpinning = false;
+        }
       }
       if (polled == 0 && !asked) {
         // One event at a time, and a last look, because what came before the request causes none.

@@ -13,7 +13,10 @@ import java.util.function.IntSupplier;
  */
 public final class Spin {
   /** More than a sleep and a wake-up take, even on emulated processors. */
-  private static final long MAX_NANOS = 200_000;
+  private static final long MAX_NANOS = 1_000_000;
+
+  /** The usual time until an answer comes over a fast network. */
+  private static final long YIELD_NANOS = 20_000;
 
   /**
    * The number of failed polls in a row after which polls are skipped. More than one, because a
@@ -46,7 +49,19 @@ public final class Spin {
   }
 
   /**
-   * Polls until something is found, for 200 us at most.
+   * Lets others have the processor: after a while all others that could run, because what is waited
+   * for may be theirs to do.
+   */
+  private static void relax(long nanos) {
+    if (nanos < YIELD_NANOS) {
+      Thread.onSpinWait();
+    } else {
+      Thread.yield();
+    }
+  }
+
+  /**
+   * Polls until something is found, for 1 ms at most.
    *
    * @param end when to stop at the latest, on the scale of {@link System#nanoTime}
    * @param poll returns what it found, or 0 for nothing
@@ -68,7 +83,7 @@ public final class Spin {
     try {
       int found;
       do {
-        Thread.onSpinWait();
+        relax(System.nanoTime() - began);
         found = poll.getAsInt();
       } while (found == 0 && System.nanoTime() - began < limit);
       failures = found != 0 ? 0 : Math.min(failures + 1, MAX_FAILURES);

@@ -115,7 +115,7 @@ public final class Completions extends HotCall {
    * completion queue needs a completion channel that no other queue uses, because events of other
    * queues are dropped.
    *
-   * <p>A platform thread polls for up to 200 us before it sleeps. After several waits in a row that
+   * <p>A platform thread polls for up to 1 ms before it sleeps. After several waits in a row that
    * took longer it polls less often, at the least in every 65th wait. At any time, the number of
    * threads that poll in this way is at most half the number of processors.
    *
