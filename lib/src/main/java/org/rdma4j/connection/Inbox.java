@@ -56,6 +56,16 @@ final class Inbox {
     return hasNext() ? arrived.removeFirst() : null;
   }
 
+  /** Returns the next message without taking it; null as for {@link #poll}. */
+  @Nullable Slot peek() {
+    return hasNext() ? arrived.peekFirst() : null;
+  }
+
+  /** Puts the message that was taken last back. */
+  void putBack(Slot message) {
+    arrived.addFirst(message);
+  }
+
   /** Returns whether no message has arrived or is being fetched. */
   boolean isEmpty() {
     return arrived.isEmpty() && waiting.isEmpty();

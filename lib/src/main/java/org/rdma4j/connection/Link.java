@@ -1,6 +1,7 @@
 package org.rdma4j.connection;
 
 import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -10,6 +11,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
@@ -218,33 +220,91 @@ final class Link implements CmEvents.Handler {
 
   /** Takes the next message, or waits for it; null if the peer sends nothing more. */
   @Nullable MessageBuffer receive(Duration timeout) throws InterruptedException, TimeoutException {
-    long end = Deadline.after(timeout).end();
     lock.lock();
     try {
-      ending.checkOpen();
-      checkMayWait();
-      if (users.handlesMessages()) {
-        throw new IllegalStateException(
-            lifetime + " has a handler of messages, which receives all of them");
-      }
-      if (!await(arrivedOrEnded, end)) {
-        throw timedOut("no message arrived", timeout);
-      }
-      ending.checkOpen();
+      awaitMessage(timeout);
       Slot next = inbox.poll();
-      if (inbox.hasNext()) {
-        arrival.signal();
-      }
-      if (next != null) {
-        return new MessageBuffer(next);
-      }
-      RdmaException failure = ending.failure();
-      if (failure != null && !ending.isInputEnded()) {
-        throw failure;
-      }
-      return null;
+      wakeNextReceiver();
+      return next == null ? null : new MessageBuffer(next);
     } finally {
       lock.unlock();
+    }
+  }
+
+  /**
+   * Copies the next message, or waits for it, and gives its buffer back. If that fails, the message
+   * is still the next one.
+   *
+   * @return whether there was one; if not, the peer sends nothing more
+   */
+  boolean receive(ByteBuffer target, Duration timeout)
+      throws InterruptedException, TimeoutException {
+    Slot next;
+    lock.lock();
+    try {
+      awaitMessage(timeout);
+      next = inbox.peek();
+      if (next != null && next.length() <= target.remaining()) {
+        inbox.poll();
+      }
+      wakeNextReceiver();
+    } finally {
+      lock.unlock();
+    }
+    if (next == null) {
+      return false;
+    }
+    if (next.length() > target.remaining()) {
+      throw new IllegalArgumentException(
+          "the buffer has room for %d bytes, but the next message has %d: receive it into a longer one"
+              .formatted(target.remaining(), next.length()));
+    }
+    boolean copied = false;
+    try {
+      next.copyTo(target);
+      copied = true;
+    } finally {
+      if (!copied) {
+        putBack(next);
+      }
+    }
+    next.free();
+    return true;
+  }
+
+  private void putBack(Slot message) {
+    lock.lock();
+    try {
+      inbox.putBack(message);
+      wakeNextReceiver();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until there is a message, or nothing more to come. Requires the lock. */
+  private void awaitMessage(Duration timeout) throws InterruptedException, TimeoutException {
+    long end = Deadline.after(timeout).end();
+    ending.checkOpen();
+    checkMayWait();
+    if (users.handlesMessages()) {
+      throw new IllegalStateException(
+          lifetime + " has a handler of messages, which receives all of them");
+    }
+    if (!await(arrivedOrEnded, end)) {
+      throw timedOut("no message arrived", timeout);
+    }
+    ending.checkOpen();
+    RdmaException failure = ending.failure();
+    if (failure != null && !inbox.hasNext() && !ending.isInputEnded()) {
+      throw failure;
+    }
+  }
+
+  /** Wakes another thread if there is a message for it. Requires the lock. */
+  private void wakeNextReceiver() {
+    if (inbox.hasNext()) {
+      arrival.signal();
     }
   }
 
@@ -253,6 +313,23 @@ final class Link implements CmEvents.Handler {
     try {
       ending.checkOpen();
       users.handleMessages(handler);
+      held = holder;
+    } finally {
+      lock.unlock();
+    }
+    users.tell();
+  }
+
+  void handleMessageBytes(Consumer<ByteBuffer> handler, RdmaConnection holder) {
+    if (share.config().maxMessageBytes() > Integer.MAX_VALUE) {
+      throw new IllegalStateException(
+          "NodeConfig.maxMessageBytes is %d, more than a ByteBuffer can have: lower it, or use onMessage"
+              .formatted(share.config().maxMessageBytes()));
+    }
+    lock.lock();
+    try {
+      ending.checkOpen();
+      users.handleMessageBytes(handler);
       held = holder;
     } finally {
       lock.unlock();
@@ -277,6 +354,12 @@ final class Link implements CmEvents.Handler {
     if (!sends.shouldCollect() && !(poller.isDelivering() && touched)) {
       flush();
     }
+  }
+
+  /** As {@link #flushUnlessBusy}, for what the calling thread may not wait for here. */
+  void flushAndLeave() {
+    flushUnlessBusy();
+    poller.attend();
   }
 
   /** Posts what waits. Requires the lock. */
@@ -324,8 +407,7 @@ final class Link implements CmEvents.Handler {
       throw new InterruptedException();
     }
     waits++;
-    WaitEvent event = new WaitEvent();
-    event.begin();
+    WaitEvent event = Recording.beginWait();
     flush();
     lock.unlock();
     try {
@@ -340,7 +422,7 @@ final class Link implements CmEvents.Handler {
       reached = awaited.done.getAsBoolean();
       left = end - System.nanoTime();
     }
-    if (event.shouldCommit()) {
+    if (event != null && event.shouldCommit()) {
       event.connection = lifetime.toString();
       event.reached = reached;
       event.commit();

@@ -157,9 +157,36 @@ final class Outbox {
     try {
       link.ending().checkOutputOpen();
       addMessage(takeFromUser(buffer), handler, token, future);
-      link.flushUnlessBusy();
+      link.flushAndLeave();
     } finally {
       lock.unlock();
+    }
+  }
+
+  /** Sends a copy of a message, as soon as the peer has room for it. */
+  void sendCopyAsync(
+      ByteBuffer message,
+      @Nullable OperationHandler handler,
+      long token,
+      @Nullable CompletableFuture<Void> future) {
+    checkLength(message.remaining());
+    Slot slot = newSlot(message.remaining());
+    boolean sent = false;
+    try {
+      slot.fill(MessageKind.MESSAGE, message);
+      lock.lock();
+      try {
+        link.ending().checkOutputOpen();
+        addMessage(slot, handler, token, future);
+        sent = true;
+        link.flushAndLeave();
+      } finally {
+        lock.unlock();
+      }
+    } finally {
+      if (!sent) {
+        slot.free();
+      }
     }
   }
 
@@ -279,7 +306,7 @@ final class Outbox {
       request.local = memory;
       request.future = future;
       sends.add(request);
-      link.flushUnlessBusy();
+      link.flushAndLeave();
     } finally {
       lock.unlock();
     }
@@ -295,7 +322,7 @@ final class Outbox {
       request.offered = piece;
       request.future = fetched;
       sends.add(request);
-      link.flushUnlessBusy();
+      link.flushAndLeave();
     } finally {
       lock.unlock();
     }
@@ -337,7 +364,7 @@ final class Outbox {
     try {
       link.ending().checkCanSend();
       sends.add(filled);
-      link.flushUnlessBusy();
+      link.flushAndLeave();
     } catch (RuntimeException refused) {
       sends.recycle(filled);
       throw refused;
@@ -412,7 +439,7 @@ final class Outbox {
       message.future = future;
       sends.add(write);
       sends.add(message);
-      link.flushUnlessBusy();
+      link.flushAndLeave();
     } finally {
       lock.unlock();
     }
@@ -437,7 +464,7 @@ final class Outbox {
       link.ending().checkOutputOpen();
       Slot slot = takeFromUser(buffer);
       add(MessageKind.REQUEST, users.addRequest(answer), slot, null, 0, null);
-      link.flushUnlessBusy();
+      link.flushAndLeave();
     } finally {
       lock.unlock();
     }

@@ -5,6 +5,7 @@ import java.io.OutputStream;
 import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.ReadOnlyBufferException;
 import java.nio.channels.ByteChannel;
 import java.time.Duration;
 import java.util.Collections;
@@ -14,6 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.rdma4j.RdmaException;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.verbs.AccessFlag;
@@ -65,7 +67,7 @@ import org.rdma4j.verbs.WorkCompletionException;
  *
  * <p>All methods may be called from any thread, including virtual threads. Handlers, and what
  * depends on futures, run in a thread that delivers for many connections: they must not wait. A
- * platform thread that waits delivers itself for up to 200 us before it sleeps.
+ * platform thread that waits delivers itself for up to 1 ms before it sleeps.
  */
 public final class RdmaConnection implements AutoCloseable {
   private static final Set<AccessFlag> REMOTE_ACCESS =
@@ -380,13 +382,27 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
    */
   public CompletableFuture<Void> sendAsync(ByteBuffer message) {
-    link.outbox().checkLength(message.remaining());
-    try (MessageBuffer buffer = new MessageBuffer(link.outbox().newSlot(message.remaining()))) {
-      buffer.byteBuffer().put(message.duplicate()).flip();
-      CompletableFuture<Void> arrived = sendAsync(buffer);
-      message.position(message.limit());
-      return arrived;
-    }
+    CompletableFuture<Void> arrived = new CompletableFuture<>();
+    link.outbox().sendCopyAsync(message, null, 0, arrived);
+    message.position(message.limit());
+    return arrived;
+  }
+
+  /**
+   * Sends a copy of a message as soon as the peer has room for it, and tells a handler when the
+   * message has arrived. The copy takes a buffer even if {@link NodeConfig#maxBuffers} are in use.
+   * Allocates nothing once the connection is warm.
+   *
+   * @param message the message, from the position to the limit, which becomes the position
+   * @param token what the handler is told
+   * @param handler the handler
+   * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes}
+   * @throws IllegalStateException if the connection is closed
+   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   */
+  public void sendAsync(ByteBuffer message, long token, OperationHandler handler) {
+    link.outbox().sendCopyAsync(message, handler, token, null);
+    message.position(message.limit());
   }
 
   /**
@@ -448,6 +464,54 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
+   * Waits for the next message, and copies it into a buffer of the caller. Allocates nothing if it
+   * is there soon. A notice is received as a message without bytes.
+   *
+   * @param target the buffer: the message is put at its position, which moves to the end of the
+   *     message
+   * @param timeout the time to wait; zero checks without waiting
+   * @return whether there was a message; false if the peer has ended its output and all its
+   *     messages were received
+   * @throws InterruptedException if the thread is interrupted while it waits
+   * @throws TimeoutException if no message arrives in time
+   * @throws IllegalArgumentException if the timeout is negative, or the message is longer than what
+   *     remains in the buffer; it is still the next message
+   * @throws ReadOnlyBufferException if the buffer is read-only
+   * @throws IllegalStateException if the connection is closed, also while waiting, or has a handler
+   *     of messages
+   * @throws RdmaException if the connection is broken: ECONNRESET if the peer went away without
+   *     closing it, ENODEV if the device was removed
+   */
+  public boolean receive(ByteBuffer target, Duration timeout)
+      throws InterruptedException, TimeoutException {
+    if (target.isReadOnly()) {
+      throw new ReadOnlyBufferException();
+    }
+    return link.receive(target, timeout);
+  }
+
+  /**
+   * Waits for the next message, as long as that takes, and copies it into a buffer of the caller,
+   * as {@link #receive(ByteBuffer, Duration)} does.
+   *
+   * @param target the buffer: the message is put at its position, which moves to the end of the
+   *     message
+   * @return whether there was a message; false if the peer has ended its output and all its
+   *     messages were received
+   * @throws InterruptedException if the thread is interrupted while it waits
+   * @throws IllegalArgumentException if the message is longer than what remains in the buffer; it
+   *     is still the next message
+   * @throws ReadOnlyBufferException if the buffer is read-only
+   * @throws IllegalStateException if the connection is closed, also while waiting, or has a handler
+   *     of messages
+   * @throws RdmaException if the connection is broken: ECONNRESET if the peer went away without
+   *     closing it, ENODEV if the device was removed
+   */
+  public boolean receive(ByteBuffer target) throws InterruptedException {
+    return Forever.await(timeout -> receive(target, timeout));
+  }
+
+  /**
    * Gives all messages to a handler from now on, also those that have arrived and were not
    * received.
    *
@@ -456,6 +520,21 @@ public final class RdmaConnection implements AutoCloseable {
    */
   public void onMessage(MessageHandler handler) {
     link.handleMessages(handler, this);
+  }
+
+  /**
+   * Gives the bytes of all messages to a handler from now on, as {@link #onMessage} does, without
+   * allocating anything: the handler reads a message where it arrived, and does not own it. A
+   * notice is a message without bytes.
+   *
+   * @param handler is called with the message from the position to the limit of a read-only buffer,
+   *     big-endian, which holds another message after the handler has returned. It runs under the
+   *     rules of {@link MessageHandler}
+   * @throws IllegalStateException if the connection is closed, or {@link
+   *     NodeConfig#maxMessageBytes} is more than a ByteBuffer can have
+   */
+  public void onMessageBytes(Consumer<ByteBuffer> handler) {
+    link.handleMessageBytes(handler, this);
   }
 
   /**

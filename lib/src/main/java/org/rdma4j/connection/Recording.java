@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.recording.ConnectionEvent;
 import org.rdma4j.recording.NodeEvent;
 import org.rdma4j.recording.OperationEvent;
+import org.rdma4j.recording.WaitEvent;
 
 /**
  * Writes the statistics of a node and its connections to JDK Flight Recorder, at intervals, from
@@ -26,6 +27,16 @@ final class Recording implements FlightRecorderListener {
     Recording recording = new Recording(node);
     FlightRecorder.addListener(recording);
     return recording;
+  }
+
+  /** Returns the event of a wait that begins now; null if nothing is recorded. */
+  static @Nullable WaitEvent beginWait() {
+    if (!FlightRecorder.isInitialized()) {
+      return null;
+    }
+    WaitEvent event = new WaitEvent();
+    event.begin();
+    return event;
   }
 
   /** Returns the event of an operation that begins now; null if no recording wants it. */

@@ -2,6 +2,7 @@ package org.rdma4j.connection;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemorySlice;
@@ -29,6 +30,11 @@ final class Slot {
   private MessageKind kind = MessageKind.MESSAGE;
   private long number;
   private boolean complete;
+
+  /** The bytes after the header, as many as a ByteBuffer can have; made at the first use. */
+  private @Nullable ByteBuffer view;
+
+  private @Nullable ByteBuffer readOnlyView;
 
   /**
    * Creates a slot that is not in use.
@@ -66,7 +72,35 @@ final class Slot {
   /** Fills the slot with a message: copies the bytes, and does not change the buffer. */
   void fill(MessageKind kind, ByteBuffer bytes) {
     become(kind, 0, bytes.remaining(), null);
-    MemorySegment.copy(MemorySegment.ofBuffer(bytes), 0, memory, start, length);
+    view().put(0, bytes, bytes.position(), bytes.remaining());
+  }
+
+  /** Copies the message to the buffer, which has room for it, and moves its position. */
+  void copyTo(ByteBuffer target) {
+    int end = target.position() + (int) length;
+    target.put(target.position(), view(), (int) position, (int) length).position(end);
+  }
+
+  private ByteBuffer view() {
+    ByteBuffer made = view;
+    if (made == null) {
+      made = memory.asSlice(start, Math.min(capacity, Integer.MAX_VALUE)).asByteBuffer();
+      view = made;
+    }
+    return made;
+  }
+
+  /**
+   * Returns the message, which is not longer than a ByteBuffer can be, to be read before the slot
+   * is used again: each call returns the same object, so that this allocates nothing.
+   */
+  ByteBuffer readOnlyMessage() {
+    ByteBuffer made = readOnlyView;
+    if (made == null) {
+      made = view().asReadOnlyBuffer();
+      readOnlyView = made;
+    }
+    return made.order(ByteOrder.BIG_ENDIAN).clear().limit((int) length);
   }
 
   /** Sets which of the bytes are the message. */

@@ -1,12 +1,14 @@
 package org.rdma4j.connection;
 
 import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +40,10 @@ final class UserCalls {
   /** The thread that tells users; null if none does. */
   private @Nullable Thread teller;
 
+  /** At most one of these two is there. */
   private @Nullable MessageHandler messageHandler;
+
+  private @Nullable Consumer<ByteBuffer> bytesHandler;
   private @Nullable RequestHandler requestHandler;
 
   /** Creates one with nothing to tell. */
@@ -51,11 +56,18 @@ final class UserCalls {
 
   void handleMessages(MessageHandler handler) {
     messageHandler = handler;
+    bytesHandler = null;
+    news = true;
+  }
+
+  void handleMessageBytes(Consumer<ByteBuffer> handler) {
+    bytesHandler = handler;
+    messageHandler = null;
     news = true;
   }
 
   boolean handlesMessages() {
-    return messageHandler != null;
+    return messageHandler != null || bytesHandler != null;
   }
 
   void handleRequests(RequestHandler handler) {
@@ -148,16 +160,36 @@ final class UserCalls {
       tellOfRequest(request, ofRequests);
       return true;
     }
-    MessageHandler handler = messageHandler;
-    Slot message = handler == null ? null : inbox.poll();
-    if (handler == null || message == null) {
+    Slot message = handlesMessages() ? inbox.poll() : null;
+    if (message == null) {
       return false;
     }
-    Throwable thrown = unlocked(() -> handler.received(new MessageBuffer(message)));
+    MessageHandler handler = messageHandler;
+    Consumer<ByteBuffer> ofBytes = bytesHandler;
+    Throwable thrown = null;
+    if (handler != null) {
+      thrown = unlocked(() -> handler.received(new MessageBuffer(message)));
+    } else if (ofBytes != null) {
+      thrown = tellOfBytes(message, ofBytes);
+    }
     if (thrown != null) {
       link.handlerFailed("the handler of its messages threw ", thrown);
     }
     return true;
+  }
+
+  /** Not with a lambda, so that this allocates nothing. */
+  private @Nullable Throwable tellOfBytes(Slot message, Consumer<ByteBuffer> handler) {
+    lock.unlock();
+    try {
+      handler.accept(message.readOnlyMessage());
+      return null;
+    } catch (RuntimeException | Error thrown) {
+      return thrown;
+    } finally {
+      message.free();
+      lock.lock();
+    }
   }
 
   private void tell(Outgoing done) {

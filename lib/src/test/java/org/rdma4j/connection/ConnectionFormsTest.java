@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.ReadOnlyBufferException;
 import java.nio.channels.ByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -236,6 +238,107 @@ final class ConnectionFormsTest {
     for (String each : received) {
       assertThat(each).isEqualTo(String.valueOf(next++));
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 100, 1024, 5000})
+  void aMessageIsCopiedIntoABuffer(int length) throws Exception {
+    var unused = client.sendAsync(random(length));
+    client.endOutput();
+    ByteBuffer target = ByteBuffer.allocate(6000).position(10);
+    assertThat(server.receive(target, PATIENCE)).isTrue();
+    assertThat(target.position()).isEqualTo(10 + length);
+    assertThat(target.flip().position(10)).isEqualTo(random(length));
+    assertThat(server.receive(target)).isFalse();
+  }
+
+  @Test
+  void copiedMessagesOccupyNoPlace() throws Exception {
+    FutureTask<Boolean> sent =
+        RdmaConnectionTest.start(
+            () -> {
+              for (int i = 0; i < 300; i++) {
+                client.send(ByteBuffer.allocate(4).putInt(0, i), PATIENCE);
+              }
+              return true;
+            });
+    ByteBuffer target = ByteBuffer.allocateDirect(4);
+    for (int i = 0; i < 300; i++) {
+      assertThat(server.receive(target.clear(), PATIENCE)).isTrue();
+      assertThat(target.getInt(0)).isEqualTo(i);
+    }
+    assertThat(RdmaConnectionTest.get(sent)).isTrue();
+  }
+
+  @Test
+  void aMessageThatCannotBeCopiedIsStillTheNextOne() throws Exception {
+    client.send(text("seven b"), PATIENCE);
+    client.send(text("next"), PATIENCE);
+    assertThatThrownBy(() -> server.receive(ByteBuffer.allocate(6), PATIENCE))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("room for 6 bytes")
+        .hasMessageContaining("has 7");
+    assertThatThrownBy(() -> server.receive(ByteBuffer.allocate(8).asReadOnlyBuffer(), PATIENCE))
+        .isInstanceOf(ReadOnlyBufferException.class);
+    ByteBuffer closed;
+    try (Arena arena = Arena.ofShared()) {
+      closed = arena.allocate(8).asByteBuffer();
+    }
+    assertThatThrownBy(() -> server.receive(closed, PATIENCE))
+        .isInstanceOf(IllegalStateException.class);
+    assertThat(text(server.receive(PATIENCE).orElseThrow())).isEqualTo("seven b");
+    assertThat(text(server.receive(PATIENCE).orElseThrow())).isEqualTo("next");
+  }
+
+  @Test
+  void aHandlerOfBytesReadsAllMessagesAndOwnsNone() throws Exception {
+    Queue<String> received = new ConcurrentLinkedQueue<>();
+    CountDownLatch all = new CountDownLatch(300);
+    client.send(text("0"), PATIENCE);
+    server.onMessageBytes(
+        bytes -> {
+          assertThat(bytes.isReadOnly()).isTrue();
+          received.add(StandardCharsets.US_ASCII.decode(bytes).toString());
+          all.countDown();
+        });
+    for (int i = 1; i < 300; i++) {
+      client.send(text(String.valueOf(i)), PATIENCE);
+    }
+    assertThat(all.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    int next = 0;
+    for (String each : received) {
+      assertThat(each).isEqualTo(String.valueOf(next++));
+    }
+    assertThatThrownBy(() -> server.receive(PATIENCE))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("handler");
+  }
+
+  @Test
+  void aHandlerOfBytesNeedsMessagesThatABufferCanHold() {
+    try (RdmaNode large = RdmaNode.open(NodeConfig.DEFAULT.maxMessageBytes(1L << 31))) {
+      assertThatThrownBy(
+              () -> large.connect(listener.localAddress(), PATIENCE).onMessageBytes(bytes -> {}))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("maxMessageBytes is 2147483648");
+    }
+  }
+
+  @Test
+  void aCopyIsSentAndAHandlerIsTold() throws Exception {
+    CompletableFuture<Long> arrived = new CompletableFuture<>();
+    ByteBuffer message = text("a copy");
+    client.sendAsync(
+        message,
+        7,
+        (token, failure) -> {
+          assertThat(failure).isNull();
+          arrived.complete(token);
+        });
+    assertThat(message.hasRemaining()).isFalse();
+    message.clear().put(0, (byte) 'X');
+    assertThat(text(server.receive(PATIENCE).orElseThrow())).isEqualTo("a copy");
+    assertThat(get(arrived)).isEqualTo(7);
   }
 
   @Test

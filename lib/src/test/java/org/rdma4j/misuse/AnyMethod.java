@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.rdma4j.connection.ConnectionStatistics;
 import org.rdma4j.connection.ExposedMemory;
@@ -150,6 +151,7 @@ final class AnyMethod {
     values.put(ByteBuffer.class, d -> d.connections.bytes(d));
     values.put(InetSocketAddress.class, d -> d.connections.address(d));
     values.put(MessageHandler.class, d -> d.connections.messageHandler(d));
+    values.put(Consumer.class, d -> d.connections.bytesHandler(d));
     values.put(RequestHandler.class, d -> d.connections.requestHandler(d));
     values.put(OperationHandler.class, d -> d.connections.operationHandler(d));
     values.put(Path.class, d -> Path.of("/none/such"));

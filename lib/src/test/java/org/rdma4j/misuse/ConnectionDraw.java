@@ -12,6 +12,8 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.rdma4j.LocalAddress;
 import org.rdma4j.connection.ExposedMemory;
 import org.rdma4j.connection.IncomingRequest;
@@ -106,6 +108,26 @@ final class ConnectionDraw {
         case 1 -> add(random, messages, message);
         case 2 -> useInHandler(random, message);
         default -> message.close();
+      }
+    };
+  }
+
+  /** Some use the bytes after the handler has returned, when they are those of other messages. */
+  Consumer<ByteBuffer> bytesHandler(Draw d) {
+    int kind = d.random.nextInt(8);
+    AtomicReference<ByteBuffer> before = new AtomicReference<>();
+    RdmaConnection to = d.any(connections);
+    return bytes -> {
+      switch (kind) {
+        case 0 -> throw new IllegalStateException("a handler that throws");
+        case 1 -> to.sendAsync(bytes, 0, (token, failure) -> {});
+        case 2 -> {
+          ByteBuffer stale = before.getAndSet(bytes);
+          if (stale != null && stale.hasRemaining()) {
+            stale.get();
+          }
+        }
+        default -> bytes.position(bytes.limit());
       }
     };
   }

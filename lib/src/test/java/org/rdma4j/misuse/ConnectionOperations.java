@@ -57,6 +57,7 @@ final class ConnectionOperations {
                     .expose(d.any(d.objects.slices), d.remoteAccess())));
     to.add(2, "ExposedMemory.close", d -> d.any(d.connections.exposed).close());
     messages(to);
+    copies(to);
     streams(to);
   }
 
@@ -91,6 +92,19 @@ final class ConnectionOperations {
         20,
         "RdmaConnection.receive",
         d -> d.connections.keep(d, d.any(d.connections.connections).receive(d.patience())));
+  }
+
+  private static void copies(Operations to) {
+    to.add(
+        20,
+        "RdmaConnection.receive(ByteBuffer, Duration)",
+        d -> d.any(d.connections.connections).receive(d.connections.bytes(d), d.patience()));
+    to.add(
+        5,
+        "RdmaConnection.receive(ByteBuffer)",
+        d ->
+            Impatience.limit(
+                2, () -> d.any(d.connections.connections).receive(d.connections.bytes(d))));
   }
 
   private static void streams(Operations to) {

@@ -1,5 +1,6 @@
 package org.rdma4j.bench.connections;
 
+import com.sun.management.ThreadMXBean;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
@@ -40,6 +41,8 @@ public final class Connections {
   /** The time for one connection in each line of cmtime for a step of the set-up. */
   private static final Pattern STEP =
       Pattern.compile("(?m)^(?:create|resolve|connect).*:.*\\s([\\d.]+)\\s*$");
+
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
   private static final int THOUSAND = 1000;
   private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -112,6 +115,8 @@ public final class Connections {
     steps.put("write-64k", () -> remote("ib_write_bw", 6_000, Rates::writes));
     steps.put("read-64k", () -> remote("ib_read_bw", 6_000, Rates::reads));
     steps.put("echo", this::echo);
+    steps.put("allocation", () -> allocation("blocking", "echo", Rates::copiedEchoes));
+    steps.put("allocation-handler", () -> allocation("handler", "answer", Rates::handledEchoes));
     steps.put("first", this::first);
     steps.put("many", this::many);
     steps.put("open", this::open);
@@ -202,6 +207,26 @@ public final class Connections {
       Rates.echoes(connection, 64, WARMUP);
       for (int i = 0; i < pairs; i++) {
         comparison.add(Rates.echoes(connection, 64, TIME).micros(), pingPong.run());
+      }
+    }
+    return comparison;
+  }
+
+  /** An echo over a connection that is open. */
+  private interface Echo {
+    Rates.Result run(RdmaConnection connection, int bytes, Duration time) throws Exception;
+  }
+
+  private Comparison allocation(String form, String answer, Echo echo) throws Exception {
+    Comparison comparison =
+        Comparison.atMost(0, "allocation for a message sent and one received, " + form, "B");
+    try (RdmaConnection connection = connect()) {
+      Rates.ask(connection, answer);
+      echo.run(connection, 64, WARMUP);
+      for (int i = 0; i < pairs; i++) {
+        long before = THREADS.getTotalThreadAllocatedBytes();
+        long echoes = echo.run(connection, 64, TIME).operations();
+        comparison.add((THREADS.getTotalThreadAllocatedBytes() - before) / (double) echoes);
       }
     }
     return comparison;

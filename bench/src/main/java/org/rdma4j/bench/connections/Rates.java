@@ -139,6 +139,44 @@ final class Rates {
     return new Result(count, System.nanoTime() - begin);
   }
 
+  /** As {@link #echoes}, but copies the messages out of the connection. */
+  static Result copiedEchoes(RdmaConnection connection, int bytes, Duration time)
+      throws InterruptedException {
+    ByteBuffer message = ByteBuffer.allocate(bytes);
+    long begin = System.nanoTime();
+    long end = begin + time.toNanos();
+    long count = 0;
+    while (System.nanoTime() - end < 0) {
+      connection.send(message.clear());
+      connection.receive(message.clear());
+      count++;
+    }
+    return new Result(count, System.nanoTime() - begin);
+  }
+
+  /** As {@link #echoes}, but a handler sends each message again. */
+  static Result handledEchoes(RdmaConnection connection, int bytes, Duration time)
+      throws InterruptedException {
+    ByteBuffer message = ByteBuffer.allocate(bytes);
+    AtomicLong count = new AtomicLong();
+    Semaphore stopped = new Semaphore(0);
+    OperationHandler ignore = (token, failure) -> {};
+    long begin = System.nanoTime();
+    long end = begin + time.toNanos();
+    connection.onMessageBytes(
+        back -> {
+          count.incrementAndGet();
+          if (System.nanoTime() - end < 0) {
+            connection.sendAsync(message.clear().put(back).flip(), 0, ignore);
+          } else {
+            stopped.release();
+          }
+        });
+    connection.sendAsync(message, 0, ignore);
+    stopped.acquire();
+    return new Result(count.get(), System.nanoTime() - begin);
+  }
+
   /**
    * Sends a message over each of the connections, which the peer answers, as soon as it is back.
    */
