@@ -35,6 +35,21 @@ void create_extended_queues_of_a_parent_domain(void)
 	ibv_create_cq_ex(latest.context, &attr);
 }
 
+void create_single_threaded_queues(void)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = 1004,
+		.wc_flags = IBV_WC_EX_WITH_BYTE_LEN,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
+		.flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED,
+	};
+	ibv_create_cq_ex(latest.context, &attr);
+	attr.comp_mask |= IBV_CQ_INIT_ATTR_MASK_PD;
+	attr.parent_domain = latest.parent;
+	attr.flags |= IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
+	ibv_create_cq_ex(latest.context, &attr);
+}
+
 void close_a_parent_domain_with_a_queue(void)
 {
 	ibv_destroy_cq(latest.cq);

@@ -51,6 +51,7 @@ public abstract class HotCall {
   private final long queue;
   private final long function;
   private final boolean critical;
+  private final @Nullable ThreadConfinement confinement;
 
   /*
    * The function pointer if a call needs no other check than that of the owner; otherwise 0. It is
@@ -69,6 +70,7 @@ public abstract class HotCall {
     this.queue = target.queue.address();
     this.function = target.op == 0 ? SEVERAL : target.op;
     this.critical = target.critical && target.op != 0;
+    this.confinement = target.calls.confinement();
     target.calls.add(this);
   }
 
@@ -235,7 +237,15 @@ public abstract class HotCall {
   /** Gives up the ownership; the next thread that calls {@link #own} gets it. */
   protected final void releaseOwnership() {
     own();
+    leaveConfinement();
     OWNER.compareAndSet(this, Thread.currentThread(), null);
+  }
+
+  /** Notes that the thread that was the owner is not any more. */
+  final void leaveConfinement() {
+    if (confinement != null) {
+      confinement.leave(this);
+    }
   }
 
   /** Takes the ownership away. Returns the thread that had it, which may still be inside a call. */
@@ -255,6 +265,18 @@ public abstract class HotCall {
     Thread witness = (Thread) OWNER.compareAndExchange(this, (Thread) null, Thread.currentThread());
     if (witness != null) {
       throw refusal(witness);
+    }
+    if (confinement != null) {
+      enterConfinement(confinement);
+    }
+  }
+
+  private void enterConfinement(ThreadConfinement entered) {
+    try {
+      entered.enter(this);
+    } catch (IllegalStateException ofAnotherThread) {
+      OWNER.compareAndSet(this, Thread.currentThread(), null);
+      throw ofAnotherThread;
     }
   }
 

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,17 @@ public final class HotCalls {
   private static final String INSIDE = HotCall.class.getName();
 
   private final List<WeakReference<HotCall>> calls = new ArrayList<>();
+
+  /** What lets only one thread at a time call; null if the provider takes locks. */
+  private final @Nullable ThreadConfinement confinement;
+
+  public HotCalls() {
+    this(null);
+  }
+
+  public HotCalls(@Nullable ThreadConfinement confinement) {
+    this.confinement = confinement;
+  }
 
   public synchronized void add(HotCall call) {
     calls.removeIf(each -> each.refersTo(null));
@@ -28,16 +40,25 @@ public final class HotCalls {
    */
   public void revoke() {
     awaitOutside(owners(HotCall::revoke));
+    forEach(HotCall::leaveConfinement);
   }
 
   /** Makes the next call of each object look closer. */
-  public synchronized void disarm() {
+  public void disarm() {
+    forEach(HotCall::disarm);
+  }
+
+  private synchronized void forEach(Consumer<HotCall> action) {
     for (WeakReference<HotCall> reference : calls) {
       HotCall call = reference.get();
       if (call != null) {
-        call.disarm();
+        action.accept(call);
       }
     }
+  }
+
+  @Nullable ThreadConfinement confinement() {
+    return confinement;
   }
 
   /** Waits until each thread that is inside a call now has left it. */

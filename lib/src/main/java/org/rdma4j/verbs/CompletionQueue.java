@@ -2,6 +2,7 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -20,6 +21,8 @@ import org.rdma4j.bindings.inlines.DataPath;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.datapath.ExtendedPolling;
 import org.rdma4j.datapath.HotCalls;
+import org.rdma4j.datapath.PollPause;
+import org.rdma4j.datapath.ThreadConfinement;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeConstants;
@@ -47,7 +50,9 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
  * }</pre>
  *
  * <p>All methods may be called from any thread. Each thread that polls creates a {@link
- * Completions} of its own.
+ * Completions} of its own. A queue that is {@linkplain CompletionQueueConfig#singleThreaded
+ * single-threaded}, or in a thread domain, is polled by one thread at a time: the next thread can
+ * poll after the one before has released its {@code Completions}.
  *
  * @see CompletionQueueConfig
  * @see Completions
@@ -59,7 +64,12 @@ public final class CompletionQueue implements AutoCloseable {
   private final @Nullable CompletionChannel channel;
   private final MemorySegment queue;
   private final @Nullable ExtendedPolling extended;
-  private final HotCalls polls = new HotCalls();
+  private final HotCalls polls;
+
+  /** Stops polls during calls that change the queue; null if the provider takes a lock for that. */
+  private final @Nullable PollPause pause;
+
+  private final @Nullable ProtectionDomain parentDomain;
   private final Reservations capacity;
   private final Lifetime lifetime;
   private volatile boolean notified = true;
@@ -127,9 +137,12 @@ public final class CompletionQueue implements AutoCloseable {
       mask |= rdma_h.IBV_CQ_INIT_ATTR_MASK_PD();
       ibv_cq_init_attr_ex.parent_domain(init, domain.pointer());
     }
-    if (config.ignoreOverrun()) {
+    int flags =
+        (config.ignoreOverrun() ? rdma_h.IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN() : 0)
+            | (config.singleThreaded() ? rdma_h.IBV_CREATE_CQ_ATTR_SINGLE_THREADED() : 0);
+    if (flags != 0) {
       mask |= rdma_h.IBV_CQ_INIT_ATTR_MASK_FLAGS();
-      ibv_cq_init_attr_ex.flags(init, rdma_h.IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN());
+      ibv_cq_init_attr_ex.flags(init, flags);
     }
     ibv_cq_init_attr_ex.comp_mask(init, mask);
   }
@@ -151,7 +164,11 @@ public final class CompletionQueue implements AutoCloseable {
     this.channel = channel;
     this.queue = queue;
     this.capacity = new Reservations(ibv_cq.cqe(queue));
-    HotCalls calls = polls;
+    this.parentDomain = config.parentDomain();
+    ThreadConfinement confinement = confinement(config, name());
+    HotCalls calls = new HotCalls(confinement);
+    this.polls = calls;
+    this.pause = confinement == null ? null : new PollPause(calls);
     this.lifetime =
         new Lifetime(
             name(),
@@ -172,6 +189,16 @@ public final class CompletionQueue implements AutoCloseable {
     }
     device.register(queue.address(), this, lifetime);
     Leaks.watch(this, lifetime);
+  }
+
+  /** Returns what lets one thread at a time poll; null if any number of threads may. */
+  private static @Nullable ThreadConfinement confinement(
+      CompletionQueueConfig config, String name) {
+    ProtectionDomain domain = config.parentDomain();
+    if (domain != null && domain.hasThreadDomain()) {
+      return domain.confinement();
+    }
+    return config.singleThreaded() ? new ThreadConfinement(name) : null;
   }
 
   private String name() {
@@ -306,6 +333,29 @@ public final class CompletionQueue implements AutoCloseable {
     return lifetime;
   }
 
+  @Nullable ProtectionDomain parentDomain() {
+    return parentDomain;
+  }
+
+  /** Returns what stops polls during calls that change the queue; null if nothing need do so. */
+  @Nullable PollPause pause() {
+    return pause;
+  }
+
+  /**
+   * Returns what has to stop the polls of some queues during a call that changes them. Calls that
+   * create, change or destroy what completes there are such calls.
+   */
+  static Set<PollPause> pauses(@Nullable CompletionQueue... queues) {
+    Set<PollPause> pauses = new HashSet<>();
+    for (CompletionQueue queue : queues) {
+      if (queue != null && queue.pause != null) {
+        pauses.add(queue.pause);
+      }
+    }
+    return pauses;
+  }
+
   Reservations reservations() {
     return capacity;
   }
@@ -335,7 +385,8 @@ public final class CompletionQueue implements AutoCloseable {
                 NativeFailures.check(
                     device.info().name(),
                     "ibv_resize_cq(" + entries + " entries)",
-                    rdma_h.ibv_resize_cq(queue, entries));
+                    PollPause.whilePaused(
+                        pauses(this), () -> rdma_h.ibv_resize_cq(queue, entries)));
                 return ibv_cq.cqe(queue);
               });
           return true;

@@ -22,6 +22,8 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
  *     queue, {@code IBV_CQ_INIT_ATTR_MASK_PD}; it has to be extended. Null, the default, for none
  * @param ignoreOverrun whether the device need not check that the queue overruns, {@code
  *     IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN}; it has to be extended. Default false
+ * @param singleThreaded whether one thread at a time polls the queue, so that the provider takes no
+ *     lock for it, {@code IBV_CREATE_CQ_ATTR_SINGLE_THREADED}; it has to be extended. Default false
  * @see RdmaDevice#createCompletionQueue(CompletionQueueConfig)
  * @see CompletionField
  */
@@ -31,7 +33,8 @@ public record CompletionQueueConfig(
     int vector,
     @Nullable Set<CompletionField> fields,
     @Nullable ProtectionDomain parentDomain,
-    boolean ignoreOverrun) {
+    boolean ignoreOverrun,
+    boolean singleThreaded) {
   /** Copies the fields. */
   public CompletionQueueConfig {
     fields = fields == null ? null : Set.copyOf(fields);
@@ -44,7 +47,7 @@ public record CompletionQueueConfig(
    * @return the configuration, with the default of everything else
    */
   public static CompletionQueueConfig of(int entries) {
-    return new CompletionQueueConfig(entries, null, 0, null, null, false);
+    return new CompletionQueueConfig(entries, null, 0, null, null, false, false);
   }
 
   /**
@@ -54,7 +57,8 @@ public record CompletionQueueConfig(
    * @return the copy
    */
   public CompletionQueueConfig channel(@Nullable CompletionChannel channel) {
-    return new CompletionQueueConfig(entries, channel, vector, fields, parentDomain, ignoreOverrun);
+    return new CompletionQueueConfig(
+        entries, channel, vector, fields, parentDomain, ignoreOverrun, singleThreaded);
   }
 
   /**
@@ -64,7 +68,8 @@ public record CompletionQueueConfig(
    * @return the copy
    */
   public CompletionQueueConfig vector(int vector) {
-    return new CompletionQueueConfig(entries, channel, vector, fields, parentDomain, ignoreOverrun);
+    return new CompletionQueueConfig(
+        entries, channel, vector, fields, parentDomain, ignoreOverrun, singleThreaded);
   }
 
   /**
@@ -75,7 +80,7 @@ public record CompletionQueueConfig(
    */
   public CompletionQueueConfig extended(CompletionField... fields) {
     return new CompletionQueueConfig(
-        entries, channel, vector, Set.of(fields), parentDomain, ignoreOverrun);
+        entries, channel, vector, Set.of(fields), parentDomain, ignoreOverrun, singleThreaded);
   }
 
   /**
@@ -86,7 +91,8 @@ public record CompletionQueueConfig(
    * @return the copy
    */
   public CompletionQueueConfig parentDomain(@Nullable ProtectionDomain domain) {
-    return new CompletionQueueConfig(entries, channel, vector, fields, domain, ignoreOverrun);
+    return new CompletionQueueConfig(
+        entries, channel, vector, fields, domain, ignoreOverrun, singleThreaded);
   }
 
   /**
@@ -98,14 +104,33 @@ public record CompletionQueueConfig(
    * @return the copy
    */
   public CompletionQueueConfig ignoreOverrun(boolean ignore) {
-    return new CompletionQueueConfig(entries, channel, vector, fields, parentDomain, ignore);
+    return new CompletionQueueConfig(
+        entries, channel, vector, fields, parentDomain, ignore, singleThreaded);
+  }
+
+  /**
+   * Returns a copy with another {@link #singleThreaded()}.
+   *
+   * <p>The first thread that polls a single-threaded queue owns all {@link Completions} of it that
+   * it uses. Another thread can poll after the owner has released them, and gets an
+   * IllegalStateException until then. Any thread may still resize and close the queue, and create,
+   * change and close queue pairs that use it; polls wait meanwhile.
+   *
+   * @param single whether one thread at a time polls the queue. A device whose provider does not
+   *     know the flag refuses it, or keeps its lock
+   * @return the copy
+   */
+  public CompletionQueueConfig singleThreaded(boolean single) {
+    return new CompletionQueueConfig(
+        entries, channel, vector, fields, parentDomain, ignoreOverrun, single);
   }
 
   /** Throws IllegalArgumentException if something needs an extended queue, and this is none. */
   void check(RdmaDevice device) {
-    if (fields == null && (parentDomain != null || ignoreOverrun)) {
+    if (fields == null && (parentDomain != null || ignoreOverrun || singleThreaded)) {
+      String name = ignoreOverrun ? "ignoreOverrun" : "parentDomain";
       throw new IllegalArgumentException(
-          (ignoreOverrun ? "ignoreOverrun" : "parentDomain")
+          (singleThreaded ? "singleThreaded" : name)
               + " is set, must not be set for a plain queue; call extended");
     }
     if (parentDomain != null) {

@@ -13,6 +13,7 @@ import org.rdma4j.datapath.CompletionLayout;
 import org.rdma4j.datapath.ExtendedPolling;
 import org.rdma4j.datapath.HotCall;
 import org.rdma4j.datapath.HotCalls;
+import org.rdma4j.datapath.PollPause;
 import org.rdma4j.datapath.RawMemory;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.NativeConstants;
@@ -51,6 +52,9 @@ import org.rdma4j.verbs.address.GlobalRoutingHeader;
  */
 // Users cannot name the superclass, nor call it: its members are protected, and this is final.
 public final class Completions extends HotCall {
+  /** The result of a poll that was not made, because polls are paused. */
+  private static final int PAUSED = Integer.MIN_VALUE;
+
   private final CompletionQueue queue;
   private final int max;
 
@@ -59,6 +63,7 @@ public final class Completions extends HotCall {
 
   private final long entries;
   private final @Nullable ExtendedPolling extended;
+  private final @Nullable PollPause pause;
 
   /** The fields that only an extended completion queue has, one row for each completion. */
   private final MemorySegment rows;
@@ -80,6 +85,7 @@ public final class Completions extends HotCall {
     this.memory = Arena.ofAuto().allocate(CompletionLayout.SIZE * max, 64);
     this.entries = memory.address();
     this.extended = queue.extended();
+    this.pause = queue.pause();
     this.rows =
         extended == null
             ? MemorySegment.NULL
@@ -103,9 +109,21 @@ public final class Completions extends HotCall {
   public int poll() {
     int polled = poll(max, entries);
     if (polled < 0) {
-      throw new RdmaException("ibv_poll_cq of " + queue, 0, "");
+      polled = pollAfterPause(polled);
     }
     count = polled;
+    return polled;
+  }
+
+  private int pollAfterPause(int result) {
+    int polled = result;
+    while (polled == PAUSED) {
+      Objects.requireNonNull(pause).awaitEnd();
+      polled = poll(max, entries);
+    }
+    if (polled < 0) {
+      throw new RdmaException("ibv_poll_cq of " + queue, 0, "");
+    }
     return polled;
   }
 
@@ -506,8 +524,11 @@ public final class Completions extends HotCall {
 
   @Override
   protected int pollExtended(int max, long completions) {
-    return extended == null
-        ? super.pollExtended(max, completions)
+    if (extended == null) {
+      return super.pollExtended(max, completions);
+    }
+    return pause != null && pause.isPaused()
+        ? PAUSED
         : extended.poll(max, completions, rows.address());
   }
 

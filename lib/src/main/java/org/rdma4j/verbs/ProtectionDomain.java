@@ -16,6 +16,7 @@ import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.MemoryVerbs;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.datapath.HotCalls;
+import org.rdma4j.datapath.ThreadConfinement;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeFailures;
@@ -42,7 +43,8 @@ public final class ProtectionDomain implements AutoCloseable {
   /** This domain, or the one that a parent domain was allocated from. */
   private final ProtectionDomain original;
 
-  private final boolean hasThreadDomain;
+  /** What lets one thread at a time use queues of this domain; null without a thread domain. */
+  private final @Nullable ThreadConfinement confinement;
 
   /** The posts whose requests point to address handles and other objects of this domain. */
   private final HotCalls referringPosts;
@@ -62,7 +64,7 @@ public final class ProtectionDomain implements AutoCloseable {
     this.device = device;
     this.domain = domain;
     this.original = this;
-    this.hasThreadDomain = false;
+    this.confinement = null;
     this.referringPosts = new HotCalls();
     this.regions = new RegionsByKey();
     this.lifetime =
@@ -75,7 +77,7 @@ public final class ProtectionDomain implements AutoCloseable {
     this.device = of.device;
     this.domain = parent;
     this.original = of.original;
-    this.hasThreadDomain = threads != null;
+    this.confinement = threads == null ? null : threads.confinement();
     this.referringPosts = of.referringPosts;
     this.regions = of.regions;
     DeviceInfo info = device.info();
@@ -97,10 +99,16 @@ public final class ProtectionDomain implements AutoCloseable {
    * parent domain and objects of this domain work together as if they had one domain.
    *
    * <p>The provider takes no locks for queues that are created in a parent domain with a thread
-   * domain. So such a queue has only one {@link SendRequests} and one {@link ReceiveRequests}, each
-   * of which belongs to one thread at a time. Such a parent domain cannot have shared receive
-   * queues, and memory windows are bound only by {@link SendRequests#bind}. If several threads use
-   * queues of one thread domain at once, the device may get corrupted requests.
+   * domain: queue pairs, work queues, and completion queues of {@link
+   * CompletionQueueConfig#parentDomain}. So one thread at a time owns all {@link SendRequests},
+   * {@link ReceiveRequests}, {@link PreparedRequests} and {@link Completions} of the thread domain.
+   * Another thread can use one of them after the owner has called {@code release()} on each that it
+   * used; until then it gets an IllegalStateException. Any thread may close, change and create
+   * queues; polls wait meanwhile.
+   *
+   * <p>A completion queue of a thread domain serves only queues of the same thread domain. Such a
+   * parent domain cannot have shared receive queues, and memory windows are bound only by {@link
+   * SendRequests#bind}.
    *
    * @param threads the thread domain; null for none
    * @return the parent domain, which is closed with this domain and with the thread domain
@@ -533,7 +541,28 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   boolean hasThreadDomain() {
-    return hasThreadDomain;
+    return confinement != null;
+  }
+
+  @Nullable ThreadConfinement confinement() {
+    return confinement;
+  }
+
+  /**
+   * Throws IllegalArgumentException if the completion queue is in a thread domain, and this is not
+   * in the same: posts to a queue of this domain can change the completion queue, and nothing would
+   * keep them from doing so while another thread polls.
+   */
+  void checkThreads(CompletionQueue completions) {
+    ProtectionDomain of = completions.parentDomain();
+    if (of != null && of.hasThreadDomain() && of.confinement != confinement) {
+      throw new IllegalArgumentException(
+          "the "
+              + completions
+              + " is in a thread domain, which "
+              + this
+              + " does not have; use a parent domain with the same thread domain");
+    }
   }
 
   HotCalls referringPosts() {

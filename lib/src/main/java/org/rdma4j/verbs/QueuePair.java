@@ -19,7 +19,7 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.datapath.ExtendedQueuePair;
 import org.rdma4j.datapath.HotCalls;
-import org.rdma4j.datapath.SingleClaim;
+import org.rdma4j.datapath.PollPause;
 import org.rdma4j.lifetime.BoundWindows;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
@@ -80,8 +80,7 @@ public final class QueuePair implements AutoCloseable {
   private final QueuePairCapabilities capabilities;
   private final QueuePairType type;
   private final QueuePairConfig config;
-  private final SingleClaim sendRequests;
-  private final SingleClaim receiveRequests;
+  private final Set<PollPause> pauses;
   private final @Nullable ExtendedQueuePair extended;
   private final MulticastGroups groups;
 
@@ -116,8 +115,6 @@ public final class QueuePair implements AutoCloseable {
     this.type = config.type();
     this.config = config;
     this.sequenceNumber = config.sequenceNumberOrRandom();
-    this.sendRequests = new SingleClaim(domain.hasThreadDomain());
-    this.receiveRequests = new SingleClaim(domain.hasThreadDomain());
     this.extended =
         config.sendOperations().isEmpty()
             ? null
@@ -132,8 +129,10 @@ public final class QueuePair implements AutoCloseable {
     this.groups = attached;
     DeviceInfo device = domain.device().info();
     BoundWindows bound = windows;
-    HotCalls calls = new HotCalls();
+    HotCalls calls = new HotCalls(domain.confinement());
     this.posts = calls;
+    Set<PollPause> completions = config.pauses();
+    this.pauses = completions;
     this.lifetime =
         new Lifetime(
             "queue pair " + ibv_qp.qp_num(queuePair) + " of " + device.name(),
@@ -143,7 +142,12 @@ public final class QueuePair implements AutoCloseable {
               // bound.
               bound.closeBound();
               attached.detachAll();
-              origin.destroy().accept(queuePair);
+              PollPause.whilePaused(
+                  completions,
+                  () -> {
+                    origin.destroy().accept(queuePair);
+                    return true;
+                  });
               releaseReservations.run();
             },
             Stream.concat(config.dependsOn(domain).stream(), origin.dependsOn().stream())
@@ -419,7 +423,8 @@ public final class QueuePair implements AutoCloseable {
             NativeFailures.check(
                 domain.device().info().name(),
                 "ibv_modify_qp(" + change + ")",
-                rdma_h.ibv_modify_qp(queuePair, changed, change.mask()));
+                PollPause.whilePaused(
+                    pauses, () -> rdma_h.ibv_modify_qp(queuePair, changed, change.mask())));
             QueuePairState state = change.newState();
             if (state != null) {
               noteState(state);
@@ -624,19 +629,14 @@ public final class QueuePair implements AutoCloseable {
    * @param max the maximum number of requests in one post, from 1 to the granted send depth
    * @return the batch, empty
    * @throws IllegalArgumentException if the number is out of range
-   * @throws IllegalStateException if the queue pair is closed, is of a type that does not send, or
-   *     belongs to a thread domain and already has a batch of send requests
+   * @throws IllegalStateException if the queue pair is closed, or is of a type that does not send
    */
   public SendRequests sendRequests(int max) {
     if (!config.sends()) {
       throw new IllegalStateException(this + " is of type " + type + ", which does not send");
     }
     Range.check("max, which the send depth limits,", max, 1, capabilities.sendDepth());
-    return lifetime.whileOpen(
-        () -> {
-          sendRequests.claim(this, "SendRequests");
-          return new SendRequests(this, max, posts);
-        });
+    return lifetime.whileOpen(() -> new SendRequests(this, max, posts));
   }
 
   /**
@@ -646,8 +646,8 @@ public final class QueuePair implements AutoCloseable {
    * @param max the maximum number of requests in one post, from 1 to the granted receive depth
    * @return the batch, empty
    * @throws IllegalArgumentException if the number is out of range
-   * @throws IllegalStateException if the queue pair is closed, does not have a receive queue of its
-   *     own, or belongs to a thread domain and already has a batch of receive requests
+   * @throws IllegalStateException if the queue pair is closed, or does not have a receive queue of
+   *     its own
    */
   public ReceiveRequests receiveRequests(int max) {
     SharedReceiveQueue shared = config.sharedReceiveQueue();
@@ -664,11 +664,7 @@ public final class QueuePair implements AutoCloseable {
               + " post receives to its shared receive queues or work queues");
     }
     Range.check("max, which the receive depth limits,", max, 1, capabilities.receiveDepth());
-    return lifetime.whileOpen(
-        () -> {
-          receiveRequests.claim(this, "ReceiveRequests");
-          return ReceiveRequests.of(this, max, posts);
-        });
+    return lifetime.whileOpen(() -> ReceiveRequests.of(this, max, posts));
   }
 
   /**

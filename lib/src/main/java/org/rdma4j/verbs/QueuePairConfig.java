@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.ibv_qp_cap;
 import org.rdma4j.bindings.generated.ibv_qp_init_attr_ex;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.datapath.PollPause;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.Range;
@@ -437,9 +438,11 @@ public record QueuePairConfig(
     RdmaDevice device = domain.device();
     if (sendCompletions != null) {
       SameDevice.check("send completion queue", sendCompletions.device(), device);
+      domain.checkThreads(sendCompletions);
     }
     if (receiveCompletions != null) {
       SameDevice.check("receive completion queue", receiveCompletions.device(), device);
+      domain.checkThreads(receiveCompletions);
     }
     if (xrcDomain != null) {
       SameDevice.check("XRC domain", xrcDomain.device(), device);
@@ -496,6 +499,11 @@ public record QueuePairConfig(
         .filter(Objects::nonNull)
         .distinct()
         .toList();
+  }
+
+  /** Returns what stops the polls of the queue pair's completions. */
+  Set<PollPause> pauses() {
+    return CompletionQueue.pauses(sendCompletions, receiveCompletions);
   }
 
   /** Writes the attributes of a queue pair in this domain. */

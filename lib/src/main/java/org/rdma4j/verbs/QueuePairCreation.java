@@ -7,6 +7,7 @@ import org.rdma4j.bindings.generated.ibv_qp_init_attr_ex;
 import org.rdma4j.bindings.generated.ibv_qp_open_attr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Verbs;
+import org.rdma4j.datapath.PollPause;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.platform.Range;
@@ -34,7 +35,7 @@ final class QueuePairCreation {
           NativeFailures.created(
               domain.device().info().name(),
               origin.call() + "(" + config.type() + ", " + QueuePairCapabilities.read(cap) + ")",
-              origin.create().apply(init));
+              PollPause.whilePaused(config.pauses(), () -> origin.create().apply(init)));
       try {
         return new QueuePair(
             domain, created, QueuePairCapabilities.read(cap), config, origin, release);

@@ -202,16 +202,10 @@ public final class ReceiveRequests extends RequestChain {
    *
    * @return the requests, which were not posted yet
    * @throws IllegalStateException if there are no requests, the queue or a memory region is closed,
-   *     the queue belongs to a thread domain, where only one object may post receives, or another
-   *     thread owns this batch
+   *     or another thread owns this batch
    */
   public PreparedReceives prepare() {
     own();
-    if (queue.domain.hasThreadDomain()) {
-      throw new IllegalStateException(
-          "the queue belongs to a thread domain, where only one object may post receives; call"
-              + " post");
-    }
     if (count() == 0) {
       throw new IllegalStateException("the batch has no request to prepare; call add(id) first");
     }

@@ -836,11 +836,6 @@ public final class SendRequests extends RequestChain {
   }
 
   private void checkPreparable() {
-    if (queuePair.domain().hasThreadDomain()) {
-      throw new IllegalStateException(
-          queuePair
-              + " belongs to a thread domain, where only one object may post sends; call post");
-    }
     if (count() == 0) {
       throw new IllegalStateException("the batch has no request to prepare; call add(id) first");
     }

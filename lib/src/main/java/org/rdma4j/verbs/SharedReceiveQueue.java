@@ -15,6 +15,7 @@ import org.rdma4j.bindings.inlines.DataPath;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.datapath.HotCall;
 import org.rdma4j.datapath.HotCalls;
+import org.rdma4j.datapath.PollPause;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeFailures;
@@ -70,12 +71,19 @@ public final class SharedReceiveQueue implements AutoCloseable {
     this.posts = calls;
     ReceiveReservations promised = new ReceiveReservations(config);
     this.places = promised;
+    Set<PollPause> pauses = config.pauses();
     this.lifetime =
         new Lifetime(
             "shared receive queue of " + device.name(),
             () -> {
               calls.revoke();
-              NativeFailures.check(device.name(), "ibv_destroy_srq", rdma_h.ibv_destroy_srq(queue));
+              PollPause.whilePaused(
+                  pauses,
+                  () -> {
+                    NativeFailures.check(
+                        device.name(), "ibv_destroy_srq", rdma_h.ibv_destroy_srq(queue));
+                    return true;
+                  });
               promised.releaseOwn();
             },
             config.dependsOn(domain).toArray(Lifetime[]::new));
@@ -84,7 +92,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
   }
 
   static SharedReceiveQueue create(ProtectionDomain domain, SharedReceiveQueueConfig config) {
-    config.check(domain.device());
+    config.check(domain);
     if (domain.hasThreadDomain()) {
       throw new IllegalStateException(
           "a shared receive queue cannot be in a thread domain, because threads that poll use"

@@ -3,12 +3,14 @@ package org.rdma4j.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.ibv_srq_attr;
 import org.rdma4j.bindings.generated.ibv_srq_init_attr_ex;
 import org.rdma4j.bindings.generated.ibv_tm_cap;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.datapath.PollPause;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.Range;
 import org.rdma4j.platform.SameDevice;
@@ -124,12 +126,14 @@ public record SharedReceiveQueueConfig(
   }
 
   /** Throws IllegalArgumentException if the device does not support something. */
-  void check(RdmaDevice device) {
+  void check(ProtectionDomain domain) {
+    RdmaDevice device = domain.device();
     DeviceAttributes limits = device.limits();
     Range.check("depth", depth, 1, limits.maxSharedReceiveQueueRequests());
     Range.check("sges", sges, 1, limits.maxSharedReceiveQueueSges());
     if (completions != null) {
       SameDevice.check("completion queue", completions.device(), device);
+      domain.checkThreads(completions);
     }
     if (xrcDomain != null) {
       SameDevice.check("XRC domain", xrcDomain.device(), device);
@@ -146,6 +150,11 @@ public record SharedReceiveQueueConfig(
             xrcDomain == null ? null : xrcDomain.lifetime())
         .filter(Objects::nonNull)
         .toList();
+  }
+
+  /** Returns what stops the polls of the queue's completions. */
+  Set<PollPause> pauses() {
+    return CompletionQueue.pauses(completions);
   }
 
   /** Writes the attributes of a queue in this domain. */

@@ -5,14 +5,16 @@ import java.lang.foreign.MemorySegment;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_td_init_attr;
 import org.rdma4j.bindings.inlines.Verbs;
+import org.rdma4j.datapath.ThreadConfinement;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeFailures;
 
 /**
- * A thread domain, {@code struct ibv_td}: the promise that only one thread at a time uses the
- * queues that are created in it, so the provider need not lock them. It takes effect through a
- * parent domain, see {@link ProtectionDomain#allocateParentDomain}.
+ * A thread domain, {@code struct ibv_td}: only one thread at a time uses the queues that are
+ * created in it, so the provider need not lock them. A thread that uses one of them while another
+ * owns any gets an IllegalStateException. It takes effect through a parent domain, see {@link
+ * ProtectionDomain#allocateParentDomain}.
  *
  * <p>All methods may be called from any thread.
  *
@@ -21,12 +23,14 @@ import org.rdma4j.platform.NativeFailures;
 public final class ThreadDomain implements AutoCloseable {
   private final RdmaDevice device;
   private final MemorySegment domain;
+  private final ThreadConfinement confinement;
   private final Lifetime lifetime;
 
   private ThreadDomain(RdmaDevice device, MemorySegment domain) {
     this.device = device;
     this.domain = domain;
     DeviceInfo info = device.info();
+    this.confinement = new ThreadConfinement("thread domain of " + info.name());
     this.lifetime =
         new Lifetime(
             "thread domain of " + info.name(),
@@ -87,6 +91,11 @@ public final class ThreadDomain implements AutoCloseable {
   /** Returns the pointer without a check, for callers that keep this domain open. */
   MemorySegment pointer() {
     return domain;
+  }
+
+  /** Returns what lets one thread at a time use the queues of this domain. */
+  ThreadConfinement confinement() {
+    return confinement;
   }
 
   Lifetime lifetime() {

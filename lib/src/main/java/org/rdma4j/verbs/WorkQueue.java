@@ -12,7 +12,7 @@ import org.rdma4j.bindings.generated.ibv_wq_init_attr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.WorkQueues;
 import org.rdma4j.datapath.HotCalls;
-import org.rdma4j.datapath.SingleClaim;
+import org.rdma4j.datapath.PollPause;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeConstants;
@@ -36,8 +36,8 @@ public final class WorkQueue implements AutoCloseable {
   private final int depth;
   private final int sges;
   private final HotCalls posts;
+  private final Set<PollPause> pauses;
   private final Lifetime lifetime;
-  private final SingleClaim receives;
 
   private WorkQueue(
       ProtectionDomain domain, WorkQueueConfig config, MemorySegment queue, int depth, int sges) {
@@ -45,19 +45,27 @@ public final class WorkQueue implements AutoCloseable {
     this.queue = queue;
     this.depth = depth;
     this.sges = sges;
-    this.receives = new SingleClaim(domain.hasThreadDomain());
     DeviceInfo device = domain.device().info();
-    HotCalls calls = new HotCalls();
+    HotCalls calls = new HotCalls(domain.confinement());
     this.posts = calls;
     Reservations reserved = config.completions().reservations();
     int requests = config.depth();
+    Set<PollPause> pauses = CompletionQueue.pauses(config.completions());
+    this.pauses = pauses;
     this.lifetime =
         new Lifetime(
             "work queue " + ibv_wq.wq_num(queue) + " of " + device.name(),
             () -> {
               calls.revoke();
-              NativeFailures.check(
-                  device.name(), "ibv_destroy_wq", Math.abs(WorkQueues.ibv_destroy_wq(queue)));
+              PollPause.whilePaused(
+                  pauses,
+                  () -> {
+                    NativeFailures.check(
+                        device.name(),
+                        "ibv_destroy_wq",
+                        Math.abs(WorkQueues.ibv_destroy_wq(queue)));
+                    return true;
+                  });
               reserved.release(requests);
             },
             domain.lifetime(),
@@ -67,7 +75,7 @@ public final class WorkQueue implements AutoCloseable {
   }
 
   static WorkQueue create(ProtectionDomain domain, WorkQueueConfig config) {
-    config.check(domain.device());
+    config.check(domain);
     return Lifetime.whileAllOpen(
         List.of(domain.lifetime(), config.completions().lifetime()),
         () -> createWhileOpen(domain, config));
@@ -83,7 +91,9 @@ public final class WorkQueue implements AutoCloseable {
           NativeFailures.created(
               domain.device().info().name(),
               "ibv_create_wq(" + config.depth() + " requests of " + config.sges() + " pieces)",
-              WorkQueues.ibv_create_wq(domain.device().context(), init));
+              PollPause.whilePaused(
+                  CompletionQueue.pauses(config.completions()),
+                  () -> WorkQueues.ibv_create_wq(domain.device().context(), init)));
       // Providers overwrite the requested capacities with the granted ones.
       return new WorkQueue(
           domain, config, queue, ibv_wq_init_attr.max_wr(init), ibv_wq_init_attr.max_sge(init));
@@ -143,11 +153,15 @@ public final class WorkQueue implements AutoCloseable {
                 attributes, NativeConstants.mask(set) | NativeConstants.mask(cleared));
             // Some providers return a negative errno for a state that cannot follow the present
             // one.
-            NativeFailures.check(
-                domain.device().info().name(),
-                "ibv_modify_wq",
-                Math.abs(WorkQueues.ibv_modify_wq(queue, attributes)));
-            return true;
+            return PollPause.whilePaused(
+                pauses,
+                () -> {
+                  NativeFailures.check(
+                      domain.device().info().name(),
+                      "ibv_modify_wq",
+                      Math.abs(WorkQueues.ibv_modify_wq(queue, attributes)));
+                  return true;
+                });
           }
         });
   }
@@ -181,16 +195,11 @@ public final class WorkQueue implements AutoCloseable {
    * @param max the maximum number of requests in one post, from 1 to the depth
    * @return the batch, empty
    * @throws IllegalArgumentException if the number is out of range
-   * @throws IllegalStateException if the queue is closed, or belongs to a thread domain and already
-   *     has a batch of receive requests
+   * @throws IllegalStateException if the queue is closed
    */
   public ReceiveRequests receiveRequests(int max) {
     Range.check("max", max, 1, depth);
-    return lifetime.whileOpen(
-        () -> {
-          receives.claim(this, "ReceiveRequests");
-          return ReceiveRequests.of(this, max, posts);
-        });
+    return lifetime.whileOpen(() -> ReceiveRequests.of(this, max, posts));
   }
 
   /**

@@ -60,9 +60,11 @@ public record WorkQueueConfig(
   }
 
   /** Throws IllegalArgumentException if the device does not support something. */
-  void check(RdmaDevice device) {
+  void check(ProtectionDomain domain) {
+    RdmaDevice device = domain.device();
     DeviceAttributes limits = device.limits();
     SameDevice.check("completion queue", completions.device(), device);
+    domain.checkThreads(completions);
     Range.check("depth", depth, 1, limits.maxWorkRequests());
     Range.check("sges", sges, 1, limits.maxSges());
   }

@@ -67,6 +67,19 @@ final class CompletionBytesTest {
   }
 
   @Test
+  void singleThreadedQueues() {
+    ProtectionDomain domain = device.allocateProtectionDomain();
+    ProtectionDomain parent = domain.allocateParentDomain(device.allocateThreadDomain());
+    assertAsInC(
+        "create_single_threaded_queues",
+        () -> {
+          device.createCompletionQueue(LENGTHS.singleThreaded(true));
+          device.createCompletionQueue(
+              LENGTHS.parentDomain(parent).ignoreOverrun(true).singleThreaded(true));
+        });
+  }
+
+  @Test
   void aPlainQueueHasNeitherAParentDomainNorTheChoiceToIgnoreOverruns() {
     ProtectionDomain parent = device.allocateProtectionDomain().allocateParentDomain(null);
     CompletionQueueConfig plain = CompletionQueueConfig.of(10);

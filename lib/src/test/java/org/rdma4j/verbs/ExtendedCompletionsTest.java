@@ -3,6 +3,9 @@ package org.rdma4j.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -88,6 +91,40 @@ final class ExtendedCompletionsTest {
     assertThat(completions.poll()).isEqualTo(4);
     assertThat(completions.status(0)).isEqualTo(CompletionStatus.FLUSHED);
     assertThat(completions.queuePairNumber(0)).isEqualTo(receiver.number());
+  }
+
+  @Test
+  void aSingleThreadedQueueIsPolledWhileQueuePairsComeAndGo() throws Exception {
+    CompletionQueue queue =
+        loopback.device.createCompletionQueue(
+            CompletionQueueConfig.of(64)
+                .extended(CompletionField.BYTE_LENGTH)
+                .singleThreaded(true));
+    AtomicBoolean done = new AtomicBoolean();
+    FutureTask<Integer> poller =
+        new FutureTask<>(
+            () -> {
+              Completions completions = queue.completions(8);
+              int polled = 0;
+              while (!done.get()) {
+                polled += completions.poll();
+                Thread.onSpinWait();
+              }
+              return polled;
+            });
+    Thread.ofPlatform().start(poller);
+    for (int i = 0; i < 20; i++) {
+      QueuePair queuePair =
+          loopback.domain.createQueuePair(QueuePairConfig.reliable(queue).receiveDepth(1));
+      queuePair.initialize(1, 0);
+      queuePair.receiveRequests(1).add(i).into(loopback.b.region, 0, 64).post();
+      queuePair.toError();
+      Thread.sleep(10);
+      queuePair.close();
+    }
+    done.set(true);
+    assertThat(poller.get(30, TimeUnit.SECONDS)).isPositive();
+    queue.close();
   }
 
   @Tag("needs-immediate-data")
