@@ -7,8 +7,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Queues for which the provider takes no locks: one thread at a time, and pauses. */
@@ -21,7 +23,8 @@ final class ConfinedCallsTest {
   /** A poll that notes whether it came during a call that changes the queue. */
   private static final class Poll extends HotCall {
     private final PollPause pause;
-    private boolean changing;
+    private volatile boolean changing;
+    private final AtomicInteger begun = new AtomicInteger();
     private boolean metAChange;
 
     Poll(HotCalls calls) {
@@ -34,9 +37,11 @@ final class ConfinedCallsTest {
       if (pause.isPaused()) {
         return PAUSED;
       }
-      metAChange |= changing;
-      Thread.onSpinWait();
-      metAChange |= changing;
+      begun.incrementAndGet();
+      for (int look = 0; look < 100; look++) {
+        metAChange |= changing;
+        Thread.onSpinWait();
+      }
       return 0;
     }
 
@@ -101,7 +106,7 @@ final class ConfinedCallsTest {
       try {
         elsewhere(other::poll);
         return;
-      } catch (java.util.concurrent.ExecutionException stillOwned) {
+      } catch (ExecutionException stillOwned) {
         Thread.sleep(10);
       }
     }
@@ -130,11 +135,17 @@ final class ConfinedCallsTest {
     Thread.ofPlatform().start(poller);
     assertThat(polling.await(30, TimeUnit.SECONDS)).isTrue();
     for (int round = 0; round < ROUNDS; round++) {
+      int before = poll.begun.get();
+      while (poll.begun.get() == before) {
+        Thread.onSpinWait();
+      }
       PollPause.whilePaused(
           List.of(poll.pause),
           () -> {
             poll.changing = true;
-            Thread.onSpinWait();
+            for (int wait = 0; wait < 100; wait++) {
+              Thread.onSpinWait();
+            }
             poll.changing = false;
             return true;
           });
