@@ -38,6 +38,50 @@ void create_identifiers(void)
 	rdma_create_id(channel, &id, NULL, RDMA_PS_IB);
 }
 
+static void create_identifier(struct rdma_event_channel *channel, enum rdma_port_space space, enum ibv_qp_type type)
+{
+	struct sockaddr_in address = ipv4();
+	struct rdma_addrinfo info = {
+		.ai_flags = RAI_PASSIVE,
+		.ai_port_space = space,
+		.ai_qp_type = type,
+		.ai_src_len = sizeof address,
+		.ai_src_addr = (struct sockaddr *)&address,
+	};
+	struct rdma_cm_id *id;
+	rdma_create_ep(&id, &info, NULL, NULL);
+	rdma_migrate_id(id, channel);
+}
+
+void create_identifiers_of_any_type(void)
+{
+	struct rdma_event_channel *channel = latest_id->channel;
+	create_identifier(channel, RDMA_PS_IB, IBV_QPT_XRC_SEND);
+	create_identifier(channel, RDMA_PS_TCP, IBV_QPT_RC);
+}
+
+void create_an_xrc_receive_queue_pair(void)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = latest.xrcd,
+	};
+	rdma_create_qp_ex(latest_id, &attr);
+}
+
+void create_an_xrc_send_queue_pair(void)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = latest.cq,
+		.cap = {.max_send_wr = 3, .max_send_sge = 1},
+		.qp_type = IBV_QPT_XRC_SEND,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = latest.pd,
+	};
+	rdma_create_qp_ex(latest_id, &attr);
+}
+
 void bind_and_listen(void)
 {
 	struct sockaddr_in address = ipv4();
@@ -195,6 +239,9 @@ void look_up(void)
 	rdma_freeaddrinfo(found);
 	struct rdma_addrinfo defaults = {.ai_port_space = RDMA_PS_TCP, .ai_qp_type = IBV_QPT_RC};
 	rdma_getaddrinfo(NULL, "7471", &defaults, &found);
+	rdma_freeaddrinfo(found);
+	struct rdma_addrinfo xrc = {.ai_port_space = RDMA_PS_IB, .ai_qp_type = IBV_QPT_XRC_SEND};
+	rdma_getaddrinfo(NULL, "7471", &xrc, &found);
 	rdma_freeaddrinfo(found);
 }
 

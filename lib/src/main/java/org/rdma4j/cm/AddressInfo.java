@@ -24,6 +24,7 @@ import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.NativeLibraries;
+import org.rdma4j.verbs.QueuePairType;
 
 /**
  * An address to listen on or to connect to, as {@link #resolve} found it for a name and a service:
@@ -32,6 +33,7 @@ import org.rdma4j.platform.NativeLibraries;
  *
  * @param passive whether the address is one to listen on
  * @param space the kind of communication
+ * @param type the type of the queue pairs of identifiers for it
  * @param source the local address; null if there is none
  * @param destination the peer's address; null if there is none
  * @param canonicalName the name of the node; null if it is not known
@@ -43,6 +45,7 @@ import org.rdma4j.platform.NativeLibraries;
 public record AddressInfo(
     boolean passive,
     PortSpace space,
+    QueuePairType type,
     @Nullable SocketAddress source,
     @Nullable SocketAddress destination,
     @Nullable String canonicalName,
@@ -82,8 +85,9 @@ public record AddressInfo(
    * @param timeout how long that may take
    * @return one or more addresses, the best first
    * @throws InterruptedException if the thread is interrupted
-   * @throws IllegalArgumentException if both node and service are null, the timeout is negative, or
-   *     the hints ask for an InfiniBand address and the node is not a numeric IPv6 address
+   * @throws IllegalArgumentException if both node and service are null, the timeout is negative,
+   *     the hints have a type that their port space does not allow, or they ask for an InfiniBand
+   *     address and the node is not a numeric IPv6 address
    * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
    * @throws RdmaException if the node or the service is not known, or there was no answer in time
    *     (ETIMEDOUT)
@@ -94,6 +98,7 @@ public record AddressInfo(
     if (node == null && service == null) {
       throw new IllegalArgumentException("node and service are null, at least one must be given");
     }
+    hints.space().check(hints.queuePairType());
     // C would use any address that it finds as if it were an IPv6 address.
     if (hints.family() == AddressFamily.INFINIBAND && (node == null || node.indexOf(':') < 0)) {
       throw new IllegalArgumentException(
@@ -135,17 +140,17 @@ public record AddressInfo(
       if (failed != 0) {
         throw failure(call, failed, Errno.errno());
       }
-      return take(result.get(ADDRESS, 0), hints.space());
+      return take(result.get(ADDRESS, 0), hints.space(), hints.queuePairType());
     }
   }
 
   /** Reads a list, and frees it. */
-  static List<AddressInfo> take(MemorySegment first, PortSpace space) {
+  static List<AddressInfo> take(MemorySegment first, PortSpace space, QueuePairType type) {
     try {
       List<AddressInfo> infos = new ArrayList<>();
       for (MemorySegment each = first; each.address() != 0; ) {
         MemorySegment info = each.reinterpret(rdma_addrinfo.layout().byteSize());
-        infos.add(read(info, space));
+        infos.add(read(info, space, type));
         each = rdma_addrinfo.ai_next(info);
       }
       return List.copyOf(infos);
@@ -185,7 +190,7 @@ public record AddressInfo(
             | (family == null ? 0 : rdma_h.RAI_FAMILY()));
     rdma_addrinfo.ai_family(raw, family == null ? rdma_h.AF_UNSPEC() : family.value());
     rdma_addrinfo.ai_port_space(raw, hints.space().value());
-    rdma_addrinfo.ai_qp_type(raw, hints.space().queuePairType().value());
+    rdma_addrinfo.ai_qp_type(raw, hints.queuePairType().value());
     SocketAddress source = hints.source();
     if (source != null) {
       rdma_addrinfo.ai_src_addr(raw, SocketAddresses.write(source, arena));
@@ -194,10 +199,11 @@ public record AddressInfo(
     return raw;
   }
 
-  private static AddressInfo read(MemorySegment info, PortSpace space) {
+  private static AddressInfo read(MemorySegment info, PortSpace space, QueuePairType type) {
     return new AddressInfo(
         (rdma_addrinfo.ai_flags(info) & rdma_h.RAI_PASSIVE()) != 0,
         space,
+        type,
         address(rdma_addrinfo.ai_src_addr(info), rdma_addrinfo.ai_src_len(info)),
         address(rdma_addrinfo.ai_dst_addr(info), rdma_addrinfo.ai_dst_len(info)),
         name(info),

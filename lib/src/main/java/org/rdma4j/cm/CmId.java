@@ -20,6 +20,7 @@ import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.QueuePairState;
+import org.rdma4j.verbs.QueuePairType;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
@@ -43,17 +44,19 @@ public final class CmId implements AutoCloseable {
 
   private final NativeId id;
   private final PortSpace space;
+  private final QueuePairType type;
   private final ManagedQueuePair queuePair;
   private volatile EventChannel channel;
 
   /** The device as it was last asked for: null before that, and outdated once it is closed. */
   private volatile @Nullable RdmaDevice device;
 
-  CmId(EventChannel channel, NativeId id, PortSpace space) {
+  CmId(EventChannel channel, NativeId id, PortSpace space, QueuePairType type) {
     this.channel = channel;
     this.id = id;
     this.space = space;
-    this.queuePair = new ManagedQueuePair(id, space);
+    this.type = type;
+    this.queuePair = new ManagedQueuePair(id, type);
   }
 
   /**
@@ -371,9 +374,9 @@ public final class CmId implements AutoCloseable {
    * @param domain a protection domain of {@link #device}
    * @param config the queues of the queue pair and their capacities
    * @return the queue pair, which is closed when this identifier is closed
-   * @throws IllegalArgumentException if the domain belongs to another device, the type does not fit
-   *     the port space, the device does not offer a capacity, or a completion queue cannot hold the
-   *     completions of all queue pairs that use it
+   * @throws IllegalArgumentException if the domain belongs to another device, the type is not that
+   *     of {@link #queuePairType}, the device does not offer a capacity, or a completion queue
+   *     cannot hold the completions of all queue pairs that use it
    * @throws IllegalStateException if the identifier, the domain or a completion queue is closed, or
    *     if the identifier has no device yet or already has a queue pair
    * @throws RdmaException if it cannot be created
@@ -398,7 +401,7 @@ public final class CmId implements AutoCloseable {
    * @return the search
    */
   public CmIdService service() {
-    return new CmIdService(id, portSpace());
+    return new CmIdService(id, space, type);
   }
 
   /**
@@ -436,6 +439,17 @@ public final class CmId implements AutoCloseable {
    */
   public PortSpace portSpace() {
     return space;
+  }
+
+  /**
+   * Returns the type of the queue pairs that this identifier can have.
+   *
+   * @return the type: that of the port space, or the one that {@link
+   *     EventChannel#createId(PortSpace, QueuePairType, SocketAddress)} got. Requests to connect
+   *     have the type of their listener
+   */
+  public QueuePairType queuePairType() {
+    return type;
   }
 
   /**

@@ -10,6 +10,7 @@ import org.rdma4j.bindings.generated.rdma_addrinfo;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.platform.NativeFailures;
+import org.rdma4j.verbs.QueuePairType;
 
 /**
  * Finds InfiniBand services by their names, with the subnet administrator: {@code
@@ -25,10 +26,12 @@ public final class CmIdService {
 
   private final NativeId id;
   private final PortSpace space;
+  private final QueuePairType type;
 
-  CmIdService(NativeId id, PortSpace space) {
+  CmIdService(NativeId id, PortSpace space, QueuePairType type) {
     this.id = id;
     this.space = space;
+    this.type = type;
   }
 
   /**
@@ -77,7 +80,7 @@ public final class CmIdService {
             CmFailures.check(
                 "rdma_query_addrinfo",
                 Calls.integer(rdma_h.rdma_query_addrinfo$address(), pointer, result));
-            return AddressInfo.take(result.get(ADDRESS, 0), space);
+            return AddressInfo.take(result.get(ADDRESS, 0), space, type);
           }
         });
   }

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -11,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.rdma_addrinfo;
 import org.rdma4j.bindings.generated.rdma_cm_event;
 import org.rdma4j.bindings.generated.rdma_cm_id;
 import org.rdma4j.bindings.generated.rdma_event_channel;
@@ -22,6 +24,7 @@ import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.lifetime.Waits;
 import org.rdma4j.platform.Libc;
 import org.rdma4j.platform.NativeLibraries;
+import org.rdma4j.verbs.QueuePairType;
 
 /**
  * An event channel, {@code struct rdma_event_channel}: a queue of the events of its identifiers. It
@@ -97,16 +100,75 @@ public final class EventChannel implements AutoCloseable {
                     result,
                     MemorySegment.NULL,
                     space.value()));
-            return add(result.get(ADDRESS, 0), space);
+            return add(result.get(ADDRESS, 0), space, space.queuePairType());
           }
         });
   }
 
-  private CmId add(MemorySegment id, PortSpace space) {
+  /**
+   * Creates an identifier whose queue pairs are of a type of the caller's choice, and binds it to a
+   * local address: {@code rdma_create_ep} and {@code rdma_migrate_id}. That is how XRC is used with
+   * the connection manager: one side creates an XRC_SEND queue pair, the other an XRC_RECEIVE one.
+   * Requests to connect to an identifier that listens have its type too.
+   *
+   * @param space the kind of communication; only {@link PortSpace#IB} leaves the type open
+   * @param type the type of the queue pairs; in port space IB, RELIABLE_CONNECTION,
+   *     UNRELIABLE_CONNECTION, XRC_SEND or XRC_RECEIVE
+   * @param local an InetSocketAddress or an {@link IbAddress}, see {@link CmId#bind}; the wildcard
+   *     address with port 0 for an identifier that will connect to a peer
+   * @return the identifier, which is bound and not resolved
+   * @throws IllegalArgumentException if the port space does not allow the type, or the address is
+   *     unresolved or of another kind
+   * @throws IllegalStateException if the channel is closed
+   * @throws RdmaException if it cannot be created or bound
+   */
+  public CmId createId(PortSpace space, QueuePairType type, SocketAddress local) {
+    space.check(type);
+    SocketAddresses.check(local);
+    return lifetime.whileOpen(
+        () -> {
+          try (Arena arena = Arena.ofConfined()) {
+            MemorySegment result = arena.allocate(ADDRESS);
+            MemorySegment info = arena.allocate(rdma_addrinfo.layout());
+            rdma_addrinfo.ai_flags(info, rdma_h.RAI_PASSIVE());
+            rdma_addrinfo.ai_port_space(info, space.value());
+            rdma_addrinfo.ai_qp_type(info, type.value());
+            rdma_addrinfo.ai_src_addr(info, SocketAddresses.write(local, arena));
+            rdma_addrinfo.ai_src_len(info, SocketAddresses.length(local));
+            CmFailures.check(
+                "rdma_create_ep(" + space + ", " + type + ", " + local + ")",
+                Calls.integer(
+                    rdma_h.rdma_create_ep$address(),
+                    result,
+                    info,
+                    MemorySegment.NULL,
+                    MemorySegment.NULL));
+            return migrated(result.get(ADDRESS, 0), space, type);
+          }
+        });
+  }
+
+  /** Moves an identifier with a channel of its own to this channel. */
+  private CmId migrated(MemorySegment id, PortSpace space, QueuePairType type) {
+    channel.lock();
+    try {
+      int failed = Calls.integer(rdma_h.rdma_migrate_id$address(), id, channel.pointer());
+      int errno = Errno.errno();
+      if (failed != 0) {
+        rdma_h.rdma_destroy_ep(id);
+        throw CmFailures.of("rdma_migrate_id", errno);
+      }
+      return add(id, space, type);
+    } finally {
+      channel.unlock();
+    }
+  }
+
+  private CmId add(MemorySegment id, PortSpace space, QueuePairType type) {
     channel.lock();
     try {
       MemorySegment pointer = id.reinterpret(rdma_cm_id.layout().byteSize());
-      CmId added = new CmId(this, new NativeId(pointer, space, channel, lifetime), space);
+      CmId added = new CmId(this, new NativeId(pointer, space, channel, lifetime), space, type);
       channel.add(pointer, added);
       return added;
     } finally {
@@ -191,7 +253,9 @@ public final class EventChannel implements AutoCloseable {
   private CmEvent request(MemorySegment event, CmId listener) {
     ConnectionParameters parameters = EventReader.parameters(event, listener);
     return new CmEvent.ConnectRequest(
-        add(rdma_cm_event.id(event), listener.portSpace()), listener, parameters);
+        add(rdma_cm_event.id(event), listener.portSpace(), listener.queuePairType()),
+        listener,
+        parameters);
   }
 
   /**

@@ -16,14 +16,14 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  */
 final class ManagedQueuePair {
   private final NativeId id;
-  private final PortSpace space;
+  private final QueuePairType type;
 
   /** Null before the first is created; a queue pair that was closed stays until the next. */
   private volatile @Nullable QueuePair latest;
 
-  ManagedQueuePair(NativeId id, PortSpace space) {
+  ManagedQueuePair(NativeId id, QueuePairType type) {
     this.id = id;
-    this.space = space;
+    this.type = type;
   }
 
   /** Creates it, on the identifier's device. */
@@ -33,12 +33,14 @@ final class ManagedQueuePair {
           "the domain belongs to %s, must belong to the %s of the identifier (CmId.device)"
               .formatted(domain.device(), device));
     }
-    QueuePairType type = space.queuePairType();
     if (config.type() != type) {
       throw new IllegalArgumentException(
-          "type is " + config.type() + ", must be " + type + " in port space " + space);
+          "type is " + config.type() + ", must be " + type + " for " + id);
     }
-    QueuePairState state = space.isDatagram() ? QueuePairState.READY_TO_SEND : QueuePairState.INIT;
+    QueuePairState state =
+        type == QueuePairType.UNRELIABLE_DATAGRAM
+            ? QueuePairState.READY_TO_SEND
+            : QueuePairState.INIT;
     return id.lifetime()
         .whileOpen(
             () -> {

@@ -71,7 +71,28 @@ public enum PortSpace {
     return this == UDP || this == IPOIB;
   }
 
-  /** Returns the type of the queue pairs of this port space. */
+  /**
+   * Throws IllegalArgumentException if no identifier of this port space can have queue pairs of the
+   * type: the kernel takes the type into account only in port space IB.
+   */
+  void check(QueuePairType type) {
+    boolean isConnected =
+        type == QueuePairType.UNRELIABLE_CONNECTION
+            || type == QueuePairType.XRC_SEND
+            || type == QueuePairType.XRC_RECEIVE;
+    if (type != queuePairType() && !(this == IB && isConnected)) {
+      throw new IllegalArgumentException(
+          "type is "
+              + type
+              + ", must be "
+              + queuePairType()
+              + (this == IB ? ", UNRELIABLE_CONNECTION, XRC_SEND or XRC_RECEIVE" : "")
+              + " in port space "
+              + this);
+    }
+  }
+
+  /** Returns the type of the queue pairs of this port space, unless an identifier has another. */
   QueuePairType queuePairType() {
     return isDatagram() ? QueuePairType.UNRELIABLE_DATAGRAM : QueuePairType.RELIABLE_CONNECTION;
   }

@@ -16,6 +16,7 @@ import org.rdma4j.bindings.generated.sockaddr_ib;
 import org.rdma4j.bindings.generated.sockaddr_in;
 import org.rdma4j.bindings.generated.sockaddr_in6;
 import org.rdma4j.bindings.generated.sockaddr_storage;
+import org.rdma4j.verbs.address.Gid;
 
 /** Converts addresses from and to {@code struct sockaddr}. */
 final class SocketAddresses {
@@ -34,6 +35,20 @@ final class SocketAddresses {
       throw new IllegalArgumentException(
           "address is a %s, must be an InetSocketAddress or an IbAddress"
               .formatted(address.getClass().getName()));
+    }
+  }
+
+  /** Returns any address of the same family, with port 0. */
+  static SocketAddress wildcard(SocketAddress address) {
+    if (address instanceof IbAddress) {
+      return IbAddress.of(Gid.ZERO, PortSpace.IB, 0);
+    }
+    boolean isIpv6 =
+        address instanceof InetSocketAddress inet && inet.getAddress() instanceof Inet6Address;
+    try {
+      return new InetSocketAddress(InetAddress.getByAddress(new byte[isIpv6 ? 16 : 4]), 0);
+    } catch (UnknownHostException impossible) {
+      throw new IllegalStateException(impossible);
     }
   }
 

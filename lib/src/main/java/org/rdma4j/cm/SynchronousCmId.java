@@ -72,8 +72,8 @@ public final class SynchronousCmId implements AutoCloseable {
    * @param timeout how long that may take, up to 24 days, in milliseconds
    * @return the identifier
    * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
-   * @throws IllegalArgumentException if the info has no address, or the timeout is negative or too
-   *     long
+   * @throws IllegalArgumentException if the info has no address or a type that its port space does
+   *     not allow, or the timeout is negative or too long
    * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
    * @throws RdmaException if the identifier cannot be created, bound or resolved
    */
@@ -87,10 +87,19 @@ public final class SynchronousCmId implements AutoCloseable {
     EventChannel channel = EventChannel.open();
     boolean done = false;
     try {
+      boolean isUsual = info.type() == info.space().queuePairType();
       SynchronousCmId opened =
-          new SynchronousCmId(channel, channel.createId(info.space()), null, info.connectData());
+          new SynchronousCmId(
+              channel,
+              isUsual
+                  ? channel.createId(info.space())
+                  : channel.createId(info.space(), info.type(), localAddress(info, address)),
+              null,
+              info.connectData());
       if (info.passive()) {
-        opened.id.bind(address);
+        if (isUsual) {
+          opened.id.bind(address);
+        }
       } else {
         opened.resolveAddress(info.source(), address, deadline.remaining());
         opened.resolveRoute(info.route(), deadline.remaining());
@@ -102,6 +111,12 @@ public final class SynchronousCmId implements AutoCloseable {
         channel.close();
       }
     }
+  }
+
+  /** Returns what an identifier for the address is bound to before it is resolved. */
+  private static SocketAddress localAddress(AddressInfo info, SocketAddress address) {
+    SocketAddress source = info.source();
+    return source == null ? SocketAddresses.wildcard(address) : source;
   }
 
   private void resolveRoute(List<PathRecord> known, Duration timeout) throws InterruptedException {

@@ -35,6 +35,7 @@ import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.QueuePairState;
+import org.rdma4j.verbs.QueuePairType;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.address.AddressVector;
@@ -90,6 +91,55 @@ final class CmBytesTest {
           channel.createId(PortSpace.IB);
         });
     assertAsInC("destroy_the_identifier", channel.createId(PortSpace.TCP)::close);
+  }
+
+  @Test
+  void identifiersOfAnyType() {
+    assertAsInC(
+        "create_identifiers_of_any_type",
+        () -> {
+          channel.createId(PortSpace.IB, QueuePairType.XRC_SEND, IPV4);
+          channel.createId(PortSpace.TCP, QueuePairType.RELIABLE_CONNECTION, IPV4);
+        });
+    CmId listener = channel.createId(PortSpace.IB, QueuePairType.XRC_RECEIVE, IPV4);
+    assertThat(listener.queuePairType()).isEqualTo(QueuePairType.XRC_RECEIVE);
+    CmEvent.ConnectRequest request =
+        (CmEvent.ConnectRequest) raise(rdma_h.RDMA_CM_EVENT_CONNECT_REQUEST(), 0);
+    assertThat(request.id().queuePairType()).isEqualTo(QueuePairType.XRC_RECEIVE);
+    assertThat(channel.createId(PortSpace.UDP).queuePairType())
+        .isEqualTo(QueuePairType.UNRELIABLE_DATAGRAM);
+  }
+
+  @Test
+  void anIdentifierThatCannotMoveToTheChannelIsDestroyed() {
+    StandIn.answer(ErrorNumber.EIO.value());
+    assertThat(
+            StandIn.transcriptOf(
+                () ->
+                    assertThatThrownBy(
+                            () -> channel.createId(PortSpace.IB, QueuePairType.XRC_SEND, IPV4))
+                        .isInstanceOf(RdmaException.class)
+                        .hasMessageContaining("rdma_migrate_id failed: EIO")))
+        .contains("\nrdma_destroy_ep");
+  }
+
+  @Test
+  void xrcQueuePairs() {
+    CmId sender = channel.createId(PortSpace.IB, QueuePairType.XRC_SEND, IPV4);
+    CmId receiver = channel.createId(PortSpace.IB, QueuePairType.XRC_RECEIVE, IPV4);
+    RdmaDevice device = sender.device();
+    ProtectionDomain domain = device.allocateProtectionDomain();
+    QueuePairConfig sending =
+        QueuePairConfig.xrcSend(device.createCompletionQueue(CompletionQueueConfig.of(100)))
+            .sendDepth(3);
+    QueuePairConfig receiving = QueuePairConfig.xrcReceive(device.openXrcDomain());
+    assertAsInC(
+        "create_an_xrc_receive_queue_pair", () -> receiver.createQueuePair(domain, receiving));
+    CmId another = channel.createId(PortSpace.IB, QueuePairType.XRC_SEND, IPV4);
+    assertAsInC("create_an_xrc_send_queue_pair", () -> another.createQueuePair(domain, sending));
+    assertThatThrownBy(() -> sender.createQueuePair(domain, receiving))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("type is XRC_RECEIVE, must be XRC_SEND");
   }
 
   @Test
@@ -239,6 +289,11 @@ final class CmBytesTest {
           try {
             AddressInfo.resolve("fe80::1", "7471", hints, SOON);
             AddressInfo.resolve(null, "7471", AddressHints.DEFAULT, SOON);
+            AddressInfo.resolve(
+                null,
+                "7471",
+                AddressHints.DEFAULT.space(PortSpace.IB).type(QueuePairType.XRC_SEND),
+                SOON);
           } catch (InterruptedException interrupted) {
             throw new AssertionError(interrupted);
           }

@@ -17,11 +17,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.RdmaException;
+import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.bindings.Library;
 import org.rdma4j.verbs.AsyncEventType;
+import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Ece;
+import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.QueuePairState;
+import org.rdma4j.verbs.QueuePairType;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.SendOperation;
 import org.rdma4j.verbs.address.Gid;
@@ -40,6 +44,37 @@ final class CmIdTest {
   @AfterEach
   void close() {
     channel.close();
+  }
+
+  @Test
+  void xrcQueuePairsAreRefusedByTheDevice() {
+    CmId sender = channel.createId(PortSpace.IB, QueuePairType.XRC_SEND, CmLoopback.address(0));
+    assertThat(sender.queuePairType()).isEqualTo(QueuePairType.XRC_SEND);
+    assertThat(sender.localAddress().getPort()).isPositive();
+    ProtectionDomain domain = sender.device().allocateProtectionDomain();
+    CompletionQueue completions = sender.device().createCompletionQueue(8);
+    assertThatThrownBy(() -> sender.createQueuePair(domain, QueuePairConfig.xrcSend(completions)))
+        .isInstanceOf(UnsupportedByDeviceException.class)
+        .hasMessageContaining("rdma_create_qp_ex(XRC_SEND");
+    assertThatThrownBy(() -> sender.createQueuePair(domain, QueuePairConfig.reliable(completions)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("must be XRC_SEND");
+    domain.close();
+    completions.close();
+  }
+
+  @Test
+  void onlyPortSpaceIbLeavesTheTypeOpen() {
+    assertThatThrownBy(
+            () -> channel.createId(PortSpace.TCP, QueuePairType.XRC_SEND, CmLoopback.address(0)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("must be RELIABLE_CONNECTION in port space TCP");
+    assertThatThrownBy(
+            () ->
+                channel.createId(
+                    PortSpace.IB, QueuePairType.UNRELIABLE_DATAGRAM, CmLoopback.address(0)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("XRC_SEND or XRC_RECEIVE in port space IB");
   }
 
   private void resolve() throws InterruptedException {

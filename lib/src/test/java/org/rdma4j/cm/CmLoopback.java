@@ -101,11 +101,9 @@ final class CmLoopback {
     }
 
     static QueuePairConfig config(CmId id, CompletionQueue queue) {
-      QueuePairConfig config =
-          id.portSpace().isDatagram()
-              ? QueuePairConfig.datagram(queue)
-              : QueuePairConfig.reliable(queue);
-      return config.sendDepth(DEPTH).receiveDepth(DEPTH);
+      return QueuePairConfig.of(id.queuePairType(), queue, queue)
+          .sendDepth(DEPTH)
+          .receiveDepth(DEPTH);
     }
 
     void receive(long id, long offset, long length) {
@@ -179,7 +177,16 @@ final class CmLoopback {
       ConnectionParameters request,
       ConnectionParameters answer)
       throws Exception {
-    SynchronousCmId client = resolved(space, address(listener));
+    return connected(listener, resolved(space, address(listener)), space, request, answer);
+  }
+
+  static Pair connected(
+      SynchronousCmId listener,
+      SynchronousCmId client,
+      PortSpace space,
+      ConnectionParameters request,
+      ConnectionParameters answer)
+      throws Exception {
     Side a = new Side(client.id());
     FutureTask<CmEvent.Established> connect = start(() -> client.connect(request, PATIENCE));
     SynchronousCmId server = listener.awaitRequest(PATIENCE).orElseThrow();

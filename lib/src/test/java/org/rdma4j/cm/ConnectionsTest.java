@@ -24,6 +24,7 @@ import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.QueuePairConfig;
+import org.rdma4j.verbs.QueuePairType;
 
 @Tag("device")
 final class ConnectionsTest {
@@ -45,6 +46,35 @@ final class ConnectionsTest {
       pair.a().send(2, 0, 64);
       assertThat(pair.b().await(1)).containsExactly(CompletionOpcode.RECEIVE);
       assertThat(pair.b().region.segment().get(ValueLayout.JAVA_BYTE, 7)).isEqualTo(MARK);
+      assertThat(pair.a().await(1)).containsExactly(CompletionOpcode.SEND);
+    }
+  }
+
+  @Test
+  void messagesArriveOverAnUnreliableConnection() throws Exception {
+    String host = CmLoopback.host().getHostAddress();
+    AddressHints hints =
+        AddressHints.DEFAULT
+            .space(PortSpace.IB)
+            .type(QueuePairType.UNRELIABLE_CONNECTION)
+            .numericHost(true)
+            .noRoute(true);
+    AddressInfo local = AddressInfo.resolve(host, "0", hints.passive(true), PATIENCE).getFirst();
+    SynchronousCmId listener = SynchronousCmId.open(local, PATIENCE);
+    listener.id().listen(1);
+    String port = Integer.toString(CmLoopback.address(listener).getPort());
+    AddressInfo remote = AddressInfo.resolve(host, port, hints, PATIENCE).getFirst();
+    try (var pair =
+        CmLoopback.connected(
+            listener,
+            SynchronousCmId.open(remote, PATIENCE),
+            PortSpace.IB,
+            ConnectionParameters.DEFAULT,
+            ConnectionParameters.DEFAULT)) {
+      assertThat(pair.server().id().queuePairType()).isEqualTo(QueuePairType.UNRELIABLE_CONNECTION);
+      pair.b().receive(1, 0, 64);
+      pair.a().send(2, 0, 64);
+      assertThat(pair.b().await(1)).containsExactly(CompletionOpcode.RECEIVE);
       assertThat(pair.a().await(1)).containsExactly(CompletionOpcode.SEND);
     }
   }
