@@ -38,6 +38,16 @@ void allocate_a_null_region(void)
 	ibv_alloc_null_mr(latest.pd);
 }
 
+void register_all_memory(void)
+{
+	ibv_reg_mr(latest.pd, NULL, SIZE_MAX, IBV_ACCESS_ON_DEMAND);
+}
+
+void deregister_all_memory(void)
+{
+	ibv_dereg_mr(latest.mr);
+}
+
 void import_a_region(void)
 {
 	ibv_import_mr(latest.pd, 0xf1f2f3f4);

@@ -27,6 +27,13 @@ static void post(struct ibv_send_wr *requests, size_t count)
 	ibv_post_send(latest.qp, requests, &bad);
 }
 
+void post_from_any_memory(void)
+{
+	struct ibv_sge two[] = {piece(0x12340, 0x56), piece(0x78900, 1)};
+	struct ibv_send_wr request = {.wr_id = 7, .sg_list = two, .num_sge = 2, .opcode = IBV_WR_SEND};
+	post(&request, 1);
+}
+
 void post_to_a_connection(void)
 {
 	struct ibv_sge two[] = {piece(16, 32), piece(100, 0xfff)};

@@ -460,7 +460,7 @@ static int query_device_ex(struct ibv_context *context, const struct ibv_query_d
 			.phys_port_cnt = 2,
 		},
 		.odp_caps = {
-			.general_caps = IBV_ODP_SUPPORT,
+			.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT,
 			.per_transport_caps = {
 				.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_WRITE,
 				.uc_odp_caps = IBV_ODP_SUPPORT_RECV,

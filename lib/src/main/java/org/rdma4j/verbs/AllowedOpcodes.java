@@ -64,7 +64,7 @@ final class AllowedOpcodes {
       case UNRELIABLE_CONNECTION -> unreliable;
       case UNRELIABLE_DATAGRAM -> sends | segments;
       case RAW_PACKET -> 1L << SendLayout.SEND | segments;
-      case XRC_RECEIVE -> 0;
+      case XRC_RECEIVE, DRIVER -> 0;
     };
   }
 }

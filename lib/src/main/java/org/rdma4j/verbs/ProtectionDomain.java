@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
+import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.bindings.generated.ibv_parent_domain_init_attr;
 import org.rdma4j.bindings.generated.ibv_pd;
 import org.rdma4j.bindings.generated.ibv_sge;
@@ -24,6 +25,7 @@ import org.rdma4j.platform.SameDevice;
 import org.rdma4j.verbs.address.AddressVector;
 import org.rdma4j.verbs.address.GlobalRoutingHeader;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
+import org.rdma4j.verbs.attribute.OnDemandPagingCapabilities;
 
 /**
  * A protection domain, {@code struct ibv_pd}. Queue pairs can access only memory regions, memory
@@ -282,6 +284,20 @@ public final class ProtectionDomain implements AutoCloseable {
    */
   public MemoryRegion allocateNullRegion() {
     return MemoryRegion.allocateNull(this);
+  }
+
+  /**
+   * Lets the device read all memory of this process, without pinning it: {@code ibv_reg_mr} of the
+   * whole address space with {@code IBV_ACCESS_ON_DEMAND}.
+   *
+   * @return the region, which requests can send from
+   * @throws IllegalStateException if the domain is closed
+   * @throws UnsupportedByDeviceException if the device does not support it, see {@link
+   *     OnDemandPagingCapabilities#implicit}
+   * @throws RdmaException if it fails
+   */
+  public ImplicitRegion registerImplicit() {
+    return ImplicitRegion.register(this);
   }
 
   /**

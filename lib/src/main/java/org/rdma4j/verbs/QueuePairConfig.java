@@ -431,6 +431,12 @@ public record QueuePairConfig(
    * each other.
    */
   void check(ProtectionDomain domain) {
+    if (type == QueuePairType.DRIVER) {
+      throw new IllegalArgumentException(
+          "type is DRIVER, must be a type that ibv_create_qp_ex can create: which type of the"
+              + " provider is meant is told only by efadv_create_driver_qp and mlx5dv_create_qp, in"
+              + " org.rdma4j.bindings.efa and org.rdma4j.bindings.mlx5");
+    }
     require("sendCompletions", sendCompletions != null, sends());
     require("receiveCompletions", receiveCompletions != null, receives());
     require("xrcDomain", xrcDomain != null, type == QueuePairType.XRC_RECEIVE);

@@ -29,7 +29,14 @@ public enum QueuePairType implements NativeConstant {
    */
   XRC_SEND(rdma_h.IBV_QPT_XRC_SEND()),
   /** The receiving side of an XRC connection: {@code IBV_QPT_XRC_RECV}. */
-  XRC_RECEIVE(rdma_h.IBV_QPT_XRC_RECV());
+  XRC_RECEIVE(rdma_h.IBV_QPT_XRC_RECV()),
+  /**
+   * A type of the provider's own, such as SRD of EFA or DC of mlx5: {@code IBV_QPT_DRIVER}. {@code
+   * ibv_create_qp_ex} cannot say which one, so {@link ProtectionDomain#createQueuePair} refuses it.
+   * The functions that can, {@code efadv_create_driver_qp} and {@code mlx5dv_create_qp}, are in the
+   * bindings.
+   */
+  DRIVER(rdma_h.IBV_QPT_DRIVER());
 
   private final int value;
 

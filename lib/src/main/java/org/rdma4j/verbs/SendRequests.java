@@ -700,6 +700,50 @@ public final class SendRequests extends RequestChain {
   }
 
   /**
+   * Adds native memory that is not registered to the message. The device reads it when it processes
+   * the request, through a region that covers all memory. It must stay allocated and unchanged
+   * until the request completes: otherwise the request fails, or sends what is there by then.
+   *
+   * @param region a region of the queue pair's protection domain
+   * @param source the memory to send, 0 to 4 GiB - 1 bytes
+   * @return this
+   * @throws IllegalArgumentException if the memory is on the Java heap or too long, the queue pair
+   *     sends raw packets, of which some providers read the first bytes themselves, or the request
+   *     already has the maximum number of pieces of the queue pair
+   * @throws IllegalStateException if there is no request, the request is inline, the region or the
+   *     arena of the memory is closed, or another thread owns this batch
+   * @throws WrongThreadException if the memory belongs to a confined arena of another thread
+   */
+  public SendRequests from(ImplicitRegion region, MemorySegment source) {
+    current();
+    if ((flags() & SendLayout.INLINE) != 0) {
+      throw mixed();
+    }
+    if (!source.isNative()) {
+      throw new IllegalArgumentException(
+          "source is " + source + ", must be native memory; call inline for memory of the heap");
+    }
+    if (queuePair.type() == QueuePairType.RAW_PACKET) {
+      throw new IllegalArgumentException(
+          "the queue pair sends raw packets, of which some providers read the first bytes"
+              + " themselves; send from a registered region");
+    }
+    checkAccessible(source);
+    addPiece(source.address(), source.byteSize(), region.key());
+    return this;
+  }
+
+  /** Throws if the current thread cannot access the memory. */
+  private static void checkAccessible(MemorySegment source) {
+    if (!source.scope().isAlive()) {
+      throw new IllegalStateException("the arena of the source is closed");
+    }
+    if (!source.isAccessibleBy(Thread.currentThread())) {
+      throw new WrongThreadException("the source belongs to a confined arena of another thread");
+    }
+  }
+
+  /**
    * Adds a piece of memory that a read, or the old value of an atomic, is written to. It does the
    * same as {@link #from(MemoryRegion, long, long)}; only the name differs, to show the direction.
    *

@@ -107,6 +107,18 @@ final class FurtherObjectsTest {
   }
 
   @Test
+  void queuePairsOfTheProvidersOwnTypes() {
+    assertThatThrownBy(
+            () ->
+                domain.createQueuePair(
+                    QueuePairConfig.of(QueuePairType.DRIVER, completions, completions)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("efadv_create_driver_qp")
+        .hasMessageContaining("mlx5dv_create_qp");
+    assertNothingIsReserved();
+  }
+
+  @Test
   void rawPackets() {
     unsupported(
         "RAW_PACKET", () -> domain.createQueuePair(QueuePairConfig.rawPackets(completions)));

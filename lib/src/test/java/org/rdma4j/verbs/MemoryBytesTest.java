@@ -96,6 +96,16 @@ final class MemoryBytesTest {
   }
 
   @Test
+  void allMemory() {
+    assertAsInC("register_all_memory", domain::registerImplicit);
+    ImplicitRegion region = domain.registerImplicit();
+    assertAsInC("deregister_all_memory", region::close);
+    assertThatThrownBy(region::handle)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("implicit memory region of standin is closed");
+  }
+
+  @Test
   void importedObjects() {
     assertAsInC("import_a_region", () -> domain.importRegion(0xf1f2f3f4, 0x1000));
     MemoryRegion region = domain.importRegion(0xf1f2f3f4, 0x1000);

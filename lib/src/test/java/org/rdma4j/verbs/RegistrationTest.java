@@ -407,6 +407,7 @@ final class RegistrationTest {
   void operationsThatSoftwareDevicesLackAreRefusedAsUnsupported() {
     MemoryRegion region = ordinary();
     unsupported("ibv_alloc_null_mr", domain::allocateNullRegion);
+    unsupported("ibv_reg_mr(all memory, ON_DEMAND)", domain::registerImplicit);
     unsupported("ibv_alloc_dm", () -> loopback.device.allocateDeviceMemory(64, 3));
     unsupported("ibv_import_dm", () -> loopback.device.importDeviceMemory(1, 64));
     unsupported("ibv_reg_dmabuf_mr", () -> domain.registerDmaBuffer(0, 0, 4096, 0));

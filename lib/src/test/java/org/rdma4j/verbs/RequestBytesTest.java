@@ -6,6 +6,8 @@ import static org.rdma4j.StandIn.assertAsInC;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -104,6 +106,53 @@ final class RequestBytesTest {
     PreparedSends prepared = toAConnection(requests).prepare();
     assertAsInC(inC, prepared::post);
     assertAsInC(inC, prepared::post);
+  }
+
+  @Test
+  void sendsFromAnyMemory() throws Exception {
+    SendRequests requests = connected(QueuePairConfig.reliable(completions), false).sendRequests(1);
+    ImplicitRegion all = domain.registerImplicit();
+    assertAsInC(
+        "post_from_any_memory",
+        () ->
+            requests
+                .add(7)
+                .from(all, MemorySegment.ofAddress(0x12340).reinterpret(0x56))
+                .from(all, MemorySegment.NULL)
+                .from(all, MemorySegment.ofAddress(0x78900).reinterpret(1))
+                .post());
+    requests.add(8);
+    assertThatThrownBy(() -> requests.from(all, MemorySegment.ofArray(new byte[1])))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("must be native memory");
+    Arena shared = Arena.ofShared();
+    MemorySegment closed = shared.allocate(8);
+    shared.close();
+    assertThatThrownBy(() -> requests.from(all, closed))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("closed");
+    FutureTask<MemorySegment> confined = new FutureTask<>(() -> Arena.ofConfined().allocate(8));
+    Thread.ofPlatform().start(confined);
+    MemorySegment foreign = confined.get(30, TimeUnit.SECONDS);
+    assertThatThrownBy(() -> requests.from(all, foreign)).isInstanceOf(WrongThreadException.class);
+    requests.inline(text, 0, 5);
+    assertThatThrownBy(() -> requests.from(all, text))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("both inline bytes and pieces");
+    requests.clear();
+    all.close();
+    assertThatThrownBy(() -> requests.add(9).from(all, text))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("is closed");
+  }
+
+  @Test
+  void rawPacketsAreNotSentFromAnyMemory() {
+    QueuePair raw = domain.createQueuePair(QueuePairConfig.rawPackets(completions));
+    SendRequests requests = raw.sendRequests(1).add(1);
+    assertThatThrownBy(() -> requests.from(domain.registerImplicit(), text))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("raw packets");
   }
 
   /** Each value that can be changed is another one at first. */
