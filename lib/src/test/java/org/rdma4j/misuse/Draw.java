@@ -228,7 +228,9 @@ final class Draw {
       config = config.channel(any(objects.channels));
     }
     return oneIn(3)
-        ? config.extended(some(CompletionField.class, 3).toArray(CompletionField[]::new))
+        ? config
+            .extended(some(CompletionField.class, 3).toArray(CompletionField[]::new))
+            .singleThreaded(yes())
         : config;
   }
 
