@@ -95,6 +95,7 @@ final class CmBytesTest {
 
   @Test
   void identifiersOfAnyType() {
+    channel.createId(PortSpace.TCP);
     assertAsInC(
         "create_identifiers_of_any_type",
         () -> {
