@@ -61,7 +61,7 @@ final class Poller {
   /** Whether a thread that waits wants to look for itself instead. */
   private volatile boolean wanted;
 
-  private final IntSupplier pollUnlessWanted = () -> wanted ? TAKEN_OVER : deliver();
+  private final IntSupplier pollUnlessWanted = this::pollUnlessWanted;
 
   /** Whether an event is outstanding. Only the thread of the poller uses it. */
   private boolean asked;
@@ -166,6 +166,7 @@ final class Poller {
    * Gets the turn from the thread of the poller if that only looks for what may come soon: what
    * this thread finds itself, nobody has to wake it up for.
    */
+  @SuppressWarnings("ThreadPriorityCheck") // Nothing relies on it: it only makes room earlier.
   private boolean takeOver() {
     if (!ownSpinning) {
       return false;
@@ -253,6 +254,10 @@ final class Poller {
     } finally {
       turn.unlock();
     }
+  }
+
+  private int pollUnlessWanted() {
+    return wanted ? TAKEN_OVER : deliver();
   }
 
   /** Takes a batch of completions and delivers them; returns their number. */

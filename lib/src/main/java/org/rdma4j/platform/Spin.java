@@ -52,6 +52,7 @@ public final class Spin {
    * Lets others have the processor: after a while all others that could run, because what is waited
    * for may be theirs to do.
    */
+  @SuppressWarnings("ThreadPriorityCheck") // Nothing relies on it: it only makes room earlier.
   private static void relax(long nanos) {
     if (nanos < YIELD_NANOS) {
       Thread.onSpinWait();
