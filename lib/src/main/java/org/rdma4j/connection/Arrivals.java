@@ -59,6 +59,13 @@ final class Arrivals {
     }
   }
 
+  /**
+   * Returns whether it is known what the peer tells about itself, so that requests can be posted.
+   */
+  boolean isConnected() {
+    return connected;
+  }
+
   Hello peer() {
     return peer;
   }

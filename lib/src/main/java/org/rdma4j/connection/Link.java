@@ -673,7 +673,7 @@ final class Link implements CmEvents.Handler {
     lock.lock();
     try {
       long quiet = System.nanoTime() - lastUse;
-      if (ending.isUseless()) {
+      if (ending.isUseless() || !arrivals.isConnected()) {
         return;
       }
       if (sends.outstanding() == 0 && quiet >= QUIET_NANOS) {

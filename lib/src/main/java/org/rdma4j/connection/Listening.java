@@ -142,7 +142,6 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
 
   private void begin(Link link, Hello hello) {
     Handshake handshake = new Handshake(link, link.id().peerAddress());
-    link.connected(hello);
     node.events().handle(link.id(), handshake);
     Handshake oldest = null;
     lock.lock();
@@ -159,6 +158,9 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     }
     try {
       link.id().accept(Connecting.parameters(node.config()));
+      // Not before: a message of the peer may arrive while this accepts, and its credits cannot be
+      // given back until the queue pair is known to be ready.
+      link.connected(hello);
     } catch (RdmaException gaveUp) {
       drop(handshake, gaveUp);
     }
