@@ -391,7 +391,7 @@ public final class RdmaConnection implements AutoCloseable {
   /**
    * Sends a copy of a message as soon as the peer has room for it, and tells a handler when the
    * message has arrived. The copy takes a buffer even if {@link NodeConfig#maxBuffers} are in use.
-   * Allocates nothing once the connection is warm.
+   * No object is created for the message.
    *
    * @param message the message, from the position to the limit, which becomes the position
    * @param token what the handler is told
@@ -464,8 +464,8 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
-   * Waits for the next message, and copies it into a buffer of the caller. Allocates nothing if it
-   * is there soon. A notice is received as a message without bytes.
+   * Waits for the next message, and copies it into a buffer of the caller, without an object for
+   * the message. A notice is received as a message without bytes.
    *
    * @param target the buffer: the message is put at its position, which moves to the end of the
    *     message
@@ -524,8 +524,8 @@ public final class RdmaConnection implements AutoCloseable {
 
   /**
    * Gives the bytes of all messages to a handler from now on, as {@link #onMessage} does, without
-   * allocating anything: the handler reads a message where it arrived, and does not own it. A
-   * notice is a message without bytes.
+   * an object for each: the handler reads a message where it arrived, and does not own it. A notice
+   * is a message without bytes.
    *
    * @param handler is called with the message from the position to the limit of a read-only buffer,
    *     big-endian, which holds another message after the handler has returned. It runs under the
