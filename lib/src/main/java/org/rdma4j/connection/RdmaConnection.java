@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -368,7 +369,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
    */
   public void sendAsync(MessageBuffer buffer, long token, OperationHandler handler) {
-    link.outbox().sendHeld(buffer, handler, token, null);
+    link.outbox().sendHeld(buffer, Objects.requireNonNull(handler, "handler"), token, null);
   }
 
   /**
@@ -401,7 +402,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
    */
   public void sendAsync(ByteBuffer message, long token, OperationHandler handler) {
-    link.outbox().sendCopyAsync(message, handler, token, null);
+    link.outbox().sendCopyAsync(message, Objects.requireNonNull(handler, "handler"), token, null);
     message.position(message.limit());
   }
 
@@ -431,8 +432,8 @@ public final class RdmaConnection implements AutoCloseable {
    * Waits for the next message. What arrived before the connection broke is still returned.
    *
    * @param timeout the time to wait; zero checks without waiting
-   * @return the message, in the memory where it arrived, which the caller has to close or to send;
-   *     empty if the peer has ended its output and all its messages were received
+   * @return the message, in the memory where it arrived; the caller must close or send it. Empty if
+   *     the peer has ended its output and all its messages were received
    * @throws InterruptedException if the thread is interrupted while it waits
    * @throws TimeoutException if no message arrives in time
    * @throws IllegalArgumentException if the timeout is negative
@@ -451,8 +452,8 @@ public final class RdmaConnection implements AutoCloseable {
    * Waits for the next message, as long as that takes. What arrived before the connection broke is
    * still returned.
    *
-   * @return the message, in the memory where it arrived, which the caller has to close or to send;
-   *     empty if the peer has ended its output and all its messages were received
+   * @return the message, in the memory where it arrived; the caller must close or send it. Empty if
+   *     the peer has ended its output and all its messages were received
    * @throws InterruptedException if the thread is interrupted while it waits
    * @throws IllegalStateException if the connection is closed, also while waiting, or has a handler
    *     of messages
@@ -519,7 +520,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalStateException if the connection is closed
    */
   public void onMessage(MessageHandler handler) {
-    link.handleMessages(handler, this);
+    link.handleMessages(Objects.requireNonNull(handler, "handler"), this);
   }
 
   /**
@@ -534,7 +535,7 @@ public final class RdmaConnection implements AutoCloseable {
    *     NodeConfig#maxMessageBytes} is more than a ByteBuffer can have
    */
   public void onMessageBytes(Consumer<ByteBuffer> handler) {
-    link.handleMessageBytes(handler, this);
+    link.handleMessageBytes(Objects.requireNonNull(handler, "handler"), this);
   }
 
   /**
@@ -596,7 +597,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalStateException if the connection is closed
    */
   public void onRequest(RequestHandler handler) {
-    link.handleRequests(handler, this);
+    link.handleRequests(Objects.requireNonNull(handler, "handler"), this);
   }
 
   // ---- The memory of the peer
@@ -891,7 +892,7 @@ public final class RdmaConnection implements AutoCloseable {
 
   private void withHandler(Outgoing request, long token, OperationHandler handler) {
     request.token = token;
-    request.handler = handler;
+    request.handler = Objects.requireNonNull(handler, "handler");
     link.outbox().operate(request);
   }
 

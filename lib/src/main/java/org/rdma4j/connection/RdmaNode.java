@@ -3,6 +3,7 @@ package org.rdma4j.connection;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
@@ -35,7 +36,8 @@ public final class RdmaNode implements AutoCloseable {
   private final NodeState state;
 
   private RdmaNode(NodeConfig config) {
-    this.state = new NodeState(config);
+    // The threads of the node would meet a null much later.
+    this.state = new NodeState(Objects.requireNonNull(config, "config"));
     Leaks.watch(this, state.lifetime());
   }
 

@@ -22,6 +22,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -55,6 +56,35 @@ final class ConnectionFormsTest {
   @AfterEach
   void close() {
     node.close();
+  }
+
+  @Test
+  @SuppressWarnings("NullAway")
+  void aHandlerThatIsNullIsRefusedWhenItIsGiven() {
+    MemoryRegion memory = client.register(64, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+    List<ThrowingCallable> calls =
+        List.of(
+            () -> client.onMessage(null),
+            () -> client.onMessageBytes(null),
+            () -> client.onRequest(null),
+            () -> client.sendAsync(text("x"), 0, null),
+            () -> client.sendAsync(client.buffer(), 0, null),
+            () -> client.writeAsync(memory.slice(0, 64), RemoteMemory.of(memory), 0, null),
+            () -> client.readAsync(RemoteMemory.of(memory), memory.slice(0, 64), 0, null));
+    assertThat(calls)
+        .allSatisfy(
+            call ->
+                assertThatThrownBy(call)
+                    .isInstanceOf(NullPointerException.class)
+                    .hasMessage("handler"));
+  }
+
+  @Test
+  @SuppressWarnings("NullAway")
+  void aConfigurationThatIsNullIsRefusedWhenTheNodeIsOpened() {
+    assertThatThrownBy(() -> RdmaNode.open(null))
+        .isInstanceOf(NullPointerException.class)
+        .hasMessage("config");
   }
 
   private static ByteBuffer text(String text) {
