@@ -243,21 +243,13 @@ final class Link implements CmEvents.Handler {
     lock.lock();
     try {
       awaitMessage(timeout);
-      next = inbox.peek();
-      if (next != null && next.length() <= target.remaining()) {
-        inbox.poll();
-      }
-      wakeNextReceiver();
+      next = takeIfFits(target.remaining());
     } finally {
+      wakeNextReceiver();
       lock.unlock();
     }
     if (next == null) {
       return false;
-    }
-    if (next.length() > target.remaining()) {
-      throw new IllegalArgumentException(
-          "the buffer has room for %d bytes, but the next message has %d: receive it into a longer one"
-              .formatted(target.remaining(), next.length()));
     }
     boolean copied = false;
     try {
@@ -272,11 +264,33 @@ final class Link implements CmEvents.Handler {
     return true;
   }
 
+  /** Takes the next message, which must not be longer; null if there is none. Requires the lock. */
+  private @Nullable Slot takeIfFits(int bytes) {
+    Slot next = inbox.peek();
+    if (next != null && next.length() > bytes) {
+      throw new IllegalArgumentException(
+          "the buffer has room for %d bytes, but the next message has %d: receive it into a longer one"
+              .formatted(bytes, next.length()));
+    }
+    return inbox.poll();
+  }
+
   private void putBack(Slot message) {
+    if (!putBackIfOpen(message)) {
+      // Nobody receives it any more, and what is left in the inbox may have been freed already.
+      message.free();
+    }
+  }
+
+  private boolean putBackIfOpen(Slot message) {
     lock.lock();
     try {
+      if (ending.isClosing()) {
+        return false;
+      }
       inbox.putBack(message);
       wakeNextReceiver();
+      return true;
     } finally {
       lock.unlock();
     }
@@ -309,15 +323,7 @@ final class Link implements CmEvents.Handler {
   }
 
   void handleMessages(MessageHandler handler, RdmaConnection holder) {
-    lock.lock();
-    try {
-      ending.checkOpen();
-      users.handleMessages(handler);
-      held = holder;
-    } finally {
-      lock.unlock();
-    }
-    users.tell();
+    handle(() -> users.handleMessages(handler), holder);
   }
 
   void handleMessageBytes(Consumer<ByteBuffer> handler, RdmaConnection holder) {
@@ -326,22 +332,18 @@ final class Link implements CmEvents.Handler {
           "NodeConfig.maxMessageBytes is %d, more than a ByteBuffer can have: lower it, or use onMessage"
               .formatted(share.config().maxMessageBytes()));
     }
-    lock.lock();
-    try {
-      ending.checkOpen();
-      users.handleMessageBytes(handler);
-      held = holder;
-    } finally {
-      lock.unlock();
-    }
-    users.tell();
+    handle(() -> users.handleMessageBytes(handler), holder);
   }
 
   void handleRequests(RequestHandler handler, RdmaConnection holder) {
+    handle(() -> users.handleRequests(handler), holder);
+  }
+
+  private void handle(Runnable setHandler, RdmaConnection holder) {
     lock.lock();
     try {
       ending.checkOpen();
-      users.handleRequests(handler);
+      setHandler.run();
       held = holder;
     } finally {
       lock.unlock();
@@ -356,7 +358,7 @@ final class Link implements CmEvents.Handler {
     }
   }
 
-  /** As {@link #flushUnlessBusy}, for what the calling thread may not wait for here. */
+  /** Posts as {@link #flushUnlessBusy} does, for a caller that does not wait for it here. */
   void flushAndLeave() {
     flushUnlessBusy();
     poller.attend();
