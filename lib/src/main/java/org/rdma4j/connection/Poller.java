@@ -155,16 +155,20 @@ final class Poller {
     }
     if (!done.getAsBoolean()) {
       // The thread of the poller has to take over now: it would stay away for up to 2 ms.
-      borrowed = System.nanoTime() - BORROWED_NANOS;
-      if (away) {
-        LockSupport.unpark(thread);
-      }
+      recall();
+    }
+  }
+
+  private void recall() {
+    borrowed = System.nanoTime() - BORROWED_NANOS;
+    if (away) {
+      LockSupport.unpark(thread);
     }
   }
 
   /**
-   * Gets the turn from the thread of the poller if that only looks for what may come soon: what
-   * this thread finds itself, nobody has to wake it up for.
+   * Gets the turn from the thread of the poller if that thread has found nothing yet. Then this
+   * thread finds what it waits for itself, and need not be woken up.
    */
   @SuppressWarnings("ThreadPriorityCheck") // Nothing relies on it: it only makes room earlier.
   private boolean takeOver() {
@@ -193,8 +197,7 @@ final class Poller {
    */
   void attend() {
     if (away && !isDelivering()) {
-      borrowed = System.nanoTime() - BORROWED_NANOS;
-      LockSupport.unpark(thread);
+      recall();
     }
   }
 
