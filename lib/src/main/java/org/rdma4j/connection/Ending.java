@@ -110,7 +110,7 @@ final class Ending {
 
   void checkOpen() {
     if (closing) {
-      // A user who has not closed it is told why it was closed: the device may be gone.
+      // If the user did not close it, the exception says why it was closed.
       throw failure != null && !closedByUser ? failure : link.lifetime().closed();
     }
   }

@@ -176,7 +176,10 @@ final class FreeSlabs {
     }
   }
 
-  /** Returns the number of changes of all tops, which is exact if it has not changed since. */
+  /**
+   * Returns how often the tops have changed. The tops are read one after the other, so the sum is
+   * exact only if a second call returns the same.
+   */
   long changes() {
     long changes = 0;
     for (int stack = 0; stack < stacks; stack++) {
