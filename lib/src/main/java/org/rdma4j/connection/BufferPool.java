@@ -139,14 +139,16 @@ final class BufferPool implements Slot.Home {
 
   @Override
   public void giveBack(Slot buffer) {
-    List<Runnable> actions = List.of();
+    List<Runnable> actions;
     lock.lock();
     try {
       free[freeCount++] = buffer;
-      if (!waiting.isEmpty()) {
-        actions = List.copyOf(waiting);
-        waiting.clear();
+      if (waiting.isEmpty()) {
+        // Not with an empty list, because going through that allocates an iterator.
+        return;
       }
+      actions = List.copyOf(waiting);
+      waiting.clear();
     } finally {
       lock.unlock();
     }

@@ -14,9 +14,24 @@ final class Forever {
     T within(Duration timeout) throws InterruptedException, TimeoutException;
   }
 
+  /** Something that does one thing with an argument, and waits for a time at most. */
+  interface Step<S, A> {
+    boolean within(S subject, A argument, Duration timeout)
+        throws InterruptedException, TimeoutException;
+  }
+
   static <T> T await(Wait<T> wait) throws InterruptedException {
     try {
       return wait.within(FOREVER);
+    } catch (TimeoutException never) {
+      throw new IllegalStateException(never);
+    }
+  }
+
+  /** Waits for a step, which is a lambda that captures nothing, so that this allocates nothing. */
+  static <S, A> boolean await(S subject, A argument, Step<S, A> step) throws InterruptedException {
+    try {
+      return step.within(subject, argument, FOREVER);
     } catch (TimeoutException never) {
       throw new IllegalStateException(never);
     }

@@ -272,8 +272,10 @@ public final class RdmaConnection implements AutoCloseable {
    */
   public void send(MessageBuffer buffer) throws InterruptedException {
     Forever.await(
-        timeout -> {
-          send(buffer, timeout);
+        this,
+        buffer,
+        (connection, sent, timeout) -> {
+          connection.send(sent, timeout);
           return true;
         });
   }
@@ -317,8 +319,10 @@ public final class RdmaConnection implements AutoCloseable {
    */
   public void send(ByteBuffer message) throws InterruptedException {
     Forever.await(
-        timeout -> {
-          send(message, timeout);
+        this,
+        message,
+        (connection, sent, timeout) -> {
+          connection.send(sent, timeout);
           return true;
         });
   }
@@ -509,7 +513,7 @@ public final class RdmaConnection implements AutoCloseable {
    *     closing it, ENODEV if the device was removed
    */
   public boolean receive(ByteBuffer target) throws InterruptedException {
-    return Forever.await(timeout -> receive(target, timeout));
+    return Forever.await(this, target, RdmaConnection::receive);
   }
 
   /**
