@@ -10,7 +10,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.rdma4j.RdmaException;
+import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.CompletionQueueConfig;
 import org.rdma4j.verbs.DeviceOperation;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.ProtectionDomain;
@@ -28,6 +31,10 @@ enum Need {
   DATAGRAMS,
   UNRELIABLE_CONNECTIONS,
   IMMEDIATE_DATA,
+  /** A completion status that tells why the peer refused an access. */
+  REMOTE_ERRORS,
+  /** The events and the reasons of rejections that iWARP does not have. */
+  INFINIBAND_CONNECTION_MANAGER,
   /** A table of GIDs that contain the addresses of the port's network interface. */
   IP_GIDS,
   PARTITION_KEYS,
@@ -36,9 +43,16 @@ enum Need {
   MULTICAST,
   RESIZING_COMPLETION_QUEUES,
   EXTENDED_QUEUE_PAIRS,
+  EXTENDED_COMPLETION_QUEUES,
   /** Regions of more than 1 GiB, which soft-RoCE of newer kernels refuses. */
   LARGE_REGIONS,
   ZERO_BASED_REGIONS,
+  /** Remote addresses that a program chooses for a region, which soft-iWARP ignores. */
+  CONFIGURED_REMOTE_ADDRESSES,
+  /** Events for solicited messages only, which soft-iWARP never raises. */
+  SOLICITED_EVENTS,
+  /** The state of a queue pair, which soft-iWARP of older kernels does not tell. */
+  QUEUE_PAIR_STATES,
   /** That a region on demand is refused. */
   NO_PAGING_ON_DEMAND,
   /** The program {@code cmtime} of rdma-core 44. Newer ones print something else. */
@@ -50,7 +64,13 @@ enum Need {
 
   boolean isMetBy(RdmaDevice device) {
     return switch (this) {
-      case CONNECTING_BY_ADDRESS, DATAGRAMS, UNRELIABLE_CONNECTIONS, IMMEDIATE_DATA, IP_GIDS ->
+      case CONNECTING_BY_ADDRESS,
+          DATAGRAMS,
+          UNRELIABLE_CONNECTIONS,
+          IMMEDIATE_DATA,
+          REMOTE_ERRORS,
+          INFINIBAND_CONNECTION_MANAGER,
+          IP_GIDS ->
           device.info().transport() == TransportType.INFINIBAND;
       case PARTITION_KEYS -> device.port(1).partitionKeyTableLength() > 0;
       case ATOMICS -> device.attributes().atomicCapability() != AtomicCapability.NONE;
@@ -58,12 +78,28 @@ enum Need {
       case MULTICAST -> device.attributes().maxMulticastGroups() > 0;
       case RESIZING_COMPLETION_QUEUES -> device.supports(DeviceOperation.RESIZE_COMPLETION_QUEUE);
       case EXTENDED_QUEUE_PAIRS -> device.supports(DeviceOperation.CREATE_EXTENDED_QUEUE_PAIR);
+      case EXTENDED_COMPLETION_QUEUES -> createsExtendedQueues(device);
       case LARGE_REGIONS -> registers(device, (1L << 30) + 4096, AccessFlag.LOCAL_WRITE);
-      case ZERO_BASED_REGIONS -> registers(device, 4096, AccessFlag.ZERO_BASED);
+      case ZERO_BASED_REGIONS ->
+          !isSoftIwarp(device) && registers(device, 4096, AccessFlag.ZERO_BASED);
+      case CONFIGURED_REMOTE_ADDRESSES, SOLICITED_EVENTS, QUEUE_PAIR_STATES -> !isSoftIwarp(device);
       case NO_PAGING_ON_DEMAND -> !device.supports(DeviceOperation.PAGE_ON_DEMAND);
       case OLD_CMTIME -> !textOf("/usr/bin/cmtime").contains("mimic_qp_delay");
       case SOFT_ROCE -> device.info().name().startsWith("rxe");
     };
+  }
+
+  private static boolean isSoftIwarp(RdmaDevice device) {
+    return device.info().name().startsWith("siw");
+  }
+
+  private static boolean createsExtendedQueues(RdmaDevice device) {
+    try (CompletionQueue queue =
+        device.createCompletionQueue(CompletionQueueConfig.of(1).extended())) {
+      return queue.capacity() >= 1;
+    } catch (UnsupportedByDeviceException refused) {
+      return false;
+    }
   }
 
   private static boolean registers(RdmaDevice device, long length, AccessFlag flag) {

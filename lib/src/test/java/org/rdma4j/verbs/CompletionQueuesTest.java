@@ -3,12 +3,14 @@ package org.rdma4j.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
+import java.util.function.IntFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.RdmaException;
 
 /** The length of completion queues: creation and resizing. */
@@ -26,49 +28,69 @@ final class CompletionQueuesTest {
     device.close();
   }
 
-  enum Kind {
-    PLAIN,
-    WITH_A_CHANNEL,
-    EXTENDED;
-
-    CompletionQueueConfig of(RdmaDevice device, int entries) {
-      CompletionQueueConfig config = CompletionQueueConfig.of(entries);
-      return switch (this) {
-        case PLAIN -> config;
-        case WITH_A_CHANNEL -> config.channel(device.createCompletionChannel());
-        case EXTENDED -> config.extended();
-      };
-    }
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anyLengthThatTheDeviceAllowsIsGranted(boolean channel) {
+    anyLengthIsGranted(entries -> plain(entries, channel));
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void anyLengthThatTheDeviceAllowsIsGranted(Kind kind) {
+  @Tag("needs-extended-completion-queues")
+  @Test
+  void anyLengthThatTheDeviceAllowsIsGrantedToExtendedQueues() {
+    anyLengthIsGranted(CompletionQueuesTest::extended);
+  }
+
+  private void anyLengthIsGranted(IntFunction<CompletionQueueConfig> config) {
     int max = device.attributes().maxCompletionQueueEntries();
     for (int entries : new int[] {1, max / 2, max}) {
-      try (CompletionQueue queue = device.createCompletionQueue(kind.of(device, entries))) {
+      try (CompletionQueue queue = device.createCompletionQueue(config.apply(entries))) {
         assertThat(queue.capacity()).isGreaterThanOrEqualTo(entries);
       }
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void aLengthThatTheDeviceDoesNotAllowIsRefused(Kind kind) {
+  @Test
+  void aLengthThatTheDeviceDoesNotAllowIsRefused() {
     int max = device.attributes().maxCompletionQueueEntries();
-    assertThatThrownBy(() -> device.createCompletionQueue(kind.of(device, max + 1)))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("entries is %d, must be from 1 to %d", max + 1, max);
+    for (CompletionQueueConfig config :
+        List.of(plain(max + 1, false), plain(max + 1, true), extended(max + 1))) {
+      assertThatThrownBy(() -> device.createCompletionQueue(config))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("entries is %d, must be from 1 to %d", max + 1, max);
+    }
+  }
+
+  @Test
+  void aVectorThatTheDeviceDoesNotHaveIsRefused() {
+    int vectors = device.completionVectors();
+    for (CompletionQueueConfig config : List.of(plain(1, false), plain(1, true), extended(1))) {
+      assertThatThrownBy(() -> device.createCompletionQueue(config.vector(vectors)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("vector is " + vectors);
+    }
   }
 
   @ParameterizedTest
-  @EnumSource
-  void aVectorThatTheDeviceDoesNotHaveIsRefused(Kind kind) {
-    int vectors = device.completionVectors();
-    assertThatThrownBy(() -> device.createCompletionQueue(kind.of(device, 1).vector(vectors)))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("vector is " + vectors);
-    device.createCompletionQueue(kind.of(device, 1).vector(vectors - 1)).close();
+  @ValueSource(booleans = {false, true})
+  void theLastVectorCanBeUsed(boolean channel) {
+    int last = device.completionVectors() - 1;
+    device.createCompletionQueue(plain(1, channel).vector(last)).close();
+  }
+
+  @Tag("needs-extended-completion-queues")
+  @Test
+  void theLastVectorCanBeUsedByExtendedQueues() {
+    int last = device.completionVectors() - 1;
+    device.createCompletionQueue(extended(1).vector(last)).close();
+  }
+
+  private CompletionQueueConfig plain(int entries, boolean channel) {
+    CompletionQueueConfig config = CompletionQueueConfig.of(entries);
+    return channel ? config.channel(device.createCompletionChannel()) : config;
+  }
+
+  private static CompletionQueueConfig extended(int entries) {
+    return CompletionQueueConfig.of(entries).extended();
   }
 
   @Tag("needs-resizing-completion-queues")

@@ -152,6 +152,7 @@ final class LifetimesTest {
     }
   }
 
+  @Tag("needs-queue-pair-states")
   @Test
   void closingACompletionQueueClosesTheQueuePairsOnIt() {
     try (Loopback loopback = Loopback.connected()) {

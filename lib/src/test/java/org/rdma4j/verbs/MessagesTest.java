@@ -242,6 +242,7 @@ final class MessagesTest {
     loopback.a.await(messages);
   }
 
+  @Tag("needs-solicited-events")
   @Test
   void aSolicitedMessageRaisesAnEventOnAQueueForSolicitedOnly() throws InterruptedException {
     loopback.b.receive(1, 0, 64);

@@ -159,6 +159,7 @@ final class RegistrationTest {
     }
   }
 
+  @Tag("needs-configured-remote-addresses")
   @Test
   void requestsAndPeersUseTheConfiguredRemoteAddress() {
     MemoryRegion region =

@@ -193,6 +193,7 @@ final class RemoteMemoryTest {
     return loopback.a.await(1).getFirst().status();
   }
 
+  @Tag("needs-remote-errors")
   @Test
   void aWrongKeyIsRefusedByThePeer() {
     sends.add(1).read(remote.remoteAddress(), remote.remoteKey() ^ 0x7f00);
@@ -203,6 +204,7 @@ final class RemoteMemoryTest {
         .isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
   }
 
+  @Tag("needs-remote-errors")
   @Test
   void anAddressOutsideTheRegionIsRefusedByThePeer() {
     sends.add(1).write(remote.remoteAddress() + remote.byteSize() - 4, remote.remoteKey());
