@@ -150,12 +150,23 @@ final class Connecting implements CmEvents.Handler {
     } else if (event instanceof CmEvent.Rejected rejected) {
       throw new ConnectionRejectedException("rdma_connect(" + server + ")", rejected);
     } else if (event instanceof CmEvent.Failure failure) {
-      throw new RdmaException("connect to " + server, failure.errno());
+      throw failed(failure.errno());
     } else if (event instanceof CmEvent.DeviceRemoved) {
       throw new RdmaException("connect to " + server, ErrorNumber.ENODEV.value());
     } else if (event instanceof CmEvent.Disconnected) {
       throw new RdmaException("connect to " + server, ErrorNumber.ECONNRESET.value());
     }
+  }
+
+  private RdmaException failed(int errno) {
+    String call = "connect to " + server;
+    // What Linux answers to the last step of this side, if the other side has ended meanwhile.
+    return errno == ErrorNumber.EINVAL.value()
+        ? new RdmaException(
+            call,
+            errno,
+            "The server has probably dropped the connection while it was set up: its log says why")
+        : new RdmaException(call, errno);
   }
 
   private void connect() {

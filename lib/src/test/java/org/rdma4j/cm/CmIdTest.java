@@ -155,6 +155,7 @@ final class CmIdTest {
         .hasMessageContaining("the port is in use");
   }
 
+  @Tag("needs-infiniband-connection-manager")
   @Test
   void aLoopbackAddressListensOnAllDevices() throws Exception {
     InetAddress loopback = InetAddress.ofLiteral("127.0.0.1");
@@ -196,6 +197,7 @@ final class CmIdTest {
         .doesNotThrowAnyException();
   }
 
+  @Tag("needs-infiniband-connection-manager")
   @Test
   void theAckTimeoutReachesTheQueuePair() throws Exception {
     try (var listener = CmLoopback.listener(PortSpace.TCP);
@@ -286,6 +288,7 @@ final class CmIdTest {
     }
   }
 
+  @Tag("needs-extended-queue-pairs")
   @Test
   void anExtendedQueuePairCanBeCreated() throws Exception {
     resolve();
@@ -322,6 +325,7 @@ final class CmIdTest {
     domain.close();
   }
 
+  @Tag("needs-ip-gids")
   @Test
   void itKnowsItsGids() throws Exception {
     resolve();
@@ -375,6 +379,7 @@ final class CmIdTest {
         .isInstanceOf(IllegalArgumentException.class);
   }
 
+  @Tag("needs-queue-pair-states")
   @Test
   void establishingWithAManagedQueuePairIsRefused() throws Exception {
     resolve();

@@ -55,6 +55,7 @@ final class ManyConnectionsTest {
     domain.close();
   }
 
+  @Tag("needs-many-queue-pairs")
   @Test
   void oneChannelServesFiveHundredConnectionsThatAllEcho() throws Exception {
     for (int i = 0; i < CONNECTIONS; i++) {

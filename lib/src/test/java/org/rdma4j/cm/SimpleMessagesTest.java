@@ -109,6 +109,7 @@ final class SimpleMessagesTest {
     }
   }
 
+  @Tag("needs-datagrams")
   @Test
   void aDatagramArrivesBehindItsHeader() throws Exception {
     try (var pair = connected(PortSpace.UDP)) {

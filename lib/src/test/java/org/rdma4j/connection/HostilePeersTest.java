@@ -187,6 +187,7 @@ final class HostilePeersTest {
         "not a message of this protocol");
   }
 
+  @Tag("needs-immediate-data")
   @Test
   void writesWithAnImmediateValue() throws Exception {
     assertThatItBreaks(
@@ -237,6 +238,7 @@ final class HostilePeersTest {
     assertThatItBreaks(offering(new Offer(1, 5000, 4000, 1000, 4096, 1)), "without those before");
   }
 
+  @Tag("needs-remote-errors")
   @Test
   void offersOfMemoryThatIsGone() throws Exception {
     assertThatItBreaks(offering(new Offer(1, 5000, 0, 5000, 4096, 1)), "REMOTE_ACCESS_ERROR");
@@ -355,6 +357,7 @@ final class HostilePeersTest {
     }
   }
 
+  @Tag("needs-infiniband-connection-manager")
   @Test
   @Tag("slow")
   @Timeout(300)

@@ -311,6 +311,7 @@ final class RdmaConnectionTest {
         .isEqualTo("written");
   }
 
+  @Tag("needs-refused-reads")
   @Test
   void aReadThatIsNotPermittedBreaksTheConnection() throws Exception {
     MemoryRegion hidden = server.register(64, AccessFlag.LOCAL_WRITE);

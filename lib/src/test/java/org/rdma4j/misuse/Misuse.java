@@ -28,6 +28,7 @@ import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.attribute.TransportType;
 
 /**
  * A program that makes random calls, valid and invalid ones, on objects in any state, in several
@@ -65,10 +66,14 @@ final class Misuse {
   /** Makes calls from another thread. */
   private final ExecutorService elsewhere = Executors.newSingleThreadExecutor();
 
-  private Misuse(long seed, int calls, Draw.Objects objects) {
+  /** Whether to call each method. */
+  private final boolean all;
+
+  private Misuse(long seed, int calls, RdmaDevice device) {
     this.seed = seed;
     this.calls = calls;
-    this.objects = objects;
+    this.objects = new Draw.Objects(device);
+    this.all = calls >= ENOUGH && canCallAll(device);
   }
 
   /** Arguments: the seed, the number of calls, the number of threads. */
@@ -96,7 +101,7 @@ final class Misuse {
       openConnectionManager();
       Resources before = Resources.now();
       long begun = System.nanoTime();
-      new Misuse(seed, calls, new Draw.Objects(device)).run(threads);
+      new Misuse(seed, calls, device).run(threads);
       System.out.printf("%d ms%n", (System.nanoTime() - begun) / 1_000_000);
       Resources after = Resources.now();
       if (!after.equals(before)) {
@@ -151,9 +156,14 @@ final class Misuse {
       throw new AssertionError("too little succeeded");
     }
     Set<String> notCalled = operations.notCalled(objects.called);
-    if (calls >= ENOUGH && !notCalled.isEmpty()) {
+    if (all && !notCalled.isEmpty()) {
       throw new AssertionError("not called: " + notCalled);
     }
+  }
+
+  /** Over iWARP there are no address handles, endpoints or memory windows to call methods of. */
+  private static boolean canCallAll(RdmaDevice device) {
+    return device.info().transport() == TransportType.INFINIBAND;
   }
 
   private Void work(Draw draw) throws Exception {
@@ -190,7 +200,7 @@ final class Misuse {
   private boolean isEnough() {
     int now = made.get();
     return now >= calls
-        && (calls < ENOUGH || now >= 2 * calls || operations.notCalled(objects.called).isEmpty());
+        && (!all || now >= 2 * calls || operations.notCalled(objects.called).isEmpty());
   }
 
   private static boolean isDocumented(Exception thrown, Draw draw) {

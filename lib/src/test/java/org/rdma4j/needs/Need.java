@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.rdma4j.RdmaException;
 import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.verbs.AccessFlag;
@@ -25,7 +27,7 @@ import org.rdma4j.verbs.attribute.TransportType;
  * What a test may need of the device besides reliable connections that the connection manager
  * makes. A test declares a need by a tag: {@code @Tag("needs-datagrams")}.
  */
-enum Need {
+public enum Need {
   /** Queue pairs that a program connects by their addresses, without the connection manager. */
   CONNECTING_BY_ADDRESS,
   DATAGRAMS,
@@ -51,8 +53,12 @@ enum Need {
   CONFIGURED_REMOTE_ADDRESSES,
   /** Events for solicited messages only, which soft-iWARP never raises. */
   SOLICITED_EVENTS,
-  /** The state of a queue pair, which soft-iWARP of older kernels does not tell. */
+  /** States of a queue pair that a program sets and reads, which soft-iWARP does otherwise. */
   QUEUE_PAIR_STATES,
+  /** Reads of memory without REMOTE_READ are refused, which soft-iWARP does not do. */
+  REFUSED_READS,
+  /** Hundreds of queue pairs, for which soft-iWARP has no space. */
+  MANY_QUEUE_PAIRS,
   /** That a region on demand is refused. */
   NO_PAGING_ON_DEMAND,
   /** The program {@code cmtime} of rdma-core 44. Newer ones print something else. */
@@ -61,6 +67,14 @@ enum Need {
   SOFT_ROCE;
 
   private static final String PREFIX = "needs-";
+
+  /** Leaves out one case of a test with parameters, as the tag does for a whole test. */
+  public void require() {
+    ConditionEvaluationResult result = NeedsCondition.evaluate(List.of(this));
+    if (result.isDisabled()) {
+      Assumptions.abort(result.getReason().orElseThrow());
+    }
+  }
 
   boolean isMetBy(RdmaDevice device) {
     return switch (this) {
@@ -82,7 +96,12 @@ enum Need {
       case LARGE_REGIONS -> registers(device, (1L << 30) + 4096, AccessFlag.LOCAL_WRITE);
       case ZERO_BASED_REGIONS ->
           !isSoftIwarp(device) && registers(device, 4096, AccessFlag.ZERO_BASED);
-      case CONFIGURED_REMOTE_ADDRESSES, SOLICITED_EVENTS, QUEUE_PAIR_STATES -> !isSoftIwarp(device);
+      case CONFIGURED_REMOTE_ADDRESSES,
+          SOLICITED_EVENTS,
+          QUEUE_PAIR_STATES,
+          REFUSED_READS,
+          MANY_QUEUE_PAIRS ->
+          !isSoftIwarp(device);
       case NO_PAGING_ON_DEMAND -> !device.supports(DeviceOperation.PAGE_ON_DEMAND);
       case OLD_CMTIME -> !textOf("/usr/bin/cmtime").contains("mimic_qp_delay");
       case SOFT_ROCE -> device.info().name().startsWith("rxe");

@@ -170,6 +170,7 @@ final class CapabilitiesTest {
     }
   }
 
+  @Tag("needs-ip-gids")
   @Test
   void anEmptyGidEntryIsEmpty() {
     assertThat(device.gidEntry(1, device.port(1).gidTableLength() - 1)).isEqualTo(Optional.empty());
@@ -178,6 +179,7 @@ final class CapabilitiesTest {
         .hasMessageContaining("GID index");
   }
 
+  @Tag("needs-partition-keys")
   @Test
   void aPartitionKeyIsFoundByItsValue() {
     assertThat(device.partitionKeyIndex(1, device.partitionKey(1, 0))).hasValue(0);

@@ -16,6 +16,7 @@ import org.rdma4j.verbs.address.GlobalRoutingHeader;
 /** Extended completion queues, and the changes that any completion queue allows. */
 @Tag("device")
 @Tag("data-path")
+@Tag("needs-extended-completion-queues")
 final class ExtendedCompletionsTest {
   private Loopback loopback;
   private CompletionQueue extended;

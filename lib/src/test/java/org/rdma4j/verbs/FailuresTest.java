@@ -163,6 +163,7 @@ final class FailuresTest {
     }
   }
 
+  @Tag("needs-remote-errors")
   @Test
   void aMessageLongerThanTheReceiveBufferFailsAtBothEnds() {
     try (Loopback loopback = Loopback.connected()) {
@@ -194,6 +195,7 @@ final class FailuresTest {
     }
   }
 
+  @Tag("needs-remote-errors")
   @Test
   void aPeerWithoutAReceiveEndsInRnrRetryExceeded() {
     try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetry(2))) {
@@ -250,6 +252,7 @@ final class FailuresTest {
     }
   }
 
+  @Tag("needs-queue-pair-states")
   @Test
   void outstandingSendsAreFlushedOnceEachInTheErrorState() {
     try (Loopback loopback = Loopback.connected()) {
@@ -290,6 +293,7 @@ final class FailuresTest {
     }
   }
 
+  @Tag("needs-queue-pair-states")
   @Test
   void aStepThatTheStateDoesNotAllowNamesTheCallAndTheErrno() {
     try (Loopback loopback = Loopback.unconnected()) {

@@ -98,6 +98,7 @@ final class FurtherObjectsTest {
     }
   }
 
+  @Tag("needs-soft-roce")
   @Test
   void xrcSendQueuePairs() {
     unsupported(
@@ -106,6 +107,7 @@ final class FurtherObjectsTest {
     assertNothingIsReserved();
   }
 
+  @Tag("needs-soft-roce")
   @Test
   void queuePairsOfTheProvidersOwnTypes() {
     assertThatThrownBy(
@@ -118,6 +120,7 @@ final class FurtherObjectsTest {
     assertNothingIsReserved();
   }
 
+  @Tag("needs-soft-roce")
   @Test
   void rawPackets() {
     unsupported(
@@ -155,6 +158,7 @@ final class FurtherObjectsTest {
     assertNothingIsReserved();
   }
 
+  @Tag("needs-soft-roce")
   @Test
   void tagMatching() {
     SharedReceiveQueueConfig config = SharedReceiveQueueConfig.of(8);
@@ -170,6 +174,7 @@ final class FurtherObjectsTest {
         .hasMessageContaining("TAG_MATCHING");
   }
 
+  @Tag("needs-soft-roce")
   @Test
   void workQueues() {
     unsupported(
