@@ -82,6 +82,7 @@ final class EventChannelTest {
     }
   }
 
+  @Tag("needs-infiniband-connection-manager")
   @Test
   void bothSidesAreToldWhenTheQueuePairsMayBeUsedAgain() throws Exception {
     try (EventChannel channel = EventChannel.open()) {
@@ -120,6 +121,7 @@ final class EventChannelTest {
     }
   }
 
+  @Tag("needs-connecting-by-address")
   @Test
   void anExternalQueuePairIsConnected() throws Exception {
     try (EventChannel channel = EventChannel.open()) {

@@ -85,6 +85,7 @@ final class AsyncEventsTest {
     return tooShort;
   }
 
+  @Tag("needs-queue-pair-states")
   @Test
   void aSendQueueThatIsDrainedIsNamed() throws InterruptedException {
     loopback.a.sends.add(1).from(loopback.a.region, 0, 1);
@@ -100,6 +101,7 @@ final class AsyncEventsTest {
                 Optional.of(loopback.a.queuePair)));
   }
 
+  @Tag("needs-ip-gids")
   @Test
   void aChangeOfTheGidTableNamesThePort() throws Exception {
     GidEntry entry = device.gids().getFirst();

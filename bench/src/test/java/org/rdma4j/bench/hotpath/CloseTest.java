@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.rdma4j.bench.standin.ChildJvm;
@@ -16,6 +18,7 @@ final class CloseTest {
   /** The stand-in device unmaps an object when it is destroyed, so a call after that crashes. */
   @ParameterizedTest
   @EnumSource
+  @Timeout(value = 2, unit = TimeUnit.HOURS) // The program has a limit of its own.
   void closingWhileOthersPostAndPollIsSafe(CallStyle style)
       throws IOException, InterruptedException {
     long seed = System.nanoTime();

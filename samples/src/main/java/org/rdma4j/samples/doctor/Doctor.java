@@ -59,7 +59,13 @@ public final class Doctor implements Callable<Integer> {
           findings.add(
               Finding.problem(
                   "verbs", availability.explanation(), "see whether C can: ibv_devinfo"));
-      default -> findings.addAll(RoundTrips.check(machine, KernelDevice.all(machine)));
+      default -> {
+        List<KernelDevice> devices = KernelDevice.all(machine);
+        findings.addAll(RoundTrips.check(machine, devices));
+        if (availability.status() != RdmaAvailability.Status.NO_CONNECTION_MANAGER) {
+          findings.addAll(Connections.check(devices));
+        }
+      }
     }
     return findings;
   }

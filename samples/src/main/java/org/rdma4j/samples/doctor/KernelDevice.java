@@ -10,11 +10,13 @@ import java.util.regex.Pattern;
  * A device that the kernel has, whether or not libibverbs lists it.
  *
  * @param name its name, such as {@code rxe0}
+ * @param iwarp whether it is an iWARP device, whose GIDs mean nothing
  * @param driver its driver, if it is known
  * @param ports its ports
  */
-record KernelDevice(String name, Optional<Driver> driver, List<Port> ports) {
+record KernelDevice(String name, boolean iwarp, Optional<Driver> driver, List<Port> ports) {
   private static final String CLASS = "/sys/class/infiniband";
+  private static final String IWARP = "4:"; // RDMA_NODE_RNIC
   private static final Pattern STATE = Pattern.compile("\\d+: (\\S+)");
   private static final String NO_GID = "0000:0000:0000:0000:0000:0000:0000:0000";
 
@@ -60,7 +62,8 @@ record KernelDevice(String name, Optional<Driver> driver, List<Port> ports) {
     for (String number : machine.names(directory + "/ports")) {
       ports.add(port(machine, name, directory, number));
     }
-    return new KernelDevice(name, driver(machine, directory), ports);
+    boolean iwarp = machine.text(directory + "/node_type").startsWith(IWARP);
+    return new KernelDevice(name, iwarp, driver(machine, directory), ports);
   }
 
   private static Optional<Driver> driver(Machine machine, String directory) {

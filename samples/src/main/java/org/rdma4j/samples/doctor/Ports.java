@@ -19,7 +19,7 @@ final class Ports {
     for (KernelDevice device : devices) {
       for (KernelDevice.Port port : device.ports()) {
         findings.add(ports.state(port));
-        if (port.ethernet() && port.isActive()) {
+        if (port.ethernet() && port.isActive() && !device.iwarp()) {
           findings.add(ports.gid(port));
         }
         if (device.isSoftRoce() && port.networkInterface().equals("lo")) {

@@ -43,4 +43,14 @@ class DoctorDeviceTest {
                     "OK +%s port 1: 100 messages went through the device and back in \\d+ ms"
                         .formatted(TestDevice.NAME)));
   }
+
+  @Test
+  void aConnectionGoesThroughTheDevice() {
+    assertThat(Outcome.of("doctor").out())
+        .anyMatch(
+            line ->
+                line.matches(
+                    "OK +%s: 100 messages went through a connection to %s and back in \\d+ ms"
+                        .formatted(TestDevice.NAME, TestDevice.host())));
+  }
 }

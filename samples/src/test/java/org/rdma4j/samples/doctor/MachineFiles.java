@@ -61,6 +61,11 @@ record MachineFiles(Path root) {
         .file(RXE + "/ports/1/link_layer", "Ethernet");
   }
 
+  /** Makes it an iWARP device. */
+  MachineFiles iwarp() throws IOException {
+    return file(RXE + "/node_type", "4: RNIC");
+  }
+
   /** Adds a GID to it. */
   MachineFiles gid(int index, String gid, String type, String networkInterface) throws IOException {
     String port = RXE + "/ports/1";

@@ -48,6 +48,14 @@ class PortsTest {
   }
 
   @Test
+  void portOfIwarpDeviceNeedsNoGid() throws Exception {
+    files.softRoce("eth0", "4: ACTIVE").iwarp();
+    assertThat(check())
+        .containsExactly(
+            Finding.ok("rxe0 port 1", "ACTIVE, Ethernet, interface eth0 (up, MTU 1500)"));
+  }
+
+  @Test
   void interfaceOfPortThatIsDownIsToBeBroughtUp() throws Exception {
     files.softRoce("eth1", "1: DOWN");
     assertOnlyFixed(
