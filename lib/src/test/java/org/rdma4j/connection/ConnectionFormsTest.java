@@ -568,6 +568,7 @@ final class ConnectionFormsTest {
     }
   }
 
+  @Tag("needs-atomics")
   @Test
   void readsWritesAndAtomicsCompleteTheirFutures() throws Exception {
     MemoryRegion exposed =
@@ -625,6 +626,7 @@ final class ConnectionFormsTest {
     assertThat(client.isOpen()).isTrue();
   }
 
+  @Tag("needs-remote-errors")
   @Test
   void exposedMemoryGrantsWhatItNamesAndNoMore() throws Exception {
     MemoryRegion region = server.register(12288, AccessFlag.LOCAL_WRITE);

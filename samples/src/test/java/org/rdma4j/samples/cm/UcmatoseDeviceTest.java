@@ -135,6 +135,7 @@ class UcmatoseDeviceTest {
         .containsSubsequence("receiving data transfers", "cmatose: failing connection request");
   }
 
+  @Tag("needs-remote-errors")
   @Test
   void clientThatSendsTooMuchDoesNotEndTheExchangeWithTheOthers() throws Exception {
     int port = TestDevice.freePort();
@@ -182,6 +183,7 @@ class UcmatoseDeviceTest {
     assertThat(server.status()).isZero();
   }
 
+  @Tag("needs-infiniband-connection-manager")
   @Test
   void clientIsRejectedIfTheDeviceCannotHoldSoManyMessages() throws Exception {
     int port = TestDevice.freePort();
@@ -197,6 +199,7 @@ class UcmatoseDeviceTest {
     assertThat(client.out()).contains("cmatose: event: RDMA_CM_EVENT_REJECTED, error: 28");
   }
 
+  @Tag("needs-infiniband-connection-manager")
   @Test
   void absentPeersAreReportedInOneLine() throws Exception {
     int port = TestDevice.freePort();
