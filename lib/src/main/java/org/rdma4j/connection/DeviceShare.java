@@ -33,6 +33,9 @@ final class DeviceShare {
 
   private static final int FIRST_ENTRIES = 1 << 12;
 
+  /** The receives that are set aside for the peer of a new connection. */
+  private static final int FIRST_RECEIVES = Credits.FIRST_WINDOW + Link.CONTROLS;
+
   private final NodeState node;
   private final RdmaDevice device;
   private final ProtectionDomain domain;
@@ -162,6 +165,14 @@ final class DeviceShare {
     return slot;
   }
 
+  private String noReceives() {
+    return receiveQueue.depth() < config().maxBuffers()
+        ? "All %d receives are taken, as many as the shared receive queue of the device holds: close other connections, of which each takes %d or more"
+            .formatted(receiveQueue.depth(), FIRST_RECEIVES)
+        : "All %d buffers of the node are in use: close messages, or raise NodeConfig.maxBuffers"
+            .formatted(buffers.size());
+  }
+
   /**
    * Creates this side of a connection: its queue pair, and the receives for its first messages.
    *
@@ -169,12 +180,9 @@ final class DeviceShare {
    */
   Link createLink(CmId id) {
     PromisedReceives promises = new PromisedReceives(receives);
-    if (!promises.add(Credits.FIRST_WINDOW + Link.CONTROLS)) {
+    if (!promises.add(FIRST_RECEIVES)) {
       throw new RdmaException(
-          "connection to " + id.peerAddress(),
-          ErrorNumber.ENOBUFS.value(),
-          "All %d buffers of the node are in use: close messages, or raise NodeConfig.maxBuffers"
-              .formatted(buffers.size()));
+          "connection to " + id.peerAddress(), ErrorNumber.ENOBUFS.value(), noReceives());
     }
     try {
       Poller poller = pollers.get(Math.floorMod(nextPoller.getAndIncrement(), pollers.size()));

@@ -4,11 +4,14 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Optional;
 import org.rdma4j.connection.ExposedMemory;
 import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.NodeConfig;
 import org.rdma4j.connection.OperationHandler;
 import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.connection.RemoteMemory;
 import org.rdma4j.verbs.AccessFlag;
@@ -38,7 +41,10 @@ public final class Peer {
    */
   public static void main(String[] arguments) throws IOException {
     InetSocketAddress local = new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1]));
-    try (RdmaServer server = RdmaServer.bind(local)) {
+    // A thousand clients at once take their time in an emulated guest.
+    NodeConfig config = NodeConfig.DEFAULT.handshakeTimeout(Duration.ofMinutes(1));
+    try (RdmaNode node = RdmaNode.open(config);
+        RdmaServer server = node.bind(local)) {
       Thread.ofPlatform().daemon().start(() -> acceptAll(server));
       System.out.println("listening");
       while (System.in.read() >= 0) {
