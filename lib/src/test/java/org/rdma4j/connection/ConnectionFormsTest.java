@@ -568,7 +568,6 @@ final class ConnectionFormsTest {
     }
   }
 
-  @Tag("needs-atomics")
   @Test
   void readsWritesAndAtomicsCompleteTheirFutures() throws Exception {
     MemoryRegion exposed =

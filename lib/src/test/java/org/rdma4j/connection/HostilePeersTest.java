@@ -357,7 +357,6 @@ final class HostilePeersTest {
     }
   }
 
-  @Tag("needs-infiniband-connection-manager")
   @Test
   @Tag("slow")
   @Timeout(300)

@@ -9,8 +9,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.rdma4j.RdmaException;
 import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.verbs.AccessFlag;
@@ -27,7 +25,7 @@ import org.rdma4j.verbs.attribute.TransportType;
  * What a test may need of the device besides reliable connections that the connection manager
  * makes. A test declares a need by a tag: {@code @Tag("needs-datagrams")}.
  */
-public enum Need {
+enum Need {
   /** Queue pairs that a program connects by their addresses, without the connection manager. */
   CONNECTING_BY_ADDRESS,
   DATAGRAMS,
@@ -67,14 +65,6 @@ public enum Need {
   SOFT_ROCE;
 
   private static final String PREFIX = "needs-";
-
-  /** Leaves out one case of a test with parameters, as the tag does for a whole test. */
-  public void require() {
-    ConditionEvaluationResult result = NeedsCondition.evaluate(List.of(this));
-    if (result.isDisabled()) {
-      Assumptions.abort(result.getReason().orElseThrow());
-    }
-  }
 
   boolean isMetBy(RdmaDevice device) {
     return switch (this) {

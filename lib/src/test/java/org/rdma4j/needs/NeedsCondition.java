@@ -20,10 +20,9 @@ public final class NeedsCondition implements ExecutionCondition {
   @Override
   public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
     List<Need> needs = Need.of(context.getTags());
-    return needs.isEmpty() ? ENABLED : evaluate(needs);
-  }
-
-  static ConditionEvaluationResult evaluate(List<Need> needs) {
+    if (needs.isEmpty()) {
+      return ENABLED;
+    }
     try (RdmaDevice device = RdmaDevice.open(RdmaDevice.list().getFirst().name())) {
       return evaluate(needs, device, "default".equals(System.getenv("RDMA4J_GUEST")));
     }

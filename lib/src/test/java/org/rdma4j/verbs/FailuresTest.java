@@ -252,7 +252,6 @@ final class FailuresTest {
     }
   }
 
-  @Tag("needs-queue-pair-states")
   @Test
   void outstandingSendsAreFlushedOnceEachInTheErrorState() {
     try (Loopback loopback = Loopback.connected()) {

@@ -16,10 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.ErrorNumber;
-import org.rdma4j.needs.Need;
 
 /** Requests that are built once do the same each time, with what was changed between posts. */
 @Tag("device")
@@ -45,9 +42,6 @@ final class PreparedRequestsTest {
   }
 
   private static Loopback connected(boolean extended) {
-    if (extended) {
-      Need.EXTENDED_QUEUE_PAIRS.require();
-    }
     return Loopback.connected(
         config -> extended ? config.extended(Loopback.OPERATIONS) : config,
         path -> path.access(ALL));
@@ -73,9 +67,18 @@ final class PreparedRequestsTest {
     return done;
   }
 
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void eachPostSendsThePartAndTheIdThatWereSetLast(boolean extended) {
+  @Test
+  void eachPostSendsThePartAndTheIdThatWereSetLast() {
+    eachPostSendsThePartAndTheIdThatWereSetLast(false);
+  }
+
+  @Tag("needs-extended-queue-pairs")
+  @Test
+  void eachPostSendsThePartAndTheIdThatWereSetLastOfExtendedQueuePairs() {
+    eachPostSendsThePartAndTheIdThatWereSetLast(true);
+  }
+
+  private void eachPostSendsThePartAndTheIdThatWereSetLast(boolean extended) {
     loopback.close();
     loopback = connected(extended);
     fill(loopback.a.region);
@@ -169,9 +172,18 @@ final class PreparedRequestsTest {
         .hasMessageContaining("request 0 was not built with sendWithImmediate");
   }
 
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void readsAndWritesMoveInTheMemoryOfThePeer(boolean extended) {
+  @Test
+  void readsAndWritesMoveInTheMemoryOfThePeer() {
+    readsAndWritesMoveInTheMemoryOfThePeer(false);
+  }
+
+  @Tag("needs-extended-queue-pairs")
+  @Test
+  void readsAndWritesMoveInTheMemoryOfThePeerOfExtendedQueuePairs() {
+    readsAndWritesMoveInTheMemoryOfThePeer(true);
+  }
+
+  private void readsAndWritesMoveInTheMemoryOfThePeer(boolean extended) {
     loopback.close();
     loopback = connected(extended);
     MemoryRegion remote = remote();
@@ -349,9 +361,18 @@ final class PreparedRequestsTest {
         .hasMessageContaining("request 0 has no inline bytes");
   }
 
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void bytesOfARegionAreSentInlineFromWhereTheyAre(boolean extended) {
+  @Test
+  void bytesOfARegionAreSentInlineFromWhereTheyAre() {
+    bytesOfARegionAreSentInlineFromWhereTheyAre(false);
+  }
+
+  @Tag("needs-extended-queue-pairs")
+  @Test
+  void bytesOfARegionAreSentInlineFromWhereTheyAreOfExtendedQueuePairs() {
+    bytesOfARegionAreSentInlineFromWhereTheyAre(true);
+  }
+
+  private void bytesOfARegionAreSentInlineFromWhereTheyAre(boolean extended) {
     loopback.close();
     loopback = connected(extended);
     fill(loopback.a.region);
