@@ -166,9 +166,10 @@ final class DeviceShare {
   }
 
   private String noReceives() {
-    return receiveQueue.depth() < config().maxBuffers()
+    int depth = receiveQueue.depth();
+    return receives.posted() >= depth && depth < config().maxBuffers()
         ? "All %d receives are taken, as many as the shared receive queue of the device holds: close other connections, of which each takes %d or more"
-            .formatted(receiveQueue.depth(), FIRST_RECEIVES)
+            .formatted(depth, FIRST_RECEIVES)
         : "All %d buffers of the node are in use: close messages, or raise NodeConfig.maxBuffers"
             .formatted(buffers.size());
   }

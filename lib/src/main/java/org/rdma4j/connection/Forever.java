@@ -14,7 +14,7 @@ final class Forever {
     T within(Duration timeout) throws InterruptedException, TimeoutException;
   }
 
-  /** Something that does one thing with an argument, and waits for a time at most. */
+  /** A method of a subject that takes an argument, and waits for a time at most. */
   interface Step<S, A> {
     boolean within(S subject, A argument, Duration timeout)
         throws InterruptedException, TimeoutException;

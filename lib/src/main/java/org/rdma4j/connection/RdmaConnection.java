@@ -45,7 +45,7 @@ import org.rdma4j.verbs.WorkCompletionException;
  *   <li><b>Futures</b>: {@link #sendAsync(ByteBuffer) sendAsync}, {@link #readAsync}, {@link
  *       #writeAsync}, {@link #request}. They never wait: what cannot be done now is done later.
  *   <li><b>Handlers</b>: {@link #onMessage}, {@link #onRequest}, and the forms that take an {@link
- *       OperationHandler}, which allocate no memory.
+ *       OperationHandler}, which create no object.
  * </ul>
  *
  * <p>A program that must not queue up work without limit uses {@link #trySend}, which refuses at
@@ -436,8 +436,8 @@ public final class RdmaConnection implements AutoCloseable {
    * Waits for the next message. What arrived before the connection broke is still returned.
    *
    * @param timeout the time to wait; zero checks without waiting
-   * @return the message, in the memory where it arrived; the caller must close or send it. Empty if
-   *     the peer has ended its output and all its messages were received
+   * @return the message, in the memory where it arrived, which the caller must close or send; empty
+   *     if the peer has ended its output and all its messages were received
    * @throws InterruptedException if the thread is interrupted while it waits
    * @throws TimeoutException if no message arrives in time
    * @throws IllegalArgumentException if the timeout is negative
@@ -456,8 +456,8 @@ public final class RdmaConnection implements AutoCloseable {
    * Waits for the next message, as long as that takes. What arrived before the connection broke is
    * still returned.
    *
-   * @return the message, in the memory where it arrived; the caller must close or send it. Empty if
-   *     the peer has ended its output and all its messages were received
+   * @return the message, in the memory where it arrived, which the caller must close or send; empty
+   *     if the peer has ended its output and all its messages were received
    * @throws InterruptedException if the thread is interrupted while it waits
    * @throws IllegalStateException if the connection is closed, also while waiting, or has a handler
    *     of messages

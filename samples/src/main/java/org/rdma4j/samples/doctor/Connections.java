@@ -98,8 +98,10 @@ final class Connections {
       long start = System.nanoTime();
       for (int i = 0; i < COUNT; i++) {
         client.send(message.clear().putInt(i).flip(), TIMEOUT);
-        peer.send(peer.receive(TIMEOUT).orElseThrow(), TIMEOUT);
-        client.receive(message.clear(), TIMEOUT);
+        peer.send(peer.receive(TIMEOUT).orElseThrow(Connections::ended), TIMEOUT);
+        if (!client.receive(message.clear(), TIMEOUT)) {
+          throw ended();
+        }
         int arrived = message.flip().getInt();
         if (arrived != i) {
           throw new Failure("message %d came back with the content of %d".formatted(i, arrived));
@@ -112,5 +114,9 @@ final class Connections {
       Thread.currentThread().interrupt();
       throw new Failure("interrupted", interrupted);
     }
+  }
+
+  private static Failure ended() {
+    return new Failure("the connection ended before all messages were back");
   }
 }
