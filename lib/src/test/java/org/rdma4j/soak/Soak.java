@@ -36,6 +36,10 @@ import org.rdma4j.endpoint.EndpointSubject;
 public final class Soak {
   private static final int ACCEPTORS = 4;
   private static final int CLIENTS = 8;
+
+  /** Often enough that no peer seems silent, and so seldom that a thousand do not hold up others. */
+  private static final int CROWD_TALKS_SECONDS = 10;
+
   private static final PrintStream OUT = System.out;
 
   private final Subject subject;
@@ -172,7 +176,7 @@ public final class Soak {
             try (Link link = subject.connect(subject.address())) {
               connecting.release();
               connected.countDown();
-              while (!connected.await(1, TimeUnit.SECONDS)) {
+              while (!connected.await(CROWD_TALKS_SECONDS, TimeUnit.SECONDS)) {
                 converse(link, random, 1);
               }
               converse(link, random, 3);
