@@ -27,6 +27,7 @@ final class MulticastGroups {
   }
 
   synchronized void attach(Gid gid, int lid) {
+    checkNoOtherLid(gid, lid);
     try (Arena arena = Arena.ofConfined()) {
       NativeFailures.check(
           device.name(),
@@ -34,6 +35,20 @@ final class MulticastGroups {
           rdma_h.ibv_attach_mcast(queuePair, write(gid, arena), (short) lid));
     }
     attached.add(new Group(gid, lid));
+  }
+
+  /**
+   * A driver that ignores local identifiers would have one entry where the kernel counts two. The
+   * second could not be detached, so that the kernel could never destroy the queue pair.
+   */
+  private void checkNoOtherLid(Gid gid, int lid) {
+    for (Group group : attached) {
+      if (group.gid.equals(gid) && group.lid != lid) {
+        throw new IllegalArgumentException(
+            "the queue pair is attached to group %s with LID %d: detach it before it is attached with LID %d"
+                .formatted(gid, group.lid, lid));
+      }
+    }
   }
 
   synchronized void detach(Gid gid, int lid) {

@@ -590,7 +590,8 @@ public final class QueuePair implements AutoCloseable {
    *
    * @param group the group's GID
    * @param lid the group's local identifier on InfiniBand, 0 on RoCE
-   * @throws IllegalArgumentException if the local identifier is out of range
+   * @throws IllegalArgumentException if the local identifier is out of range, or the queue pair is
+   *     attached to that group with another one
    * @throws IllegalStateException if the queue pair is closed, or is not for datagrams
    * @throws RdmaException if the device refuses it
    */

@@ -37,7 +37,9 @@ public final class Soak {
   private static final int ACCEPTORS = 4;
   private static final int CLIENTS = 8;
 
-  /** Often enough that no peer seems silent, and so seldom that a thousand do not hold up others. */
+  /**
+   * Often enough that no peer seems silent, and so seldom that a thousand do not hold up others.
+   */
   private static final int CROWD_TALKS_SECONDS = 10;
 
   private static final PrintStream OUT = System.out;

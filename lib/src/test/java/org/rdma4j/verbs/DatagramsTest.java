@@ -366,6 +366,19 @@ final class DatagramsTest {
     loopback.a.queuePair.close();
   }
 
+  /** Soft-RoCE ignores the identifier, and the kernel would keep the queue pair forever. */
+  @Test
+  void aQueuePairIsNotAttachedToAGroupWithTwoLocalIdentifiers() {
+    Gid group = new Gid(0, 0xffff_ef00_0207L);
+    loopback.a.queuePair.attachMulticast(group, 0);
+    assertThatThrownBy(() -> loopback.a.queuePair.attachMulticast(group, 1))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("with LID 0: detach it before it is attached with LID 1");
+    loopback.a.queuePair.detachMulticast(group, 0);
+    loopback.a.queuePair.attachMulticast(group, 1);
+    loopback.a.queuePair.close();
+  }
+
   @Test
   void aQueuePairOfDatagramsIsNotConnected() {
     assertThatThrownBy(() -> loopback.a.queuePair.connect(loopback.path(loopback.b.address())))
