@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
+import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.cm.CmId;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.verbs.CompletionQueue;
@@ -20,6 +21,7 @@ import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.SharedReceiveQueue;
+import org.rdma4j.verbs.attribute.AtomicCapability;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
@@ -45,6 +47,7 @@ final class DeviceShare {
   private final SharedReceiveQueue receiveQueue;
   private final MemorySlice nothing;
   private final int maxEntries;
+  private final boolean atomics;
   private final List<Poller> pollers = new ArrayList<>();
   private final Set<Link> links = ConcurrentHashMap.newKeySet();
   private final AtomicInteger nextPoller = new AtomicInteger();
@@ -58,6 +61,7 @@ final class DeviceShare {
     this.device = device;
     DeviceAttributes attributes = device.attributes();
     this.maxEntries = attributes.maxCompletionQueueEntries();
+    this.atomics = attributes.atomicCapability() != AtomicCapability.NONE;
     this.domain = device.allocateProtectionDomain();
     boolean done = false;
     try {
@@ -147,6 +151,17 @@ final class DeviceShare {
   void checkNotRemoved(String operation) {
     if (removed.get()) {
       throw removed(operation);
+    }
+  }
+
+  /** Some drivers accept an atomic operation that the device does not have, and never answer. */
+  void checkAtomics() {
+    if (!atomics) {
+      throw new UnsupportedByDeviceException(
+          "atomic operation",
+          ErrorNumber.EOPNOTSUPP.value(),
+          device.info().name(),
+          "The device has no atomic operations: let the peer change its memory, with a request");
     }
   }
 

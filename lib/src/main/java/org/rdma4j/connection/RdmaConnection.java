@@ -812,7 +812,8 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalArgumentException if one of the two does not have 8 bytes, the remote address is
    *     not a multiple of 8, or the local memory is of another domain or without LOCAL_WRITE
    * @throws IllegalStateException if the connection or the region is closed
-   * @throws RdmaException if the connection is broken
+   * @throws RdmaException if the connection is broken; {@link
+   *     org.rdma4j.UnsupportedByDeviceException} if the device has no atomic operations
    */
   public CompletableFuture<Void> compareAndSwapAsync(
       RemoteMemory at, long expected, long replacement, MemorySlice result) {
@@ -833,7 +834,8 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalArgumentException if one of the two does not have 8 bytes, the remote address is
    *     not a multiple of 8, or the local memory is of another domain or without LOCAL_WRITE
    * @throws IllegalStateException if the connection or the region is closed
-   * @throws RdmaException if the connection is broken
+   * @throws RdmaException if the connection is broken; {@link
+   *     org.rdma4j.UnsupportedByDeviceException} if the device has no atomic operations
    */
   public CompletableFuture<Void> fetchAndAddAsync(
       RemoteMemory at, long addend, MemorySlice result) {
@@ -864,6 +866,7 @@ public final class RdmaConnection implements AutoCloseable {
       throw new IllegalArgumentException(
           "the remote address is 0x%x, must be a multiple of 8".formatted(remote.address()));
     }
+    link.share().checkAtomics();
     return newOperation(operation, remote, result);
   }
 

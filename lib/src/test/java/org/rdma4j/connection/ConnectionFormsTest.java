@@ -30,9 +30,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.RdmaException;
+import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.WorkCompletionException;
+import org.rdma4j.verbs.attribute.AtomicCapability;
 
 /** Messages of all lengths, futures, handlers, requests, streams and the memory of the peer. */
 @Tag("device")
@@ -569,23 +571,10 @@ final class ConnectionFormsTest {
   }
 
   @Test
-  void readsWritesAndAtomicsCompleteTheirFutures() throws Exception {
-    MemoryRegion exposed =
-        server.register(
-            4096,
-            AccessFlag.LOCAL_WRITE,
-            AccessFlag.REMOTE_WRITE,
-            AccessFlag.REMOTE_READ,
-            AccessFlag.REMOTE_ATOMIC);
+  void readsAndWritesCompleteTheirFutures() throws Exception {
+    MemoryRegion exposed = exposedMemory();
     MemoryRegion local = client.register(4096, AccessFlag.LOCAL_WRITE);
     ByteBuffer here = local.byteBuffer().order(ByteOrder.nativeOrder());
-    RemoteMemory counter = RemoteMemory.of(exposed).slice(0, 8);
-    for (int i = 0; i < 10; i++) {
-      get(client.fetchAndAddAsync(counter, 5, local.slice(0, 8)));
-      assertThat(here.getLong(0)).isEqualTo(5L * i);
-    }
-    get(client.compareAndSwapAsync(counter, 50, 7, local.slice(8, 8)));
-    assertThat(here.getLong(8)).isEqualTo(50);
     List<CompletableFuture<Void>> all = new ArrayList<>();
     for (int i = 0; i < 100; i++) {
       here.putLong(1024 + 8 * i, i);
@@ -600,6 +589,38 @@ final class ConnectionFormsTest {
     for (int i = 0; i < 100; i++) {
       assertThat(here.getLong(2048 + 8 * i)).isEqualTo(i);
     }
+  }
+
+  @Test
+  void atomicOperationsCompleteTheirFuturesOrAreRefusedAtOnce() throws Exception {
+    RemoteMemory counter = RemoteMemory.of(exposedMemory()).slice(0, 8);
+    MemoryRegion local = client.register(16, AccessFlag.LOCAL_WRITE);
+    if (client.domain().device().attributes().atomicCapability() == AtomicCapability.NONE) {
+      assertThatThrownBy(() -> client.fetchAndAddAsync(counter, 5, local.slice(0, 8)))
+          .isInstanceOf(UnsupportedByDeviceException.class)
+          .hasMessageContaining("with a request");
+      assertThatThrownBy(() -> client.compareAndSwapAsync(counter, 0, 7, local.slice(0, 8)))
+          .isInstanceOf(UnsupportedByDeviceException.class);
+      return;
+    }
+    ByteBuffer here = local.byteBuffer().order(ByteOrder.nativeOrder());
+    for (int i = 0; i < 10; i++) {
+      get(client.fetchAndAddAsync(counter, 5, local.slice(0, 8)));
+      assertThat(here.getLong(0)).isEqualTo(5L * i);
+    }
+    get(client.compareAndSwapAsync(counter, 50, 7, local.slice(8, 8)));
+    assertThat(here.getLong(8)).isEqualTo(50);
+    get(client.fetchAndAddAsync(counter, 0, local.slice(0, 8)));
+    assertThat(here.getLong(0)).isEqualTo(7);
+  }
+
+  private MemoryRegion exposedMemory() {
+    return server.register(
+        4096,
+        AccessFlag.LOCAL_WRITE,
+        AccessFlag.REMOTE_WRITE,
+        AccessFlag.REMOTE_READ,
+        AccessFlag.REMOTE_ATOMIC);
   }
 
   @Test
