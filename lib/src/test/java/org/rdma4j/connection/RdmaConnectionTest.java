@@ -121,6 +121,23 @@ final class RdmaConnectionTest {
   }
 
   @Test
+  void aConnectionForWhichTheBuffersDoNotSufficeIsRefused() throws Exception {
+    List<RdmaConnection> open = new ArrayList<>();
+    try (RdmaNode small = RdmaNode.open(NodeConfig.DEFAULT.maxBuffers(64))) {
+      assertThatThrownBy(
+              () -> {
+                while (open.size() < 64) {
+                  open.add(small.connect(listener.localAddress(), PATIENCE));
+                }
+              })
+          .isInstanceOf(RdmaException.class)
+          .hasMessageContainingAll("ENOBUFS", "All 64 buffers", "raise NodeConfig.maxBuffers");
+      open.removeFirst().close();
+      open.add(small.connect(listener.localAddress(), PATIENCE));
+    }
+  }
+
+  @Test
   void anEmptyMessageArrives() throws Exception {
     client.send(ByteBuffer.allocate(0), PATIENCE);
     assertThat(receive(server)).isEmpty();

@@ -119,15 +119,23 @@ public final class Loopback implements AutoCloseable {
   private Loopback(UnaryOperator<QueuePairConfig> config) {
     managed = isIwarp() ? Optional.of(new ManagedPair()) : Optional.empty();
     device = managed.map(ManagedPair::device).orElseGet(Loopback::openDevice);
-    domain = device.allocateProtectionDomain();
-    if (managed.isPresent()) {
-      ManagedPair pair = managed.get();
-      a = new End(config, pair::createClient);
-      pair.request();
-      b = new End(config, pair::createServer);
-    } else {
-      a = new End(config, ProtectionDomain::createQueuePair);
-      b = new End(config, ProtectionDomain::createQueuePair);
+    boolean done = false;
+    try {
+      domain = device.allocateProtectionDomain();
+      if (managed.isPresent()) {
+        ManagedPair pair = managed.get();
+        a = new End(config, pair::createClient);
+        pair.request();
+        b = new End(config, pair::createServer);
+      } else {
+        a = new End(config, ProtectionDomain::createQueuePair);
+        b = new End(config, ProtectionDomain::createQueuePair);
+      }
+      done = true;
+    } finally {
+      if (!done) {
+        close();
+      }
     }
   }
 
