@@ -357,6 +357,8 @@ final class HostilePeersTest {
     }
   }
 
+  /** Over iWARP, the kernel of the peer finishes the handshake. */
+  @Tag("needs-infiniband-connection-manager")
   @Test
   @Tag("slow")
   @Timeout(300)

@@ -31,6 +31,8 @@ enum Need {
   DATAGRAMS,
   UNRELIABLE_CONNECTIONS,
   IMMEDIATE_DATA,
+  /** Sends that complete when the peer has taken the message; over iWARP, when TCP has it. */
+  ACKNOWLEDGED_SENDS,
   /** A completion status that tells why the peer refused an access. */
   REMOTE_ERRORS,
   /** The events and the reasons of rejections that iWARP does not have. */
@@ -72,6 +74,7 @@ enum Need {
           DATAGRAMS,
           UNRELIABLE_CONNECTIONS,
           IMMEDIATE_DATA,
+          ACKNOWLEDGED_SENDS,
           REMOTE_ERRORS,
           INFINIBAND_CONNECTION_MANAGER,
           IP_GIDS ->

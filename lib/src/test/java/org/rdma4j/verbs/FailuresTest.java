@@ -48,6 +48,7 @@ final class FailuresTest {
     }
   }
 
+  @Tag("needs-connecting-by-address")
   @Test
   void receivesAreRefusedInReset() {
     try (Loopback loopback = Loopback.unconnected()) {
@@ -180,6 +181,7 @@ final class FailuresTest {
     }
   }
 
+  @Tag("needs-acknowledged-sends")
   @Test
   void aPeerThatIsGoneEndsInRetryExceeded() {
     try (Loopback loopback =
@@ -208,6 +210,7 @@ final class FailuresTest {
     }
   }
 
+  @Tag("needs-acknowledged-sends")
   @Test
   void eachRetryWaitsForTheTimerOfThePeer() {
     int timer = 24;
@@ -225,6 +228,7 @@ final class FailuresTest {
     }
   }
 
+  @Tag("needs-acknowledged-sends")
   @Test
   void aSendWaitsForALateReceive() throws InterruptedException {
     try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetry(7))) {
@@ -252,6 +256,7 @@ final class FailuresTest {
     }
   }
 
+  @Tag("needs-acknowledged-sends")
   @Test
   void outstandingSendsAreFlushedOnceEachInTheErrorState() {
     try (Loopback loopback = Loopback.connected()) {
