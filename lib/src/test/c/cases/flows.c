@@ -196,6 +196,24 @@ void destroy_the_flow(void)
 	ibv_destroy_flow(latest.flow);
 }
 
+void destroy_the_flow_and_its_action(void)
+{
+	ibv_destroy_flow(latest.flow);
+	ibv_destroy_flow_action(latest.action);
+}
+
+void destroy_the_flow_and_its_counters(void)
+{
+	ibv_destroy_flow(latest.flow);
+	ibv_destroy_counters(latest.counters);
+}
+
+void destroy_the_flow_and_its_queue_pair(void)
+{
+	ibv_destroy_flow(latest.flow);
+	ibv_destroy_qp(latest.qp);
+}
+
 void create_an_action(void)
 {
 	struct ib_uverbs_flow_action_esp esp = {

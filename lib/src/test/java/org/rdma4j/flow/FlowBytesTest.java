@@ -198,6 +198,34 @@ final class FlowBytesTest {
   }
 
   @Test
+  void aFlowIsDestroyedBeforeWhatItUses() {
+    FlowAction action = FlowAction.create(device, encryption());
+    Flow.create(queuePair, FlowRule.of(1, new FlowSpecification.Encryption(action)));
+    assertAsInC("destroy_the_flow_and_its_action", action::close);
+    Counters counters = Counters.create(device);
+    Flow.create(queuePair, FlowRule.of(1, new FlowSpecification.Count(counters)));
+    assertAsInC("destroy_the_flow_and_its_counters", counters::close);
+    Flow.create(queuePair, FlowRule.of(1));
+    assertAsInC("destroy_the_flow_and_its_queue_pair", queuePair::close);
+  }
+
+  @Test
+  void aRuleMayOnlyNameObjectsOfItsDevice() {
+    try (RdmaDevice other = StandIn.open()) {
+      FlowRule foreignAction =
+          FlowRule.of(1, new FlowSpecification.Encryption(FlowAction.create(other, encryption())));
+      assertThatThrownBy(() -> Flow.create(queuePair, foreignAction))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("must belong to");
+      FlowRule foreignCounters =
+          FlowRule.of(1, new FlowSpecification.Count(Counters.create(other)));
+      assertThatThrownBy(() -> Flow.create(queuePair, foreignCounters))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("must belong to");
+    }
+  }
+
+  @Test
   void aKeyIsNotPrinted() {
     byte[] bytes = new byte[16];
     bytes[0] = 0x5a;
