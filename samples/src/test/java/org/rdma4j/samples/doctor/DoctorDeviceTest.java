@@ -24,6 +24,7 @@ class DoctorDeviceTest {
     assertThat(outcome.status()).isZero();
   }
 
+  @Tag("needs-ip-gids")
   @Test
   void itFindsTheGidThatTheTestsUse() {
     assertThat(Outcome.of("doctor").out())
@@ -34,6 +35,7 @@ class DoctorDeviceTest {
                     && line.contains(TestDevice.host()));
   }
 
+  @Tag("needs-connecting-by-address")
   @Test
   void messagesGoThroughTheDevice() {
     assertThat(Outcome.of("doctor").out())
