@@ -6,11 +6,16 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.SendRequests;
+import org.rdma4j.verbs.attribute.TransportType;
 
 /**
  * The requests of one connection, in their order: first those that wait for a credit or for a place
  * in the queue of the device, then those that the device has. They are posted in chains, of which
  * only the last is signaled: its completion is that of all before it.
+ *
+ * <p>That does not hold over soft-iWARP. There, a send completes when TCP has it, also before an
+ * earlier read; and TCP still reads the memory of one that is not signaled. So over iWARP all
+ * requests are signaled, and those that are not reads wait for the reads before them.
  *
  * <p>Not safe for use by several threads: the lock of the connection guards it.
  */
@@ -29,6 +34,7 @@ final class SendQueue {
   private final BufferPool pool;
   private final int depth;
   private final int inlineBytes;
+  private final boolean iwarp;
 
   private final Deque<Outgoing> waiting = new ArrayDeque<>();
   private final Deque<Outgoing> posted = new ArrayDeque<>();
@@ -83,6 +89,7 @@ final class SendQueue {
     this.pool = pool;
     this.depth = depth;
     this.inlineBytes = inlineBytes;
+    this.iwarp = queuePair.domain().device().info().transport() == TransportType.IWARP;
   }
 
   /** Returns an empty request, to be filled and {@link #add added}. */
@@ -327,6 +334,12 @@ final class SendQueue {
   private void describeNext(Outgoing request) {
     requests.add(nextPosted);
     describe(request);
+    if (iwarp) {
+      requests.signaled();
+      if (request.operation != Outgoing.Operation.READ) {
+        requests.fenced();
+      }
+    }
     posted.addLast(request);
     nextPosted++;
     chain++;
