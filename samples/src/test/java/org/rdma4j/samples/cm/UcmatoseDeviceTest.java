@@ -112,6 +112,7 @@ class UcmatoseDeviceTest {
     assertThat(run.client().status()).isZero();
   }
 
+  @Tag("needs-infiniband-connection-manager")
   @Test
   void extraClientIsRejectedAndOneThatDisconnectsEndsTheServer() throws Exception {
     int port = TestDevice.freePort();
