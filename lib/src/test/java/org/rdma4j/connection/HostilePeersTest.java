@@ -93,6 +93,11 @@ final class HostilePeersTest {
   private void assertThatItBreaks(Violation violation, String reason) throws Exception {
     try (SynchronousCmId peer = resolved();
         SimpleMessages queues = SimpleMessages.create(peer.id(), 16, 16)) {
+      // Over iWARP, a message without a receive would break the connection first.
+      MemoryRegion answers = queues.registerMessages(16 * 1040);
+      for (int i = 0; i < 16; i++) {
+        queues.postReceive(i, answers.slice(1040L * i, 1040));
+      }
       peer.connect(ConnectionParameters.DEFAULT.privateData(HELLO.write()), PATIENCE);
       try (RdmaConnection accepted = listener.accept(PATIENCE)) {
         MemoryRegion memory = queues.queuePair().domain().register(4096, AccessFlag.LOCAL_WRITE);

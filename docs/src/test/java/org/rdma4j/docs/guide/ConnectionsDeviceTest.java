@@ -38,11 +38,7 @@ class ConnectionsDeviceTest {
 
   @BeforeEach
   void connect() throws Exception {
-    String host;
-    try (Peers peers = new Peers()) {
-      host = peers.host();
-    }
-    InetSocketAddress local = new InetSocketAddress(host, 0);
+    InetSocketAddress local = new InetSocketAddress(Peers.host(), 0);
     // snippet: node
     node = RdmaNode.open(NodeConfig.DEFAULT.bufferBytes(16 << 10).receives(32));
     server = node.bind(local);

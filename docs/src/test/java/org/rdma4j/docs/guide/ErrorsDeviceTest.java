@@ -44,6 +44,7 @@ class ErrorsDeviceTest {
     assertThat(log).hasSize(2).first().asString().contains("ENODEV");
   }
 
+  @Tag("needs-connecting-by-address")
   @Test
   void aWrongKeyBreaksTheQueuePairWhichCanBeConnectedAgain() throws Exception {
     try (Peers peers = new Peers()) {
@@ -91,6 +92,7 @@ class ErrorsDeviceTest {
     }
   }
 
+  @Tag("needs-connecting-by-address")
   @Test
   void aFullQueueRefusesAPost() {
     try (Peers peers = new Peers()) {
@@ -113,6 +115,7 @@ class ErrorsDeviceTest {
     }
   }
 
+  @Tag("needs-connecting-by-address")
   @Test
   void eventsOfTheDeviceTellWhatNoCompletionTells() throws Exception {
     try (Peers peers = new Peers()) {

@@ -16,6 +16,7 @@ import org.rdma4j.verbs.SendRequests;
 
 /** The code of docs/guide/hot-path.md. */
 @Tag("device")
+@Tag("needs-connecting-by-address")
 @Timeout(200)
 class HotPathDeviceTest {
   private static final int MESSAGES = 8;

@@ -26,16 +26,10 @@ import org.rdma4j.verbs.RdmaDevice;
 @Tag("device")
 @Timeout(200)
 class LayersDeviceTest {
-  private static String host() {
-    try (Peers peers = new Peers()) {
-      return peers.host();
-    }
-  }
-
   @Test
   void connections() throws Exception {
     Duration timeout = TIMEOUT;
-    try (RdmaServer server = RdmaServer.bind(new InetSocketAddress(host(), 0));
+    try (RdmaServer server = RdmaServer.bind(new InetSocketAddress(Peers.host(), 0));
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<String> received =
           threads.submit(
@@ -55,6 +49,7 @@ class LayersDeviceTest {
     }
   }
 
+  @Tag("needs-connecting-by-address")
   @Test
   void endpoints() throws Exception {
     Duration timeout = TIMEOUT;
@@ -81,6 +76,7 @@ class LayersDeviceTest {
     }
   }
 
+  @Tag("needs-connecting-by-address")
   @Test
   void verbs() throws Exception {
     String name = RdmaDevice.list().getFirst().name();

@@ -38,6 +38,7 @@ import org.rdma4j.verbs.SendRequests;
 
 /** The code of docs/guide/memory.md and docs/guide/visibility.md. */
 @Tag("device")
+@Tag("needs-connecting-by-address")
 @Timeout(200)
 class MemoryDeviceTest {
   @Test

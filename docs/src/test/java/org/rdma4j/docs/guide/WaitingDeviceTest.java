@@ -17,6 +17,7 @@ import org.rdma4j.verbs.RdmaDevice;
 
 /** The code of docs/guide/waiting.md. */
 @Tag("device")
+@Tag("needs-connecting-by-address")
 @Timeout(200)
 class WaitingDeviceTest {
   private static void send(Peers peers) {

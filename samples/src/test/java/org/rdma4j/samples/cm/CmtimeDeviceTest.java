@@ -98,6 +98,7 @@ class CmtimeDeviceTest {
     assertThat(client.status()).isZero();
   }
 
+  @Tag("needs-infiniband-connection-manager")
   @Test
   void absentServerIsReportedForEachConnection() throws Exception {
     Outcome client = Outcome.of(client(TestDevice.freePort(), "-c 3").split(" "));

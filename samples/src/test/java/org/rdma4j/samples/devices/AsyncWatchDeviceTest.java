@@ -25,6 +25,7 @@ class AsyncWatchDeviceTest {
   /** In a documentation network that nothing else uses, so that no route changes. */
   private static final String ADDRESS = "203.0.113.77/32";
 
+  @Tag("needs-ip-gids")
   @Test
   void itPrintsTheSameAsC() throws Exception {
     String networkInterface = networkInterface();
