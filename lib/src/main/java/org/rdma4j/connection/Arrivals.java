@@ -24,6 +24,9 @@ final class Arrivals {
   private Hello peer = Hello.NONE;
   private boolean connected;
 
+  /** Whether a message of the peer has arrived. */
+  private boolean heard;
+
   /** The number of reads that fetch what the peer offered. */
   private int reading;
 
@@ -60,10 +63,11 @@ final class Arrivals {
   }
 
   /**
-   * Returns whether it is known what the peer tells about itself, so that requests can be posted.
+   * Returns whether requests may be posted: it is known what the peer tells about itself, and it
+   * has sent a message if it is to be the first.
    */
-  boolean isConnected() {
-    return connected;
+  boolean mayPost() {
+    return connected && (heard || peer.credits() > 0);
   }
 
   Hello peer() {
@@ -94,6 +98,7 @@ final class Arrivals {
    */
   void arrived(Slot buffer, boolean succeeded, boolean isSend, long length) {
     promises.used();
+    heard = true;
     if (ending.failure() != null || ending.isPeerClosed()) {
       buffer.free();
     } else if (!succeeded) {

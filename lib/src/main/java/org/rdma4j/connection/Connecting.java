@@ -17,6 +17,7 @@ import org.rdma4j.cm.ConnectionParameters;
 import org.rdma4j.cm.ConnectionRejectedException;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.recording.ConnectEvent;
+import org.rdma4j.verbs.attribute.TransportType;
 
 /**
  * The steps of a client from an address to a connection. Each event of the connection manager leads
@@ -178,17 +179,21 @@ final class Connecting implements CmEvents.Handler {
       abandon();
       return;
     }
-    id.connect(parameters(node.config()));
+    id.connect(parameters(node.config(), sendsFirst() ? 0 : Credits.FIRST_WINDOW));
+  }
+
+  /**
+   * Returns whether the server must not send before this side does. Over iWARP, a message that
+   * arrives together with the server's part of the handshake makes the connection fail.
+   */
+  private boolean sendsFirst() {
+    return id.device().info().transport() == TransportType.IWARP;
   }
 
   /** Returns what either side tells the other. */
-  static ConnectionParameters parameters(NodeConfig config) {
+  static ConnectionParameters parameters(NodeConfig config, int credits) {
     Hello hello =
-        new Hello(
-            config.bufferBytes(),
-            Credits.FIRST_WINDOW,
-            config.receives(),
-            config.maxMessageBytes());
+        new Hello(config.bufferBytes(), credits, config.receives(), config.maxMessageBytes());
     return ConnectionParameters.DEFAULT.retryCount(RETRIES).privateData(hello.write());
   }
 
@@ -204,6 +209,9 @@ final class Connecting implements CmEvents.Handler {
     }
     node.events().handle(id, established);
     established.connected(peer.get());
+    if (sendsFirst()) {
+      established.grantFirstCredits();
+    }
     if (outcome.complete(established)) {
       recorded.commit();
     } else {

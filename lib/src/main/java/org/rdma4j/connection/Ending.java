@@ -204,6 +204,9 @@ final class Ending {
   }
 
   private void tellPeer(String reason) {
+    if (!link.mayPost()) {
+      return;
+    }
     ByteBuffer text = ByteBuffer.allocate(link.outbox().eagerBytes());
     // An encoder stops before a character that no longer fits.
     StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(reason), text, true);

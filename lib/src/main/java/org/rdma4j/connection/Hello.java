@@ -8,7 +8,8 @@ import java.util.Optional;
  * of the answer.
  *
  * @param bufferBytes the length of the buffers that the side receives into, without the header
- * @param credits the number of messages that it receives at first, before it returns credits
+ * @param credits the number of messages that it receives at first, before it returns credits; 0 if
+ *     it grants them in a message, before which the other side sends nothing
  * @param receives the number of credits that the other side may have at most
  * @param maxMessageBytes the length of the longest message that it receives
  */
@@ -41,8 +42,8 @@ record Hello(int bufferBytes, int credits, int receives, long maxMessageBytes) {
             privateData.getLong());
     boolean valid =
         hello.bufferBytes >= Offer.BYTES
-            && hello.credits >= 1
-            && hello.receives >= hello.credits
+            && hello.credits >= 0
+            && hello.receives >= Math.max(1, hello.credits)
             && hello.maxMessageBytes >= 1
             && privateData.get() == LAST;
     return valid ? Optional.of(hello) : Optional.empty();

@@ -142,6 +142,17 @@ final class Link implements CmEvents.Handler {
     }
   }
 
+  /** Grants the peer its first credits, before which it sends nothing. */
+  void grantFirstCredits() {
+    lock.lock();
+    try {
+      sends.grantFirstCredits();
+      flush();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   int queuePairNumber() {
     return queuePairNumber;
   }
@@ -364,9 +375,16 @@ final class Link implements CmEvents.Handler {
     poller.attend();
   }
 
+  /** Returns whether the peer is ready for messages. Requires the lock. */
+  boolean mayPost() {
+    return arrivals.mayPost();
+  }
+
   /** Posts what waits. Requires the lock. */
   void flush() {
-    if (ending.failure() != null || (ending.isClosing() && sends.outstanding() == 0)) {
+    if (ending.failure() != null
+        || (ending.isClosing() && sends.outstanding() == 0)
+        || !arrivals.mayPost()) {
       return;
     }
     try {
@@ -675,7 +693,7 @@ final class Link implements CmEvents.Handler {
     lock.lock();
     try {
       long quiet = System.nanoTime() - lastUse;
-      if (ending.isUseless() || !arrivals.isConnected()) {
+      if (ending.isUseless() || !arrivals.mayPost()) {
         return;
       }
       if (sends.outstanding() == 0 && quiet >= QUIET_NANOS) {

@@ -157,7 +157,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       drop(oldest, null);
     }
     try {
-      link.id().accept(Connecting.parameters(node.config()));
+      link.id().accept(Connecting.parameters(node.config(), Credits.FIRST_WINDOW));
       // Not before: a message of the peer may arrive while this accepts, and its credits cannot be
       // given back until the queue pair is known to be ready.
       link.connected(hello);

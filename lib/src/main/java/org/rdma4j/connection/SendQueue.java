@@ -230,7 +230,7 @@ final class SendQueue {
       refuseNext();
     }
     if (chain == 0 && controls < CONTROLS - 1) {
-      int granted = credits.isDue() ? grantOwed() : 0;
+      int granted = alreadyGranted + (credits.isDue() ? grantOwed() : 0);
       if (granted > 0 || fetched > 0) {
         describeControl(granted);
       }
@@ -243,6 +243,11 @@ final class SendQueue {
     }
     // The peer tells in a message that it has fetched an offer, which takes a receive.
     return !request.isOffer() || promises.add(1);
+  }
+
+  /** Grants the peer, with the next message, the credits of which its hello told nothing. */
+  void grantFirstCredits() {
+    alreadyGranted = Credits.FIRST_WINDOW;
   }
 
   private void describeControl(int granted) {

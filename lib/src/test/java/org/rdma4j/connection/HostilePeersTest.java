@@ -210,7 +210,8 @@ final class HostilePeersTest {
     assertThatItBreaks(
         (requests, memory, exposed) -> {
           header(memory, 0, 0, 0, 0, new byte[0]);
-          for (int i = 0; i < 3; i++) {
+          // More than the connection ever grants, because no message is closed.
+          for (int i = 0; i < 12; i++) {
             send(requests, memory, 20);
           }
         },
@@ -295,6 +296,26 @@ final class HostilePeersTest {
         assertThat(MessageHeader.kind(arrived, 0)).isEqualTo(MessageKind.END.code());
         assertThat(arrived.getString(16)).contains("kind 77");
         assertThat(accepted.isOpen()).isFalse();
+      }
+    }
+  }
+
+  /** Over iWARP, the client must send first: what the server sent at once could end it. */
+  @Test
+  void nothingIsSentBeforeAPeerThatIsToBeTheFirst() throws Exception {
+    Hello first = new Hello(1024, 0, 8, 1 << 20);
+    try (SynchronousCmId peer = resolved();
+        SimpleMessages queues = SimpleMessages.create(peer.id(), 16, 16)) {
+      MemoryRegion memory = queues.registerMessages(4096);
+      queues.postReceive(7, memory.slice(0, 1040));
+      peer.connect(ConnectionParameters.DEFAULT.privateData(first.write()), PATIENCE);
+      try (RdmaConnection accepted = listener.accept(PATIENCE)) {
+        accepted.endOutput();
+        assertThat(queues.awaitReceive(Duration.ofMillis(500))).isEmpty();
+        header(memory, MessageKind.CONTROL.code(), 0, 2, 0, new byte[0]);
+        queues.postSend(8, memory.slice(0, 16));
+        assertThat(queues.awaitReceive(PATIENCE)).isPresent();
+        assertThat(MessageHeader.kind(memory.segment(), 0)).isEqualTo(MessageKind.END.code());
       }
     }
   }

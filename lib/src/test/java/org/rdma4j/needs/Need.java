@@ -57,6 +57,8 @@ enum Need {
   QUEUE_PAIR_STATES,
   /** Reads of memory without REMOTE_READ are refused, which soft-iWARP does not do. */
   REFUSED_READS,
+  /** A server that sends before its client does, which can end a connection over soft-iWARP. */
+  SERVERS_THAT_SEND_FIRST,
   /** Hundreds of queue pairs, for which soft-iWARP has no space. */
   MANY_QUEUE_PAIRS,
   /** That a region on demand is refused. */
@@ -93,6 +95,7 @@ enum Need {
           SOLICITED_EVENTS,
           QUEUE_PAIR_STATES,
           REFUSED_READS,
+          SERVERS_THAT_SEND_FIRST,
           MANY_QUEUE_PAIRS ->
           !isSoftIwarp(device);
       case NO_PAGING_ON_DEMAND -> !device.supports(DeviceOperation.PAGE_ON_DEMAND);

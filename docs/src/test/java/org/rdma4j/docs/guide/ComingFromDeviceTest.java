@@ -29,6 +29,7 @@ import org.rdma4j.connection.RdmaServer;
 @Tag("device")
 @Timeout(200)
 class ComingFromDeviceTest {
+  @Tag("needs-servers-that-send-first")
   @Test
   void theExampleOfDisni() throws Exception {
     try (SynchronousCmId listener = RemoteRead.listen(new InetSocketAddress(Peers.host(), 0));
@@ -78,6 +79,7 @@ class ComingFromDeviceTest {
     return value.length;
   }
 
+  @Tag("needs-atomics")
   @Test
   void requestsOfTheVerbsOverTheConnectionManager() throws Exception {
     try (SynchronousCmId listener = RemoteRead.listen(new InetSocketAddress(Peers.host(), 0));
