@@ -67,7 +67,12 @@ final class Arrivals {
    * has sent a message if it is to be the first.
    */
   boolean mayPost() {
-    return connected && (heard || peer.credits() > 0);
+    return connected && !awaitsFirst();
+  }
+
+  /** Returns whether the peer is to send the first message, and has not done so. */
+  boolean awaitsFirst() {
+    return connected && !heard && peer.credits() == 0;
   }
 
   Hello peer() {

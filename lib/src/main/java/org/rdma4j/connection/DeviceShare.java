@@ -154,7 +154,7 @@ final class DeviceShare {
     }
   }
 
-  /** Some drivers accept an atomic operation that the device does not have, and never answer. */
+  /** The refusal of a post would break the connection. */
   void checkAtomics() {
     if (!atomics) {
       throw new UnsupportedByDeviceException(

@@ -20,7 +20,7 @@ record Hello(int bufferBytes, int credits, int receives, long maxMessageBytes) {
   static final Hello NONE = new Hello(0, 0, 0, 0);
 
   private static final int MAGIC = 0x52344a43;
-  private static final int VERSION = 2;
+  private static final int VERSION = 3;
 
   /**
    * RoCE fills private data up with zeros, so a last byte that is not 0 tells that nothing lacks.

@@ -693,7 +693,13 @@ final class Link implements CmEvents.Handler {
     lock.lock();
     try {
       long quiet = System.nanoTime() - lastUse;
-      if (ending.isUseless() || !arrivals.mayPost()) {
+      if (ending.isUseless()) {
+        return;
+      }
+      if (arrivals.awaitsFirst() && quiet >= share.config().handshakeTimeout().toNanos()) {
+        arrivals.breakUp("it is to send the first message, and sent none");
+      }
+      if (!arrivals.mayPost()) {
         return;
       }
       if (sends.outstanding() == 0 && quiet >= QUIET_NANOS) {

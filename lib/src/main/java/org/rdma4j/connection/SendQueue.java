@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.MemorySlice;
+import org.rdma4j.verbs.PostException;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.attribute.TransportType;
@@ -40,7 +41,9 @@ final class SendQueue {
   private final Deque<Outgoing> posted = new ArrayDeque<>();
   private final Deque<Outgoing> spare = new ArrayDeque<>();
 
-  /** The requests whose memory was closed before they could be posted. */
+  /**
+   * The requests whose memory was closed before they could be posted, or that were not accepted.
+   */
   private final Deque<Outgoing> refused = new ArrayDeque<>();
 
   /** The offers that the peer still has to fetch. */
@@ -166,10 +169,13 @@ final class SendQueue {
   }
 
   /**
-   * Takes a request that the device does not have: one that waits, or an offer that arrived and was
-   * not fetched; null if none is left.
+   * Takes a request that the device does not have: one that it did not accept or that waits, or an
+   * offer that arrived and was not fetched; null if none is left.
    */
   @Nullable Outgoing pollUnposted() {
+    if (!refused.isEmpty()) {
+      return refused.removeFirst();
+    }
     if (!waiting.isEmpty()) {
       return takeWaiting();
     }
@@ -193,19 +199,17 @@ final class SendQueue {
    * Posts what can be posted: the waiting requests in their order, and credits alone if they are
    * due and no message carries them.
    *
-   * @throws RuntimeException if the queue pair refuses the requests, which then count as posted
+   * @throws RuntimeException if the queue pair refuses requests; {@link #pollUnposted} then returns
+   *     those, unless the provider does not tell which they are
    */
   void flush() {
     chain = 0;
-    boolean done = false;
     try {
       describeAll();
       postChain();
-      done = true;
-    } finally {
-      if (!done) {
-        abandonChain();
-      }
+    } catch (RuntimeException refusal) {
+      takeBackChain(refusal);
+      throw refusal;
     }
   }
 
@@ -217,9 +221,21 @@ final class SendQueue {
     }
   }
 
-  private void abandonChain() {
+  /** Takes back what the device has not accepted, since nothing will ever complete it. */
+  private void takeBackChain(RuntimeException refusal) {
     requests.clear();
     requests.release();
+    int accepted = 0;
+    if (refusal instanceof PostException inC) {
+      accepted = inC.index() == PostException.UNKNOWN ? chain : inC.index();
+    }
+    for (; chain > accepted; chain--) {
+      Outgoing request = posted.removeLast();
+      nextPosted--;
+      removeOffer(request);
+      request.failure = refusal;
+      refused.addFirst(request);
+    }
   }
 
   private void describeAll() {
@@ -337,7 +353,9 @@ final class SendQueue {
   }
 
   private void describeNext(Outgoing request) {
-    requests.add(nextPosted);
+    posted.addLast(request);
+    chain++;
+    requests.add(nextPosted++);
     describe(request);
     if (iwarp) {
       requests.signaled();
@@ -345,9 +363,6 @@ final class SendQueue {
         requests.fenced();
       }
     }
-    posted.addLast(request);
-    nextPosted++;
-    chain++;
   }
 
   private void describe(Outgoing request) {
@@ -418,15 +433,12 @@ final class SendQueue {
   void postAhead(Outgoing request) {
     request.event = Recording.begin(request);
     chain = 0;
-    boolean done = false;
     try {
       describeNext(request);
       postChain();
-      done = true;
-    } finally {
-      if (!done) {
-        abandonChain();
-      }
+    } catch (RuntimeException refusal) {
+      takeBackChain(refusal);
+      throw refusal;
     }
   }
 

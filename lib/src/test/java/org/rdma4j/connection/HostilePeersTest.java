@@ -321,6 +321,27 @@ final class HostilePeersTest {
   }
 
   @Test
+  void aPeerThatIsToBeTheFirstAndSendsNothingIsDropped() throws Exception {
+    Hello first = new Hello(1024, 0, 8, 1 << 20);
+    try (RdmaNode impatient =
+            RdmaNode.open(NodeConfig.DEFAULT.handshakeTimeout(Duration.ofSeconds(3)));
+        RdmaServer server = impatient.bind(RdmaConnectionTest.local());
+        SynchronousCmId peer = SynchronousCmId.open(PortSpace.TCP)) {
+      peer.resolveAddress(server.localAddress(), PATIENCE);
+      peer.resolveRoute(PATIENCE);
+      try (SimpleMessages queues = SimpleMessages.create(peer.id(), 1, 1)) {
+        assertThat(queues.queuePair().number()).isPositive();
+        peer.connect(ConnectionParameters.DEFAULT.privateData(first.write()), PATIENCE);
+        try (RdmaConnection accepted = server.accept(PATIENCE)) {
+          assertThatThrownBy(() -> accepted.receive(PATIENCE))
+              .isInstanceOf(RdmaException.class)
+              .hasMessageContaining("it is to send the first message");
+        }
+      }
+    }
+  }
+
+  @Test
   void aPeerIsNotLateIfThisSideIs() throws Exception {
     CountDownLatch blocked = new CountDownLatch(1);
     CountDownLatch free = new CountDownLatch(1);
