@@ -63,14 +63,14 @@ final class Arrivals {
   }
 
   /**
-   * Returns whether requests may be posted: it is known what the peer tells about itself, and it
-   * has sent a message if it is to be the first.
+   * Returns whether requests may be posted: what the peer tells about itself is known, and this
+   * side does not wait for the peer's first message.
    */
   boolean mayPost() {
     return connected && !awaitsFirst();
   }
 
-  /** Returns whether the peer is to send the first message, and has not done so. */
+  /** Returns whether this side has to wait for the first message of the peer before it sends. */
   boolean awaitsFirst() {
     return connected && !heard && peer.credits() == 0;
   }

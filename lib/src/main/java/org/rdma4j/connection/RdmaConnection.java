@@ -433,11 +433,12 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
-   * Waits for the next message. What arrived before the connection broke is still returned.
+   * Waits for the next message, which stays in the memory where it arrived. What arrived before the
+   * connection broke is still returned.
    *
    * @param timeout the time to wait; zero checks without waiting
-   * @return the message, in the memory where it arrived, which the caller must close or send; empty
-   *     if the peer has ended its output and all its messages were received
+   * @return the message, which the caller must close or send; empty if the peer has ended its
+   *     output and there are no more messages
    * @throws InterruptedException if the thread is interrupted while it waits
    * @throws TimeoutException if no message arrives in time
    * @throws IllegalArgumentException if the timeout is negative
@@ -453,11 +454,11 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
-   * Waits for the next message, as long as that takes. What arrived before the connection broke is
-   * still returned.
+   * Waits for the next message, as long as that takes. It stays in the memory where it arrived.
+   * What arrived before the connection broke is still returned.
    *
-   * @return the message, in the memory where it arrived, which the caller must close or send; empty
-   *     if the peer has ended its output and all its messages were received
+   * @return the message, which the caller must close or send; empty if the peer has ended its
+   *     output and there are no more messages
    * @throws InterruptedException if the thread is interrupted while it waits
    * @throws IllegalStateException if the connection is closed, also while waiting, or has a handler
    *     of messages

@@ -315,7 +315,7 @@ public final class Connections {
     return comparison;
   }
 
-  /** Closes connections one by one, so that the peer has room for the next thousand. */
+  /** Closes the connections before their node, so that the peer has room for the next thousand. */
   private static void close(List<RdmaConnection> connections) {
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       connections.forEach(each -> threads.execute(each::close));
