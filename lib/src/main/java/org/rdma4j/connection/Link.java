@@ -375,7 +375,7 @@ final class Link implements CmEvents.Handler {
     poller.attend();
   }
 
-  /** Returns whether the peer is ready for messages. Requires the lock. */
+  /** Returns whether requests may be posted, see {@link Arrivals#mayPost}. Requires the lock. */
   boolean mayPost() {
     return arrivals.mayPost();
   }
@@ -384,7 +384,7 @@ final class Link implements CmEvents.Handler {
   void flush() {
     if (ending.failure() != null
         || (ending.isClosing() && sends.outstanding() == 0)
-        || !arrivals.mayPost()) {
+        || !mayPost()) {
       return;
     }
     try {
@@ -697,9 +697,9 @@ final class Link implements CmEvents.Handler {
         return;
       }
       if (arrivals.awaitsFirst() && quiet >= share.config().handshakeTimeout().toNanos()) {
-        arrivals.breakUp("it is to send the first message, and sent none");
+        arrivals.breakUp("it had to send the first message, and sent none");
       }
-      if (!arrivals.mayPost()) {
+      if (!mayPost()) {
         return;
       }
       if (sends.outstanding() == 0 && quiet >= QUIET_NANOS) {

@@ -207,9 +207,9 @@ final class SendQueue {
     try {
       describeAll();
       postChain();
-    } catch (RuntimeException refusal) {
-      takeBackChain(refusal);
-      throw refusal;
+    } catch (RuntimeException | Error failed) {
+      takeBackChain(failed);
+      throw failed;
     }
   }
 
@@ -221,19 +221,20 @@ final class SendQueue {
     }
   }
 
-  /** Takes back what the device has not accepted, since nothing will ever complete it. */
-  private void takeBackChain(RuntimeException refusal) {
+  /** Takes back the requests that the device did not accept: no completion would come for them. */
+  private void takeBackChain(Throwable failed) {
     requests.clear();
     requests.release();
     int accepted = 0;
-    if (refusal instanceof PostException inC) {
+    if (failed instanceof PostException inC) {
       accepted = inC.index() == PostException.UNKNOWN ? chain : inC.index();
     }
     for (; chain > accepted; chain--) {
-      Outgoing request = posted.removeLast();
+      Outgoing request = leave(posted.removeLast());
       nextPosted--;
       removeOffer(request);
-      request.failure = refusal;
+      request.failure =
+          failed instanceof RuntimeException reason ? reason : new IllegalStateException(failed);
       refused.addFirst(request);
     }
   }
@@ -319,10 +320,7 @@ final class SendQueue {
     return null;
   }
 
-  /**
-   * Takes a request whose memory was closed before it could be posted, with its failure; null if
-   * none is left.
-   */
+  /** Takes a request that was refused, with its failure; null if none is left. */
   @Nullable Outgoing pollRefused() {
     return refused.pollFirst();
   }
@@ -436,9 +434,9 @@ final class SendQueue {
     try {
       describeNext(request);
       postChain();
-    } catch (RuntimeException refusal) {
-      takeBackChain(refusal);
-      throw refusal;
+    } catch (RuntimeException | Error failed) {
+      takeBackChain(failed);
+      throw failed;
     }
   }
 
@@ -455,7 +453,11 @@ final class SendQueue {
   /** Takes the next request that the device has done. */
   Outgoing takePosted() {
     firstPosted++;
-    Outgoing request = posted.removeFirst();
+    return leave(posted.removeFirst());
+  }
+
+  /** Notes that the device does not have a request any more, and returns it. */
+  private Outgoing leave(Outgoing request) {
     if (request.operation == Outgoing.Operation.SEND && !request.kind.takesCredit()) {
       controls--;
     }
