@@ -9,6 +9,7 @@ import java.net.SocketException;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SynchronousCmId;
@@ -99,7 +100,10 @@ final class Peers implements AutoCloseable {
     try (SynchronousCmId id = SynchronousCmId.open(PortSpace.TCP)) {
       id.id().bind(new InetSocketAddress(address, 0));
       return id.id().hasDevice();
-    } catch (RdmaException noDevice) {
+    } catch (RdmaException failed) {
+      if (failed.errno() != ErrorNumber.ENODEV.value()) {
+        throw failed;
+      }
       return false;
     }
   }
