@@ -11,7 +11,9 @@ import org.rdma4j.platform.Deadline;
 /**
  * The client's part of the exchange of addresses between two endpoints over TCP. The client sends
  * its address, the server sends its own once it can receive, and the client then confirms that it
- * can receive too. {@link PendingPeers} has the server's part.
+ * can receive too. The server answers that as well: it could have discarded the client meanwhile,
+ * which would otherwise only learn of it when its messages meet no queue pair. {@link PendingPeers}
+ * has the server's part.
  */
 final class ClientHandshake {
   /** Connects this side's queue pair. */
@@ -34,9 +36,10 @@ final class ClientHandshake {
    */
   EndpointAddress perform(EndpointAddress local, Connect connect) throws IOException {
     write(IncomingMessage.Kind.ADDRESS, local.encode());
-    EndpointAddress remote = EndpointAddress.decode(readAddress());
+    EndpointAddress remote = EndpointAddress.decode(read(IncomingMessage.Kind.ADDRESS));
     connect.to(remote);
     write(IncomingMessage.Kind.READY, new byte[0]);
+    read(IncomingMessage.Kind.ACCEPTED);
     return remote;
   }
 
@@ -51,8 +54,8 @@ final class ClientHandshake {
     }
   }
 
-  private byte[] readAddress() throws IOException {
-    IncomingMessage message = new IncomingMessage(IncomingMessage.Kind.ADDRESS);
+  private byte[] read(IncomingMessage.Kind kind) throws IOException {
+    IncomingMessage message = new IncomingMessage(kind);
     ReadableByteChannel arriving = Channels.newChannel(socket.getInputStream());
     try {
       do {

@@ -43,7 +43,7 @@ public final class EndpointListener implements AutoCloseable {
    *
    * <p>The handshakes of all peers go on at once, so a slow or silent peer does not delay the
    * others. Nothing is allocated for a peer before it has sent its address. A peer has 30 seconds
-   * for each of its two messages. At most 512 peers may be silent at a time, and 16 may not have
+   * for each of its two messages. At most 512 peers may be silent at a time, and 64 may not have
    * answered this side's address; if there are more, the one that has waited longest is discarded.
    *
    * @param timeout the time to wait for the peer and its messages. It does not include what this

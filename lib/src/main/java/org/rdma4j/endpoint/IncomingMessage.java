@@ -14,7 +14,7 @@ final class IncomingMessage {
   /** It ends with a line end, which reveals a connection that converts line ends. */
   private static final byte[] MAGIC = "rdma4j\r\n".getBytes(StandardCharsets.US_ASCII);
 
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
   private static final int HEADER_BYTES = 8 + 2 + 2 + 4;
 
   /** What a message says. */
@@ -22,7 +22,9 @@ final class IncomingMessage {
     /** The address of the sender. */
     ADDRESS(0, EndpointAddress.ENCODED_BYTES),
     /** The client can receive. */
-    READY(1, 0);
+    READY(1, 0),
+    /** The server has accepted the client. */
+    ACCEPTED(2, 0);
 
     private final int code;
     private final int bytes;

@@ -87,7 +87,7 @@ final class PendingPeer<T> {
    *
    * @return whether it is kept; false if the peer was dropped meanwhile
    */
-  synchronized boolean answer(T made, EndpointAddress local) throws IOException {
+  synchronized boolean answer(T made, EndpointAddress local) throws HandshakeException {
     if (state == State.ENDED) {
       return false;
     }
@@ -95,21 +95,55 @@ final class PendingPeer<T> {
     prepared = made;
     message = new IncomingMessage(IncomingMessage.Kind.READY);
     end = System.nanoTime() + limit.toNanos();
-    ByteBuffer answer = IncomingMessage.Kind.ADDRESS.encode(local.encode());
-    try {
-      channel.write(answer);
-    } catch (IOException broken) {
-      throw new HandshakeException(
-          "the peer closed the TCP connection (%s); the error is in its own output"
-              .formatted(broken.getMessage()),
-          broken);
+    write(IncomingMessage.Kind.ADDRESS.encode(local.encode()));
+    return true;
+  }
+
+  /**
+   * Tells the peer that it is accepted.
+   *
+   * @return what this side made for it; null if the peer was dropped meanwhile
+   */
+  synchronized @Nullable T accept() throws HandshakeException {
+    T made = prepared;
+    if (made == null) {
+      return null;
     }
-    if (answer.hasRemaining()) {
+    if (readByte() != 0) {
+      throw new HandshakeException("the peer did not wait until it was accepted; it gave up");
+    }
+    write(IncomingMessage.Kind.ACCEPTED.encode(new byte[0]));
+    prepared = null;
+    return made;
+  }
+
+  /** Returns -1 at the end, 0 if nothing has arrived, and otherwise 1. */
+  private int readByte() throws HandshakeException {
+    try {
+      return channel.read(ByteBuffer.allocate(1));
+    } catch (IOException broken) {
+      throw closed(broken);
+    }
+  }
+
+  private void write(ByteBuffer bytes) throws HandshakeException {
+    try {
+      channel.write(bytes);
+    } catch (IOException broken) {
+      throw closed(broken);
+    }
+    if (bytes.hasRemaining()) {
       throw new HandshakeException(
           "the peer does not read: its TCP connection takes only %d bytes"
-              .formatted(answer.position()));
+              .formatted(bytes.position()));
     }
-    return true;
+  }
+
+  private static HandshakeException closed(IOException cause) {
+    return new HandshakeException(
+        "the peer closed the TCP connection (%s); the error is in its own output"
+            .formatted(cause.getMessage()),
+        cause);
   }
 
   /** Returns the time that the peer still has for its message, in nanoseconds. */
@@ -123,7 +157,9 @@ final class PendingPeer<T> {
         "the peer %s sent %s within %s".formatted(address, message.progress(), limit));
   }
 
-  /** Closes the TCP connection, and returns what this side made for the peer, once. */
+  /**
+   * Closes the TCP connection, and returns what this side made for the peer, if it is still here.
+   */
   synchronized @Nullable T end() {
     state = State.ENDED;
     T made = prepared;

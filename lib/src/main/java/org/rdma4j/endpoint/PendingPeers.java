@@ -54,7 +54,7 @@ final class PendingPeers<T> {
   /** If there are more, those that have waited longest are discarded. */
   private static final int MAX_SILENT = 512;
 
-  private static final int MAX_ANSWERED = 16;
+  private static final int MAX_ANSWERED = 64;
 
   /** Linux cuts it down to {@code net.core.somaxconn}, 4096 by default. */
   private static final int BACKLOG = 1024;
@@ -128,7 +128,7 @@ final class PendingPeers<T> {
         answer(peer);
         deadline = Deadline.after(left);
       } else {
-        T prepared = end(peer);
+        T prepared = accept(peer);
         if (prepared != null) {
           return prepared;
         }
@@ -232,7 +232,7 @@ final class PendingPeers<T> {
   }
 
   /** Makes what a peer gets, and sends it the address. */
-  private void answer(PendingPeer<T> peer) throws IOException {
+  private void answer(PendingPeer<T> peer) throws HandshakeException {
     boolean answered = false;
     try {
       T prepared = preparation.prepare(peer.address(), peer.remote());
@@ -251,6 +251,15 @@ final class PendingPeers<T> {
     discardOldest(PendingPeer.State.ANSWERED, MAX_ANSWERED);
   }
 
+  /** Accepts a peer that can receive. Returns what was made for it; null if it was discarded. */
+  private @Nullable T accept(PendingPeer<T> peer) throws HandshakeException {
+    try {
+      return peer.accept();
+    } finally {
+      discard(peer);
+    }
+  }
+
   private void awaitMessage(PendingPeer<T> peer) {
     try {
       peers.forEach(
@@ -265,7 +274,7 @@ final class PendingPeers<T> {
   }
 
   /** Discards the peer that came first of those in a state, if there are more than a number. */
-  private boolean discardOldest(PendingPeer.State state, int max) throws IOException {
+  private boolean discardOldest(PendingPeer.State state, int max) {
     List<PendingPeer<T>> found =
         peers.values().stream().filter(peer -> peer.state() == state).toList();
     if (found.size() <= max) {
@@ -278,7 +287,7 @@ final class PendingPeers<T> {
     return true;
   }
 
-  private void endLate() throws IOException {
+  private void endLate() throws HandshakeException {
     for (PendingPeer<T> peer : peers.values()) {
       if (peer.nanosLeft() <= 0) {
         HandshakeException late = peer.late();
@@ -288,35 +297,29 @@ final class PendingPeers<T> {
     }
   }
 
-  private void discard(PendingPeer<T> peer) throws IOException {
-    T prepared = end(peer);
+  /**
+   * Ends the TCP connection of a peer, and releases what was made for it, if that is still here.
+   */
+  private void discard(PendingPeer<T> peer) {
+    peers.values().remove(peer);
+    T prepared = peer.end();
     if (prepared != null) {
       preparation.discard(prepared);
     }
-  }
-
-  /** Ends the TCP connection of a peer. Returns what was made for it, if that is still there. */
-  private @Nullable T end(PendingPeer<T> peer) throws IOException {
-    peers.values().remove(peer);
-    T prepared = peer.end();
     // The selector keeps the file open until it selects again, here or in the thread that waits.
     if (!reading.tryLock()) {
       selector.wakeup();
-      return prepared;
+      return;
     }
     try {
       selector.selectNow();
     } catch (ClosedSelectorException closed) {
       LOG.log(System.Logger.Level.DEBUG, "the listener was closed, and its files with it", closed);
     } catch (IOException failed) {
-      if (prepared != null) {
-        preparation.discard(prepared);
-      }
-      throw failed;
+      LOG.log(System.Logger.Level.WARNING, "the selector failed; the next wait reports it", failed);
     } finally {
       reading.unlock();
     }
-    return prepared;
   }
 
   private long millisToWait(Deadline deadline) {

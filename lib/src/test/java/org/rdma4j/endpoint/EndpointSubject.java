@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.TimeoutException;
@@ -158,20 +159,22 @@ public final class EndpointSubject implements Subject {
       if (lie != Lie.SLOW) {
         socket.getOutputStream().write(hello);
       }
-      read(socket);
+      read(socket, IncomingMessage.Kind.ADDRESS.encode(new byte[EndpointAddress.ENCODED_BYTES]));
       switch (lie) {
         case WRONG_READY -> socket.getOutputStream().write(bytes(random, 16));
-        case MISSING_QUEUE_PAIR ->
-            socket.getOutputStream().write(IncomingMessage.Kind.READY.encode(new byte[0]).array());
+        case MISSING_QUEUE_PAIR -> {
+          socket.getOutputStream().write(IncomingMessage.Kind.READY.encode(new byte[0]).array());
+          read(socket, IncomingMessage.Kind.ACCEPTED.encode(new byte[0]));
+        }
         default -> socket.shutdownOutput();
       }
     }
   }
 
-  /** Reads the answer of the server, if it comes soon. */
-  private static void read(Socket socket) throws IOException {
+  /** Reads a message of the server of this form, if it comes soon. */
+  private static void read(Socket socket, ByteBuffer form) throws IOException {
     try {
-      socket.getInputStream().readNBytes(IncomingMessage.Kind.ADDRESS.encode(new byte[54]).limit());
+      socket.getInputStream().readNBytes(form.limit());
     } catch (SocketTimeoutException none) {
       socket.setSoTimeout(1);
     }

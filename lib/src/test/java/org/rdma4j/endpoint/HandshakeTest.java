@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -144,20 +145,20 @@ final class HandshakeTest {
 
   @Test
   void anotherVersionIsReportedWithBothVersions() throws IOException {
-    assertRefused(message("rdma4j\r\n", 2, 0, 1_000_000_000, new byte[0]), "version 2")
-        .hasMessageContaining("version 1");
+    assertRefused(message("rdma4j\r\n", 1, 0, 1_000_000_000, new byte[0]), "version 1")
+        .hasMessageContaining("version 2");
   }
 
   @Test
   void aMessageOfTheWrongKindIsRefused() throws IOException {
-    assertRefused(message("rdma4j\r\n", 1, 1, 0, new byte[0]), "kind 1, must be ADDRESS");
+    assertRefused(message("rdma4j\r\n", 2, 1, 0, new byte[0]), "kind 1, must be ADDRESS");
   }
 
   @ParameterizedTest
   @ValueSource(ints = {0, EndpointAddress.ENCODED_BYTES + 1, Integer.MAX_VALUE, -1})
   void aLengthIsCheckedBeforeItIsUsed(int length) throws IOException {
     assertRefused(
-        message("rdma4j\r\n", 1, 0, length, new byte[0]),
+        message("rdma4j\r\n", 2, 0, length, new byte[0]),
         "has " + Integer.toUnsignedString(length) + " bytes, must have");
   }
 
@@ -185,6 +186,23 @@ final class HandshakeTest {
         .hasMessageContaining("after 0 of 16 bytes of its message READY");
     assertThat(answers.made).hasSize(1);
     assertThat(answers.discarded).isEqualTo(answers.made);
+  }
+
+  @Test
+  void aClientThatGivesUpBeforeItIsAcceptedIsReportedAndWhatWasMadeForItDiscarded()
+      throws IOException {
+    assertThatThrownBy(
+            () -> {
+              try (Socket client = connect(server)) {
+                client.getOutputStream().write(hello());
+                client.getOutputStream().write(ready());
+                client.shutdownOutput();
+                server.accept(LONG);
+              }
+            })
+        .isInstanceOf(HandshakeException.class)
+        .hasMessageContaining("did not wait until it was accepted");
+    assertThat(answers.discarded).isEqualTo(answers.made).hasSize(1);
   }
 
   @Test
@@ -290,8 +308,8 @@ final class HandshakeTest {
       client.get(30, TimeUnit.SECONDS);
       assertThatThrownBy(() -> server.accept(SHORT)).isInstanceOf(SocketTimeoutException.class);
       assertThat(answers.made).hasSize(101);
-      // At most 16 are kept, one of which was the client.
-      assertThat(answers.discarded).hasSize(85);
+      // At most 64 are kept, one of which was the client.
+      assertThat(answers.discarded).hasSize(37);
       server.close();
       assertThat(answers.discarded).hasSize(100);
     } finally {
@@ -405,6 +423,32 @@ final class HandshakeTest {
     assertClientFails("220 mail.example ESMTP\r\n").hasMessageContaining("220 mail.example");
   }
 
+  /** Otherwise it would send to a queue pair that does not exist. */
+  @Test
+  void aClientThatIsReadyButWasDiscardedIsTold() throws Exception {
+    try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        Socket client = new Socket(other.getInetAddress(), other.getLocalPort());
+        Socket accepted = other.accept()) {
+      accepted
+          .getOutputStream()
+          .write(IncomingMessage.Kind.ADDRESS.encode(SERVER.encode()).array());
+      assertThatThrownBy(
+              () ->
+                  new ClientHandshake(client, Deadline.after(LONG))
+                      .perform(CLIENT, remote -> shutdown(accepted)))
+          .isInstanceOf(HandshakeException.class)
+          .hasMessageContaining("after 0 of 16 bytes of its message ACCEPTED");
+    }
+  }
+
+  private static void shutdown(Socket socket) {
+    try {
+      socket.shutdownOutput();
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
   @Test
   void aClientReportsAServerThatEndsEarly() throws Exception {
     assertClientFails("");
@@ -466,7 +510,11 @@ final class HandshakeTest {
   }
 
   private static byte[] hello() {
-    return message("rdma4j\r\n", 1, 0, CLIENT.encode().length, CLIENT.encode());
+    return message("rdma4j\r\n", 2, 0, CLIENT.encode().length, CLIENT.encode());
+  }
+
+  private static byte[] ready() {
+    return message("rdma4j\r\n", 2, 1, 0, new byte[0]);
   }
 
   private static byte[] message(String magic, int version, int kind, int length, byte[] content) {
