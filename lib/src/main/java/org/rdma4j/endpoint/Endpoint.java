@@ -18,8 +18,8 @@ import org.rdma4j.verbs.MemoryRegion;
  *
  * <p>Each request is posted with an id, and is awaited by that id: in any thread, and in any order.
  * A message arrives in the receive that was posted first; if none is posted, the peer's send waits
- * until one is. Until a request has been awaited, its part of the buffer belongs to it and must not
- * be used.
+ * until one is, or for eight seconds with soft-RoCE of Linux 6.1. Until a request has been awaited,
+ * its part of the buffer belongs to it and must not be used.
  *
  * <p>All methods may be called from any thread, including virtual threads. Several threads may
  * await different ids at once; one of them sleeps on the completion channel for all.

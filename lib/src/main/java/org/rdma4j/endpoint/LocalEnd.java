@@ -73,7 +73,8 @@ record LocalEnd(LocalPort port, EndpointQueues queues, EndpointAddress address, 
         .timeout(18)
         // 6 rather than the maximum of 7, which soft-RoCE treats as "retry forever".
         .retries(6)
-        // Without limit: the threads that wait have their own timeouts.
+        // Without limit: the threads that wait have their own timeouts. Soft-RoCE of Linux 6.1 uses
+        // up the retries meanwhile, and so waits for those eight seconds.
         .rnrRetry(7);
   }
 }

@@ -48,7 +48,8 @@ import org.rdma4j.verbs.attribute.Mtu;
  * @param retries how often to send again if no acknowledgement came, 0 to 7; soft-RoCE (Linux 6.1)
  *     treats 7 as forever; default 7, as in the programs of rdma-core
  * @param rnrRetry how often to send again if the peer had no receive posted, 0 to 7; 7 means
- *     forever; default 7
+ *     forever, but with soft-RoCE of Linux 6.1 only until the retries of {@code retries} are used
+ *     up, which ends in RETRY_EXCEEDED; default 7
  * @see QueuePair#connect
  * @see org.rdma4j.verbs.address.AddressVector
  * @see org.rdma4j.verbs.address.QueuePairAddress

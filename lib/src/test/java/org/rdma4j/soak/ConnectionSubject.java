@@ -29,8 +29,14 @@ final class ConnectionSubject implements Subject {
   private static final int MAX_PRIVATE_DATA = 56;
 
   // In an emulated guest, the handshakes of a crowd take longer than the default.
-  private final RdmaNode node =
-      RdmaNode.open(NodeConfig.DEFAULT.handshakeTimeout(Duration.ofMinutes(1)));
+  private static final NodeConfig CONFIG =
+      NodeConfig.DEFAULT.handshakeTimeout(Duration.ofMinutes(1));
+
+  private final RdmaNode node = RdmaNode.open(CONFIG);
+
+  /** Both ends of a thousand connections need more receives than one node has. */
+  private final RdmaNode clients = RdmaNode.open(CONFIG);
+
   private final RdmaServer server =
       node.bind(new InetSocketAddress(LocalAddress.ipv4(), 0), BACKLOG);
 
@@ -55,7 +61,7 @@ final class ConnectionSubject implements Subject {
 
   @Override
   public Link connect(InetSocketAddress to) throws Exception {
-    return new ConnectionLink(node.connect(to, PATIENCE));
+    return new ConnectionLink(clients.connect(to, PATIENCE));
   }
 
   private record ConnectionLink(RdmaConnection connection) implements Link {
@@ -117,7 +123,7 @@ final class ConnectionSubject implements Subject {
     }
   }
 
-  /** The buffers of a node stay registered until it is closed. */
+  /** The buffers of the nodes stay registered until these are closed. */
   @Override
   public Set<String> kept() {
     return Set.of("mr");
@@ -125,6 +131,7 @@ final class ConnectionSubject implements Subject {
 
   @Override
   public void close() {
+    clients.close();
     node.close();
   }
 }
