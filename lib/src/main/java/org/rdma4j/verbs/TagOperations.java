@@ -106,12 +106,10 @@ public final class TagOperations extends HotCall {
               + " operations of the batch are in use; call post(), or create a larger batch");
     }
     long operation = address(added);
+    memory.asSlice(operation - memory.address(), SIZE).fill((byte) 0);
     RawMemory.putLong(operation + WR_ID, id);
-    RawMemory.putLong(operation + NEXT, 0);
     RawMemory.putInt(operation + OPCODE, TAG_SYNC);
-    RawMemory.putInt(operation + FLAGS, 0);
     RawMemory.putLong(operation + SG_LIST, operation + SIZE);
-    RawMemory.putInt(operation + NUM_SGE, 0);
     if (added > firstKept) {
       RawMemory.putLong(address(added - 1) + NEXT, operation);
     }

@@ -143,7 +143,7 @@ final class DeviceBytesTest {
             .number("phys_port_cnt_ex", read.ports());
     assertThat(reading).hasToString(StandIn.transcriptOfC("read_extended_device"));
     assertThat(read.capabilities())
-        .contains(
+        .containsExactlyInAnyOrder(
             DeviceCapability.XRC,
             DeviceCapability.RESIZE_SHARED_RECEIVE_QUEUE,
             DeviceCapability.RAW_SCATTER_FCS,

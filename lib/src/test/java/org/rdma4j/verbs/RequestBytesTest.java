@@ -100,7 +100,10 @@ final class RequestBytesTest {
     String inC = isExtended ? "wr_to_a_connection" : "post_to_a_connection";
     assertAsInC(inC, () -> toAConnection(requests).post());
     // Again: nothing of the requests before is left.
-    requests.add(1);
+    for (int i = 0; i < 10; i++) {
+      requests.add(i).writeWithImmediate(REMOTE, KEY, IMMEDIATE).inline(text, 0, 12);
+      requests.signaled().solicited().fenced();
+    }
     requests.post();
     assertAsInC(inC, () -> toAConnection(requests).post());
     PreparedSends prepared = toAConnection(requests).prepare();
@@ -403,23 +406,29 @@ final class RequestBytesTest {
         SharedReceiveQueueConfig.of(8).sges(2).tagMatching(completions, 4, 4));
   }
 
+  private TagOperations addTags(TagOperations operations) {
+    return operations
+        .add(0xfedcba9876543210L)
+        .tag(0x8182838485868788L, 0x9192939495969798L, 0xf1f2f3f4f5f6f7f8L)
+        .into(region, 16, 32)
+        .into(region, 0, 0)
+        .into(region, 100, 0xfff)
+        .signaled()
+        .add(2)
+        .synchronize(0xa1a2a3a4);
+  }
+
   @Test
   void operationsOnTags() {
     SharedReceiveQueue queue = tagMatching();
     TagOperations operations = queue.tagOperations(4);
-    assertAsInC(
-        "add_tags",
-        () ->
-            operations
-                .add(0xfedcba9876543210L)
-                .tag(0x8182838485868788L, 0x9192939495969798L, 0xf1f2f3f4f5f6f7f8L)
-                .into(region, 16, 32)
-                .into(region, 0, 0)
-                .into(region, 100, 0xfff)
-                .signaled()
-                .add(2)
-                .synchronize(0xa1a2a3a4)
-                .post());
+    assertAsInC("add_tags", () -> addTags(operations).post());
+    // Again: nothing of the operations before is left.
+    for (int i = 0; i < 4; i++) {
+      operations.add(i).tag(1, 2, 3).into(region, 16, 32).signaled();
+    }
+    operations.post();
+    assertAsInC("add_tags", () -> addTags(operations).post());
     int handle = operations.handle(0);
     TagOperations others = queue.tagOperations(1);
     assertThat(StandIn.transcriptOf(() -> others.add(3).remove(handle).post()))
