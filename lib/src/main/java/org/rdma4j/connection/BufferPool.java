@@ -78,11 +78,11 @@ final class BufferPool implements Slot.Home {
     }
   }
 
-  /** Takes a free buffer; null if all are in use, and there are as many as there may be. */
+  /** Takes a free buffer; null if as many are in use as may be. */
   @Nullable Slot tryTake() {
     lock.lock();
     try {
-      return freeCount == 0 && all.length >= max ? null : takeOrGrow();
+      return isExhausted() ? null : takeOrGrow();
     } finally {
       lock.unlock();
     }
@@ -96,6 +96,11 @@ final class BufferPool implements Slot.Home {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Some may be free even so: those that the protocol took beyond the maximum, and gave back. */
+  private boolean isExhausted() {
+    return all.length - freeCount >= max;
   }
 
   private Slot takeOrGrow() {
@@ -123,11 +128,11 @@ final class BufferPool implements Slot.Home {
     all = grown;
   }
 
-  /** Runs an action once when a buffer becomes free. */
+  /** Runs an action once when a buffer can be taken, or when one is given back. */
   void whenFreed(Runnable action) {
     lock.lock();
     try {
-      if (freeCount == 0) {
+      if (isExhausted()) {
         waiting.add(action);
         return;
       }

@@ -186,7 +186,7 @@ final class DeviceShare {
         ? "All %d receives are taken, as many as the shared receive queue of the device holds: close other connections, of which each takes %d or more"
             .formatted(depth, FIRST_RECEIVES)
         : "All %d buffers of the node are in use: close messages, or raise NodeConfig.maxBuffers"
-            .formatted(buffers.size());
+            .formatted(config().maxBuffers());
   }
 
   /**

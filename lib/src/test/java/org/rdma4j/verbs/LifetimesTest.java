@@ -50,6 +50,7 @@ final class LifetimesTest {
           .isInstanceOf(ExecutionException.class)
           .hasCauseInstanceOf(IllegalStateException.class);
     }
+    loopback.close();
   }
 
   private static Map<String, Call> uses(Loopback closed, MemorySlice slice) {
@@ -150,6 +151,7 @@ final class LifetimesTest {
       assertThatCode(each::close).doesNotThrowAnyException();
       assertThatCode(each::close).doesNotThrowAnyException();
     }
+    loopback.close();
   }
 
   @Tag("needs-queue-pair-states")
@@ -215,6 +217,7 @@ final class LifetimesTest {
         assertThat(closer.isAlive()).isFalse();
       }
       assertThat(failure.get()).isNull();
+      loopback.close();
     }
   }
 
