@@ -203,14 +203,14 @@ final class CmIdTest {
     try (var listener = CmLoopback.listener(PortSpace.TCP);
         var client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(listener));
         var side = new CmLoopback.Side(client.id())) {
-      client.id().options().ackTimeout(17);
+      client.id().options().ackTimeout(20);
       var connect = CmLoopback.start(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE));
       try (var server = listener.awaitRequest(PATIENCE).orElseThrow();
           var other = new CmLoopback.Side(server.id())) {
         server.accept(ConnectionParameters.DEFAULT, PATIENCE);
         CmLoopback.get(connect);
-        assertThat(side.queuePair.query().timeout()).isEqualTo(17);
-        assertThat(other.queuePair.query().timeout()).isNotEqualTo(17);
+        assertThat(side.queuePair.query().timeout()).isEqualTo(20);
+        assertThat(other.queuePair.query().timeout()).isNotEqualTo(20);
       }
     }
   }

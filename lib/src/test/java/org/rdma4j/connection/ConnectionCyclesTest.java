@@ -34,7 +34,7 @@ final class ConnectionCyclesTest {
   /** Longer than all cycles take: the held connection waits that long for a message. */
   private static final Duration HELD = Duration.ofHours(2);
 
-  private static final Pattern RESIDENT = Pattern.compile("VmRSS:\\s+(\\d+) kB");
+  private static final Pattern RESIDENT = Pattern.compile("RssAnon:\\s+(\\d+) kB");
 
   /** The part of all cycles that comes first, so that the compilers are done before the rest. */
   private static final double WARM_UP = 0.6;
@@ -125,7 +125,10 @@ final class ConnectionCyclesTest {
     return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() >> 10;
   }
 
-  /** Without the heap, all of whose pages the JVM of the tests has touched at its start. */
+  /**
+   * Without the heap, all of whose pages the JVM of the tests has touched at its start, and without
+   * the pages of files, which the kernel drops and reads again as it likes.
+   */
   private static long resident() {
     System.gc();
     long heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getCommitted() >> 10;
