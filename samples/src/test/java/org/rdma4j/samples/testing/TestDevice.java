@@ -67,6 +67,13 @@ public final class TestDevice {
     }
   }
 
+  /** Returns the length in bytes of the longest message that the device sends. */
+  public static long maxMessageSize() {
+    try (RdmaDevice opened = RdmaDevice.open(NAME)) {
+      return opened.port(1).maxMessageSize();
+    }
+  }
+
   /** Returns a TCP port that nobody uses. */
   public static int freePort() throws IOException {
     try (ServerSocket free = new ServerSocket(0)) {
