@@ -1,6 +1,7 @@
 package org.rdma4j.cm;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 
@@ -29,7 +30,7 @@ public final class ConnectionRejectedException extends RdmaException {
    * @param rejected the event
    */
   public ConnectionRejectedException(String call, CmEvent.Rejected rejected) {
-    super(call, ErrorNumber.ECONNREFUSED.value(), advice(call, rejected.reason()));
+    super(call, ErrorNumber.ECONNREFUSED.value(), advice(call, rejected));
     this.reason = rejected.reason();
     this.privateData = new byte[rejected.privateData().remaining()];
     rejected.privateData().get(privateData);
@@ -48,7 +49,8 @@ public final class ConnectionRejectedException extends RdmaException {
   }
 
   /** A server is rejected too: by a client that cannot use what the server answered. */
-  private static String advice(String call, int reason) {
+  private static String advice(String call, CmEvent.Rejected rejected) {
+    int reason = rejected.reason();
     if (call.startsWith("rdma_accept")) {
       return "The client gave up the connection after this side had accepted it (reason "
           + reason
@@ -57,7 +59,8 @@ public final class ConnectionRejectedException extends RdmaException {
     return switch (reason) {
       case CmEvent.Rejected.INVALID_SERVICE_ID -> NOBODY_LISTENS;
       case CmEvent.Rejected.CONSUMER_DEFINED ->
-          "The program that listens there rejected the connection (reason 28)";
+          "The program that listens there rejected the connection (reason 28)"
+              + quoted(rejected.privateData());
       // iWARP adapters give different errno values for the same reason.
       default ->
           reason < 0
@@ -66,6 +69,16 @@ public final class ConnectionRejectedException extends RdmaException {
                   + " of iWARP)"
               : "The InfiniBand connection manager gives reason " + reason;
     };
+  }
+
+  /** Returns the private data if it is a text that a terminal may show; otherwise nothing. */
+  private static String quoted(ByteBuffer privateData) {
+    String text =
+        StandardCharsets.US_ASCII
+            .decode(privateData.duplicate())
+            .toString()
+            .replaceFirst("\0+$", "");
+    return text.matches("[ -~]+") ? " and says: " + text : "";
   }
 
   /**
@@ -82,7 +95,8 @@ public final class ConnectionRejectedException extends RdmaException {
    * Returns what the peer sent with the rejection.
    *
    * @return the private data, read-only, filled up with zeros to the length that a rejection
-   *     carries
+   *     carries; if it is a text of printable ASCII characters, the message of this exception has
+   *     it too
    */
   public ByteBuffer privateData() {
     return ByteBuffer.wrap(privateData).asReadOnlyBuffer();

@@ -3,6 +3,7 @@ package org.rdma4j.cm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -23,6 +24,20 @@ class ConnectionRejectedExceptionTest {
         .hasMessageContaining(advice);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "'no room', '(reason 28) and says: no room'",
+    "'no room\0\0', '(reason 28) and says: no room'",
+    "'', '(reason 28)'",
+    "'\0\0\0', '(reason 28)'",
+    "'\u001b[2J', '(reason 28)'",
+    "'no\nroom', '(reason 28)'",
+    "'no r\u00f6om', '(reason 28)'",
+  })
+  void theReasonThatThePeerGivesIsShownIfItIsPrintableText(String given, String end) {
+    assertThat(rejected("rdma_connect", 28, given)).message().endsWith(end);
+  }
+
   @Test
   void aRefusalByTheCallItselfIsARejectionToo() {
     assertThat(CmFailures.of("rdma_connect", 111))
@@ -37,10 +52,14 @@ class ConnectionRejectedExceptionTest {
                 + " that port: check the address and the port, or start the server");
   }
 
+  private static ConnectionRejectedException rejected(String call, int reason) {
+    return rejected(call, reason, "");
+  }
+
   /** Without an identifier, which plays no part in it. */
   @SuppressWarnings("NullAway")
-  private static ConnectionRejectedException rejected(String call, int reason) {
-    return new ConnectionRejectedException(
-        call, new CmEvent.Rejected(null, reason, ByteBuffer.allocate(0)));
+  private static ConnectionRejectedException rejected(String call, int reason, String text) {
+    ByteBuffer privateData = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+    return new ConnectionRejectedException(call, new CmEvent.Rejected(null, reason, privateData));
   }
 }
