@@ -32,6 +32,9 @@ import org.rdma4j.verbs.MemoryRegion;
 public final class Peer {
   private static final OperationHandler IGNORE = (token, failure) -> {};
 
+  /** As many clients as {@link Connections} opens at once. */
+  private static final int BACKLOG = 1000;
+
   private Peer() {}
 
   /**
@@ -44,7 +47,7 @@ public final class Peer {
     // A thousand clients at once take their time in an emulated guest.
     NodeConfig config = NodeConfig.DEFAULT.handshakeTimeout(Duration.ofMinutes(1));
     try (RdmaNode node = RdmaNode.open(config);
-        RdmaServer server = node.bind(local)) {
+        RdmaServer server = node.bind(local, BACKLOG)) {
       Thread.ofPlatform().daemon().start(() -> acceptAll(server));
       System.out.println("listening");
       while (System.in.read() >= 0) {
