@@ -179,7 +179,7 @@ class PerftestRunDeviceTest {
       assertThat(client.await().status()).isZero();
     }
     Outcome outcome = server.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
-    assertThat(outcome.err())
+    assertThat(InstalledPerftest.withoutVersions(outcome).err())
         .singleElement()
         .asString()
         .contains("the peer measured 60 messages of 4096 bytes")
@@ -194,8 +194,8 @@ class PerftestRunDeviceTest {
     ChildProcess.awaitListening(port);
     List<String> command = commandInC(port, "send-lat -s 64 -n 50 localhost");
     try (ChildProcess client = ChildProcess.start(command)) {
-      server
-          .get(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+      Outcome outcome = server.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+      InstalledPerftest.withoutVersions(outcome)
           .assertFailed("nothing arrived from the peer for 3 s after 50 messages");
       client.kill();
     }
