@@ -32,7 +32,12 @@ public enum AccessFlag implements NativeConstant {
   ZERO_BASED(rdma_h.IBV_ACCESS_ZERO_BASED()),
   /**
    * Its pages are not pinned; the device faults them in when it needs them: {@code
-   * IBV_ACCESS_ON_DEMAND}. Few devices support this; the others refuse the registration.
+   * IBV_ACCESS_ON_DEMAND}. Few devices support this; the others refuse the registration. The memory
+   * must begin at a page.
+   *
+   * <p>Soft-RoCE of Linux 7.3 does this wrong, for programs in C too: it reads and writes the
+   * beginning of a page instead of the middle, so only messages of one packet to or from the
+   * beginning of a page arrive as they were sent.
    */
   ON_DEMAND(rdma_h.IBV_ACCESS_ON_DEMAND()),
   /**

@@ -155,7 +155,7 @@ public final class MemoryRegion implements AutoCloseable {
             () -> {
               RegionMemory memory = config.memory();
               try {
-                RegistrationRules.checkWritable(memory.segment(), access);
+                RegistrationRules.checkMemory(memory.segment(), access);
                 RegistrationRules.checkAddress(memory.segment(), config.remoteAddress());
                 return memory.whileOpen(() -> register(domain, memory, config));
               } catch (RuntimeException failed) {
@@ -485,7 +485,7 @@ public final class MemoryRegion implements AutoCloseable {
       if (newMemory != null) {
         RegistrationRules.checkLength(newDomain.device(), newMemory.segment().byteSize());
       }
-      RegistrationRules.checkWritable(
+      RegistrationRules.checkMemory(
           newMemory == null ? segment() : newMemory.segment(), change.accessOr(access));
       changed =
           registration.change(

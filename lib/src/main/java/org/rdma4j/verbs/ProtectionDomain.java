@@ -327,8 +327,8 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws IllegalArgumentException if there is no part, or a part is too long or of another
    *     domain
    * @throws IllegalStateException if the domain or a region is closed
-   * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support it, EFAULT if
-   *     pages cannot be faulted in
+   * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support it; EFAULT if
+   *     pages cannot be faulted in, or, on soft-RoCE, if a region is not on demand
    */
   public void advise(MemoryAdvice advice, boolean flush, MemorySlice... parts) {
     if (parts.length == 0) {

@@ -31,10 +31,17 @@ final class RegistrationRules {
     }
   }
 
-  static void checkWritable(MemorySegment segment, Set<AccessFlag> access) {
+  static void checkMemory(MemorySegment segment, Set<AccessFlag> access) {
     if (segment.isReadOnly() && access.contains(AccessFlag.LOCAL_WRITE)) {
       throw new IllegalArgumentException(
           "access is " + access + ", must not contain LOCAL_WRITE for a read-only segment");
+    }
+    // Soft-RoCE of Linux 7.3 writes what belongs into the middle of a page to its beginning, which
+    // must not be memory of somebody else.
+    if (access.contains(AccessFlag.ON_DEMAND) && segment.address() % PageMemory.pageSize() != 0) {
+      throw new IllegalArgumentException(
+          "access is %s, must not contain ON_DEMAND for memory at 0x%x, which is not the beginning of a page of %d bytes"
+              .formatted(access, segment.address(), PageMemory.pageSize()));
     }
   }
 

@@ -61,8 +61,6 @@ enum Need {
   SERVERS_THAT_SEND_FIRST,
   /** Hundreds of queue pairs, for which soft-iWARP has no space. */
   MANY_QUEUE_PAIRS,
-  /** That a region on demand is refused. */
-  NO_PAGING_ON_DEMAND,
   /** The program {@code cmtime} of rdma-core 44. Newer ones print something else. */
   OLD_CMTIME,
   /** What only soft-RoCE does, also where tests state its exact behaviour. */
@@ -98,7 +96,6 @@ enum Need {
           SERVERS_THAT_SEND_FIRST,
           MANY_QUEUE_PAIRS ->
           !isSoftIwarp(device);
-      case NO_PAGING_ON_DEMAND -> !device.supports(DeviceOperation.PAGE_ON_DEMAND);
       case OLD_CMTIME -> !textOf("/usr/bin/cmtime").contains("mimic_qp_delay");
       case SOFT_ROCE -> device.info().name().startsWith("rxe");
     };

@@ -113,7 +113,14 @@ final class KnownFaults {
             Finding.Level.NOTE,
             "if the network interface goes down while the connection manager sends, no connection"
                 + " can be made until the device is deleted and added again",
-            ""));
+            ""),
+        new Fault(
+            new Release(7, 3),
+            null,
+            Finding.Level.WARNING,
+            "data goes to and comes from the wrong place of memory that is registered on demand,"
+                + " unless it begins at a page and fits into one packet",
+            "register memory without ON_DEMAND (in C: without IBV_ACCESS_ON_DEMAND)"));
   }
 
   private static List<Fault> ofProvider() {

@@ -258,12 +258,28 @@ class RcPingPongDeviceTest {
     "-g 255, has no GID at that index",
     "-i 9, '-i is 9, must be from 1 to 1, the number of ports'",
     "-r 16777216, 'must be from 1 to'",
-    "-o, does not support on-demand paging",
     "-t, does not support completion timestamps",
   })
   void unsupportedOptionIsReportedInOneLine(String option, String message) throws Exception {
     Outcome.of(PingPongCommands.client(TestDevice.freePort(), "rc -s 64 -n 10 " + option))
         .assertFailed(message);
+  }
+
+  @Test
+  void pagingOnDemandWorksOrIsReportedInOneLine() throws Exception {
+    int port = TestDevice.freePort();
+    CompletableFuture<Outcome> server =
+        Outcome.begin(PingPongCommands.server(port, "rc -s 64 -n 10 -o -c"));
+    if (TestDevice.pagesOnDemand()) {
+      ChildProcess.awaitListening(port);
+      assertThat(Outcome.of(PingPongCommands.client(port, "rc -s 64 -n 10 -o -c")).status())
+          .isZero();
+      assertThat(server.get(TIMEOUT_SECONDS, TimeUnit.SECONDS).status()).isZero();
+    } else {
+      server
+          .get(TIMEOUT_SECONDS, TimeUnit.SECONDS)
+          .assertFailed("does not support on-demand paging");
+    }
   }
 
   @Test

@@ -7,6 +7,7 @@ import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.rdma4j.verbs.DeviceOperation;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.address.GidType;
@@ -71,6 +72,13 @@ public final class TestDevice {
   public static long maxMessageSize() {
     try (RdmaDevice opened = RdmaDevice.open(NAME)) {
       return opened.port(1).maxMessageSize();
+    }
+  }
+
+  /** Returns whether memory can be registered on demand. */
+  public static boolean pagesOnDemand() {
+    try (RdmaDevice opened = RdmaDevice.open(NAME)) {
+      return opened.supports(DeviceOperation.PAGE_ON_DEMAND);
     }
   }
 
