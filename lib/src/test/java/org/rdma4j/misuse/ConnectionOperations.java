@@ -7,6 +7,9 @@ import java.util.concurrent.FutureTask;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.MemorySlice;
 
 /**
  * Calls of connections: those that get them connected, and those with arguments that {@link
@@ -47,14 +50,7 @@ final class ConnectionOperations {
             d.add(
                 d.objects.regions,
                 d.any(d.connections.connections).register(d.regionBytes(), d.access())));
-    to.add(
-        20,
-        "RdmaConnection.expose",
-        d ->
-            d.add(
-                d.connections.exposed,
-                d.any(d.connections.connections)
-                    .expose(d.any(d.objects.slices), d.remoteAccess())));
+    to.add(20, "RdmaConnection.expose", ConnectionOperations::expose);
     to.add(2, "ExposedMemory.close", d -> d.any(d.connections.exposed).close());
     messages(to);
     copies(to);
@@ -139,6 +135,20 @@ final class ConnectionOperations {
                   return true;
                 }));
     to.rarely(2, "OutputStream.close", d -> d.any(d.connections.outputs).close());
+  }
+
+  /** Exposes memory of the connection's own domain half of the time, because others are refused. */
+  private static void expose(Draw d) throws Exception {
+    RdmaConnection connection = d.any(d.connections.connections);
+    MemorySlice memory;
+    if (d.yes()) {
+      MemoryRegion region = connection.register(64, AccessFlag.LOCAL_WRITE);
+      d.add(d.objects.regions, region);
+      memory = region.slice(0, 64);
+    } else {
+      memory = d.any(d.objects.slices);
+    }
+    d.add(d.connections.exposed, connection.expose(memory, d.remoteAccess()));
   }
 
   /** Connects one node to another, or to itself. */
