@@ -3,9 +3,15 @@ package org.rdma4j.samples.perftest;
 import java.util.Arrays;
 import org.rdma4j.samples.command.Failure;
 
-/** When each message of a latency test was sent. A timed test only counts its messages. */
+/**
+ * When each message of a latency test was sent. A timed test only counts its messages.
+ *
+ * <p>Messages that do not count are noted like the others: if the first one that counts took a
+ * branch that was never taken before, compiled code would be thrown away just then.
+ */
 final class Samples {
   private final long[] sent;
+  private final int warmup;
   private final Clock clock;
   private long next;
   private long counted;
@@ -19,20 +25,21 @@ final class Samples {
    */
   Samples(long iterations, long warmup, Clock clock) {
     this.clock = clock;
-    next = -warmup;
+    boolean timed = iterations == Long.MAX_VALUE;
+    this.warmup = timed ? 0 : Math.toIntExact(warmup);
     try {
-      sent = new long[iterations == Long.MAX_VALUE ? 0 : Math.toIntExact(iterations - warmup)];
-    } catch (OutOfMemoryError tooMany) {
+      sent = new long[timed ? 0 : Math.toIntExact(iterations)];
+    } catch (OutOfMemoryError | ArithmeticException tooMany) {
       throw new Failure(
           "-n is %d, whose times need %d MiB of memory; use a smaller -n, or -D, or start java with a larger -Xmx"
-              .formatted(iterations, ((iterations - warmup) * Long.BYTES) >> 20),
+              .formatted(iterations, (iterations * Long.BYTES) >> 20),
           tooMany);
     }
   }
 
   /** Notes that a message is about to be sent. */
   void send() {
-    if (next >= 0 && next < sent.length) {
+    if (next < sent.length) {
       sent[(int) next] = System.nanoTime();
     }
     next++;
@@ -51,11 +58,11 @@ final class Samples {
     return counted;
   }
 
-  /** Returns the nanoseconds between each message and the next, in their order. */
+  /** Returns the nanoseconds between each message that counts and the next, in their order. */
   long[] intervals() {
-    int messages = (int) Math.max(0, Math.min(next, sent.length));
-    long[] intervals = new long[Math.max(0, messages - 1)];
-    Arrays.setAll(intervals, i -> sent[i + 1] - sent[i]);
+    int messages = (int) Math.min(next, sent.length);
+    long[] intervals = new long[Math.max(0, messages - warmup - 1)];
+    Arrays.setAll(intervals, i -> sent[warmup + i + 1] - sent[warmup + i]);
     return intervals;
   }
 }
