@@ -99,11 +99,12 @@ final class Credits {
 
   /**
    * Returns whether the owed credits are due in a message of their own: half of the window or more.
-   * So at most two such messages are unread at a time.
+   * So at most two such messages are unread at a time. With the first window they are due only if
+   * the peer has none left, because the answer to a message carries the credit for the next one.
    */
   boolean isDue() {
     int owed = owed();
-    return owed > 0 && 2 * owed >= window;
+    return owed > 0 && (granted == 0 || (window > FIRST_WINDOW && 2 * owed >= window));
   }
 
   /**

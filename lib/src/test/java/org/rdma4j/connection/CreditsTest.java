@@ -78,9 +78,46 @@ final class CreditsTest {
     assertThat(credits.owed()).isZero();
     credits.freed();
     assertThat(credits.owed()).isEqualTo(1);
-    assertThat(credits.isDue()).isTrue();
     credits.grant(1);
+    assertThat(credits.owed()).isZero();
+  }
+
+  @Test
+  void aPeerThatWaitsForEachAnswerGetsItsCreditsWithTheAnswers() {
+    Credits credits = credits(64, 1, 1);
+    assertThat(credits.arrived()).isTrue();
+    credits.freed();
+    assertThat(credits.owed()).isEqualTo(1);
     assertThat(credits.isDue()).isFalse();
+  }
+
+  @Test
+  void aPeerWithoutCreditsGetsSomeAtOnce() {
+    Credits credits = credits(2, 1, 1);
+    assertThat(credits.arrived()).isTrue();
+    assertThat(credits.arrived()).isTrue();
+    assertThat(credits.isDue()).isFalse();
+    credits.freed();
+    assertThat(credits.isDue()).isTrue();
+    credits.grant(credits.owed());
+    assertThat(credits.isDue()).isFalse();
+  }
+
+  @Test
+  void aPeerThatOnlySendsGetsHalfOfTheWindowAtATime() {
+    Credits credits = credits(8, 1, 1);
+    for (int i = 0; i < 2; i++) {
+      assertThat(credits.arrived()).isTrue();
+      credits.freed();
+    }
+    credits.grant(credits.owed());
+    assertThat(credits.granted()).isEqualTo(4);
+    assertThat(credits.arrived()).isTrue();
+    credits.freed();
+    assertThat(credits.isDue()).isFalse();
+    assertThat(credits.arrived()).isTrue();
+    credits.freed();
+    assertThat(credits.isDue()).isTrue();
   }
 
   @Test
