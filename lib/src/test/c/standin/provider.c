@@ -44,6 +44,7 @@ static void forget_unread(struct ibv_send_wr *wr, enum ibv_qp_type type)
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	int tells_which;
+	wait_while_held();
 	for (int index = 0; wr; wr = wr->next, index++) {
 		int errnum = refuses(index, &tells_which);
 		if (errnum) {

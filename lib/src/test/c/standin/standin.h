@@ -86,6 +86,10 @@ int answered(void);
 void refuse(int index, int errnum, int tells_which);
 int refuses(int index, int *tells_which);
 
+/* Holds up all posts from now on, or lets them go on. */
+void hold_posts(int hold);
+void wait_while_held(void);
+
 /* Sets the functions of the provider: called by the provider when it is loaded. */
 extern void (*provider_init_context)(struct verbs_context *verbs);
 extern void (*provider_init_qp)(struct ibv_qp_ex *qp);

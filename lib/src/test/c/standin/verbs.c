@@ -1,6 +1,7 @@
 /* The functions of libibverbs, and the objects of all kinds. */
 #include "newer.h"
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,6 +80,19 @@ int refuses(int index, int *tells_which)
 		refusal.errnum = 0;
 	*tells_which = refusal.tells_which;
 	return errnum;
+}
+
+static atomic_int held;
+
+void hold_posts(int hold)
+{
+	held = hold;
+}
+
+void wait_while_held(void)
+{
+	while (held)
+		usleep(1000);
 }
 
 /* Nothing is freed, so that no two objects have the same address. */

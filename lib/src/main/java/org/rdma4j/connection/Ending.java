@@ -289,11 +289,11 @@ final class Ending {
     closedByUser = true;
     if (!closing) {
       boolean reachesPeer = !isUseless();
+      closing = true;
       if (reachesPeer) {
         addEnd(MessageHeader.CLOSED);
         link.flush();
       }
-      closing = true;
       link.wakeAll();
       if (reachesPeer) {
         awaitIdle();

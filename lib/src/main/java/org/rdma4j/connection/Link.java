@@ -114,7 +114,13 @@ final class Link implements CmEvents.Handler {
     this.credits = new Credits(config.receives());
     this.sends =
         new SendQueue(
-            queuePair, credits, promises, share.buffers(), config.sends(), share.inlineBytes());
+            queuePair,
+            lock,
+            credits,
+            promises,
+            share.buffers(),
+            config.sends(),
+            share.inlineBytes());
     this.inbox = new Inbox(share.largeBuffers(), config.maxMessageBytes());
     this.users = new UserCalls(this, lock, sends, inbox);
     this.ending = new Ending(this, lock, sends);
@@ -380,18 +386,30 @@ final class Link implements CmEvents.Handler {
     return arrivals.mayPost();
   }
 
-  /** Posts what waits. Requires the lock. */
+  /**
+   * Posts what waits. Requires the lock, which it releases while the device takes the requests. If
+   * another thread posts, that one does this too.
+   */
   void flush() {
-    if (ending.failure() != null
-        || (ending.isClosing() && sends.outstanding() == 0)
-        || !mayPost()) {
-      return;
+    while (mayFlush() && flushOnce()) {
+      // There may be more now.
     }
+  }
+
+  private boolean mayFlush() {
+    return ending.failure() == null
+        && !(ending.isClosing() && sends.outstanding() == 0)
+        && mayPost();
+  }
+
+  /** Posts a chain; returns whether there was one. */
+  private boolean flushOnce() {
+    boolean some;
     try {
-      sends.flush();
+      some = sends.flush();
     } catch (RuntimeException refused) {
       ending.fail(String.valueOf(refused.getMessage()), refused);
-      return;
+      return false;
     }
     Outgoing withoutMemory = sends.pollRefused();
     while (withoutMemory != null) {
@@ -402,6 +420,7 @@ final class Link implements CmEvents.Handler {
     if (sends.isStarved() || !complete) {
       share.buffers().whenFreed(() -> later(this::flushLocked));
     }
+    return some;
   }
 
   private void flushLocked() {
@@ -495,7 +514,6 @@ final class Link implements CmEvents.Handler {
   void received(Slot buffer, boolean succeeded, boolean isSend, long bytes) {
     lock.lock();
     try {
-      lastUse = System.nanoTime();
       arrivals.arrived(buffer, succeeded, isSend, bytes);
     } finally {
       lock.unlock();
@@ -506,7 +524,6 @@ final class Link implements CmEvents.Handler {
   void requestDone(long number, @Nullable WorkCompletionException failed) {
     lock.lock();
     try {
-      lastUse = System.nanoTime();
       while (sends.hasPostedUntil(number)) {
         boolean last = sends.isFirst(number);
         Outgoing done = sends.takePosted();
@@ -603,6 +620,7 @@ final class Link implements CmEvents.Handler {
     lock.lock();
     try {
       touched = false;
+      lastUse = System.nanoTime();
       flush();
     } finally {
       lock.unlock();

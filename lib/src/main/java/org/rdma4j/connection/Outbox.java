@@ -124,8 +124,12 @@ final class Outbox {
   void sendCopy(ByteBuffer message, Duration timeout)
       throws InterruptedException, TimeoutException {
     long end = Deadline.after(timeout).end();
-    Slot slot =
-        message.remaining() > eagerBytes() ? newSlot(message.remaining()) : takeSlot(timeout);
+    boolean isLong = message.remaining() > eagerBytes();
+    // If there is a slot, it is taken without the lock: what takeSlot checks is checked below.
+    Slot slot = isLong ? newSlot(message.remaining()) : share.buffers().tryTake();
+    if (slot == null) {
+      slot = takeSlot(timeout);
+    }
     boolean sent = false;
     try {
       slot.fill(MessageKind.MESSAGE, message);

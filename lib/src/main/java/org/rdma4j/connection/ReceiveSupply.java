@@ -1,5 +1,6 @@
 package org.rdma4j.connection;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SharedReceiveQueue;
@@ -19,8 +20,12 @@ final class ReceiveSupply {
   private final int chainLength;
   private final ReceiveRequests requests;
   private final ReentrantLock lock = new ReentrantLock();
-  private int posted;
-  private int promised;
+
+  /** The number of receives that are posted: each arrival takes one. */
+  private final AtomicInteger posted = new AtomicInteger();
+
+  /** How many of them are promised to nobody. The lock guards this. */
+  private int free;
 
   ReceiveSupply(BufferPool pool, SharedReceiveQueue queue) {
     this.pool = pool;
@@ -37,12 +42,12 @@ final class ReceiveSupply {
   boolean promise(int receives) {
     lock.lock();
     try {
-      if (promised + receives > posted) {
-        post(Math.max(promised + receives - posted, chainLength));
+      if (receives > free) {
+        post(Math.max(receives - free, chainLength));
       }
-      boolean enough = promised + receives <= posted;
+      boolean enough = receives <= free;
       if (enough) {
-        promised += receives;
+        free -= receives;
       }
       return enough;
     } finally {
@@ -51,7 +56,7 @@ final class ReceiveSupply {
   }
 
   private void post(int wanted) {
-    int remaining = Math.min(wanted, queue.depth() - posted);
+    int remaining = Math.min(wanted, queue.depth() - posted.get());
     while (remaining > 0) {
       int chain = 0;
       while (chain < Math.min(remaining, chainLength)) {
@@ -69,27 +74,23 @@ final class ReceiveSupply {
       }
       requests.post();
       requests.release();
-      posted += chain;
+      posted.addAndGet(chain);
+      free += chain;
       remaining -= chain;
     }
   }
 
   /** Notes that a message took one of the receives, which was promised to its sender. */
   void arrived() {
-    lock.lock();
-    try {
-      posted--;
-      promised--;
-    } finally {
-      lock.unlock();
-    }
+    posted.decrementAndGet();
   }
 
   /** Notes that a receive was taken that was promised to nobody, or no longer. */
   void lost() {
     lock.lock();
     try {
-      posted--;
+      posted.decrementAndGet();
+      free--;
     } finally {
       lock.unlock();
     }
@@ -99,7 +100,7 @@ final class ReceiveSupply {
   void withdraw(int receives) {
     lock.lock();
     try {
-      promised -= receives;
+      free += receives;
     } finally {
       lock.unlock();
     }
@@ -107,11 +108,6 @@ final class ReceiveSupply {
 
   /** Returns the number of receives that are posted. */
   int posted() {
-    lock.lock();
-    try {
-      return posted;
-    } finally {
-      lock.unlock();
-    }
+    return posted.get();
   }
 }

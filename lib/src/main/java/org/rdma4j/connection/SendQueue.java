@@ -2,6 +2,7 @@ package org.rdma4j.connection;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.PostException;
@@ -18,7 +19,8 @@ import org.rdma4j.verbs.attribute.TransportType;
  * earlier read; and TCP still reads the memory of one that is not signaled. So over iWARP all
  * requests are signaled, and those that are not reads wait for the reads before them.
  *
- * <p>Not safe for use by several threads: the lock of the connection guards it.
+ * <p>The lock of the connection guards it: every method requires it. The lock is free while the
+ * device takes a chain, so that completions can be handled meanwhile; one thread at a time posts.
  */
 final class SendQueue {
   /** Places of the device's queue that only messages of the protocol itself take. */
@@ -30,6 +32,7 @@ final class SendQueue {
   static final long MAX_TRANSFER = 1L << 30;
 
   private final SendRequests requests;
+  private final ReentrantLock lock;
   private final Credits credits;
   private final PromisedReceives promises;
   private final BufferPool pool;
@@ -46,11 +49,17 @@ final class SendQueue {
    */
   private final Deque<Outgoing> refused = new ArrayDeque<>();
 
+  /** The requests to be posted ahead of all that waits, once the device has taken the chain. */
+  private final Deque<Outgoing> ahead = new ArrayDeque<>();
+
   /** The offers that the peer still has to fetch. */
   private final Deque<Outgoing> offers = new ArrayDeque<>();
 
-  /** The number of requests in the chain that is being built. */
+  /** The number of requests in the chain that is being built or posted. */
   private int chain;
+
+  /** Whether a thread posts the chain, without the lock. */
+  private boolean posting;
 
   /** The number of the first request in {@link #posted}, and of the next to be posted. */
   private long firstPosted;
@@ -69,6 +78,11 @@ final class SendQueue {
   /** The credits that the next message carries in addition to those that are owed. */
   private int alreadyGranted;
 
+  /** Made once, so that a post allocates nothing. */
+  private final Runnable all = this::describeAll;
+
+  private final Runnable nextAhead = this::describeAhead;
+
   private boolean starved;
   private long sentMessages;
   private long sentBytes;
@@ -76,17 +90,20 @@ final class SendQueue {
   /**
    * Creates the queue of a queue pair.
    *
+   * @param lock the lock of the connection
    * @param depth the number of requests that the queue pair holds, without {@link #CONTROLS}
    * @param inlineBytes the longest message that the device copies into the request
    */
   SendQueue(
       QueuePair queuePair,
+      ReentrantLock lock,
       Credits credits,
       PromisedReceives promises,
       BufferPool pool,
       int depth,
       int inlineBytes) {
     this.requests = queuePair.sendRequests(depth + CONTROLS);
+    this.lock = lock;
     this.credits = credits;
     this.promises = promises;
     this.pool = pool;
@@ -131,9 +148,9 @@ final class SendQueue {
     return waiting.size() + posted.size() + offers.size();
   }
 
-  /** Returns the number of requests that the device has. */
+  /** Returns the number of requests that the device has, or will have at once. */
   int postedCount() {
-    return posted.size();
+    return posted.size() + ahead.size();
   }
 
   /** Returns the number of messages that were posted. */
@@ -187,6 +204,9 @@ final class SendQueue {
   @Nullable Outgoing pollUndone() {
     Outgoing next = pollUnposted();
     if (next == null) {
+      next = ahead.pollFirst();
+    }
+    if (next == null) {
       next = posted.pollFirst();
     }
     if (next != null) {
@@ -197,27 +217,49 @@ final class SendQueue {
 
   /**
    * Posts what can be posted: the waiting requests in their order, and credits alone if they are
-   * due and no message carries them.
+   * due and no message carries them. Does nothing while another thread posts, which looks again
+   * afterwards.
    *
+   * @return whether requests were posted, so that there may be more now
    * @throws RuntimeException if the queue pair refuses requests; {@link #pollUnposted} then returns
    *     those, unless the provider does not tell which they are
    */
-  void flush() {
+  boolean flush() {
+    if (posting) {
+      return false;
+    }
+    try {
+      return post(all);
+    } finally {
+      postAhead();
+    }
+  }
+
+  /** Posts a chain; returns whether it had requests. */
+  private boolean post(Runnable describe) {
     chain = 0;
     try {
-      describeAll();
-      postChain();
+      describe.run();
+      if (chain > 0) {
+        requests.signaled();
+        postWithoutLock();
+      }
+      return chain > 0;
     } catch (RuntimeException | Error failed) {
       takeBackChain(failed);
       throw failed;
     }
   }
 
-  private void postChain() {
-    if (chain > 0) {
-      requests.signaled();
+  private void postWithoutLock() {
+    posting = true;
+    lock.unlock();
+    try {
       requests.post();
       requests.release();
+    } finally {
+      lock.lock();
+      posting = false;
     }
   }
 
@@ -229,7 +271,8 @@ final class SendQueue {
     if (failed instanceof PostException inC) {
       accepted = inC.index() == PostException.UNKNOWN ? chain : inC.index();
     }
-    for (; chain > accepted; chain--) {
+    // None of them is left if the connection was closed meanwhile.
+    for (; chain > accepted && !posted.isEmpty(); chain--) {
       Outgoing request = leave(posted.removeLast());
       nextPosted--;
       removeOffer(request);
@@ -248,7 +291,9 @@ final class SendQueue {
     }
     if (chain == 0 && controls < CONTROLS - 1) {
       int granted = alreadyGranted + (credits.isDue() ? grantOwed() : 0);
-      if (granted > 0 || fetched > 0) {
+      // While many offers are fetched, one message tells of several. Those that the device has will
+      // complete, which leads here again.
+      if (granted > 0 || (fetched > 0 && 2 * fetched >= posted.size())) {
         describeControl(granted);
       }
     }
@@ -430,14 +475,18 @@ final class SendQueue {
   /** Posts a request ahead of all that waits. */
   void postAhead(Outgoing request) {
     request.event = Recording.begin(request);
-    chain = 0;
-    try {
-      describeNext(request);
-      postChain();
-    } catch (RuntimeException | Error failed) {
-      takeBackChain(failed);
-      throw failed;
+    ahead.addLast(request);
+    postAhead();
+  }
+
+  private void postAhead() {
+    while (!posting && !ahead.isEmpty()) {
+      post(nextAhead);
     }
+  }
+
+  private void describeAhead() {
+    describeNext(ahead.removeFirst());
   }
 
   /** Returns whether the oldest posted request has this number. */

@@ -104,7 +104,9 @@ final class UserCalls {
 
   /** Notes that the next message of the inbox may be there. */
   void messageArrived() {
-    news = true;
+    if (handlesMessages()) {
+      news = true;
+    }
   }
 
   /** Removes the requests and answers that have arrived and that nobody was told of. */
