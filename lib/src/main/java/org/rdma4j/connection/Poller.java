@@ -22,6 +22,7 @@ import org.rdma4j.verbs.WorkCompletionException;
 final class Poller {
   private static final int BATCH = 32;
   private static final long BORROWED_NANOS = 2_000_000;
+  private static final long LONGEST_NAP_NANOS = 4 * BORROWED_NANOS;
 
   /** More than it takes to notice that the turn is wanted. */
   private static final long TAKE_OVER_NANOS = 200_000;
@@ -154,7 +155,7 @@ final class Poller {
       turn.unlock();
     }
     if (!done.getAsBoolean()) {
-      // The thread of the poller has to take over now: it would stay away for up to 2 ms.
+      // The thread of the poller has to take over now: it would stay away for up to 8 ms.
       recall();
     }
   }
@@ -207,14 +208,17 @@ final class Poller {
   }
 
   private void run() {
+    long nap = BORROWED_NANOS;
     try {
       while (true) {
         // Set before the look at the time, so that a waiter that gives up meanwhile unparks this.
         away = true;
         if (System.nanoTime() - borrowed < BORROWED_NANOS) {
-          LockSupport.parkNanos(BORROWED_NANOS);
+          LockSupport.parkNanos(nap);
+          nap = Math.min(2 * nap, LONGEST_NAP_NANOS);
           continue;
         }
+        nap = BORROWED_NANOS;
         away = false;
         int polled = pollOrAsk();
         if (polled == TAKEN_OVER) {
