@@ -27,6 +27,12 @@ import org.rdma4j.connection.RemoteMemory;
  */
 public final class Connections {
   private static final Duration WARMUP = Duration.ofSeconds(40);
+  private static final Duration WARMUP_AT_MOST = Duration.ofMinutes(2);
+  private static final Duration WARMUP_PART = Duration.ofSeconds(5);
+
+  /** If the compilers of both JVMs work no longer than this in a part, they have nothing to do. */
+  private static final long QUIET_MILLIS = 150;
+
   private static final Duration TIME = Duration.ofSeconds(3);
   private static final int PORT = 18_590;
   private static final int OTHER_PORT = 18_591;
@@ -73,6 +79,11 @@ public final class Connections {
   /** A measurement over a connection that is open. */
   private interface Measurement {
     double perSecond(RdmaConnection connection, Duration time) throws Exception;
+  }
+
+  /** What a warm-up repeats. */
+  private interface Loop {
+    void run(Duration time) throws Exception;
   }
 
   /** One line of the result. */
@@ -141,6 +152,24 @@ public final class Connections {
     return RdmaConnection.connect(server);
   }
 
+  /** Runs a loop until the compilers of both JVMs have been quiet for two parts of the warm-up. */
+  private static void warmUp(RdmaConnection connection, Loop loop) throws Exception {
+    long begin = System.nanoTime();
+    loop.run(WARMUP);
+    long before = Compilers.millis(connection);
+    int quiet = 0;
+    while (quiet < 2 && System.nanoTime() - begin < WARMUP_AT_MOST.toNanos()) {
+      loop.run(WARMUP_PART);
+      long after = Compilers.millis(connection);
+      quiet = after - before <= QUIET_MILLIS ? quiet + 1 : 0;
+      before = after;
+    }
+    System.out.printf(
+        "  warmed up for %d s%s%n",
+        Duration.ofNanos(System.nanoTime() - begin).toSeconds(),
+        quiet < 2 ? ", and the compilers still work" : "");
+  }
+
   private Comparison sends(int bytes, double aim, int iterations) throws Exception {
     return bandwidth(
         Comparison.atLeast(aim, bytes + " B one way", "messages/s"),
@@ -161,7 +190,7 @@ public final class Connections {
       Comparison comparison, OtherPair other, Measurement measurement, int bytes) throws Exception {
     try (RdmaConnection connection = connect()) {
       Rates.ask(connection, "sink");
-      measurement.perSecond(connection, WARMUP);
+      warmUp(connection, time -> measurement.perSecond(connection, time));
       for (int i = 0; i < pairs; i++) {
         double our = measurement.perSecond(connection, TIME);
         comparison.add(our, perSecond(other, bytes));
@@ -185,7 +214,7 @@ public final class Connections {
     Comparison comparison = Comparison.atLeast(0.95, program + " of 64 KiB", "operations/s");
     try (RdmaConnection connection = connect()) {
       RemoteMemory memory = Rates.memoryOf(connection, bytes);
-      operation.run(connection, memory, WARMUP);
+      warmUp(connection, time -> operation.run(connection, memory, time));
       for (int i = 0; i < pairs; i++) {
         double our = operation.run(connection, memory, TIME).perSecond();
         comparison.add(our, perSecond(perftest(program, bytes, iterations), bytes));
@@ -205,7 +234,7 @@ public final class Connections {
     OtherPair pingPong = OtherPair.withLastFigure(command, client, OTHER_PORT, PER_ITERATION);
     try (RdmaConnection connection = connect()) {
       Rates.ask(connection, "echo");
-      Rates.echoes(connection, 64, WARMUP);
+      warmUp(connection, time -> Rates.echoes(connection, 64, time));
       for (int i = 0; i < pairs; i++) {
         comparison.add(Rates.echoes(connection, 64, TIME).micros(), pingPong.run());
       }
@@ -223,7 +252,7 @@ public final class Connections {
         Comparison.atMost(0, "allocation for a message sent and one received, " + form, "B");
     try (RdmaConnection connection = connect()) {
       Rates.ask(connection, answer);
-      echo.run(connection, 64, WARMUP);
+      warmUp(connection, time -> echo.run(connection, 64, time));
       for (int i = 0; i < pairs; i++) {
         long before = THREADS.getTotalThreadAllocatedBytes();
         long echoes = echo.run(connection, 64, TIME).operations();
@@ -266,7 +295,7 @@ public final class Connections {
         for (RdmaConnection connection : each) {
           Rates.ask(connection, "answer");
         }
-        Rates.echoesOfAll(each, 64, WARMUP);
+        warmUp(each.getFirst(), time -> Rates.echoesOfAll(each, 64, time));
       }
       for (int i = 0; i < pairs; i++) {
         double rate = Rates.echoesOfAll(thousand, 64, TIME).perSecond();

@@ -1,0 +1,27 @@
+package org.rdma4j.bench.connections;
+
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.util.concurrent.ExecutionException;
+import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.RdmaConnection;
+
+/** How long the compilers of the JVMs have worked, on both sides of a connection. */
+final class Compilers {
+  private static final CompilationMXBean HERE = ManagementFactory.getCompilationMXBean();
+
+  private Compilers() {}
+
+  /** Returns the milliseconds of this JVM, as the answer to a request. */
+  static ByteBuffer write() {
+    return ByteBuffer.allocate(Long.BYTES).putLong(HERE.getTotalCompilationTime()).flip();
+  }
+
+  /** Returns the milliseconds of both JVMs; the peer answers a request for its own. */
+  static long millis(RdmaConnection connection) throws InterruptedException, ExecutionException {
+    try (MessageBuffer answer = connection.request(ByteBuffer.allocate(0)).get()) {
+      return HERE.getTotalCompilationTime() + answer.byteBuffer().getLong();
+    }
+  }
+}
