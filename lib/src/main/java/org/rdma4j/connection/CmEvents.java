@@ -20,6 +20,9 @@ final class CmEvents {
   /** Handles the events of one identifier. */
   interface Handler {
     void handle(CmEvent event);
+
+    /** Told when the identifier is closed, so that no more events come. */
+    default void closed() {}
   }
 
   private static final Duration TICK = Duration.ofMillis(250);
@@ -49,10 +52,16 @@ final class CmEvents {
     handlers.put(id, handler);
   }
 
-  /** Forgets and closes an identifier. */
+  /** Closes an identifier, and tells who waits for its events. */
   void close(CmId id) {
-    handlers.remove(id);
-    id.close();
+    Handler last = handlers.remove(id);
+    try {
+      id.close();
+    } finally {
+      if (last != null) {
+        last.closed();
+      }
+    }
   }
 
   private void run() {
@@ -102,8 +111,12 @@ final class CmEvents {
     }
   }
 
-  /** Ends the thread, and closes all identifiers. */
+  /** Ends the thread, closes all identifiers, and tells those that wait for events. */
   void close() {
-    channel.close();
+    try {
+      channel.close();
+    } finally {
+      handlers.values().forEach(Handler::closed);
+    }
   }
 }

@@ -46,6 +46,7 @@ final class Connecting implements CmEvents.Handler {
     try {
       id.resolveAddress(local, server, RESOLUTION);
     } catch (RuntimeException failed) {
+      fail(failed);
       node.events().close(id);
       throw failed;
     }
@@ -139,6 +140,13 @@ final class Connecting implements CmEvents.Handler {
         node.log(Level.DEBUG, "could not connect to " + server, failed);
       }
     }
+  }
+
+  @Override
+  public void closed() {
+    fail(
+        new IllegalStateException(
+            "the node or its device was closed while the connection to " + server + " was set up"));
   }
 
   private void step(CmEvent event) {

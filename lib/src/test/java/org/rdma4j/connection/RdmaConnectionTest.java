@@ -26,8 +26,11 @@ import org.junit.jupiter.api.Test;
 import org.rdma4j.LocalAddress;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmDevices;
+import org.rdma4j.cm.CmEvent;
+import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.ConnectionParameters;
 import org.rdma4j.cm.ConnectionRejectedException;
+import org.rdma4j.cm.EventChannel;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SimpleMessages;
 import org.rdma4j.cm.SynchronousCmId;
@@ -180,9 +183,30 @@ final class RdmaConnectionTest {
   @Tag("alone") // The device counts for all processes.
   @Tag("needs-soft-roce")
   void aMessageAlwaysFindsAReceive() throws Exception {
-    long before = receiverNotReady();
+    long before = counter("send_rnr_err");
     sendAndReceiveBothWays(200);
-    assertThat(receiverNotReady()).isEqualTo(before);
+    assertThat(counter("send_rnr_err")).isEqualTo(before);
+  }
+
+  @Test
+  @Tag("alone") // The device counts for all processes.
+  @Tag("needs-soft-roce")
+  void messagesThatAreAnsweredNeedNoOthers() throws Exception {
+    int echoes = 100;
+    echo(10);
+    long before = counter("sent_pkts");
+    echo(echoes);
+    // A message and its answer, each with an acknowledgement; some more at the beginning and end.
+    assertThat(counter("sent_pkts") - before).isBetween(4L * echoes, 5L * echoes);
+  }
+
+  private void echo(int messages) throws Exception {
+    for (int i = 0; i < messages; i++) {
+      client.send(text("there"), PATIENCE);
+      assertThat(receive(server)).isEqualTo("there");
+      server.send(text("back"), PATIENCE);
+      assertThat(receive(client)).isEqualTo("back");
+    }
   }
 
   private void sendAndReceiveBothWays(int messages) throws Exception {
@@ -210,11 +234,28 @@ final class RdmaConnectionTest {
     return messages;
   }
 
-  /** Returns how often a queue pair of the device had no posted receive for a message. */
-  private static long receiverNotReady() throws IOException {
+  /** Returns a counter of the device, of all its queue pairs. */
+  private static long counter(String name) throws IOException {
     Path counters =
         Path.of(CmDevices.list().getFirst().info().systemPath(), "ports", "1", "hw_counters");
-    return Long.parseLong(Files.readString(counters.resolve("send_rnr_err")).strip());
+    return Long.parseLong(Files.readString(counters.resolve(name)).strip());
+  }
+
+  @Test
+  void theCloseOfTheNodeEndsAConnectThatIsNotAnswered() throws Exception {
+    try (EventChannel events = EventChannel.open();
+        CmId silent = events.createId(PortSpace.TCP)) {
+      silent.bind(local());
+      silent.listen(1);
+      FutureTask<RdmaConnection> connect;
+      try (RdmaNode other = RdmaNode.open()) {
+        connect = start(() -> other.connect(silent.localAddress()));
+        assertThat(events.awaitEvent(PATIENCE)).containsInstanceOf(CmEvent.ConnectRequest.class);
+      }
+      assertThatThrownBy(() -> get(connect))
+          .hasCauseInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("closed");
+    }
   }
 
   @Test
