@@ -8,6 +8,7 @@ package org.rdma4j.connection;
 final class PromisedReceives {
   private final ReceiveSupply supply;
   private int count;
+  private boolean ended;
 
   /** Those that the peer may use, because it cannot know that they are missing. */
   private int missing;
@@ -18,7 +19,7 @@ final class PromisedReceives {
 
   /** Promises more receives; returns whether there are so many, otherwise promises none. */
   boolean add(int receives) {
-    boolean enough = supply.promise(receives);
+    boolean enough = !ended && supply.promise(receives);
     if (enough) {
       count += receives;
     }
@@ -51,8 +52,9 @@ final class PromisedReceives {
     count -= receives;
   }
 
-  /** Takes all back, after the peer can no longer send. */
+  /** Takes all back, after the peer can no longer send, and promises no more. */
   void withdrawAll() {
+    ended = true;
     withdraw(count);
   }
 }

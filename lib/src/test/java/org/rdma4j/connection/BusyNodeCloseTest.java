@@ -130,11 +130,11 @@ final class BusyNodeCloseTest {
             peer.register(
                 4096, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
       }
+      peer.onRequest(request -> request.answer(request.message()));
+      peer.onMessage(message -> sendBack(peer, message));
       MessageBuffer letter = peer.buffer(RemoteMemory.BYTES);
       RemoteMemory.of(memory[0]).write(letter.byteBuffer());
       letter.byteBuffer().flip();
-      peer.onRequest(request -> request.answer(request.message()));
-      peer.onMessage(message -> sendBack(peer, message));
       sendBack(peer, letter);
     } catch (IllegalStateException ended) {
       // The peer closed its connection at once.
