@@ -67,6 +67,9 @@ public final class Libc {
 
   private static final class Poll {
     static final MethodHandle CALL = link("poll", JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
+
+    /** A {@code struct pollfd}. */
+    static final ThreadMemory DESCRIPTOR = new ThreadMemory(8, 4);
   }
 
   private static final class Close {
@@ -279,21 +282,19 @@ public final class Libc {
    * @return whether it can be read; also false if a signal ended the wait
    */
   static boolean poll(int fd, int milliseconds) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment descriptor = arena.allocate(8, 4);
-      descriptor.set(JAVA_INT, 0, fd);
-      descriptor.set(ValueLayout.JAVA_SHORT, 4, POLLIN);
-      int ready;
-      try {
-        ready = (int) Poll.CALL.invokeExact(Errno.state(), descriptor, 1L, milliseconds);
-      } catch (Throwable thrown) {
-        throw Errno.unexpected(thrown);
-      }
-      if (ready < 0 && Errno.errno() != ErrorNumber.EINTR.value()) {
-        throw new RdmaException("poll", Errno.errno());
-      }
-      return ready > 0;
+    MemorySegment descriptor = Poll.DESCRIPTOR.get();
+    descriptor.set(JAVA_INT, 0, fd);
+    descriptor.set(ValueLayout.JAVA_SHORT, 4, POLLIN);
+    int ready;
+    try {
+      ready = (int) Poll.CALL.invokeExact(Errno.state(), descriptor, 1L, milliseconds);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
     }
+    if (ready < 0 && Errno.errno() != ErrorNumber.EINTR.value()) {
+      throw new RdmaException("poll", Errno.errno());
+    }
+    return ready > 0;
   }
 
   private static long sysconf(int name) {

@@ -2,7 +2,6 @@ package org.rdma4j.verbs;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -22,6 +21,7 @@ import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.lifetime.Waits;
 import org.rdma4j.platform.Libc;
 import org.rdma4j.platform.NativeFailures;
+import org.rdma4j.platform.ThreadMemory;
 
 /**
  * A completion channel, {@code struct ibv_comp_channel}: a file descriptor on which an event
@@ -50,6 +50,10 @@ import org.rdma4j.platform.NativeFailures;
  * @see CompletionQueue#requestNotification
  */
 public final class CompletionChannel implements AutoCloseable {
+  /** The queue of an event, and the context of that queue. */
+  private static final ThreadMemory EVENT =
+      new ThreadMemory(2 * ADDRESS.byteSize(), ADDRESS.byteSize());
+
   private final RdmaDevice device;
   private final MemorySegment channel;
   private final int descriptor;
@@ -134,19 +138,16 @@ public final class CompletionChannel implements AutoCloseable {
    * reachable.
    */
   private @Nullable CompletionQueue nextQueue() {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment queue = arena.allocate(ADDRESS, 2);
-      MemorySegment queueContext = queue.asSlice(ADDRESS.byteSize());
-      int result = Calls.integer(rdma_h.ibv_get_cq_event$address(), channel, queue, queueContext);
-      if (result == 0) {
-        return acknowledge(queue.get(ADDRESS, 0));
-      }
-      if (Errno.errno() == ErrorNumber.EAGAIN.value()
-          || Errno.errno() == ErrorNumber.EINTR.value()) {
-        return null;
-      }
-      throw new RdmaException("ibv_get_cq_event", Errno.errno());
+    MemorySegment queue = EVENT.get();
+    MemorySegment queueContext = queue.asSlice(ADDRESS.byteSize());
+    int result = Calls.integer(rdma_h.ibv_get_cq_event$address(), channel, queue, queueContext);
+    if (result == 0) {
+      return acknowledge(queue.get(ADDRESS, 0));
     }
+    if (Errno.errno() == ErrorNumber.EAGAIN.value() || Errno.errno() == ErrorNumber.EINTR.value()) {
+      return null;
+    }
+    throw new RdmaException("ibv_get_cq_event", Errno.errno());
   }
 
   /**
