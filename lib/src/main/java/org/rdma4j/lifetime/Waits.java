@@ -50,32 +50,68 @@ public final class Waits {
       Supplier<@Nullable T> next)
       throws InterruptedException {
     Deadline deadline = Deadline.after(timeout);
-    lifetime.enter();
-    waiting.add(Thread.currentThread());
+    begin(lifetime);
     try {
-      if (Thread.interrupted()) {
-        throw new InterruptedException();
-      }
-      // A virtual thread tries to read first, which can save it waiting for the thread with epoll.
-      // For a platform thread this would only be one more system call.
-      T event = Thread.currentThread().isVirtual() ? next.get() : null;
+      // Reading first can save a virtual thread waiting for the thread with epoll, and is all that
+      // a caller needs who does not wait. For others it would only be one more system call.
+      boolean readFirst = Thread.currentThread().isVirtual() || timeout.isZero();
+      T event = readFirst ? next.get() : null;
       while (event == null) {
-        if (!Readiness.await(
-            descriptor, deadline.end(), () -> !lifetime.isOpen() || !needed.isOpen())) {
-          if (!lifetime.isOpen()) {
-            throw lifetime.closed();
-          }
-          if (!needed.isOpen()) {
-            throw needed.closed();
-          }
+        if (!isReady(deadline, descriptor, lifetime, needed)) {
           return Optional.empty();
         }
         event = next.get();
       }
       return Optional.of(event);
     } finally {
-      waiting.remove(Thread.currentThread());
-      lifetime.leave();
+      end(lifetime);
     }
+  }
+
+  /**
+   * Waits until an event can be read, in a call that keeps the object from being destroyed.
+   *
+   * @return false if none came within the time
+   * @throws IllegalArgumentException if the timeout is negative
+   * @throws IllegalStateException if the object is closed, also while waiting
+   */
+  public boolean awaitReady(Duration timeout, int descriptor, Lifetime lifetime)
+      throws InterruptedException {
+    Deadline deadline = Deadline.after(timeout);
+    begin(lifetime);
+    try {
+      return isReady(deadline, descriptor, lifetime, lifetime);
+    } finally {
+      end(lifetime);
+    }
+  }
+
+  private void begin(Lifetime lifetime) throws InterruptedException {
+    lifetime.enter();
+    if (Thread.interrupted()) {
+      lifetime.leave();
+      throw new InterruptedException();
+    }
+    waiting.add(Thread.currentThread());
+  }
+
+  private void end(Lifetime lifetime) {
+    waiting.remove(Thread.currentThread());
+    lifetime.leave();
+  }
+
+  private static boolean isReady(
+      Deadline deadline, int descriptor, Lifetime lifetime, Lifetime needed)
+      throws InterruptedException {
+    if (Readiness.await(descriptor, deadline.end(), () -> !lifetime.isOpen() || !needed.isOpen())) {
+      return true;
+    }
+    if (!lifetime.isOpen()) {
+      throw lifetime.closed();
+    }
+    if (!needed.isOpen()) {
+      throw needed.closed();
+    }
+    return false;
   }
 }

@@ -361,6 +361,7 @@ final class Operations {
         10,
         "CompletionChannel.awaitEvent",
         d -> d.any(d.objects.channels).awaitEvent(d.patience()));
+    add(5, "CompletionChannel.awaitReady", d -> d.any(d.objects.channels).awaitReady(d.patience()));
     rarely(
         80,
         "RdmaDevice.createCompletionQueue",

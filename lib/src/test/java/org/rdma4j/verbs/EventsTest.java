@@ -136,6 +136,37 @@ final class EventsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
+  void aWaitThatTakesNoEventLeavesItThere(boolean virtual) throws Exception {
+    loopback.b.queue.requestNotification(false);
+    FutureTask<Boolean> waiting = new FutureTask<>(() -> loopback.b.channel.awaitReady(LONG));
+    thread(virtual, waiting);
+    assertThatThrownBy(() -> waiting.get(200, TimeUnit.MILLISECONDS))
+        .isInstanceOf(TimeoutException.class);
+    loopback.b.receive(1, 0, 64);
+    loopback.a.sends.add(1).from(loopback.a.region, 0, 1);
+    loopback.a.sends.post();
+    assertThat(waiting.get(60, TimeUnit.SECONDS)).isTrue();
+
+    assertThat(loopback.b.channel.awaitReady(Duration.ZERO)).isTrue();
+    assertThat(loopback.b.channel.awaitEvent(Duration.ZERO)).contains(loopback.b.queue);
+    assertThat(loopback.b.channel.awaitReady(Duration.ZERO)).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void closingTheChannelEndsAWaitThatTakesNoEvent(boolean virtual) throws Exception {
+    FutureTask<Boolean> waiting = new FutureTask<>(() -> loopback.b.channel.awaitReady(LONG));
+    thread(virtual, waiting);
+    assertThatThrownBy(() -> waiting.get(200, TimeUnit.MILLISECONDS))
+        .isInstanceOf(TimeoutException.class);
+    loopback.b.channel.close();
+    assertThatThrownBy(() -> waiting.get(30, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("completion channel");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
   void anInterruptEndsTheWait(boolean virtual) throws Exception {
     CompletableFuture<Throwable> thrown = new CompletableFuture<>();
     Thread waiter =
@@ -158,6 +189,10 @@ final class EventsTest {
   void anInterruptedThreadDoesNotWait() {
     Thread.currentThread().interrupt();
     assertThatThrownBy(() -> loopback.b.channel.awaitEvent(LONG))
+        .isInstanceOf(InterruptedException.class);
+    assertThat(Thread.interrupted()).isFalse();
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(() -> loopback.b.channel.awaitReady(LONG))
         .isInstanceOf(InterruptedException.class);
     assertThat(Thread.interrupted()).isFalse();
   }
@@ -231,6 +266,9 @@ final class EventsTest {
   @Test
   void aNegativeTimeoutIsRefused() {
     assertThatThrownBy(() -> loopback.b.channel.awaitEvent(Duration.ofMillis(-1)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("PT-0.001S");
+    assertThatThrownBy(() -> loopback.b.channel.awaitReady(Duration.ofMillis(-1)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("PT-0.001S");
   }

@@ -104,6 +104,7 @@ final class LifetimesTest {
     uses.put("MemorySlice.remoteAddress", slice::remoteAddress);
     uses.put("MemorySlice.slice", () -> slice.slice(0, 1));
     uses.put("CompletionChannel.awaitEvent", () -> a.channel.awaitEvent(Duration.ZERO));
+    uses.put("CompletionChannel.awaitReady", () -> a.channel.awaitReady(Duration.ZERO));
     uses.put("CompletionChannel.fileDescriptor", a.channel::fileDescriptor);
     uses.put("CompletionQueue.completions", () -> a.queue.completions(1));
     uses.put("CompletionQueue.requestNotification", () -> a.queue.requestNotification(false));

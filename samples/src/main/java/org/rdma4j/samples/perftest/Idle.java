@@ -16,6 +16,10 @@ final class Idle {
   private final @Nullable CompletionChannel events;
   private final Duration timeout;
   private final String program;
+
+  /** Whether there is an event on the channel, and the loop has polled since. */
+  private boolean ready;
+
   private int polls;
   private long doneBefore = -1;
   private long silentSince;
@@ -43,10 +47,17 @@ final class Idle {
     return ++polls % POLLS_PER_CLOCK_READ != 0 || look();
   }
 
+  /**
+   * Sleeps until there is an event, then leaves it there until the loop has nothing left to do, so
+   * that a message is answered first.
+   */
   private boolean sleep(CompletionChannel channel) {
     try {
-      // Before the next poll: a request that completes after it would otherwise raise no event.
-      channel.awaitEvent(SLICE).ifPresent(queue -> queue.requestNotification(false));
+      if (ready) {
+        // Before the next poll: a request that completes after it would otherwise raise no event.
+        channel.awaitEvent(Duration.ZERO).ifPresent(queue -> queue.requestNotification(false));
+      }
+      ready = !ready && channel.awaitReady(SLICE);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw new Failure("interrupted while waiting for the peer", interrupted);
