@@ -247,16 +247,21 @@ public final class Connections {
     Rates.Result run(RdmaConnection connection, int bytes, Duration time) throws Exception;
   }
 
+  /** Without what the process allocates in the same time while nothing is sent. */
   private Comparison allocation(String form, String answer, Echo echo) throws Exception {
     Comparison comparison =
         Comparison.atMost(0, "allocation for a message sent and one received, " + form, "B");
     try (RdmaConnection connection = connect()) {
       Rates.ask(connection, answer);
       warmUp(connection, time -> echo.run(connection, 64, time));
+      long begin = THREADS.getTotalThreadAllocatedBytes();
+      Thread.sleep(TIME);
+      long idle = THREADS.getTotalThreadAllocatedBytes() - begin;
       for (int i = 0; i < pairs; i++) {
         long before = THREADS.getTotalThreadAllocatedBytes();
         long echoes = echo.run(connection, 64, TIME).operations();
-        comparison.add((THREADS.getTotalThreadAllocatedBytes() - before) / (double) echoes);
+        long busy = THREADS.getTotalThreadAllocatedBytes() - before;
+        comparison.add((busy - idle) / (double) echoes);
       }
     }
     return comparison;
