@@ -368,11 +368,17 @@ final class Link implements CmEvents.Handler {
     users.tell();
   }
 
-  /** Posts what waits, unless the device is so busy that a completion will do that soon. */
-  void flushUnlessBusy() {
+  /**
+   * Posts what waits, unless the device is so busy that a completion will do that soon.
+   *
+   * @return whether this posted, and the device is busy now
+   */
+  boolean flushUnlessBusy() {
     if (!sends.shouldCollect() && !(poller.isDelivering() && touched)) {
       flush();
+      return sends.isBusy();
     }
+    return false;
   }
 
   /** Posts as {@link #flushUnlessBusy} does, for a caller that does not wait for it here. */

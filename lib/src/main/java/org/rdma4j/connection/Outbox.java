@@ -109,14 +109,18 @@ final class Outbox {
   void send(MessageBuffer buffer, Duration timeout) throws InterruptedException, TimeoutException {
     checkMine(buffer);
     long end = Deadline.after(timeout).end();
+    boolean busy;
     lock.lock();
     try {
       link.checkMayWait();
       awaitRoomForMessage(end, timeout);
       addMessage(takeFromUser(buffer), null, 0, null);
-      link.flushUnlessBusy();
+      busy = link.flushUnlessBusy();
     } finally {
       lock.unlock();
+    }
+    if (busy) {
+      link.poller().help();
     }
   }
 
@@ -131,6 +135,7 @@ final class Outbox {
       slot = takeSlot(timeout);
     }
     boolean sent = false;
+    boolean busy = false;
     try {
       slot.fill(MessageKind.MESSAGE, message);
       lock.lock();
@@ -139,7 +144,7 @@ final class Outbox {
         awaitRoomForMessage(end, timeout);
         addMessage(slot, null, 0, null);
         sent = true;
-        link.flushUnlessBusy();
+        busy = link.flushUnlessBusy();
       } finally {
         lock.unlock();
       }
@@ -147,6 +152,9 @@ final class Outbox {
       if (!sent) {
         slot.free();
       }
+    }
+    if (busy) {
+      link.poller().help();
     }
   }
 

@@ -22,7 +22,10 @@ import org.rdma4j.verbs.WorkCompletionException;
 final class Poller {
   private static final int BATCH = 32;
   private static final long BORROWED_NANOS = 2_000_000;
-  private static final long LONGEST_NAP_NANOS = 4 * BORROWED_NANOS;
+  private static final long LONGEST_BORROWED_NANOS = 4 * BORROWED_NANOS;
+
+  /** How long a thread sends without a pause until it helps, and what is a pause. */
+  private static final long STREAM_NANOS = 4_000_000;
 
   /** More than it takes to notice that the turn is wanted. */
   private static final long TAKE_OVER_NANOS = 200_000;
@@ -53,7 +56,7 @@ final class Poller {
   private BooleanSupplier assisted = () -> true;
 
   private final IntSupplier pollForWaiter = this::pollForWaiter;
-  private volatile long borrowed = System.nanoTime() - BORROWED_NANOS;
+  private volatile long borrowed = System.nanoTime() - LONGEST_BORROWED_NANOS;
   private volatile boolean away;
 
   /** Whether the thread of the poller has the turn and looks for what may come soon. */
@@ -61,6 +64,14 @@ final class Poller {
 
   /** Whether a thread that waits wants to look for itself instead. */
   private volatile boolean wanted;
+
+  /**
+   * When a thread last sent so much that the device was busy, and for how long that has gone on.
+   * Several threads may write them at the same time; then this is off by a little.
+   */
+  private long lastBusy = System.nanoTime();
+
+  private long streamed;
 
   private final IntSupplier pollUnlessWanted = this::pollUnlessWanted;
 
@@ -160,8 +171,40 @@ final class Poller {
     }
   }
 
+  /**
+   * Delivers what has completed in a thread that sends without a pause, so that the thread of the
+   * poller need not run beside it. A short burst is left to the thread of the poller, which then
+   * also finds the answers. The caller holds no lock of a connection.
+   */
+  void help() {
+    long now = System.nanoTime();
+    long pause = now - lastBusy;
+    lastBusy = now;
+    // One pause does not end a long stream: the thread may only have lost its processor.
+    streamed = pause < STREAM_NANOS ? Math.min(streamed + pause, 4 * STREAM_NANOS) : streamed / 2;
+    if (streamed < STREAM_NANOS
+        || Thread.currentThread().isVirtual()
+        || !(turn.tryLock() || takeOver())) {
+      return;
+    }
+    try {
+      borrowed = now;
+      int polled;
+      do {
+        polled = deliver();
+      } while (polled == BATCH);
+    } catch (IllegalStateException closed) {
+      // The next call on the connection tells that it is closed too.
+      if (share.isUsable()) {
+        throw closed;
+      }
+    } finally {
+      turn.unlock();
+    }
+  }
+
   private void recall() {
-    borrowed = System.nanoTime() - BORROWED_NANOS;
+    borrowed = System.nanoTime() - LONGEST_BORROWED_NANOS;
     if (away) {
       LockSupport.unpark(thread);
     }
@@ -208,17 +251,18 @@ final class Poller {
   }
 
   private void run() {
-    long nap = BORROWED_NANOS;
+    long longest = BORROWED_NANOS;
     try {
       while (true) {
         // Set before the look at the time, so that a waiter that gives up meanwhile unparks this.
         away = true;
-        if (System.nanoTime() - borrowed < BORROWED_NANOS) {
-          LockSupport.parkNanos(nap);
-          nap = Math.min(2 * nap, LONGEST_NAP_NANOS);
+        long left = longest - (System.nanoTime() - borrowed);
+        if (left > 0) {
+          LockSupport.parkNanos(left);
+          longest = Math.min(2 * longest, LONGEST_BORROWED_NANOS);
           continue;
         }
-        nap = BORROWED_NANOS;
+        longest = BORROWED_NANOS;
         away = false;
         int polled = pollOrAsk();
         if (polled == TAKEN_OVER) {

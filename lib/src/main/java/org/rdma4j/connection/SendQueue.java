@@ -165,7 +165,12 @@ final class SendQueue {
 
   /** Returns whether the device is so busy that it is better to collect requests for a chain. */
   boolean shouldCollect() {
-    return 2 * posted.size() >= depth && 4 * waiting.size() < depth;
+    return isBusy() && 4 * waiting.size() < depth;
+  }
+
+  /** Returns whether the device has at least half of the requests that it can have. */
+  boolean isBusy() {
+    return 2 * posted.size() >= depth;
   }
 
   /** Notes that an offer of the peer was fetched, which it has to be told. */

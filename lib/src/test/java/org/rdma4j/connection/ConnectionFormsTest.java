@@ -272,6 +272,29 @@ final class ConnectionFormsTest {
     }
   }
 
+  @Test
+  void aThreadThatSendsWithoutAPauseHoldsUpNothingThatArrives() throws Exception {
+    Queue<String> received = new ConcurrentLinkedQueue<>();
+    client.onMessage(message -> received.add(text(message)));
+    server.onMessage(MessageBuffer::close);
+    for (int i = 0; i < 20; i++) {
+      String during = "during " + i;
+      String after = "after " + i;
+      var unused = server.sendAsync(text(during));
+      long begin = System.nanoTime();
+      while (System.nanoTime() - begin < TimeUnit.MILLISECONDS.toNanos(30)
+          || !received.contains(during)) {
+        client.send(text("stream"), PATIENCE);
+        assertThat(System.nanoTime() - begin).isLessThan(PATIENCE.toNanos());
+      }
+      unused = server.sendAsync(text(after));
+      while (!received.contains(after)) {
+        Thread.sleep(1);
+        assertThat(System.nanoTime() - begin).isLessThan(PATIENCE.toNanos());
+      }
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {0, 100, 1024, 5000})
   void aMessageIsCopiedIntoABuffer(int length) throws Exception {
