@@ -127,10 +127,7 @@ final class Poller {
         polled = deliver();
       } while (polled > 0);
     } catch (IllegalStateException closed) {
-      // With the queue, what it had to deliver is gone.
-      if (share.isUsable()) {
-        throw closed;
-      }
+      throwUnlessClosed(closed);
     } finally {
       turn.unlock();
     }
@@ -158,10 +155,7 @@ final class Poller {
         waitersSpin.until(end, pollForWaiter);
       }
     } catch (IllegalStateException closed) {
-      // The wait ends because its connection is closed too.
-      if (share.isUsable()) {
-        throw closed;
-      }
+      throwUnlessClosed(closed);
     } finally {
       turn.unlock();
     }
@@ -194,12 +188,19 @@ final class Poller {
         polled = deliver();
       } while (polled == BATCH);
     } catch (IllegalStateException closed) {
-      // The next call on the connection tells that it is closed too.
-      if (share.isUsable()) {
-        throw closed;
-      }
+      throwUnlessClosed(closed);
     } finally {
       turn.unlock();
+    }
+  }
+
+  /**
+   * A closed queue has nothing left to deliver, and its connections are closed too, which their
+   * users learn from them.
+   */
+  private void throwUnlessClosed(IllegalStateException failed) {
+    if (share.isUsable()) {
+      throw failed;
     }
   }
 
