@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -35,6 +36,9 @@ final class BusyNodeCloseTest {
   private static final int CLOSES = Integer.getInteger("org.rdma4j.connection.closes", 4);
   private static final int BUSY = Integer.getInteger("org.rdma4j.connection.busy", 200);
   private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  /** After this time it is worth knowing what a close waits for: one once took 2.6 minutes. */
+  private static final Duration LONG = Duration.ofSeconds(30);
 
   /** Connecting all at once takes long in an emulated guest. */
   private static final NodeConfig PATIENT = NodeConfig.DEFAULT.handshakeTimeout(PATIENCE);
@@ -168,7 +172,10 @@ final class BusyNodeCloseTest {
     }
     long began = System.nanoTime();
     Thread closer = Thread.ofPlatform().start(node::close);
-    closer.join(PATIENCE);
+    if (!closer.join(LONG)) {
+      printStacks(closer);
+      closer.join(PATIENCE.minus(LONG));
+    }
     assertThat(closer.isAlive()).as("still closing").isFalse();
     long took = System.nanoTime() - began;
     for (Future<Exception> user : users) {
@@ -177,6 +184,18 @@ final class BusyNodeCloseTest {
     }
     assertThat(node.statistics().connections()).isZero();
     return took;
+  }
+
+  /** Prints what the thread that closes does, those that help it, and those of the nodes. */
+  private static void printStacks(Thread closer) {
+    Thread.getAllStackTraces()
+        .forEach(
+            (thread, stack) -> {
+              if (thread == closer || thread.getName().matches("rdma4j-.*|ForkJoinPool.*")) {
+                System.out.println("closes for long: " + thread);
+                Arrays.stream(stack).forEach(frame -> System.out.println("    at " + frame));
+              }
+            });
   }
 
   /** Uses a connection until that fails, and returns why. */
