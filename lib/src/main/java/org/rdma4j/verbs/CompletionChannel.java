@@ -119,11 +119,12 @@ public final class CompletionChannel implements AutoCloseable {
   }
 
   /**
-   * Waits until there is an event, and leaves it there. A program that sleeps can thus handle the
-   * completions first: two system calls less between a completion and the answer to it. When
-   * nothing is urgent, it takes the event ({@link #awaitEvent} with a timeout of zero), requests
-   * the next, and polls once more, because what completed before the request raises no event. A
-   * virtual thread does not block its carrier while it waits.
+   * Waits until there is an event, and leaves it there: {@code poll} on the {@link
+   * #fileDescriptor}. A program that sleeps can thus handle the completions first: two system calls
+   * less between a completion and the answer to it. When nothing is urgent, it takes the event
+   * ({@link #awaitEvent} with a timeout of zero), requests the next, and polls once more, because
+   * what completed before the request raises no event. A virtual thread does not block its carrier
+   * while it waits.
    *
    * @param timeout the maximum time to wait; zero means not to wait
    * @return true if there is an event, which another thread may take first; false if none came
