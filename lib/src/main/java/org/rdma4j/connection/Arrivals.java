@@ -159,9 +159,6 @@ final class Arrivals {
       return "it granted %d credits, but says that it grants at most %d"
           .formatted(granted, peer.receives());
     }
-    if (granted > 0) {
-      link.wakeSenders();
-    }
     for (int i = 0; i < fetched; i++) {
       Outgoing offer = sends.pollOffer();
       if (offer == null) {

@@ -2,6 +2,7 @@ package org.rdma4j.connection;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.AccessFlag;
@@ -29,6 +30,10 @@ final class BufferPool implements Slot.Home {
   private final int chunk;
   private final int max;
   private final ReentrantLock lock = new ReentrantLock();
+
+  /** Signaled when there may be a buffer for a thread that waits. */
+  private final Condition freed = lock.newCondition();
+
   private final List<Runnable> waiting = new ArrayList<>();
   private volatile Slot[] all = {};
   private Slot[] free = {};
@@ -85,6 +90,31 @@ final class BufferPool implements Slot.Home {
       return isExhausted() ? null : takeOrGrow();
     } finally {
       lock.unlock();
+    }
+  }
+
+  /** Takes a free buffer, or waits for it; null if there is none within the time. */
+  @Nullable Slot take(long nanos) throws InterruptedException {
+    lock.lock();
+    try {
+      long left = nanos;
+      while (isExhausted()) {
+        if (left <= 0) {
+          return null;
+        }
+        left = freed.awaitNanos(left);
+      }
+      return takeOrGrow();
+    } finally {
+      wakeNext();
+      lock.unlock();
+    }
+  }
+
+  /** Wakes one thread if there is a buffer for it; that one wakes the next. */
+  private void wakeNext() {
+    if (!isExhausted()) {
+      freed.signal();
     }
   }
 
@@ -148,6 +178,7 @@ final class BufferPool implements Slot.Home {
     lock.lock();
     try {
       free[freeCount++] = buffer;
+      wakeNext();
       if (waiting.isEmpty()) {
         // Not with an empty list, because going through that allocates an iterator.
         return;

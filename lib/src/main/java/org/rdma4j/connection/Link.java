@@ -56,8 +56,6 @@ final class Link implements CmEvents.Handler {
   private final Arrivals arrivals;
   private final Outbox outbox;
 
-  private final Condition arrival = lock.newCondition();
-  private final Condition room = lock.newCondition();
   private final Awaited arrivedOrEnded;
 
   /** Buffers of a broken connection that the peer might still read from. */
@@ -73,9 +71,10 @@ final class Link implements CmEvents.Handler {
 
   /** What a thread waits for: made once for each kind of wait, so that a wait allocates nothing. */
   final class Awaited {
-    final Condition woken;
-    final BooleanSupplier done;
-    final BooleanSupplier doneWithoutLock = this::holds;
+    private final Condition woken;
+    private final BooleanSupplier done;
+    private final BooleanSupplier doneWithoutLock = this::holds;
+    private int waiting;
 
     /**
      * Creates it.
@@ -86,6 +85,39 @@ final class Link implements CmEvents.Handler {
     Awaited(Condition woken, BooleanSupplier done) {
       this.woken = woken;
       this.done = done;
+    }
+
+    /**
+     * Wakes one of the threads that wait, if the wait is over now. That one calls this again once
+     * it has taken its part, so that no more threads are woken than find something. Requires the
+     * lock.
+     */
+    void wakeNext() {
+      if (waiting > 0 && done.getAsBoolean()) {
+        woken.signal();
+      }
+    }
+
+    /** Wakes all threads that wait. Requires the lock. */
+    void wakeAll() {
+      woken.signalAll();
+    }
+
+    /** Waits until this is over, or until the end; returns whether it is. Requires the lock. */
+    private boolean sleep(long end) throws InterruptedException {
+      waiting++;
+      try {
+        long left = end - System.nanoTime();
+        while (!done.getAsBoolean()) {
+          if (left <= 0) {
+            return false;
+          }
+          left = woken.awaitNanos(left);
+        }
+        return true;
+      } finally {
+        waiting--;
+      }
     }
 
     private boolean holds() {
@@ -125,17 +157,21 @@ final class Link implements CmEvents.Handler {
     this.users = new UserCalls(this, lock, sends, inbox);
     this.ending = new Ending(this, lock, sends);
     this.arrivals = new Arrivals(this, ending, credits, promises, sends, inbox, users);
-    this.outbox = new Outbox(this, lock, room, sends, users);
+    this.outbox = new Outbox(this, lock, sends, users);
     this.lifetime =
         new Lifetime("connection " + id.localAddress() + " to " + id.peerAddress(), this::destroy);
     this.arrivedOrEnded =
-        new Awaited(
-            arrival,
+        awaited(
             () ->
                 inbox.hasNext()
                     || (ending.isInputEnded() && inbox.isEmpty())
                     || ending.failure() != null
                     || ending.isClosing());
+  }
+
+  /** Returns what threads can wait for; its condition is evaluated with the lock. */
+  Awaited awaited(BooleanSupplier done) {
+    return new Awaited(lock.newCondition(), done);
   }
 
   /** Notes what the peer tells about itself, and handles what it has sent meanwhile. */
@@ -241,9 +277,9 @@ final class Link implements CmEvents.Handler {
     try {
       awaitMessage(timeout);
       Slot next = inbox.poll();
-      wakeNextReceiver();
       return next == null ? null : new MessageBuffer(next);
     } finally {
+      wakeReceiver();
       lock.unlock();
     }
   }
@@ -262,7 +298,7 @@ final class Link implements CmEvents.Handler {
       awaitMessage(timeout);
       next = takeIfFits(target.remaining());
     } finally {
-      wakeNextReceiver();
+      wakeReceiver();
       lock.unlock();
     }
     if (next == null) {
@@ -306,7 +342,7 @@ final class Link implements CmEvents.Handler {
         return false;
       }
       inbox.putBack(message);
-      wakeNextReceiver();
+      wakeReceiver();
       return true;
     } finally {
       lock.unlock();
@@ -329,13 +365,6 @@ final class Link implements CmEvents.Handler {
     RdmaException failure = ending.failure();
     if (failure != null && !inbox.hasNext() && !ending.isInputEnded()) {
       throw failure;
-    }
-  }
-
-  /** Wakes another thread if there is a message for it. Requires the lock. */
-  private void wakeNextReceiver() {
-    if (inbox.hasNext()) {
-      arrival.signal();
     }
   }
 
@@ -393,13 +422,15 @@ final class Link implements CmEvents.Handler {
   }
 
   /**
-   * Posts what waits. Requires the lock, which it releases while the device takes the requests. If
-   * another thread posts, that one does this too.
+   * Posts what waits, and wakes a thread that waits to send if there is room now. Requires the
+   * lock, which it releases while the device takes the requests. If another thread posts, that one
+   * does this too.
    */
   void flush() {
     while (mayFlush() && flushOnce()) {
       // There may be more now.
     }
+    outbox.wakeSenders();
   }
 
   private boolean mayFlush() {
@@ -460,13 +491,7 @@ final class Link implements CmEvents.Handler {
     } finally {
       lock.lock();
     }
-    boolean reached = awaited.done.getAsBoolean();
-    long left = end - System.nanoTime();
-    while (!reached && left > 0) {
-      awaited.woken.awaitNanos(left);
-      reached = awaited.done.getAsBoolean();
-      left = end - System.nanoTime();
-    }
+    boolean reached = awaited.sleep(end);
     if (event != null && event.shouldCommit()) {
       event.connection = lifetime.toString();
       event.reached = reached;
@@ -475,20 +500,15 @@ final class Link implements CmEvents.Handler {
     return reached;
   }
 
-  /** Wakes a thread that waits for a message. Requires the lock. */
+  /** Wakes a thread that waits for a message, if there is one for it. Requires the lock. */
   void wakeReceiver() {
-    arrival.signal();
-  }
-
-  /** Wakes all threads that wait to send. Requires the lock. */
-  void wakeSenders() {
-    room.signalAll();
+    arrivedOrEnded.wakeNext();
   }
 
   /** Wakes all threads that wait for messages or to send. Requires the lock. */
   void wakeAll() {
-    arrival.signalAll();
-    room.signalAll();
+    arrivedOrEnded.wakeAll();
+    outbox.wakeAll();
   }
 
   /**
@@ -539,7 +559,6 @@ final class Link implements CmEvents.Handler {
           succeeded(done);
         }
       }
-      room.signal();
       if (sends.outstanding() == 0) {
         ending.becameIdle();
       }

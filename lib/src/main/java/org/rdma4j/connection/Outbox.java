@@ -3,8 +3,6 @@ package org.rdma4j.connection;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -37,21 +35,35 @@ final class Outbox {
   /**
    * Creates the outbox of a connection.
    *
-   * @param room signaled when there may be room for a message or an operation
+   * @param lock the lock of the connection
    */
-  Outbox(Link link, ReentrantLock lock, Condition room, SendQueue sends, UserCalls users) {
+  Outbox(Link link, ReentrantLock lock, SendQueue sends, UserCalls users) {
     this.link = link;
     this.share = link.share();
     this.lock = lock;
     this.sends = sends;
     this.users = users;
     this.roomForMessage =
-        link.new Awaited(room, () -> sends.hasRoomForMessage() || link.ending().isUseless());
-    this.roomForOperation =
-        link.new Awaited(room, () -> sends.hasRoom() || link.ending().isUseless());
+        link.awaited(() -> sends.hasRoomForMessage() || link.ending().isUseless());
+    this.roomForOperation = link.awaited(() -> sends.hasRoom() || link.ending().isUseless());
   }
 
-  /** Waits until a message can be sent at once. Called with the lock. */
+  /** Wakes those for which there is room: one of each kind, which wakes the next. */
+  void wakeSenders() {
+    roomForMessage.wakeNext();
+    roomForOperation.wakeNext();
+  }
+
+  /** Wakes all threads that wait to send. */
+  void wakeAll() {
+    roomForMessage.wakeAll();
+    roomForOperation.wakeAll();
+  }
+
+  /**
+   * Waits until a message can be sent at once. Called with the lock; the caller wakes the next
+   * afterwards, whether it sends or not.
+   */
   private void awaitRoomForMessage(long end, Duration timeout)
       throws InterruptedException, TimeoutException {
     link.ending().checkOutputOpen();
@@ -80,17 +92,14 @@ final class Outbox {
     } finally {
       lock.unlock();
     }
-    Slot slot = share.buffers().tryTake();
+    // In slices, because the end of the connection frees no buffer.
+    Slot slot = share.buffers().take(Math.min(deadline.nanos(), SLICE_NANOS));
     while (slot == null) {
-      CountDownLatch freed = new CountDownLatch(1);
-      share.buffers().whenFreed(freed::countDown);
-      // In slices, because the end of the connection frees no buffer.
-      long slice = Math.min(deadline.nanos(), SLICE_NANOS);
-      if (!freed.await(slice, TimeUnit.NANOSECONDS) && deadline.nanos() <= 0) {
+      link.checkNotClosed();
+      if (deadline.nanos() <= 0) {
         throw link.timedOut("no buffer became free", timeout);
       }
-      link.checkNotClosed();
-      slot = share.buffers().tryTake();
+      slot = share.buffers().take(Math.min(deadline.nanos(), SLICE_NANOS));
     }
     slot.become(MessageKind.MESSAGE, 0, slot.capacity(), null);
     return slot;
@@ -117,6 +126,7 @@ final class Outbox {
       addMessage(takeFromUser(buffer), null, 0, null);
       busy = link.flushUnlessBusy();
     } finally {
+      roomForMessage.wakeNext();
       lock.unlock();
     }
     if (busy) {
@@ -146,6 +156,7 @@ final class Outbox {
         sent = true;
         busy = link.flushUnlessBusy();
       } finally {
+        roomForMessage.wakeNext();
         lock.unlock();
       }
     } finally {

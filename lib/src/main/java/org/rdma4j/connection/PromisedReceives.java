@@ -19,11 +19,17 @@ final class PromisedReceives {
 
   /** Promises more receives; returns whether there are so many, otherwise promises none. */
   boolean add(int receives) {
-    boolean enough = !ended && supply.promise(receives);
-    if (enough) {
-      count += receives;
-    }
-    return enough;
+    return !ended && count(receives, supply.promise(receives));
+  }
+
+  /** Promises receives as {@link #add} does, without which the peer could send nothing. */
+  boolean addNeeded(int receives) {
+    return !ended && count(receives, supply.promiseNeeded(receives));
+  }
+
+  private boolean count(int receives, boolean promised) {
+    count += promised ? receives : 0;
+    return promised;
   }
 
   /** Promises one again that the peer has used: at once, or as soon as there is one. */
@@ -34,7 +40,7 @@ final class PromisedReceives {
 
   /** Promises those that are missing, if there are so many now; returns whether none is missing. */
   boolean renewOwed() {
-    if (missing > 0 && add(missing)) {
+    if (missing > 0 && addNeeded(missing)) {
       missing = 0;
     }
     return missing == 0;

@@ -40,10 +40,26 @@ final class ReceiveSupply {
    * @return whether there are so many; if not, nothing is promised
    */
   boolean promise(int receives) {
+    return promise(receives, false);
+  }
+
+  /**
+   * Promises receives without which the peer could send nothing, also if that takes more buffers
+   * than there may be. If threads that wait to send have all buffers, they wait for credits, for
+   * which there would be no receives.
+   *
+   * @return whether there are so many; not if the shared receive queue is full
+   */
+  boolean promiseNeeded(int receives) {
+    return promise(receives, true);
+  }
+
+  private boolean promise(int receives, boolean needed) {
     lock.lock();
     try {
       if (receives > free) {
-        post(Math.max(receives - free, chainLength));
+        int missing = receives - free;
+        post(needed ? missing : Math.max(missing, chainLength), needed);
       }
       boolean enough = receives <= free;
       if (enough) {
@@ -55,12 +71,12 @@ final class ReceiveSupply {
     }
   }
 
-  private void post(int wanted) {
+  private void post(int wanted, boolean needed) {
     int remaining = Math.min(wanted, queue.depth() - posted.get());
     while (remaining > 0) {
       int chain = 0;
       while (chain < Math.min(remaining, chainLength)) {
-        Slot buffer = pool.tryTake();
+        Slot buffer = needed ? pool.take() : pool.tryTake();
         if (buffer == null) {
           break;
         }

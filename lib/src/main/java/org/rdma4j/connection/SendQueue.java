@@ -386,13 +386,17 @@ final class SendQueue {
       // Others need receives too: fewer of them, and at the next try.
       credits.shrink();
       owed = credits.owed();
-      starved = owed > 0 && !promises.add(owed);
+      starved = owed > 0 && !promiseFew(owed);
       if (starved) {
         return 0;
       }
     }
     credits.grant(owed);
     return owed;
+  }
+
+  private boolean promiseFew(int receives) {
+    return credits.granted() == 0 ? promises.addNeeded(receives) : promises.add(receives);
   }
 
   /** Returns whether the peer lacks credits because all buffers are in use. */

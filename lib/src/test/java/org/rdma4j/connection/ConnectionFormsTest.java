@@ -19,8 +19,12 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -230,6 +234,43 @@ final class ConnectionFormsTest {
     }
     for (CompletableFuture<Void> each : sent) {
       get(each);
+    }
+  }
+
+  @Test
+  void operationsGoOnWhileThreadsWaitForThePeerToReceive() throws Exception {
+    MemoryRegion memory = server.register(64, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+    MemoryRegion source = client.register(64, AccessFlag.LOCAL_WRITE);
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < 200; i++) {
+        threads.execute(() -> sendUntilClosed(text("nobody receives this")));
+      }
+      List<Future<?>> written = new ArrayList<>();
+      for (int i = 0; i < 200; i++) {
+        written.add(
+            threads.submit(
+                () -> {
+                  for (int k = 0; k < 10; k++) {
+                    client.write(source.slice(0, 64), RemoteMemory.of(memory), PATIENCE);
+                  }
+                  return null;
+                }));
+      }
+      for (Future<?> each : written) {
+        each.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      }
+      node.close();
+    }
+  }
+
+  private void sendUntilClosed(ByteBuffer message) {
+    try {
+      client.send(message, PATIENCE);
+      client.send(message.rewind(), PATIENCE);
+    } catch (IllegalStateException | RdmaException closed) {
+      // What was to be seen had happened.
+    } catch (InterruptedException | TimeoutException unexpected) {
+      throw new AssertionError(unexpected);
     }
   }
 

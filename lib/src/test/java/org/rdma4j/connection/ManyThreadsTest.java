@@ -27,6 +27,7 @@ final class ManyThreadsTest {
   private static final int CONNECTIONS = 16;
   private static final int FEW = 1_000;
   private static final int THREADS = 10_000;
+  private static final int BUFFERS = 256;
   private static final Duration PATIENCE = Duration.ofMinutes(4);
 
   /** Loading and initializing a class holds the carrier (JDK 25), which this test is not about. */
@@ -54,23 +55,31 @@ final class ManyThreadsTest {
     assertThat(pinnedDuringEchoes(THREADS)).isEmpty();
   }
 
+  @Test
+  void allThreadsHaveTheirTurnWhenThereAreMoreOfThemThanBuffers() throws Exception {
+    try (RdmaNode node = RdmaNode.open(NodeConfig.DEFAULT.maxBuffers(BUFFERS))) {
+      echo(node, 4 * BUFFERS);
+    }
+  }
+
   private static Queue<RecordedEvent> pinnedDuringEchoes(int count) throws Exception {
     Queue<RecordedEvent> pinned = new ConcurrentLinkedQueue<>();
-    try (RecordingStream recording = recordPinned(pinned)) {
-      echo(count);
+    try (RecordingStream recording = recordPinned(pinned);
+        RdmaNode node = RdmaNode.open()) {
+      echo(node, count);
       recording.stop();
     }
     return pinned;
   }
 
-  private static void echo(int count) throws Exception {
+  private static void echo(RdmaNode node, int count) throws Exception {
     List<Future<Boolean>> servers = new ArrayList<>();
     List<RdmaConnection> clients = new ArrayList<>();
-    try (RdmaServer listener = RdmaServer.bind(RdmaConnectionTest.local());
+    try (RdmaServer listener = node.bind(RdmaConnectionTest.local());
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int i = 0; i < CONNECTIONS; i++) {
         servers.add(threads.submit(() -> serve(listener.accept(PATIENCE))));
-        clients.add(RdmaConnection.connect(listener.localAddress(), PATIENCE));
+        clients.add(node.connect(listener.localAddress(), PATIENCE));
       }
       List<Future<Integer>> calls = new ArrayList<>();
       for (int i = 0; i < count; i++) {
