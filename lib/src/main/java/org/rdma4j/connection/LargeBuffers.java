@@ -3,15 +3,18 @@ package org.rdma4j.connection;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.SequencedSet;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.ProtectionDomain;
 
 /**
  * Buffers for messages that are too long for a {@link BufferPool}, each of which is a memory
- * region. Their lengths are powers of two. Some of those that are not in use are kept, because
+ * region. Their lengths are powers of two. Those that were in use last are kept, because
  * registering memory takes longer than transferring it.
  *
  * <p>All methods may be called from any thread.
@@ -23,6 +26,10 @@ final class LargeBuffers implements Slot.Home {
   private final ProtectionDomain domain;
   private final ReentrantLock lock = new ReentrantLock();
   private final List<Deque<Slot>> keptByClass = new ArrayList<>();
+
+  /** All that are kept, in the order in which they were given back, as in each class. */
+  private final SequencedSet<Slot> keptInOrder = new LinkedHashSet<>();
+
   private long kept;
   private long registered;
 
@@ -54,6 +61,7 @@ final class LargeBuffers implements Slot.Home {
     try {
       Slot known = keptByClass.get(sizeClass).pollLast();
       if (known != null) {
+        keptInOrder.remove(known);
         kept -= known.capacity();
         return known;
       }
@@ -75,24 +83,40 @@ final class LargeBuffers implements Slot.Home {
 
   @Override
   public void giveBack(Slot buffer) {
-    if (!keep(buffer)) {
-      buffer.region().close();
+    Slot surplus = buffer.capacity() <= MAX_KEPT ? keep(buffer) : buffer;
+    while (surplus != null) {
+      surplus.region().close();
+      lock.lock();
+      try {
+        registered -= surplus.capacity();
+        surplus = pollSurplus();
+      } finally {
+        lock.unlock();
+      }
     }
   }
 
-  private boolean keep(Slot buffer) {
+  /** Keeps a buffer; returns one that is no longer kept then, if there is one. */
+  private @Nullable Slot keep(Slot buffer) {
     lock.lock();
     try {
-      boolean keeps = kept + buffer.capacity() <= MAX_KEPT;
-      if (keeps) {
-        kept += buffer.capacity();
-        keptByClass.get(buffer.index()).addLast(buffer);
-      } else {
-        registered -= buffer.capacity();
-      }
-      return keeps;
+      kept += buffer.capacity();
+      keptByClass.get(buffer.index()).addLast(buffer);
+      keptInOrder.addLast(buffer);
+      return pollSurplus();
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Takes the buffer that was not in use for longest, if those that are kept are too many. */
+  private @Nullable Slot pollSurplus() {
+    if (kept <= MAX_KEPT) {
+      return null;
+    }
+    Slot oldest = keptInOrder.removeFirst();
+    keptByClass.get(oldest.index()).removeFirst();
+    kept -= oldest.capacity();
+    return oldest;
   }
 }
