@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
+import org.rdma4j.RdmaException;
 import org.rdma4j.connection.ExposedMemory;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.NodeConfig;
@@ -86,6 +87,9 @@ public final class Peer {
         default -> throw new IllegalArgumentException("no measurement is called " + words[0]);
       }
       var unused = connection.ended().whenComplete((nothing, failure) -> connection.close());
+    } catch (RdmaException ended) {
+      // The client has closed its node, which ends connections without a goodbye.
+      connection.close();
     } catch (InterruptedException never) {
       throw new IllegalStateException(never);
     }
