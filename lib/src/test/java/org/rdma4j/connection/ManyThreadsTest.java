@@ -26,7 +26,7 @@ import org.junit.platform.commons.support.ReflectionSupport;
 @Tag("device")
 @Timeout(300)
 final class ManyThreadsTest {
-  private static final int CONNECTIONS = 16;
+  private static final int CONNECTIONS = 64;
   private static final int FEW = 1_000;
   private static final int THREADS = 10_000;
   private static final int BUFFERS = 256;
@@ -50,7 +50,7 @@ final class ManyThreadsTest {
   }
 
   @Test
-  void tenThousandVirtualThreadsEchoThroughSixteenConnections() throws Exception {
+  void tenThousandVirtualThreadsEchoThroughSixtyFourConnections() throws Exception {
     // Linking a call site when it is first reached holds the carrier too, even in the code that
     // records.
     pinnedDuringEchoes(FEW);
@@ -60,7 +60,7 @@ final class ManyThreadsTest {
   @Test
   void allThreadsHaveTheirTurnWhenThereAreMoreOfThemThanBuffers() throws Exception {
     try (RdmaNode node = RdmaNode.open(NodeConfig.DEFAULT.maxBuffers(BUFFERS))) {
-      echo(node, 4 * BUFFERS);
+      echo(node, 16, 4 * BUFFERS);
     }
   }
 
@@ -68,24 +68,24 @@ final class ManyThreadsTest {
     Queue<RecordedEvent> pinned = new ConcurrentLinkedQueue<>();
     try (RecordingStream recording = recordPinned(pinned);
         RdmaNode node = RdmaNode.open()) {
-      echo(node, count);
+      echo(node, CONNECTIONS, count);
       recording.stop();
     }
     return pinned;
   }
 
-  private static void echo(RdmaNode node, int count) throws Exception {
+  private static void echo(RdmaNode node, int connections, int count) throws Exception {
     List<Future<Boolean>> servers = new ArrayList<>();
     List<RdmaConnection> clients = new ArrayList<>();
     try (RdmaServer listener = node.bind(RdmaConnectionTest.local());
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      for (int i = 0; i < CONNECTIONS; i++) {
+      for (int i = 0; i < connections; i++) {
         servers.add(threads.submit(() -> serve(listener.accept(PATIENCE))));
         clients.add(node.connect(listener.localAddress(), PATIENCE));
       }
       List<Future<Integer>> calls = new ArrayList<>();
       for (int i = 0; i < count; i++) {
-        RdmaConnection client = clients.get(i % CONNECTIONS);
+        RdmaConnection client = clients.get(i % connections);
         int number = i;
         calls.add(threads.submit(() -> call(client, number)));
       }
