@@ -93,6 +93,20 @@ final class BufferPool implements Slot.Home {
     }
   }
 
+  /**
+   * Takes a buffer for what a peer needs in order to send anything; null if twice as many are in
+   * use as may be. Without that limit, a user who sends on what has arrived, to a peer that
+   * receives nothing, would fill the memory.
+   */
+  @Nullable Slot tryTakeNeeded() {
+    lock.lock();
+    try {
+      return all.length - freeCount >= 2 * max ? null : takeOrGrow();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Takes a free buffer, or waits for it; null if there is none within the time. */
   @Nullable Slot take(long nanos) throws InterruptedException {
     lock.lock();

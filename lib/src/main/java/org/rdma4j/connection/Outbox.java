@@ -93,16 +93,17 @@ final class Outbox {
       lock.unlock();
     }
     // In slices, because the end of the connection frees no buffer.
-    Slot slot = share.buffers().take(Math.min(deadline.nanos(), SLICE_NANOS));
-    while (slot == null) {
+    while (true) {
+      Slot slot = share.buffers().take(Math.min(deadline.nanos(), SLICE_NANOS));
+      if (slot != null) {
+        slot.become(MessageKind.MESSAGE, 0, slot.capacity(), null);
+        return slot;
+      }
       link.checkNotClosed();
       if (deadline.nanos() <= 0) {
         throw link.timedOut("no buffer became free", timeout);
       }
-      slot = share.buffers().take(Math.min(deadline.nanos(), SLICE_NANOS));
     }
-    slot.become(MessageKind.MESSAGE, 0, slot.capacity(), null);
-    return slot;
   }
 
   /** Takes a slot for a message of a given length, without waiting. */

@@ -19,16 +19,18 @@ final class PromisedReceives {
 
   /** Promises more receives; returns whether there are so many, otherwise promises none. */
   boolean add(int receives) {
-    return !ended && count(receives, supply.promise(receives));
+    return !ended && counted(receives, supply.promise(receives));
   }
 
   /** Promises receives as {@link #add} does, without which the peer could send nothing. */
   boolean addNeeded(int receives) {
-    return !ended && count(receives, supply.promiseNeeded(receives));
+    return !ended && counted(receives, supply.promiseNeeded(receives));
   }
 
-  private boolean count(int receives, boolean promised) {
-    count += promised ? receives : 0;
+  private boolean counted(int receives, boolean promised) {
+    if (promised) {
+      count += receives;
+    }
     return promised;
   }
 

@@ -48,7 +48,8 @@ final class ReceiveSupply {
    * than there may be. If threads that wait to send have all buffers, they wait for credits, for
    * which there would be no receives.
    *
-   * @return whether there are so many; not if the shared receive queue is full
+   * @return whether there are so many; not if the shared receive queue is full, or if twice as many
+   *     buffers are in use as there may be
    */
   boolean promiseNeeded(int receives) {
     return promise(receives, true);
@@ -76,7 +77,7 @@ final class ReceiveSupply {
     while (remaining > 0) {
       int chain = 0;
       while (chain < Math.min(remaining, chainLength)) {
-        Slot buffer = needed ? pool.take() : pool.tryTake();
+        Slot buffer = needed ? pool.tryTakeNeeded() : pool.tryTake();
         if (buffer == null) {
           break;
         }

@@ -242,8 +242,14 @@ final class ConnectionFormsTest {
     MemoryRegion memory = server.register(64, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
     MemoryRegion source = client.register(64, AccessFlag.LOCAL_WRITE);
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<?>> unreceived = new ArrayList<>();
       for (int i = 0; i < 200; i++) {
-        threads.execute(() -> sendUntilClosed(text("nobody receives this")));
+        unreceived.add(
+            threads.submit(
+                () -> {
+                  client.send(text("nobody receives this"), PATIENCE);
+                  return null;
+                }));
       }
       List<Future<?>> written = new ArrayList<>();
       for (int i = 0; i < 200; i++) {
@@ -259,18 +265,27 @@ final class ConnectionFormsTest {
       for (Future<?> each : written) {
         each.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
       }
+      assertThat(unreceived).as("those that wait").anySatisfy(each -> assertThat(each).isNotDone());
       node.close();
     }
   }
 
-  private void sendUntilClosed(ByteBuffer message) {
-    try {
-      client.send(message, PATIENCE);
-      client.send(message.rewind(), PATIENCE);
-    } catch (IllegalStateException | RdmaException closed) {
-      // What was to be seen had happened.
-    } catch (InterruptedException | TimeoutException unexpected) {
-      throw new AssertionError(unexpected);
+  @Test
+  void whatIsSentOnToAPeerThatReceivesNothingDoesNotFillTheMemory() throws Exception {
+    int buffers = 64;
+    try (RdmaNode small = RdmaNode.open(NodeConfig.DEFAULT.maxBuffers(buffers));
+        RdmaServer relay = small.bind(RdmaConnectionTest.local());
+        RdmaConnection deaf = node.connect(relay.localAddress(), PATIENCE);
+        RdmaConnection echoing = relay.accept(PATIENCE)) {
+      echoing.onMessage(message -> echoing.sendAsync(message, 0, (token, failure) -> {}));
+      assertThatThrownBy(
+              () -> {
+                for (int i = 0; i < 20 * buffers; i++) {
+                  deaf.send(text("more"), Duration.ofSeconds(5));
+                }
+              })
+          .isInstanceOf(TimeoutException.class);
+      assertThat(small.statistics().buffersInUse()).isBetween(buffers, 2 * buffers + 8);
     }
   }
 
