@@ -20,11 +20,9 @@ import jdk.jfr.consumer.RecordingStream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.platform.commons.support.ReflectionSupport;
 
 @Tag("device")
-@Timeout(300)
 final class ManyThreadsTest {
   private static final int CONNECTIONS = 64;
   private static final int FEW = 1_000;
