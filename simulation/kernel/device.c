@@ -1,0 +1,175 @@
+/* What the device and its port are: GET_CONTEXT and the queries. */
+#include "kernel.h"
+#include <net/if.h>
+#include <unistd.h>
+
+const uint8_t sim_gids[][16] = {
+	{0xfe, 0x80, [8] = 0xba, 0x3f, 0xd2, 0xff, 0xfe, 0x12, 0x34, 0x56},
+	{0xfe, 0x80, [8] = 0xba, 0x3f, 0xd2, 0xff, 0xfe, 0x12, 0x34, 0x56},
+	{[10] = 0xff, 0xff, 127, 0, 0, 1},
+	{[10] = 0xff, 0xff, 127, 0, 0, 1},
+};
+const int sim_num_gids = sizeof(sim_gids) / sizeof(sim_gids[0]);
+#define GID_TABLE_LENGTH 255
+
+void get_context(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
+{
+	struct mlx5_ib_alloc_ucontext_req_v2 req;
+	struct mlx5_ib_alloc_ucontext_resp resp = {
+		.qp_tab_size = 1 << 18,
+		.bf_reg_size = 512,
+		.cache_line_size = 64,
+		.max_sq_desc_sz = 1024,
+		.max_rq_desc_sz = 512,
+		.max_send_wqebb = 32768,
+		.max_recv_wr = 32768,
+		.max_srq_recv_wr = 32767,
+		.num_ports = 1,
+		.comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY,
+		.response_length = sizeof(resp),
+		.cmds_supp_uhw = MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE | MLX5_USER_CMDS_SUPP_UHW_CREATE_AH,
+		.eth_min_inline = MLX5_USER_INLINE_MODE_NONE,
+		.log_uar_size = 12,
+		.num_uars_per_page = 1,
+		.dump_fill_mkey = DUMP_FILL_MKEY,
+	};
+	attr_in_copy(h, UVERBS_ATTR_UHW_IN, &req, sizeof(req));
+	resp.cqe_version = req.max_cqe_version < 1 ? req.max_cqe_version : 1;
+	if (!(req.lib_caps & MLX5_LIB_CAP_DYN_UAR))
+		resp.tot_bfregs = req.total_num_bfregs;
+	resp.num_dyn_bfregs = 512;
+	attr_out(h, UVERBS_ATTR_UHW_OUT, &resp, sizeof(resp));
+	attr_out_u32(h, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, sysconf(_SC_NPROCESSORS_ONLN));
+	attr_out_u64(h, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS);
+	engine_start();
+	(void)ctx;
+}
+
+void query_device(struct ib_uverbs_ioctl_hdr *h)
+{
+	struct ib_uverbs_ex_query_device_resp r = {
+		.base = {
+			.fw_ver = 20ull << 32 | 31 << 16 | 1014,
+			.node_guid = htobe64(0xb83fd20300123456),
+			.sys_image_guid = htobe64(0xb83fd20300123456),
+			.max_mr_size = ~0ull,
+			.page_size_cap = 0xfffffffffffff000,
+			.vendor_id = 0x15b3,
+			.vendor_part_id = 0x101b,
+			.hw_ver = 0,
+			.max_qp = 1 << 18,
+			.max_qp_wr = 32768,
+			/* as of a ConnectX-6 with Linux 6.1, less local DMA and the features of Ethernet queues */
+			.device_cap_flags = IB_UVERBS_DEVICE_BAD_PKEY_CNTR | IB_UVERBS_DEVICE_BAD_QKEY_CNTR
+				| IB_UVERBS_DEVICE_AUTO_PATH_MIG | IB_UVERBS_DEVICE_CHANGE_PHY_PORT
+				| IB_UVERBS_DEVICE_PORT_ACTIVE_EVENT | IB_UVERBS_DEVICE_SYS_IMAGE_GUID
+				| IB_UVERBS_DEVICE_RC_RNR_NAK_GEN | IB_UVERBS_DEVICE_MEM_WINDOW
+				| IB_UVERBS_DEVICE_XRC | IB_UVERBS_DEVICE_MEM_MGT_EXTENSIONS
+				| IB_UVERBS_DEVICE_MEM_WINDOW_TYPE_2B,
+			.max_sge = 30,
+			.max_sge_rd = 30,
+			.max_cq = 1 << 24,
+			.max_cqe = (1 << 22) - 1,
+			.max_mr = 1 << 20,
+			.max_pd = 1 << 23,
+			.max_qp_rd_atom = 16,
+			.max_res_rd_atom = 1 << 22,
+			.max_qp_init_rd_atom = 16,
+			.atomic_cap = IBV_ATOMIC_HCA,
+			.max_mw = 1 << 20,
+			.max_mcast_grp = 1 << 21,
+			.max_mcast_qp_attach = 240,
+			.max_total_mcast_qp_attach = 503316480,
+			.max_ah = INT32_MAX,
+			.max_srq = 1 << 23,
+			.max_srq_wr = 32767,
+			.max_srq_sge = 31,
+			.max_pkeys = 1,
+			.local_ca_ack_delay = 16,
+			.phys_port_cnt = 1,
+		},
+		.response_length = sizeof(r),
+		.timestamp_mask = ~0ull,
+		.hca_core_clock = 156250,
+		.max_wq_type_rq = 1 << 23,
+		.cq_moderation_caps = {.max_cq_moderation_count = 65535, .max_cq_moderation_period = 4095},
+		.max_dm_size = DM_SIZE,
+	};
+	struct mlx5_ib_query_device_resp m = {.response_length = sizeof(m)};
+	r.device_cap_flags_ex = r.base.device_cap_flags;
+	attr_out(h, UVERBS_ATTR_CORE_OUT, &r, sizeof(r));
+	attr_out(h, UVERBS_ATTR_UHW_OUT, &m, sizeof(m));
+}
+
+int query_port(struct ib_uverbs_ioctl_hdr *h, uint8_t port)
+{
+	struct ib_uverbs_query_port_resp_ex r = {
+		.legacy_resp = {
+			.port_cap_flags = IB_UVERBS_PCF_CM_SUP | IB_UVERBS_PCF_IP_BASED_GIDS,
+			.max_msg_sz = 1 << 30,
+			.gid_tbl_len = GID_TABLE_LENGTH,
+			.pkey_tbl_len = 1,
+			.state = IBV_PORT_ACTIVE,
+			.max_mtu = IBV_MTU_4096,
+			.active_mtu = IBV_MTU_1024,
+			.max_vl_num = 1,
+			.active_width = 2,
+			.active_speed = 64, /* 4 x 50 Gb/s */
+			.phys_state = 5,
+			.link_layer = IBV_LINK_LAYER_ETHERNET,
+		},
+	};
+	if (port != 1)
+		return EINVAL;
+	attr_out(h, UVERBS_ATTR_QUERY_PORT_RESP, &r, sizeof(r));
+	return 0;
+}
+
+static struct ib_uverbs_gid_entry gid_entry(uint32_t index)
+{
+	struct ib_uverbs_gid_entry e = {
+		.gid_index = index,
+		.port_num = 1,
+		.gid_type = index & 1 ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_ROCE_V1,
+		.netdev_ifindex = if_nametoindex("lo"),
+	};
+	memcpy(e.gid, sim_gids[index], 16);
+	return e;
+}
+
+int query_gid_table(struct ib_uverbs_ioctl_hdr *h)
+{
+	struct ib_uverbs_attr *a = attr(h, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES);
+	uint64_t size = attr_in_number(h, UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE);
+	if (!size || a->len / size < (uint64_t)sim_num_gids)
+		return EINVAL;
+	for (int i = 0; i < sim_num_gids; i++) {
+		struct ib_uverbs_gid_entry e = gid_entry(i);
+		memcpy((char *)(uintptr_t)a->data + i * size, &e, size < sizeof(e) ? size : sizeof(e));
+	}
+	a->flags |= UVERBS_ATTR_F_VALID_OUTPUT;
+	attr_out_u64(h, UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, sim_num_gids);
+	return 0;
+}
+
+int query_gid_entry(struct ib_uverbs_ioctl_hdr *h)
+{
+	uint32_t index = attr_in_number(h, UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX);
+	struct ib_uverbs_gid_entry e;
+	if (attr_in_number(h, UVERBS_ATTR_QUERY_GID_ENTRY_PORT) != 1 || index >= GID_TABLE_LENGTH)
+		return EINVAL;
+	if (index >= (uint32_t)sim_num_gids)
+		return ENODATA;
+	e = gid_entry(index);
+	attr_out(h, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, &e, sizeof(e));
+	return 0;
+}
+
+/* The only addresses that can be reached. */
+bool is_own_gid(const uint8_t *gid)
+{
+	for (int i = 0; i < sim_num_gids; i++)
+		if (!memcmp(sim_gids[i], gid, 16))
+			return true;
+	return false;
+}

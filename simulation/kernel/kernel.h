@@ -1,0 +1,68 @@
+/* What the files of the simulated kernel need of each other. */
+#pragma once
+#include "../sim.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define DEVICE_FILE "/dev/infiniband/uverbs0"
+/* A real character device, so that fstat of the descriptor gives the numbers that sysfs announces. */
+#define STANDS_FOR "/dev/null"
+#define NUMBERS "1:3"
+
+extern uint32_t next_number; /* of queue pairs and the like */
+
+/* descriptors.c */
+enum fd_kind { FD_OTHER, FD_UVERBS, FD_EVENTS };
+enum fd_kind kind_of(int fd);
+void *object_of(int fd);
+bool remember(int fd, enum fd_kind kind, void *object); /* false if there are too many */
+
+/* event_file.c */
+ssize_t event_read(struct event_file *f, void *buf, size_t size);
+void event_file_closed(struct event_file *f);
+
+/* attributes.c */
+struct ib_uverbs_attr *attr(struct ib_uverbs_ioctl_hdr *h, uint16_t id);
+bool attr_has(struct ib_uverbs_ioctl_hdr *h, uint16_t id);
+const void *attr_in(struct ib_uverbs_ioctl_hdr *h, uint16_t id);
+void attr_in_copy(struct ib_uverbs_ioctl_hdr *h, uint16_t id, void *to, size_t size);
+uint64_t attr_in_number(struct ib_uverbs_ioctl_hdr *h, uint16_t id);
+void attr_out(struct ib_uverbs_ioctl_hdr *h, uint16_t id, const void *from, size_t size);
+void attr_out_u32(struct ib_uverbs_ioctl_hdr *h, uint16_t id, uint32_t value);
+void attr_out_u64(struct ib_uverbs_ioctl_hdr *h, uint16_t id, uint64_t value);
+void attr_out_object(struct ib_uverbs_ioctl_hdr *h, uint16_t id, struct obj *o);
+
+/* objects.c */
+void *object_new(struct context *ctx, size_t size, enum obj_type type);
+void object_forget(struct obj *o);
+int object_destroy(struct obj *o);
+int object_destroy_by(struct context *ctx, struct ib_uverbs_ioctl_hdr *h, uint16_t id, enum obj_type type);
+
+/* device.c */
+void get_context(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+void query_device(struct ib_uverbs_ioctl_hdr *h);
+int query_port(struct ib_uverbs_ioctl_hdr *h, uint8_t port);
+int query_gid_table(struct ib_uverbs_ioctl_hdr *h);
+int query_gid_entry(struct ib_uverbs_ioctl_hdr *h);
+bool is_own_gid(const uint8_t *gid);
+
+/* memory.c */
+struct mkey *mkey_new(struct pd *pd);
+void mkey_delete(struct mkey *mk);
+int reg_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int rereg_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int alloc_mw(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int alloc_dm(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int reg_dm_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int query_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+
+/* completion_queue.c, shared_receive_queue.c, queue_pair.c, address.c */
+int create_cq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int resize_cq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int create_srq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int modify_srq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int query_srq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int create_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int modify_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int query_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int attach_group(struct context *ctx, struct ib_uverbs_ioctl_hdr *h, bool attach);
+int create_ah(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);

@@ -1,0 +1,141 @@
+/* The objects of each context, what they need of each other, and their end. */
+#include "kernel.h"
+
+pthread_mutex_t sim_lock = PTHREAD_MUTEX_INITIALIZER;
+struct cq *sim_cqs;
+struct qp *sim_qps;
+
+uint32_t next_number = 0x80;
+
+static int counts[O_COUNTERS + 1];
+
+/* The number of objects of a kind, for tests that look for leaks. */
+__attribute__((visibility("default"))) int mlx5sim_count(int type)
+{
+	int n;
+	pthread_mutex_lock(&sim_lock);
+	n = type > 0 && type <= O_COUNTERS ? counts[type] : -1;
+	pthread_mutex_unlock(&sim_lock);
+	return n;
+}
+
+void *object_new(struct context *ctx, size_t size, enum obj_type type)
+{
+	struct obj *o = calloc(1, size);
+	uint32_t i;
+	for (i = 1; i < ctx->num_objs && ctx->objs[i]; i++)
+		;
+	if (i >= ctx->num_objs) {
+		uint32_t n = ctx->num_objs ? ctx->num_objs * 2 : 256;
+		ctx->objs = realloc(ctx->objs, n * sizeof(*ctx->objs));
+		memset(ctx->objs + ctx->num_objs, 0, (n - ctx->num_objs) * sizeof(*ctx->objs));
+		i = ctx->num_objs ? ctx->num_objs : 1;
+		ctx->num_objs = n;
+	}
+	ctx->objs[i] = o;
+	counts[type]++;
+	o->type = type;
+	o->handle = i;
+	o->ctx = ctx;
+	return o;
+}
+
+struct obj *sim_obj(struct context *ctx, uint64_t handle, enum obj_type type)
+{
+	struct obj *o = handle < ctx->num_objs ? ctx->objs[handle] : NULL;
+	return o && o->type == type ? o : NULL;
+}
+
+void object_forget(struct obj *o)
+{
+	o->ctx->objs[o->handle] = NULL;
+	counts[o->type]--;
+	free(o);
+}
+
+void qp_async(struct qp *qp, enum ibv_event_type type)
+{
+	if (qp->o.ctx->async)
+		event_push(qp->o.ctx->async, qp, &qp->async_reported, qp->user, type);
+}
+
+int object_destroy(struct obj *o)
+{
+	if (o->users)
+		return EBUSY;
+	switch (o->type) {
+	case O_MR: {
+		struct mr *mr = (struct mr *)o;
+		if (mr->dm)
+			mr->dm->users--;
+		mkey_delete(mr->mk);
+		break;
+	}
+	case O_MW:
+		mkey_delete(((struct mw *)o)->mk);
+		break;
+	case O_AH:
+		((struct ah *)o)->pd->o.users--;
+		break;
+	case O_DM: /* libmlx5, which has mapped the memory, unmaps it */
+		break;
+	case O_CQ: {
+		struct cq *cq = (struct cq *)o, **at = &sim_cqs;
+		while (*at != cq)
+			at = &(*at)->next;
+		*at = cq->next;
+		event_purge(cq->channel, cq);
+		event_purge(o->ctx->async, cq);
+		break;
+	}
+	case O_SRQ:
+		((struct srq *)o)->pd->o.users--;
+		event_purge(o->ctx->async, o);
+		break;
+	case O_QP: {
+		struct qp *qp = (struct qp *)o, **at = &sim_qps;
+		while (*at != qp)
+			at = &(*at)->next;
+		*at = qp->next;
+		qp->pd->o.users--;
+		qp->scq->o.users--;
+		qp->rcq->o.users--;
+		if (qp->srq)
+			qp->srq->o.users--;
+		event_purge(o->ctx->async, qp);
+		break;
+	}
+	default:
+		break;
+	}
+	object_forget(o);
+	return 0;
+}
+
+struct context *sim_context_new(int fd)
+{
+	struct context *ctx = calloc(1, sizeof(*ctx));
+	ctx->fd = fd;
+	return ctx;
+}
+
+void sim_context_free(struct context *ctx)
+{
+	static const enum obj_type order[] = {O_QP, O_SRQ, O_CQ, O_MW, O_MR, O_AH, O_DM, O_XRCD, O_UAR, O_COUNTERS, O_PD};
+	pthread_mutex_lock(&sim_lock);
+	for (unsigned int t = 0; t < sizeof(order) / sizeof(order[0]); t++)
+		for (uint32_t i = 1; i < ctx->num_objs; i++)
+			if (ctx->objs[i] && ctx->objs[i]->type == order[t]) {
+				ctx->objs[i]->users = 0;
+				object_destroy(ctx->objs[i]);
+			}
+	free(ctx->objs);
+	free(ctx);
+	pthread_mutex_unlock(&sim_lock);
+}
+
+int object_destroy_by(struct context *ctx, struct ib_uverbs_ioctl_hdr *h, uint16_t id, enum obj_type type)
+{
+	struct obj *o = sim_obj(ctx, attr_in_number(h, id), type);
+	return o ? object_destroy(o) : EINVAL;
+}

@@ -1,0 +1,157 @@
+/* A simulated mlx5 kernel driver and adapter in user space: what the kernel and the adapter share. */
+#pragma once
+#define _GNU_SOURCE
+#include <endian.h>
+#include <errno.h>
+#include <infiniband/mlx5dv.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/mlx5-abi.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARM_IDLE 0xffffffffu /* put into a CQ's arm record, which only the device reads */
+#define DM_SIZE (128 << 10)
+#define DUMP_FILL_MKEY 0x500 /* of the region that is no memory */
+
+enum obj_type { O_NONE, O_PD, O_MR, O_MW, O_CQ, O_QP, O_SRQ, O_AH, O_XRCD, O_UAR, O_DM, O_COUNTERS };
+
+struct obj {
+	enum obj_type type;
+	uint32_t handle;
+	struct context *ctx;
+	int users; /* other objects that need this one */
+};
+
+/* The queue behind the file descriptor of a completion channel or of asynchronous events. */
+struct event {
+	struct event *next;
+	const void *owner;
+	uint32_t *reported;
+	struct ib_uverbs_async_event_desc desc;
+};
+struct event_file {
+	int fd; /* an eventfd that counts semaphores */
+	size_t size;
+	pthread_mutex_t lock;
+	struct event *first, **last;
+};
+
+struct context {
+	int fd;
+	struct obj **objs;
+	uint32_t num_objs;
+	struct event_file *async;
+	struct context *next;
+};
+
+struct pd { struct obj o; uint32_t pdn; };
+
+struct mkey { /* of a region or of a window */
+	uint32_t key;
+	uint32_t access;
+	uint64_t iova, length;
+	char *start;
+	struct pd *pd;
+	uint32_t qpn; /* of a type 2 window that is bound */
+	bool window, type2, bound, free;
+};
+struct mr { struct obj o; struct mkey *mk; struct obj *dm; };
+struct mw { struct obj o; struct mkey *mk; };
+struct dm { struct obj o; char *mem; uint64_t length; };
+struct ah { struct obj o; struct pd *pd; };
+struct simple { struct obj o; uint64_t offset; };
+
+struct cq {
+	struct obj o;
+	uint32_t cqn, cqe, cqe_size;
+	char *buf;
+	_Atomic uint32_t *db; /* [0] consumer index, [1] arm */
+	uint32_t pi;
+	uint32_t solicited_pi;  /* after the last solicited completion */
+	int fired_sn;
+	uint64_t user;
+	struct event_file *channel;
+	uint32_t comp_reported, async_reported;
+	bool ignore_overrun, overrun;
+	struct cq *next;
+};
+
+struct srq {
+	struct obj o;
+	struct pd *pd;
+	uint32_t srqn, uidx, max, shift, limit, head, user_max;
+	uint16_t taken;
+	char *buf;
+	_Atomic uint32_t *db;
+	uint64_t user;
+	uint32_t async_reported;
+};
+
+struct qp {
+	struct obj o;
+	uint32_t qpn, uidx;
+	int type;
+	struct pd *pd;
+	struct cq *scq, *rcq;
+	struct srq *srq;
+	struct ib_uverbs_qp_cap cap;
+	bool sig_all, scatter_cqe;
+	char *sq, *rq;
+	uint32_t sq_cnt, rq_cnt, rq_shift;
+	_Atomic uint32_t *db; /* [0] receives, [1] sends */
+	uint16_t sq_ci, rq_ci;
+	uint64_t user;
+	uint32_t async_reported;
+	bool established, last_wqe;
+	enum ibv_qp_state state;
+	struct ib_uverbs_modify_qp attr; /* what was set, whatever the masks */
+	uint64_t wait_until; /* 0, or when to try again */
+	int tries;
+	bool waits_for_peer, waits_for_receive;
+	bool drain_event;
+	uint16_t drain_until; /* in state SQD */
+	uint8_t groups[8][16];
+	int num_groups;
+	struct qp *next;
+};
+
+extern pthread_mutex_t sim_lock;
+extern struct cq *sim_cqs;
+extern struct qp *sim_qps;
+extern int sim_trace;
+
+/* kernel/event_file.c */
+struct event_file *event_file_new(size_t size);
+void event_push(struct event_file *f, const void *owner, uint32_t *reported, uint64_t element, uint32_t type);
+void event_purge(struct event_file *f, const void *owner);
+struct event_file *event_file_of(int fd);
+
+/* kernel */
+struct context *sim_context_new(int fd);
+void sim_context_free(struct context *ctx);
+int sim_ioctl(struct context *ctx, struct ib_uverbs_ioctl_hdr *hdr);
+struct obj *sim_obj(struct context *ctx, uint64_t handle, enum obj_type type);
+struct mkey *mkey_find(uint32_t key);
+void qp_async(struct qp *qp, enum ibv_event_type type);
+struct dm *sim_dm_at(struct context *ctx, uint64_t offset);
+
+/* adapter */
+void engine_start(void);
+void engine_wake(void);
+int mlx5sim_step(void);
+void engine_qp_reset(struct qp *qp);
+void engine_serve(struct qp *qp);
+extern const uint8_t sim_gids[][16];
+extern const int sim_num_gids;
+
+#define TRACE(...) do { if (sim_trace) fprintf(stderr, "mlx5sim: " __VA_ARGS__); } while (0)
