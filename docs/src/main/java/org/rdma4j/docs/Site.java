@@ -56,6 +56,7 @@ public final class Site {
               "docs/cm-coverage.md",
               "docs/performance.md",
               "docs/guest.md",
+              "docs/simulated-adapter.md",
               "docs/versions.md",
               "CHANGELOG.md",
               "SECURITY.md"),
