@@ -43,6 +43,16 @@ public final class PollPause {
     return paused.get();
   }
 
+  /** Makes a call without a result while no thread polls any of the queues. */
+  public static void runPaused(Collection<PollPause> pauses, Runnable call) {
+    whilePaused(
+        pauses,
+        () -> {
+          call.run();
+          return call;
+        });
+  }
+
   /** Makes a call while no thread polls. */
   public <T extends @Nullable Object> T whilePaused(Supplier<T> call) {
     lock.lock();

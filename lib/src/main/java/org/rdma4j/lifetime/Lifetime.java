@@ -110,6 +110,20 @@ public final class Lifetime {
   }
 
   /**
+   * Makes a call without a result, and keeps the native object from being destroyed during it.
+   *
+   * @throws IllegalStateException if the object is closed
+   */
+  public void run(Runnable call) {
+    enter();
+    try {
+      call.run();
+    } finally {
+      leave();
+    }
+  }
+
+  /**
    * Runs a call, and keeps several native objects from being destroyed during it.
    *
    * @throws IllegalStateException if one of the objects is closed

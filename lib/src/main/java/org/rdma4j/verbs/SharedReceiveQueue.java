@@ -77,12 +77,11 @@ public final class SharedReceiveQueue implements AutoCloseable {
             "shared receive queue of " + device.name(),
             () -> {
               calls.revoke();
-              PollPause.whilePaused(
+              PollPause.runPaused(
                   pauses,
                   () -> {
                     NativeFailures.check(
                         device.name(), "ibv_destroy_srq", rdma_h.ibv_destroy_srq(queue));
-                    return true;
                   });
               promised.releaseOwn();
             },
@@ -230,7 +229,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
 
   private void modify(String name, int value, int min, int max, int mask) {
     Range.check(name, value, min, max);
-    lifetime.whileOpen(
+    lifetime.run(
         () -> {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena.allocate(ibv_srq_attr.layout());
@@ -240,7 +239,6 @@ public final class SharedReceiveQueue implements AutoCloseable {
                 domain.device().info().name(),
                 "ibv_modify_srq(" + name + " " + value + ")",
                 rdma_h.ibv_modify_srq(queue, attributes, mask));
-            return true;
           }
         });
   }

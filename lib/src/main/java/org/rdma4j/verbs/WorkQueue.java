@@ -57,14 +57,13 @@ public final class WorkQueue implements AutoCloseable {
             "work queue " + ibv_wq.wq_num(queue) + " of " + device.name(),
             () -> {
               calls.revoke();
-              PollPause.whilePaused(
+              PollPause.runPaused(
                   pauses,
                   () -> {
                     NativeFailures.check(
                         device.name(),
                         "ibv_destroy_wq",
                         Math.abs(WorkQueues.ibv_destroy_wq(queue)));
-                    return true;
                   });
               reserved.release(requests);
             },
@@ -142,7 +141,7 @@ public final class WorkQueue implements AutoCloseable {
       WorkQueueState state,
       Collection<WorkQueueFlag> set,
       Collection<WorkQueueFlag> cleared) {
-    lifetime.whileOpen(
+    lifetime.run(
         () -> {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena.allocate(ibv_wq_attr.layout());
@@ -153,14 +152,13 @@ public final class WorkQueue implements AutoCloseable {
                 attributes, NativeConstants.mask(set) | NativeConstants.mask(cleared));
             // Some providers return a negative errno for a state that cannot follow the present
             // one.
-            return PollPause.whilePaused(
+            PollPause.runPaused(
                 pauses,
                 () -> {
                   NativeFailures.check(
                       domain.device().info().name(),
                       "ibv_modify_wq",
                       Math.abs(WorkQueues.ibv_modify_wq(queue, attributes)));
-                  return true;
                 });
           }
         });
