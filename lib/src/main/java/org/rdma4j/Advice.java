@@ -44,7 +44,7 @@ final class Advice {
           + " rdma_ucm), allow this user to read and write the file, or pass /dev/infiniband into"
           + " the container";
   private static final String EMPTY_GID =
-      "The port's GID table has no GID at this index: RdmaDevice.gids() lists the GIDs in use";
+      "The port's GID table has no GID at this index: Port.gids() lists the GIDs in use";
   private static final String STATE_OR_PATH =
       "The queue pair's state does not allow this step, or an attribute of the path is invalid: on"
           + " RoCE a path needs a GID index of this port";

@@ -25,7 +25,7 @@ public final class LocalAddress {
    */
   public static InetAddress ipv4() {
     for (var device : CmDevices.list()) {
-      for (var entry : device.gids()) {
+      for (var entry : device.port(1).gids()) {
         String gid = entry.gid().toString();
         if (gid.startsWith(MAPPED)) {
           return parse(gid.substring(MAPPED.length()));

@@ -31,7 +31,7 @@ record LocalEnd(LocalPort port, EndpointQueues queues, EndpointAddress address, 
 
   private static EndpointAddress address(
       LocalPort port, EndpointQueues queues, DeviceAttributes limits) {
-    Mtu mtu = port.device().port(port.port()).activeMtu();
+    Mtu mtu = port.device().port(port.port()).attributes().activeMtu();
     return new EndpointAddress(
         queues.queuePair().address(port.port(), port.gidIndex()),
         mtu,

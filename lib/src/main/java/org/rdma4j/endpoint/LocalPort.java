@@ -104,7 +104,7 @@ record LocalPort(RdmaDevice device, int port, int gidIndex) {
     int ports = device.attributes().ports();
     int first = configured.orElse(1);
     for (int port = first; port <= configured.orElse(ports); port++) {
-      PortState state = device.port(port).state();
+      PortState state = device.port(port).attributes().state();
       if (state == PortState.ACTIVE || state == PortState.ACTIVE_DEFER) {
         return OptionalInt.of(port);
       }
@@ -113,8 +113,8 @@ record LocalPort(RdmaDevice device, int port, int gidIndex) {
   }
 
   private static int gidIndex(RdmaDevice device, int port, OptionalInt configured) {
-    PortAttributes attributes = device.port(port);
-    List<GidEntry> gids = device.gids().stream().filter(entry -> entry.port() == port).toList();
+    PortAttributes attributes = device.port(port).attributes();
+    List<GidEntry> gids = device.port(port).gids();
     if (configured.isEmpty()) {
       return gidIndex(gids, attributes.linkLayer())
           .orElseThrow(

@@ -144,7 +144,7 @@ final class AvailabilityCheck {
     public boolean hasActivePort(String name) {
       try (RdmaDevice device = RdmaDevice.open(name)) {
         for (int port = 1; port <= device.limits().ports(); port++) {
-          PortState state = device.port(port).state();
+          PortState state = device.port(port).attributes().state();
           if (state == PortState.ACTIVE || state == PortState.ACTIVE_DEFER) {
             return true;
           }

@@ -2,48 +2,31 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.OptionalInt;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
-import org.rdma4j.bindings.generated.ibv_ah_attr;
 import org.rdma4j.bindings.generated.ibv_comp_cntr_caps;
 import org.rdma4j.bindings.generated.ibv_device_attr;
 import org.rdma4j.bindings.generated.ibv_device_attr_ex;
-import org.rdma4j.bindings.generated.ibv_gid;
 import org.rdma4j.bindings.generated.ibv_gid_entry;
-import org.rdma4j.bindings.generated.ibv_port_attr;
 import org.rdma4j.bindings.generated.ibv_values_ex;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.generated.timespec;
-import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NativeFailures;
-import org.rdma4j.platform.Range;
-import org.rdma4j.verbs.address.AddressVector;
-import org.rdma4j.verbs.address.EthernetAddress;
-import org.rdma4j.verbs.address.EthernetDestination;
 import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.address.GidType;
-import org.rdma4j.verbs.address.GlobalRoute;
 import org.rdma4j.verbs.attribute.CompletionCounterCapabilities;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
-import org.rdma4j.verbs.attribute.PortAttributes;
 
-/** The queries of an open device: its attributes, its clock, and the tables of its ports. */
+/** The queries of an open device, of which {@link Port} makes some. */
 final class DeviceQueries {
-  private static final int LAST_VLAN = 0xfff;
-  private static final int MEGABITS_OF_A_SPEED = 100;
-
   private final String device;
   private final MemorySegment context;
   private final Lifetime lifetime;
@@ -87,21 +70,6 @@ final class DeviceQueries {
         });
   }
 
-  long portSpeed(int port) {
-    return lifetime.whileOpen(
-        () -> {
-          NativeFailures.requireFunction(device, "ibv_query_port_speed", 62);
-          try (Arena arena = Arena.ofConfined()) {
-            MemorySegment speed = arena.allocate(ValueLayout.JAVA_LONG);
-            NativeFailures.check(
-                device,
-                "ibv_query_port_speed(" + port + ")",
-                rdma_h.ibv_query_port_speed(context, port, speed));
-            return speed.get(ValueLayout.JAVA_LONG, 0) * MEGABITS_OF_A_SPEED;
-          }
-        });
-  }
-
   CompletionCounterCapabilities completionCounters() {
     return lifetime.whileOpen(
         () -> {
@@ -113,14 +81,6 @@ final class DeviceQueries {
             return CompletionCounterCapabilities.read(caps);
           }
         });
-  }
-
-  PortAttributes port(int port) {
-    return query(
-        "ibv_query_port(" + port + ")",
-        ibv_port_attr.layout().byteSize(),
-        result -> Verbs.ibv_query_port(context, (byte) port, result),
-        PortAttributes::read);
   }
 
   /**
@@ -146,7 +106,7 @@ final class DeviceQueries {
         });
   }
 
-  private static GidEntry gidEntry(MemorySegment entry) {
+  static GidEntry gidEntry(MemorySegment entry) {
     return new GidEntry(
         ibv_gid_entry.port_num(entry),
         ibv_gid_entry.gid_index(entry),
@@ -155,91 +115,17 @@ final class DeviceQueries {
         ibv_gid_entry.ndev_ifindex(entry));
   }
 
-  Gid gid(int port, int index) {
-    Range.checkIndex("GID index", index, port(port).gidTableLength());
-    return query(
-        "ibv_query_gid(" + port + ", " + index + ")",
-        ibv_gid.layout().byteSize(),
-        result ->
-            errno(
-                Calls.integer(rdma_h.ibv_query_gid$address(), context, (byte) port, index, result)),
-        Gid::read);
-  }
-
-  Optional<GidEntry> gidEntry(int port, int index) {
-    Range.checkIndex("GID index", index, port(port).gidTableLength());
-    return query(
-        "ibv_query_gid_ex(" + port + ", " + index + ")",
-        ibv_gid_entry.layout().byteSize(),
-        result -> {
-          int errno = Verbs.ibv_query_gid_ex(context, port, index, result, 0);
-          // Then nothing is written, and port 0 marks the empty entry.
-          return errno == ErrorNumber.ENODATA.value() ? 0 : errno;
-        },
-        result ->
-            ibv_gid_entry.port_num(result) == 0 ? Optional.empty() : Optional.of(gidEntry(result)));
-  }
-
-  OptionalInt partitionKeyIndex(int port, int key) {
-    Range.check("partition key", key, 0, 0xffff);
-    short networkOrder =
-        ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN
-            ? (short) key
-            : Short.reverseBytes((short) key);
-    int index =
-        lifetime.whileOpen(() -> rdma_h.ibv_get_pkey_index(context, (byte) port, networkOrder));
-    return index < 0 ? OptionalInt.empty() : OptionalInt.of(index);
-  }
-
-  int partitionKey(int port, int index) {
-    int keys = port(port).partitionKeyTableLength();
-    if (keys == 0) {
-      throw new IllegalArgumentException(
-          "partition key index is " + index + ", but port " + port + " has no partition keys");
-    }
-    Range.checkIndex("partition key index", index, keys);
-    return query(
-        "ibv_query_pkey(" + port + ", " + index + ")",
-        Short.BYTES,
-        result ->
-            errno(
-                Calls.integer(
-                    rdma_h.ibv_query_pkey$address(), context, (byte) port, index, result)),
-        result ->
-            Short.toUnsignedInt(
-                result.get(ValueLayout.JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN), 0)));
-  }
-
-  EthernetDestination resolveEthernet(AddressVector vector, GlobalRoute route) {
-    return lifetime.whileOpen(
-        () -> {
-          try (Arena arena = Arena.ofConfined()) {
-            MemorySegment attributes = arena.allocate(ibv_ah_attr.layout());
-            vector.write(attributes);
-            MemorySegment address = arena.allocate(EthernetAddress.BYTES);
-            MemorySegment vlan = arena.allocate(ValueLayout.JAVA_SHORT);
-            NativeFailures.check(
-                device,
-                "ibv_resolve_eth_l2_from_gid(" + route.destination() + ")",
-                Math.abs(rdma_h.ibv_resolve_eth_l2_from_gid(context, attributes, address, vlan)));
-            int tag = Short.toUnsignedInt(vlan.get(ValueLayout.JAVA_SHORT, 0));
-            return new EthernetDestination(
-                EthernetAddress.read(address),
-                tag > LAST_VLAN ? OptionalInt.empty() : OptionalInt.of(tag));
-          }
-        });
-  }
-
-  private interface Query {
+  interface Query {
     /** Writes the result and returns 0, or returns the errno value. */
     int into(MemorySegment result);
   }
 
-  private interface Reading<T> {
+  interface Reading<T> {
     T from(MemorySegment result);
   }
 
-  private <T> T query(String call, long bytes, Query query, Reading<T> reading) {
+  /** Makes a query while the device is open. */
+  <T> T query(String call, long bytes, Query query, Reading<T> reading) {
     return lifetime.whileOpen(
         () -> {
           try (Arena arena = Arena.ofConfined()) {
@@ -251,7 +137,7 @@ final class DeviceQueries {
   }
 
   /** Returns the errno value of a function that returned -1 and set errno, or 0. */
-  private static int errno(int result) {
+  static int errno(int result) {
     return result == 0 ? 0 : Errno.errno();
   }
 }

@@ -1,36 +1,39 @@
 package org.rdma4j.verbs;
 
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.platform.Range;
 import org.rdma4j.verbs.address.AddressVector;
 import org.rdma4j.verbs.address.GlobalRoute;
 import org.rdma4j.verbs.address.QueuePairAddress;
 import org.rdma4j.verbs.address.StaticRate;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
+import org.rdma4j.verbs.attribute.LinkLayer;
 import org.rdma4j.verbs.attribute.Mtu;
+import org.rdma4j.verbs.attribute.PortAttributes;
 
 /**
  * How a connection reaches its peer, and when it gives up: the attributes that {@code
  * ibv_modify_qp} needs to bring a queue pair to RTR and RTS. Instances are immutable; each method
  * that takes a value returns a changed copy.
  *
- * <p>The defaults suit most connections. On RoCE a GID index is required:
+ * <p>The defaults suit most connections:
  *
  * <pre>{@code
  * queuePair.connect(
- *     PathConfig.to(remote)
- *         .gidIndex(1)
- *         .mtu(Mtu.MTU_4096)
- *         .access(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE));
+ *     PathConfig.to(remote).access(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE));
  * }</pre>
  *
  * @param remote the address of the peer's queue pair
  * @param port the local port, from 1; default 1
  * @param gidIndex the index of the local GID that packets come from; {@link #NO_GID} if packets
- *     carry none, which works only within a subnet of InfiniBand; default {@link #NO_GID}
+ *     carry none, which works only within a subnet of InfiniBand; {@link #PREFERRED_GID}, the
+ *     default, for the one that suits the port
  * @param partitionKeyIndex the index of the partition key; default 0
- * @param mtu the maximum payload of a packet; default 1024 bytes
+ * @param mtu the maximum payload of a packet; null, the default, for the active MTU of the local
+ *     port. Both sides must have the same: if their ports differ, set the smaller one on both
  * @param serviceLevel the service level, 0 to 15; default 0
  * @param trafficClass the traffic class in the global routing header (GRH), 0 to 255; default 0
  * @param flowLabel the flow label in the global routing header, 0 to 0xfffff; default 0
@@ -59,7 +62,7 @@ public record PathConfig(
     int port,
     int gidIndex,
     int partitionKeyIndex,
-    Mtu mtu,
+    @Nullable Mtu mtu,
     int serviceLevel,
     int trafficClass,
     int flowLabel,
@@ -75,13 +78,19 @@ public record PathConfig(
   public static final int NO_GID = -1;
 
   /**
+   * The value of {@link #gidIndex()} for the GID that suits the port: {@link Port#preferredGid}, or
+   * none on InfiniBand if the peer is in the same subnet.
+   */
+  public static final int PREFERRED_GID = -2;
+
+  /**
    * Copies the access flags.
    *
    * @throws IllegalArgumentException if a number is out of range
    */
   public PathConfig {
     access = Set.copyOf(access);
-    Range.check("gidIndex", gidIndex, NO_GID, 0xff);
+    Range.check("gidIndex", gidIndex, PREFERRED_GID, 0xff);
     Range.check("partitionKeyIndex", partitionKeyIndex, 0, 0xffff);
     Range.check("serviceLevel", serviceLevel, 0, 15);
     Range.check("trafficClass", trafficClass, 0, 0xff);
@@ -103,7 +112,7 @@ public record PathConfig(
    */
   public static PathConfig to(QueuePairAddress remote) {
     return new PathConfig(
-        remote, 1, NO_GID, 0, Mtu.MTU_1024, 0, 0, 0, 64, Set.of(), 1, 1, 12, 14, 7, 7);
+        remote, 1, PREFERRED_GID, 0, null, 0, 0, 0, 64, Set.of(), 1, 1, 12, 14, 7, 7);
   }
 
   /**
@@ -120,7 +129,7 @@ public record PathConfig(
    * Returns a copy with another {@link #gidIndex()}.
    *
    * @param gidIndex the index of the local GID that packets come from; {@link #NO_GID} if packets
-   *     carry none
+   *     carry none; {@link #PREFERRED_GID} for the one that suits the port
    * @return the copy
    * @throws IllegalArgumentException if the number is out of range
    */
@@ -142,10 +151,11 @@ public record PathConfig(
   /**
    * Returns a copy with another {@link #mtu()}.
    *
-   * @param mtu the maximum payload of a packet
+   * @param mtu the maximum payload of a packet, the same on both sides; null for the active MTU of
+   *     the local port
    * @return the copy
    */
-  public PathConfig mtu(Mtu mtu) {
+  public PathConfig mtu(@Nullable Mtu mtu) {
     return with(draft -> draft.mtu = mtu);
   }
 
@@ -288,7 +298,7 @@ public record PathConfig(
     int port;
     int gidIndex;
     int partitionKeyIndex;
-    Mtu mtu;
+    @Nullable Mtu mtu;
     int serviceLevel;
     int trafficClass;
     int flowLabel;
@@ -341,6 +351,36 @@ public record PathConfig(
     }
   }
 
+  /**
+   * Returns this path with those of GID index and MTU that it leaves to the port.
+   *
+   * @throws IllegalArgumentException if the port has no GID at the index
+   */
+  PathConfig resolvedAt(Port local) {
+    if (gidIndex >= 0) {
+      local.requireGid(gidIndex);
+    }
+    if (gidIndex != PREFERRED_GID && mtu != null) {
+      return this;
+    }
+    PortAttributes attributes = local.attributes();
+    return with(
+        draft -> {
+          draft.mtu = mtu == null ? attributes.activeMtu() : mtu;
+          draft.gidIndex = gidIndex == PREFERRED_GID ? suitableGid(local, attributes) : gidIndex;
+        });
+  }
+
+  private int suitableGid(Port local, PortAttributes attributes) {
+    if (attributes.linkLayer() == LinkLayer.ETHERNET) {
+      return local.preferredGid().index();
+    }
+    boolean sameSubnet =
+        remote.gid().isZero()
+            || remote.gid().subnetPrefix() == local.preferredGid().gid().subnetPrefix();
+    return remote.lid() != 0 && sameSubnet ? NO_GID : local.preferredGid().index();
+  }
+
   AddressVector addressVector() {
     GlobalRoute route =
         gidIndex == NO_GID
@@ -355,7 +395,7 @@ public record PathConfig(
         new QueuePairChange()
             .state(QueuePairState.READY_TO_RECEIVE)
             .addressVector(addressVector())
-            .mtu(mtu)
+            .mtu(Objects.requireNonNull(mtu))
             .remoteQueuePairNumber(remote.queuePairNumber())
             .receiveSequenceNumber(remote.sequenceNumber());
     return type == QueuePairType.RELIABLE_CONNECTION || type == QueuePairType.XRC_RECEIVE

@@ -44,9 +44,9 @@ import org.rdma4j.verbs.internal.QueuePairOrigin;
  * <pre>{@code
  * QueuePair queuePair = domain.createQueuePair(
  *     QueuePairConfig.reliable(completionQueue).sendDepth(16).receiveDepth(16));
- * QueuePairAddress local = queuePair.address(1, gidIndex);
+ * QueuePairAddress local = queuePair.address();
  * QueuePairAddress remote = exchange(local);
- * queuePair.connect(PathConfig.to(remote).gidIndex(gidIndex));
+ * queuePair.connect(PathConfig.to(remote));
  *
  * SendRequests requests = queuePair.sendRequests(16);
  * requests.add(1).send().from(region, 0, 64).signaled();
@@ -142,11 +142,10 @@ public final class QueuePair implements AutoCloseable {
               // bound.
               bound.closeBound();
               attached.detachAll();
-              PollPause.whilePaused(
+              PollPause.runPaused(
                   completions,
                   () -> {
                     origin.destroy().accept(queuePair);
-                    return true;
                   });
               releaseReservations.run();
             },
@@ -200,19 +199,37 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
+   * Returns what the peer must know to connect to this queue pair over port 1, with the port's
+   * {@link Port#preferredGid}.
+   *
+   * @return the address
+   * @throws IllegalStateException if the queue pair is closed
+   * @throws RdmaException if the port or the GID cannot be queried, or the port has no GID
+   */
+  public QueuePairAddress address() {
+    return address(1, PathConfig.PREFERRED_GID);
+  }
+
+  /**
    * Returns what the peer must know to connect to this queue pair.
    *
    * @param port the local port, from 1
-   * @param gidIndex the index of the local GID; {@link PathConfig#NO_GID} if packets carry none
+   * @param gidIndex the index of the local GID; {@link PathConfig#PREFERRED_GID} for the one that
+   *     {@link Port#preferredGid} returns; {@link PathConfig#NO_GID} if packets carry none
    * @return the address
    * @throws IllegalArgumentException if the device does not have the port or the GID
    * @throws IllegalStateException if the queue pair is closed
    * @throws RdmaException if the port or the GID cannot be queried
    */
   public QueuePairAddress address(int port, int gidIndex) {
-    RdmaDevice device = domain.device();
-    Gid gid = gidIndex == PathConfig.NO_GID ? Gid.ZERO : device.requireGid(port, gidIndex);
-    return new QueuePairAddress(device.port(port).lid(), number(), sequenceNumber, gid);
+    Port local = domain.device().port(port);
+    Gid gid =
+        switch (gidIndex) {
+          case PathConfig.NO_GID -> Gid.ZERO;
+          case PathConfig.PREFERRED_GID -> local.preferredGid().gid();
+          default -> local.requireGid(gidIndex);
+        };
+    return new QueuePairAddress(local.attributes().lid(), number(), sequenceNumber, gid);
   }
 
   /**
@@ -415,7 +432,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException if the state or the type does not allow it
    */
   public void modify(QueuePairChange change) {
-    lifetime.whileOpen(
+    lifetime.run(
         () -> {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment changed = arena.allocate(ibv_qp_attr.layout());
@@ -429,7 +446,6 @@ public final class QueuePair implements AutoCloseable {
             if (state != null) {
               noteState(state);
             }
-            return true;
           }
         });
   }
@@ -442,7 +458,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException if the device refuses it: EOPNOTSUPP if it cannot limit the rate
    */
   public void limitRate(RateLimit limit) {
-    lifetime.whileOpen(
+    lifetime.run(
         () -> {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment attributes = arena.allocate(ibv_qp_rate_limit_attr.layout());
@@ -453,7 +469,6 @@ public final class QueuePair implements AutoCloseable {
                 domain.device().info().name(),
                 "ibv_modify_qp_rate_limit(" + limit + ")",
                 Verbs.ibv_modify_qp_rate_limit(queuePair, attributes));
-            return true;
           }
         });
   }
@@ -492,7 +507,7 @@ public final class QueuePair implements AutoCloseable {
    *     not support such options
    */
   public void setEce(Ece ece) {
-    lifetime.whileOpen(
+    lifetime.run(
         () -> {
           try (Arena arena = Arena.ofConfined()) {
             MemorySegment options = arena.allocate(ibv_ece.layout());
@@ -501,7 +516,6 @@ public final class QueuePair implements AutoCloseable {
                 domain.device().info().name(),
                 "ibv_set_ece(" + ece + ")",
                 rdma_h.ibv_set_ece(queuePair, options));
-            return true;
           }
         });
   }
@@ -598,10 +612,9 @@ public final class QueuePair implements AutoCloseable {
   public void attachMulticast(Gid group, int lid) {
     steps.requireDatagrams();
     Range.check("lid", lid, 0, 0xffff);
-    lifetime.whileOpen(
+    lifetime.run(
         () -> {
           groups.attach(group, lid);
-          return true;
         });
   }
 
@@ -616,10 +629,9 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException if the device refuses it
    */
   public void detachMulticast(Gid group, int lid) {
-    lifetime.whileOpen(
+    lifetime.run(
         () -> {
           groups.detach(group, lid);
-          return true;
         });
   }
 

@@ -5,8 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_context;
@@ -21,16 +20,11 @@ import org.rdma4j.platform.Libc;
 import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.platform.NativeLibraries;
 import org.rdma4j.platform.Range;
-import org.rdma4j.verbs.address.AddressVector;
-import org.rdma4j.verbs.address.EthernetDestination;
-import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.address.GidEntry;
-import org.rdma4j.verbs.address.GlobalRoute;
 import org.rdma4j.verbs.attribute.CompletionCounterCapabilities;
 import org.rdma4j.verbs.attribute.CountedOperation;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
-import org.rdma4j.verbs.attribute.PortAttributes;
 import org.rdma4j.verbs.attribute.ReceiveSideScalingCapabilities;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
@@ -318,63 +312,33 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * Queries a port: {@code ibv_query_port}.
+   * Returns a port of the device, for queries of its attributes and tables.
    *
-   * @param port the port, from 1 to {@link DeviceAttributes#ports}
-   * @return the current attributes of the port
+   * @param number the number of the port, from 1 to {@link DeviceAttributes#ports}
+   * @return the port
    * @throws IllegalArgumentException if the port does not exist
-   * @throws IllegalStateException if the device is closed
-   * @throws RdmaException if the query fails
    */
-  public PortAttributes port(int port) {
-    checkPort(port);
-    return queries.port(port);
+  public Port port(int number) {
+    checkPort(number);
+    return new Port(this, queries, number);
   }
 
   /**
-   * Queries the GID tables of all ports: {@code ibv_query_gid_table}. Empty entries are left out.
+   * Returns all ports of the device.
    *
-   * @return the entries in use, ordered by port and index
-   * @throws IllegalStateException if the device is closed
-   * @throws RdmaException if the query fails
+   * @return the ports, in the order of their numbers
    */
-  public List<GidEntry> gids() {
+  public List<Port> ports() {
+    return IntStream.rangeClosed(1, attributes.ports()).mapToObj(this::port).toList();
+  }
+
+  /** Returns the entries in use of the GID tables of all ports, ordered by port and index. */
+  List<GidEntry> gidTable() {
     int capacity = 0;
-    for (int port = 1; port <= attributes.ports(); port++) {
-      capacity += port(port).gidTableLength();
+    for (Port port : ports()) {
+      capacity += port.attributes().gidTableLength();
     }
     return queries.gids(capacity);
-  }
-
-  /**
-   * Queries the GID at an index of a port's table, which may be empty: {@code ibv_query_gid}.
-   *
-   * @param port the port, from 1
-   * @param index the index in the table, from 0 to {@link PortAttributes#gidTableLength} - 1
-   * @return the GID; {@link Gid#ZERO} if the entry is empty
-   * @throws IllegalArgumentException if the port or the index does not exist
-   * @throws IllegalStateException if the device is closed
-   * @throws RdmaException if the query fails
-   */
-  public Gid gid(int port, int index) {
-    checkPort(port);
-    return queries.gid(port, index);
-  }
-
-  /**
-   * Queries the speed of a port, over all of its lanes and links: {@code ibv_query_port_speed}.
-   *
-   * @param port the port, from 1
-   * @return the speed in Mbit/s, a multiple of 100
-   * @throws IllegalArgumentException if the port does not exist
-   * @throws IllegalStateException if the device is closed
-   * @throws org.rdma4j.UnsupportedByDeviceException if the provider of the device does not support
-   *     this, or rdma-core is older than 62
-   * @throws RdmaException if the query fails
-   */
-  public long portSpeed(int port) {
-    checkPort(port);
-    return queries.portSpeed(port);
   }
 
   /**
@@ -388,76 +352,6 @@ public final class RdmaDevice implements AutoCloseable {
    */
   public CompletionCounterCapabilities completionCounters() {
     return queries.completionCounters();
-  }
-
-  /**
-   * Queries an entry of a port's GID table with its type and network interface: {@code
-   * ibv_query_gid_ex}.
-   *
-   * @param port the port, from 1
-   * @param index the index in the table, from 0 to {@link PortAttributes#gidTableLength} - 1
-   * @return the entry; an empty Optional if the entry is empty
-   * @throws IllegalArgumentException if the port or the index does not exist
-   * @throws IllegalStateException if the device is closed
-   * @throws RdmaException if the query fails
-   */
-  public Optional<GidEntry> gidEntry(int port, int index) {
-    checkPort(port);
-    return queries.gidEntry(port, index);
-  }
-
-  /**
-   * Finds the index of a partition key in a port's table: {@code ibv_get_pkey_index}.
-   *
-   * @param port the port, from 1
-   * @param key the partition key, 0 to 0xffff, as a number (C takes it in network byte order)
-   * @return the index, by which queue pairs name the key; empty if the table does not contain the
-   *     key
-   * @throws IllegalArgumentException if the port does not exist, or the key is out of range
-   * @throws IllegalStateException if the device is closed
-   */
-  public OptionalInt partitionKeyIndex(int port, int key) {
-    checkPort(port);
-    return queries.partitionKeyIndex(port, key);
-  }
-
-  /**
-   * Queries the partition key at an index of a port's table: {@code ibv_query_pkey}.
-   *
-   * @param port the port, from 1
-   * @param index the index in the table, from 0 to {@link PortAttributes#partitionKeyTableLength} -
-   *     1
-   * @return the partition key, 0 to 0xffff, as a number (C returns it in network byte order)
-   * @throws IllegalArgumentException if the port or the index does not exist
-   * @throws IllegalStateException if the device is closed
-   * @throws RdmaException if the query fails
-   */
-  public int partitionKey(int port, int index) {
-    checkPort(port);
-    return queries.partitionKey(port, index);
-  }
-
-  /**
-   * Resolves a GID to an Ethernet destination with the kernel's routes and neighbours, for RoCE:
-   * {@code ibv_resolve_eth_l2_from_gid}. It waits for the neighbour's answer for a few seconds at
-   * most.
-   *
-   * @param vector the way to the GID, of which only the port, the index of the local GID and the
-   *     destination are used
-   * @return the destination
-   * @throws IllegalArgumentException if the port does not exist or has no GID at the index, or if
-   *     the vector has no global route
-   * @throws IllegalStateException if the device is closed
-   * @throws RdmaException if no route leads to the GID, or no neighbour answers
-   */
-  public EthernetDestination resolveEthernet(AddressVector vector) {
-    GlobalRoute route = vector.globalRoute();
-    if (route == null) {
-      throw new IllegalArgumentException(
-          vector + " has no global route, which RoCE requires: create it with a destination GID");
-    }
-    requireGid(vector.port(), route.gidIndex());
-    return queries.resolveEthernet(vector, route);
   }
 
   /**
@@ -744,31 +638,6 @@ public final class RdmaDevice implements AutoCloseable {
   /** Returns the context without a check, for callers that keep this device open. */
   MemorySegment context() {
     return context;
-  }
-
-  /**
-   * Returns the GID at an index of a port's table.
-   *
-   * @throws IllegalArgumentException if the port does not exist or the entry is empty; the message
-   *     lists the GIDs in use
-   */
-  Gid requireGid(int port, int index) {
-    Gid gid = gid(port, index);
-    if (gid.isZero()) {
-      throw new IllegalArgumentException(
-          "port %d of %s has no GID at index %d; RdmaDevice.gids() lists those in use: %s"
-              .formatted(port, info.name(), index, gidsInUse(port)));
-    }
-    return gid;
-  }
-
-  private String gidsInUse(int port) {
-    String gids =
-        gids().stream()
-            .filter(entry -> entry.port() == port)
-            .map(entry -> "%d (%s, %s)".formatted(entry.index(), entry.gid(), entry.type()))
-            .collect(Collectors.joining(", "));
-    return gids.isEmpty() ? "none" : gids;
   }
 
   void checkPort(int port) {

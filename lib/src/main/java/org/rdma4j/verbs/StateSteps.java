@@ -35,14 +35,11 @@ final class StateSteps {
 
   void readyToReceive(PathConfig path) {
     requireConnection("startDatagrams");
-    device().checkPort(path.port());
-    if (path.gidIndex() != PathConfig.NO_GID) {
-      device().requireGid(path.port(), path.gidIndex());
-    }
+    PathConfig known = path.resolvedAt(device().port(path.port()));
     if (isReliable()) {
       Range.check("remoteReads", path.remoteReads(), 0, device().limits().maxResponderReads());
     }
-    queuePair.modify(path.readyToReceive(queuePair.type()));
+    queuePair.modify(known.readyToReceive(queuePair.type()));
   }
 
   void readyToSend(PathConfig path) {

@@ -33,9 +33,8 @@
  *     var queue = device.createCompletionQueue(4);
  *     var left = domain.createQueuePair(QueuePairConfig.reliable(queue));
  *     var right = domain.createQueuePair(QueuePairConfig.reliable(queue))) {
- *   int gid = device.gids().getFirst().index();
- *   left.connect(PathConfig.to(right.address(1, gid)).gidIndex(gid));
- *   right.connect(PathConfig.to(left.address(1, gid)).gidIndex(gid));
+ *   left.connect(PathConfig.to(right.address()));
+ *   right.connect(PathConfig.to(left.address()));
  *
  *   memory.segment().setString(0, "hello");
  *   right.receiveRequests(1).add(7).into(memory, 2048, 64).post();
@@ -54,12 +53,12 @@
  *
  * <dl>
  *   <dt>Devices
- *   <dd>{@link org.rdma4j.verbs.RdmaDevice}, {@link org.rdma4j.verbs.RdmaAvailability}, {@link
- *       org.rdma4j.verbs.DeviceInfo}, {@link org.rdma4j.verbs.DeviceOperation}, {@link
- *       org.rdma4j.verbs.AsyncEvent}, {@link org.rdma4j.verbs.AsyncEventType}, {@link
- *       org.rdma4j.verbs.CallStyle}, {@link org.rdma4j.verbs.ForkStatus}; what a device can do, in
- *       {@link org.rdma4j.verbs.attribute}; GIDs and other addresses, in {@link
- *       org.rdma4j.verbs.address}
+ *   <dd>{@link org.rdma4j.verbs.RdmaDevice}, {@link org.rdma4j.verbs.Port}, {@link
+ *       org.rdma4j.verbs.RdmaAvailability}, {@link org.rdma4j.verbs.DeviceInfo}, {@link
+ *       org.rdma4j.verbs.DeviceOperation}, {@link org.rdma4j.verbs.AsyncEvent}, {@link
+ *       org.rdma4j.verbs.AsyncEventType}, {@link org.rdma4j.verbs.CallStyle}, {@link
+ *       org.rdma4j.verbs.ForkStatus}; what a device can do, in {@link org.rdma4j.verbs.attribute};
+ *       GIDs and other addresses, in {@link org.rdma4j.verbs.address}
  *   <dt>Memory
  *   <dd>{@link org.rdma4j.verbs.ProtectionDomain}, {@link org.rdma4j.verbs.MemoryRegion}, {@link
  *       org.rdma4j.verbs.MemoryRegionConfig}, {@link org.rdma4j.verbs.MemorySlice}, {@link

@@ -348,7 +348,8 @@ final class CmIdTest {
   @Test
   void roceHasNoInfinibandAddresses() {
     CmId ib = channel.createId(PortSpace.IB);
-    IbAddress address = IbAddress.of(CmDevices.list().getFirst().gid(1, 0), PortSpace.IB, 7471);
+    IbAddress address =
+        IbAddress.of(CmDevices.list().getFirst().port(1).gid(0), PortSpace.IB, 7471);
     assertThatThrownBy(() -> ib.bind(address))
         .isInstanceOf(RdmaException.class)
         .hasMessageContaining(address.toString());

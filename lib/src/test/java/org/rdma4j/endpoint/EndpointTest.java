@@ -458,7 +458,7 @@ final class EndpointTest {
     int gid;
     try (RdmaDevice opened = RdmaDevice.open(device)) {
       gid =
-          opened.gids().stream()
+          opened.port(1).gids().stream()
               .filter(entry -> entry.gid().equals(a.local().queuePair().gid()))
               .reduce((first, last) -> last)
               .orElseThrow()

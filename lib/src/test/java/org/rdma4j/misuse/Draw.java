@@ -79,7 +79,7 @@ final class Draw {
       deviceName = device.info().name();
       // Not just any GID: another test may have added an address that it will remove soon.
       gidIndex = Loopback.gidIndex(device);
-      gid = device.gid(1, gidIndex);
+      gid = device.port(1).gid(gidIndex);
     }
   }
 

@@ -25,6 +25,7 @@ import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemoryRegionConfig;
 import org.rdma4j.verbs.MemoryWindow;
 import org.rdma4j.verbs.MemoryWindowType;
+import org.rdma4j.verbs.Port;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.Reregistration;
@@ -114,23 +115,18 @@ final class Operations {
     add(5, "RdmaDevice.attributes", d -> d.any(d.objects.devices).attributes());
     add(5, "RdmaDevice.extendedAttributes", d -> d.any(d.objects.devices).extendedAttributes());
     add(5, "RdmaDevice.rawClock", d -> d.any(d.objects.devices).rawClock());
-    add(5, "RdmaDevice.port", d -> d.any(d.objects.devices).port(d.mostly(1)));
-    add(3, "RdmaDevice.gids", d -> d.any(d.objects.devices).gids());
-    add(5, "RdmaDevice.gid", d -> d.any(d.objects.devices).gid(d.mostly(1), d.mostly(0)));
-    add(5, "RdmaDevice.gidEntry", d -> d.any(d.objects.devices).gidEntry(d.mostly(1), d.few()));
+    add(5, "Port.attributes", d -> port(d).attributes());
+    add(3, "Port.gids", d -> port(d).gids());
+    add(3, "Port.preferredGid", d -> port(d).preferredGid());
+    add(5, "Port.gid", d -> port(d).gid(d.mostly(0)));
+    add(5, "Port.gidEntry", d -> port(d).gidEntry(d.few()));
+    add(5, "Port.partitionKeyIndex", d -> port(d).partitionKeyIndex(d.number()));
+    add(5, "Port.partitionKey", d -> port(d).partitionKey(d.mostly(0)));
     add(5, "RdmaDevice.handle", d -> d.any(d.objects.devices).handle());
     add(
         5,
         "RdmaDevice.supports",
         d -> d.any(d.objects.devices).supports(d.constant(DeviceOperation.class)));
-    add(
-        5,
-        "RdmaDevice.partitionKeyIndex",
-        d -> d.any(d.objects.devices).partitionKeyIndex(d.mostly(1), d.number()));
-    add(
-        5,
-        "RdmaDevice.partitionKey",
-        d -> d.any(d.objects.devices).partitionKey(d.mostly(1), d.mostly(0)));
     add(
         5,
         "RdmaDevice.awaitAsyncEvent",
@@ -144,6 +140,10 @@ final class Operations {
   private static RdmaDevice importDevice(Draw d) {
     return RdmaDevice.importDevice(
         d.yes() ? d.any(d.objects.devices).commandFileDescriptor() : d.mostly(0));
+  }
+
+  private static Port port(Draw d) {
+    return d.any(d.objects.devices).port(d.mostly(1));
   }
 
   private void domains() {

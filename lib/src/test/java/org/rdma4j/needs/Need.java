@@ -79,7 +79,7 @@ enum Need {
           INFINIBAND_CONNECTION_MANAGER,
           IP_GIDS ->
           device.info().transport() == TransportType.INFINIBAND;
-      case PARTITION_KEYS -> device.port(1).partitionKeyTableLength() > 0;
+      case PARTITION_KEYS -> device.port(1).attributes().partitionKeyTableLength() > 0;
       case ATOMICS -> device.attributes().atomicCapability() != AtomicCapability.NONE;
       case MEMORY_WINDOWS -> device.supports(DeviceOperation.ALLOCATE_MEMORY_WINDOW);
       case MULTICAST -> device.attributes().maxMulticastGroups() > 0;

@@ -104,7 +104,7 @@ final class AsyncEventsTest {
   @Tag("needs-ip-gids")
   @Test
   void aChangeOfTheGidTableNamesThePort() throws Exception {
-    GidEntry entry = device.gids().getFirst();
+    GidEntry entry = device.port(1).gids().getFirst();
     String networkInterface =
         Files.readString(
                 Path.of(device.info().systemPath(), "ports/1/gid_attrs/ndevs/" + entry.index()))

@@ -165,16 +165,17 @@ final class CapabilitiesTest {
 
   @Test
   void aGidEntryIsThatOfTheTable() {
-    for (GidEntry entry : device.gids()) {
-      assertThat(device.gidEntry(entry.port(), entry.index())).contains(entry);
+    for (GidEntry entry : device.port(1).gids()) {
+      assertThat(device.port(entry.port()).gidEntry(entry.index())).contains(entry);
     }
   }
 
   @Tag("needs-ip-gids")
   @Test
   void anEmptyGidEntryIsEmpty() {
-    assertThat(device.gidEntry(1, device.port(1).gidTableLength() - 1)).isEqualTo(Optional.empty());
-    assertThatThrownBy(() -> device.gidEntry(1, device.port(1).gidTableLength()))
+    assertThat(device.port(1).gidEntry(device.port(1).attributes().gidTableLength() - 1))
+        .isEqualTo(Optional.empty());
+    assertThatThrownBy(() -> device.port(1).gidEntry(device.port(1).attributes().gidTableLength()))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("GID index");
   }
@@ -182,12 +183,12 @@ final class CapabilitiesTest {
   @Tag("needs-partition-keys")
   @Test
   void aPartitionKeyIsFoundByItsValue() {
-    assertThat(device.partitionKeyIndex(1, device.partitionKey(1, 0))).hasValue(0);
-    assertThat(device.partitionKeyIndex(1, 0x1234)).isEmpty();
-    assertThatThrownBy(() -> device.partitionKeyIndex(1, 0x10000))
+    assertThat(device.port(1).partitionKeyIndex(device.port(1).partitionKey(0))).hasValue(0);
+    assertThat(device.port(1).partitionKeyIndex(0x1234)).isEmpty();
+    assertThatThrownBy(() -> device.port(1).partitionKeyIndex(0x10000))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("65536");
-    assertThatThrownBy(() -> device.partitionKeyIndex(0, 1))
+    assertThatThrownBy(() -> device.port(0).partitionKeyIndex(1))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
@@ -246,9 +247,9 @@ final class CapabilitiesTest {
     assertThatThrownBy(device::rawClock).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> device.supports(DeviceOperation.READ_CLOCK))
         .isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> device.partitionKeyIndex(1, 1))
+    assertThatThrownBy(() -> device.port(1).partitionKeyIndex(1))
         .isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> device.gidEntry(1, 0)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> device.port(1).gidEntry(0)).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(device::commandFileDescriptor).isInstanceOf(IllegalStateException.class);
   }
 }

@@ -49,7 +49,7 @@ final class DatagramsTest {
     loopback.a.queuePair.startDatagrams(1, 0, QUEUE_KEY);
     loopback.b.queuePair.startDatagrams(1, 0, QUEUE_KEY);
     int index = Loopback.gidIndex(loopback.device);
-    gid = loopback.device.gid(1, index);
+    gid = loopback.device.port(1).gid(index);
     handle = loopback.domain.createAddressHandle(AddressVector.to(gid, 1, index));
   }
 
@@ -150,7 +150,7 @@ final class DatagramsTest {
 
   @Test
   void aHandleWithoutAGidIsRefusedOnEthernet() {
-    assertThat(loopback.device.port(1).linkLayer()).isEqualTo(LinkLayer.ETHERNET);
+    assertThat(loopback.device.port(1).attributes().linkLayer()).isEqualTo(LinkLayer.ETHERNET);
     assertThatThrownBy(() -> loopback.domain.createAddressHandle(AddressVector.to(0, 1)))
         .isInstanceOfSatisfying(
             RdmaException.class, thrown -> assertThat(thrown.errnoName()).isEqualTo("EINVAL"))

@@ -19,7 +19,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.Reading;
 import org.rdma4j.StandIn;
 import org.rdma4j.platform.NativeConstants;
-import org.rdma4j.verbs.address.AddressVector;
 import org.rdma4j.verbs.address.EthernetAddress;
 import org.rdma4j.verbs.address.EthernetDestination;
 import org.rdma4j.verbs.address.Gid;
@@ -157,7 +156,7 @@ final class DeviceBytesTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
   void theAttributesOfAPort(int port) {
-    PortAttributes read = device.port(port);
+    PortAttributes read = device.port(port).attributes();
     Reading reading =
         new Reading()
             .line("read_port")
@@ -194,7 +193,7 @@ final class DeviceBytesTest {
   @Test
   void theTablesOfAPort() {
     Reading reading = new Reading();
-    List<GidEntry> entries = device.gids();
+    List<GidEntry> entries = device.gidTable();
     assertThat(entries).hasSizeGreaterThan(3);
     for (GidEntry entry : entries.subList(0, 3)) {
       reading
@@ -205,14 +204,14 @@ final class DeviceBytesTest {
           .number("type", entry.type().value())
           .number("ndev_ifindex", entry.networkInterface());
     }
-    Optional<GidEntry> single = device.gidEntry(2, 99);
-    short key = (short) device.partitionKey(2, 97);
+    Optional<GidEntry> single = device.port(2).gidEntry(99);
+    short key = (short) device.port(2).partitionKey(97);
     reading
         .line("single")
         .gid("gid", single.orElseThrow().gid())
         .number("index", single.orElseThrow().index())
         .number("port", single.orElseThrow().port())
-        .gid("gid", device.gid(2, 98))
+        .gid("gid", device.port(2).gid(98))
         .bytes("pkey", MemorySegment.ofArray(new byte[] {(byte) (key >> 8), (byte) key}));
     assertThat(reading).hasToString(StandIn.transcriptOfC("read_tables"));
   }
@@ -221,14 +220,14 @@ final class DeviceBytesTest {
   void thePlaceOfAPartitionKey() {
     assertAsInC(
         "find_partition_key",
-        () -> assertThat(device.partitionKeyIndex(2, 0x91a2)).isEqualTo(OptionalInt.of(3)));
+        () -> assertThat(device.port(2).partitionKeyIndex(0x91a2)).isEqualTo(OptionalInt.of(3)));
   }
 
   @Test
   void theEthernetAddressOfAPeer() {
-    AddressVector vector = AddressVector.to(Gid.of("fe80::9"), 2, 3);
-    assertAsInC("resolve_ethernet", () -> device.resolveEthernet(vector));
-    assertThat(device.resolveEthernet(vector))
+    Gid peer = Gid.of("fe80::9");
+    assertAsInC("resolve_ethernet", () -> device.port(2).resolve(peer, 3));
+    assertThat(device.port(2).resolve(peer, 3))
         .isEqualTo(
             new EthernetDestination(
                 EthernetAddress.of("02:03:05:07:0b:0d"), OptionalInt.of(0x123)));

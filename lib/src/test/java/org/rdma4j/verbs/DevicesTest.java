@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.net.Inet4Address;
 import java.net.NetworkInterface;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -80,8 +81,7 @@ final class DevicesTest {
   @Test
   void aGidWithoutARouteHasNoEthernetDestination() {
     Gid nowhere = Gid.ofHex("20010db8000000000000000000000001");
-    AddressVector vector = AddressVector.to(nowhere, 1, Loopback.gidIndex(device));
-    assertThatThrownBy(() -> device.resolveEthernet(vector))
+    assertThatThrownBy(() -> device.port(1).resolve(nowhere, Loopback.gidIndex(device)))
         .isInstanceOf(RdmaException.class)
         .hasMessageContaining("ibv_resolve_eth_l2_from_gid(2001:db8::1)");
   }
@@ -90,24 +90,14 @@ final class DevicesTest {
   @Tag("needs-ip-gids")
   @Test
   void theGidOfANeighbourHasAnEthernetDestination() throws IOException {
-    GidEntry own = device.gidEntry(1, Loopback.gidIndex(device)).orElseThrow();
+    GidEntry own = device.port(1).gidEntry(Loopback.gidIndex(device)).orElseThrow();
     Gid neighbour = new Gid(own.gid().subnetPrefix(), own.gid().interfaceId() ^ (1 << 7));
     byte[] hardware = NetworkInterface.getByIndex(own.networkInterface()).getHardwareAddress();
-    assertThat(device.resolveEthernet(AddressVector.to(neighbour, 1, own.index())))
+    assertThat(device.port(1).resolve(neighbour, own.index()))
         .isEqualTo(
             new EthernetDestination(
                 EthernetAddress.of(HexFormat.ofDelimiter(":").formatHex(hardware)),
                 OptionalInt.empty()));
-  }
-
-  @Test
-  void anAddressVectorWithoutAGlobalRouteIsRefused() {
-    assertThatThrownBy(() -> device.resolveEthernet(AddressVector.to(1, 1)))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("no global route");
-    assertThatThrownBy(() -> device.resolveEthernet(AddressVector.to(Gid.ZERO, 77, 0)))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("port is 77");
   }
 
   @Test
@@ -175,7 +165,7 @@ final class DevicesTest {
   @Test
   void thePortIsThatOfDevinfo() throws Exception {
     String devinfo = Command.output("ibv_devinfo", "-v", "-d", device.info().name());
-    PortAttributes port = device.port(1);
+    PortAttributes port = device.port(1).attributes();
 
     assertThat(port.state()).isEqualTo(PortState.ACTIVE);
     assertThat(port.linkLayer()).isEqualTo(LinkLayer.ETHERNET);
@@ -201,12 +191,12 @@ final class DevicesTest {
   @Tag("needs-ip-gids")
   @Test
   void theGidTableIsThatOfSysfs() throws IOException {
-    List<GidEntry> gids = device.gids();
+    List<GidEntry> gids = device.port(1).gids();
     assertThat(gids).isNotEmpty();
     for (GidEntry entry : gids) {
       String inSysfs = sysfs("ports/" + entry.port() + "/gids/" + entry.index());
       assertThat(entry.gid().toHex()).isEqualTo(inSysfs.replace(":", ""));
-      assertThat(device.gid(entry.port(), entry.index())).isEqualTo(entry.gid());
+      assertThat(device.port(entry.port()).gid(entry.index())).isEqualTo(entry.gid());
       assertThat(entry.networkInterface()).isPositive();
     }
     assertThat(gids).extracting(GidEntry::type).contains(GidType.ROCE_V2);
@@ -215,14 +205,14 @@ final class DevicesTest {
   @Tag("needs-ip-gids")
   @Test
   void anEmptyGidEntryIsZero() {
-    int last = device.port(1).gidTableLength() - 1;
-    assertThat(device.gid(1, last).isZero()).isTrue();
+    int last = device.port(1).attributes().gidTableLength() - 1;
+    assertThat(device.port(1).gid(last).isZero()).isTrue();
   }
 
   @Tag("needs-ip-gids")
   @Test
   void anEmptyGidIndexIsRefusedWithTheIndicesInUse() {
-    GidEntry used = device.gids().getFirst();
+    GidEntry used = device.port(1).gids().getFirst();
     String inUse = "%d (%s, ".formatted(used.index(), used.gid());
     try (ProtectionDomain domain = device.allocateProtectionDomain();
         CompletionQueue queue = device.createCompletionQueue(100);
@@ -232,7 +222,7 @@ final class DevicesTest {
           List.of(
               () -> queuePair.address(1, EMPTY_GID),
               () -> queuePair.connect(PathConfig.to(address).gidIndex(EMPTY_GID)),
-              () -> device.resolveEthernet(AddressVector.to(address.gid(), 1, EMPTY_GID)));
+              () -> device.port(1).resolve(address.gid(), EMPTY_GID));
       for (ThrowingCallable call : calls) {
         assertThatThrownBy(call)
             .isInstanceOf(IllegalArgumentException.class)
@@ -243,14 +233,32 @@ final class DevicesTest {
               () -> domain.createAddressHandle(AddressVector.to(address.gid(), 1, EMPTY_GID)))
           .isInstanceOf(RdmaException.class)
           .hasMessageContaining("gidIndex=" + EMPTY_GID)
-          .hasMessageContaining("RdmaDevice.gids()");
+          .hasMessageContaining("Port.gids()");
     }
+  }
+
+  @Tag("needs-ip-gids")
+  @Test
+  void theGidOfAnIpv4AddressIsPreferred() {
+    Port port = device.port(1);
+    GidEntry preferred = port.preferredGid();
+    assertThat(preferred.type()).isEqualTo(GidType.ROCE_V2);
+    assertThat(preferred.gid().toInetAddress()).isInstanceOf(Inet4Address.class);
+    assertThat(port.gids()).contains(preferred);
+  }
+
+  @Test
+  void thePortsAreThoseOfTheAttributes() {
+    assertThat(device.ports()).hasSize(device.attributes().ports());
+    assertThat(device.ports().getFirst().number()).isEqualTo(1);
+    assertThat(device.ports().getFirst()).hasToString("port 1 of " + device.info().name());
   }
 
   @Tag("needs-partition-keys")
   @Test
   void thePartitionKeyIsThatOfSysfs() throws IOException {
-    assertThat("0x%04x".formatted(device.partitionKey(1, 0))).isEqualTo(sysfs("ports/1/pkeys/0"));
+    assertThat("0x%04x".formatted(device.port(1).partitionKey(0)))
+        .isEqualTo(sysfs("ports/1/pkeys/0"));
   }
 
   @Test
@@ -258,10 +266,10 @@ final class DevicesTest {
     assertThatThrownBy(() -> device.port(0)).hasMessageContaining("port is 0, must be from 1 to");
     assertThatThrownBy(() -> device.port(device.attributes().ports() + 1))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> device.gid(1, device.port(1).gidTableLength()))
+    assertThatThrownBy(() -> device.port(1).gid(device.port(1).attributes().gidTableLength()))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("GID index");
-    assertThatThrownBy(() -> device.partitionKey(1, -1))
+    assertThatThrownBy(() -> device.port(1).partitionKey(-1))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("partition key index is -1");
   }
@@ -296,8 +304,8 @@ final class DevicesTest {
 
   @Test
   void aPartitionKeyOutsideOfTheTableIsRefusedWithItsLength() {
-    int keys = device.port(1).partitionKeyTableLength();
-    assertThatThrownBy(() -> device.partitionKey(1, keys))
+    int keys = device.port(1).attributes().partitionKeyTableLength();
+    assertThatThrownBy(() -> device.port(1).partitionKey(keys))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(
             keys == 0 ? "port 1 has no partition keys" : "must be from 0 to " + (keys - 1));

@@ -171,7 +171,8 @@ final class ExtendedCompletionsTest {
     QueuePair datagrams = datagrams(queue);
     int gid = Loopback.gidIndex(loopback.device);
     AddressHandle handle =
-        loopback.domain.createAddressHandle(AddressVector.to(loopback.device.gid(1, gid), 1, gid));
+        loopback.domain.createAddressHandle(
+            AddressVector.to(loopback.device.port(1).gid(gid), 1, gid));
     datagrams.receiveRequests(1).add(5).into(loopback.b.region, 0, 64).post();
     SendRequests sends = sender.sendRequests(1);
     sends.add(6).from(loopback.a.region, 0, 10).to(handle, datagrams.number(), 1).signaled().post();

@@ -224,7 +224,7 @@ final class ExtendedQueuePairTest {
     int index = Loopback.gidIndex(datagrams.device);
     AddressHandle handle =
         datagrams.domain.createAddressHandle(
-            AddressVector.to(datagrams.device.gid(1, index), 1, index));
+            AddressVector.to(datagrams.device.port(1).gid(index), 1, index));
     return datagrams.a.sends.add(4).to(handle, datagrams.b.queuePair.number(), 1);
   }
 

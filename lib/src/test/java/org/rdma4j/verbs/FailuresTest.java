@@ -317,7 +317,7 @@ final class FailuresTest {
   @Test
   void aPathWithoutAGidIsRefusedOnEthernet() {
     try (Loopback loopback = Loopback.unconnected()) {
-      assertThat(loopback.device.port(1).linkLayer()).isEqualTo(LinkLayer.ETHERNET);
+      assertThat(loopback.device.port(1).attributes().linkLayer()).isEqualTo(LinkLayer.ETHERNET);
       assertThatThrownBy(
               () ->
                   loopback.a.queuePair.connect(

@@ -57,10 +57,12 @@ final class LifetimesTest {
     Loopback.End a = closed.a;
     Map<String, Call> uses = new LinkedHashMap<>();
     uses.put("RdmaDevice.attributes", closed.device::attributes);
-    uses.put("RdmaDevice.port", () -> closed.device.port(1));
-    uses.put("RdmaDevice.gids", closed.device::gids);
-    uses.put("RdmaDevice.gid", () -> closed.device.gid(1, 0));
-    uses.put("RdmaDevice.partitionKey", () -> closed.device.partitionKey(1, 0));
+    Port port = closed.device.port(1);
+    uses.put("Port.attributes", port::attributes);
+    uses.put("Port.gids", port::gids);
+    uses.put("Port.preferredGid", port::preferredGid);
+    uses.put("Port.gid", () -> port.gid(0));
+    uses.put("Port.partitionKey", () -> port.partitionKey(0));
     uses.put("RdmaDevice.completionVectors", closed.device::completionVectors);
     uses.put("RdmaDevice.allocateProtectionDomain", closed.device::allocateProtectionDomain);
     uses.put("RdmaDevice.createCompletionChannel", closed.device::createCompletionChannel);

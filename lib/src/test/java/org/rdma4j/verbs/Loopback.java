@@ -158,7 +158,7 @@ public final class Loopback implements AutoCloseable {
 
   /** Returns the index of the RoCE v2 GID of an IPv4 address, or of the first GID. */
   public static int gidIndex(RdmaDevice device) {
-    List<GidEntry> gids = device.gids();
+    List<GidEntry> gids = device.port(1).gids();
     return gids.stream()
         .filter(entry -> entry.type() == GidType.ROCE_V2)
         .filter(entry -> entry.gid().toString().startsWith("::ffff:"))

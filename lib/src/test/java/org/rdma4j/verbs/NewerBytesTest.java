@@ -32,10 +32,10 @@ final class NewerBytesTest {
   @Test
   void theSpeedOfAPort() {
     long[] speed = new long[1];
-    String inJava = StandIn.transcriptOf(() -> speed[0] = device.portSpeed(2));
+    String inJava = StandIn.transcriptOf(() -> speed[0] = device.port(2).speed());
     assertThat(inJava + " speed=0x" + Long.toHexString(speed[0]))
         .isEqualTo(StandIn.transcriptOfC("query_the_speed_of_port", 2));
-    assertThatThrownBy(() -> device.portSpeed(3)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> device.port(3).speed()).isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test

@@ -53,7 +53,7 @@ final class NewerTest {
 
   @Test
   void theSpeedOfAPort() {
-    refused("ibv_query_port_speed", () -> device.portSpeed(1));
+    refused("ibv_query_port_speed", () -> device.port(1).speed());
   }
 
   @Test

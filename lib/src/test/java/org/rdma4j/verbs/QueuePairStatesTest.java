@@ -3,6 +3,7 @@ package org.rdma4j.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -11,6 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.verbs.address.GlobalRoute;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 import org.rdma4j.verbs.attribute.Mtu;
 
@@ -178,6 +180,22 @@ final class QueuePairStatesTest {
       assertThat(attributes.receiveSequenceNumber())
           .isEqualTo(loopback.b.queuePair.sequenceNumber());
       assertThat(attributes.sendSequenceNumber()).isEqualTo(loopback.a.queuePair.sequenceNumber());
+    }
+  }
+
+  @Tag("needs-ip-gids")
+  @Test
+  void aPathTakesGidAndMtuOfThePortIfItNamesNone() {
+    try (Loopback loopback = Loopback.unconnected()) {
+      QueuePair queuePair = loopback.a.queuePair;
+      queuePair.connect(PathConfig.to(loopback.b.queuePair.address()));
+      Port port = loopback.device.port(1);
+      QueuePairAttributes attributes = queuePair.query();
+      assertThat(attributes.mtu()).isEqualTo(port.attributes().activeMtu().value());
+      GlobalRoute route =
+          Objects.requireNonNull(Objects.requireNonNull(attributes.addressVector()).globalRoute());
+      assertThat(route.gidIndex()).isEqualTo(port.preferredGid().index());
+      assertThat(route.destination()).isEqualTo(port.preferredGid().gid());
     }
   }
 

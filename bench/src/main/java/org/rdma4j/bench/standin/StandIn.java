@@ -14,6 +14,7 @@ import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.SendOperation;
+import org.rdma4j.verbs.attribute.Mtu;
 
 /**
  * A queue pair on a stand-in device, ready to send, together with its completion queue and a memory
@@ -116,7 +117,7 @@ public final class StandIn implements AutoCloseable {
     QueuePair queuePair =
         domain.createQueuePair(
             queues.extendsPosts() ? config.extended(SendOperation.SEND) : config);
-    queuePair.connect(PathConfig.to(queuePair.address(1, 0)).gidIndex(0));
+    queuePair.connect(PathConfig.to(queuePair.address(1, 0)).gidIndex(0).mtu(Mtu.MTU_1024));
     return queuePair;
   }
 

@@ -68,12 +68,8 @@ class ErrorsDeviceTest {
       assertThat(seen).containsExactly(CompletionStatus.REMOTE_ACCESS_ERROR);
       assertThat(queuePair.query().state()).isEqualTo(QueuePairState.ERROR);
 
-      QueuePairAddress peerAddress = peers.peer.address(1, peers.gid);
-      PathConfig toUs =
-          PathConfig.to(queuePair.address(1, peers.gid))
-              .gidIndex(peers.gid)
-              .access(AccessFlag.REMOTE_WRITE);
-      int gid = peers.gid;
+      QueuePairAddress peerAddress = peers.peer.address();
+      PathConfig toUs = PathConfig.to(queuePair.address()).access(AccessFlag.REMOTE_WRITE);
       // snippet: recover
       // On both sides, which agree over another connection, such as TCP:
       queuePair.toError(); // if it is not yet: whatever was posted is flushed
@@ -81,7 +77,7 @@ class ErrorsDeviceTest {
         // take all completions, and free what their requests used
       }
       queuePair.reset();
-      queuePair.connect(PathConfig.to(peerAddress).gidIndex(gid));
+      queuePair.connect(PathConfig.to(peerAddress));
       // end
       peers.peer.reset();
       peers.peer.connect(toUs);

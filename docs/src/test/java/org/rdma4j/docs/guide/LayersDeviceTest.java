@@ -80,10 +80,6 @@ class LayersDeviceTest {
   @Test
   void verbs() throws Exception {
     String name = RdmaDevice.list().getFirst().name();
-    int gid;
-    try (RdmaDevice device = RdmaDevice.open(name)) {
-      gid = Peers.gid(device);
-    }
     String arrived;
     // snippet: verbs
     try (var device = RdmaDevice.open(name);
@@ -92,8 +88,8 @@ class LayersDeviceTest {
         var queue = device.createCompletionQueue(4, device.createCompletionChannel());
         var queuePair = domain.createQueuePair(QueuePairConfig.reliable(queue));
         var peer = domain.createQueuePair(QueuePairConfig.reliable(queue))) {
-      queuePair.connect(PathConfig.to(peer.address(1, gid)).gidIndex(gid));
-      peer.connect(PathConfig.to(queuePair.address(1, gid)).gidIndex(gid));
+      queuePair.connect(PathConfig.to(peer.address()));
+      peer.connect(PathConfig.to(queuePair.address()));
       peer.receiveRequests(1).add(1).into(memory, 2048, 64).post();
       memory.segment().setString(0, "hello");
       queuePair.sendRequests(1).add(2).from(memory, 0, 6).post();

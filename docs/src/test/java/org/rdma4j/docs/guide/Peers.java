@@ -22,8 +22,6 @@ import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
-import org.rdma4j.verbs.address.GidEntry;
-import org.rdma4j.verbs.address.GidType;
 
 /** What the code of the guide begins with: two connected queue pairs, both of this process. */
 final class Peers implements AutoCloseable {
@@ -32,7 +30,6 @@ final class Peers implements AutoCloseable {
 
   final RdmaDevice device = RdmaDevice.open(RdmaDevice.list().getFirst().name());
   final ProtectionDomain domain = device.allocateProtectionDomain();
-  final int gid = gid(device);
   final CompletionChannel channel = device.createCompletionChannel();
   final CompletionQueue queue = device.createCompletionQueue(2 * DEPTH, channel);
   final CompletionQueue peerQueue =
@@ -60,22 +57,9 @@ final class Peers implements AutoCloseable {
 
   private void connect(QueuePair from, QueuePair to) {
     from.connect(
-        PathConfig.to(to.address(1, gid))
-            .gidIndex(gid)
+        PathConfig.to(to.address())
             .access(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_ATOMIC));
   }
-
-  // snippet: gid
-  static int gid(RdmaDevice device) {
-    return device.gids().stream()
-        .filter(entry -> entry.port() == 1 && entry.type() == GidType.ROCE_V2)
-        .filter(entry -> entry.gid().toInetAddress() instanceof Inet4Address)
-        .mapToInt(GidEntry::index)
-        .findFirst()
-        .orElse(0); // InfiniBand has none of these; there, the first one is right
-  }
-
-  // end
 
   /** Returns an IPv4 address of this machine over which RDMA works. */
   static String host() {

@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
  * @param subnetPrefix the first eight bytes, as a big-endian number
  * @param interfaceId the last eight bytes, as a big-endian number
  * @see GidEntry
- * @see org.rdma4j.verbs.RdmaDevice#gids
+ * @see org.rdma4j.verbs.Port#gids
  */
 public record Gid(long subnetPrefix, long interfaceId) {
   /** The GID whose bytes are all zero: no GID, or an empty entry of a GID table. */

@@ -9,7 +9,7 @@ package org.rdma4j.verbs.address;
  * @param type the protocol that it is for
  * @param networkInterface the index of the network interface that it belongs to, as {@code
  *     if_nametoindex} returns it; 0 if there is none
- * @see org.rdma4j.verbs.RdmaDevice#gids
+ * @see org.rdma4j.verbs.Port#gids
  * @see GidType
  */
 public record GidEntry(int port, int index, Gid gid, GidType type, int networkInterface) {}

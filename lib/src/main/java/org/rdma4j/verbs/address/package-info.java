@@ -6,17 +6,12 @@
  * and a {@link org.rdma4j.verbs.address.QueuePairAddress} is what a peer has to know about a queue
  * pair to connect to it.
  *
- * <p>The GID to use in an Ethernet network that routes IPv4:
+ * <p>The addresses that a peer needs, with the GID that suits most networks, and with another one:
  *
  * {@snippet :
- * int gid =
- *     device.gids().stream()
- *         .filter(entry -> entry.port() == 1 && entry.type() == GidType.ROCE_V2)
- *         .filter(entry -> entry.gid().toInetAddress() instanceof Inet4Address)
- *         .mapToInt(GidEntry::index)
- *         .findFirst()
- *         .orElse(0);
- * QueuePairAddress address = queuePair.address(1, gid); // what the peer needs
+ * QueuePairAddress address = queuePair.address();
+ * GidEntry chosen = device.port(1).gids().getLast();
+ * QueuePairAddress other = queuePair.address(1, chosen.index());
  * }
  */
 @NullMarked

@@ -34,7 +34,7 @@ import org.rdma4j.platform.NativeConstants;
  * @param linkLayer the link layer
  * @param flags a mask of {@code enum ibv_query_port_flags}
  * @param capabilityFlags2 a mask of {@code enum ibv_port_cap_flags2}
- * @see org.rdma4j.verbs.RdmaDevice#port
+ * @see org.rdma4j.verbs.Port#attributes
  * @see DeviceAttributes
  */
 public record PortAttributes(

@@ -39,7 +39,7 @@ final class Datagrams implements AutoCloseable {
     this.options = options;
     RdmaDevice device = id.device();
     port = id.port();
-    int max = device.port(port).activeMtu().bytes();
+    int max = device.port(port).attributes().activeMtu().bytes();
     if (options.messages() > 0 && options.size > max) {
       throw new Failure(
           "message_size %d is larger than active mtu %d".formatted(options.size, max));

@@ -42,8 +42,7 @@ public final class GidText {
    * @return the list, separated by commas
    */
   public static String table(RdmaDevice device, int port) {
-    return device.gids().stream()
-        .filter(entry -> entry.port() == port)
+    return device.port(port).gids().stream()
         .map(entry -> "%d (%s, %s)".formatted(entry.index(), entry.gid(), entry.type()))
         .collect(Collectors.joining(", "));
   }

@@ -90,7 +90,7 @@ public final class PortOptions {
           "-i is %d, must be from 1 to %d, the number of ports of %s"
               .formatted(number, ports, name));
     }
-    PortAttributes attributes = device.port(number);
+    PortAttributes attributes = device.port(number).attributes();
     if (attributes.state() != PortState.ACTIVE && attributes.state() != PortState.ACTIVE_DEFER) {
       throw new Failure(
           "port %d of %s is in state %s, must be ACTIVE; check its cable or its network interface"
@@ -102,7 +102,8 @@ public final class PortOptions {
               .formatted(number, name, GidText.table(device, number)));
     }
     if (gidIndex != null
-        && (gidIndex >= attributes.gidTableLength() || device.gid(number, gidIndex).isZero())) {
+        && (gidIndex >= attributes.gidTableLength()
+            || device.port(number).gid(gidIndex).isZero())) {
       throw new Failure(
           "-g is %d, but port %d of %s has no GID at that index; give one of these indices: %s"
               .formatted(gidIndex, number, name, GidText.table(device, number)));

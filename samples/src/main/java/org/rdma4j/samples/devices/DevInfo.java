@@ -160,7 +160,7 @@ public final class DevInfo implements Runnable {
   }
 
   private void print(RdmaDevice device, int number) {
-    PortAttributes a = device.port(number);
+    PortAttributes a = device.port(number).attributes();
     PrintWriter out = spec.commandLine().getOut();
     out.printf("\t\tport:\t%d%n", number);
     line(3, "state", "%s (%d)".formatted(text(a.state()), a.state().value()));
@@ -193,8 +193,8 @@ public final class DevInfo implements Runnable {
             "phys_state",
             "%s (%d)".formatted(physicalState(a.physicalState()), a.physicalState()));
       }
-      for (GidEntry entry : device.gids()) {
-        if (entry.port() == number && entry.gid().interfaceId() != 0) {
+      for (GidEntry entry : device.port(number).gids()) {
+        if (entry.gid().interfaceId() != 0) {
           print(entry, a.linkLayer());
         }
       }

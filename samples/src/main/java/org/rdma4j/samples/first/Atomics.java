@@ -1,7 +1,6 @@
 package org.rdma4j.samples.first;
 
 import java.lang.foreign.ValueLayout;
-import java.net.Inet4Address;
 import java.time.Duration;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
@@ -15,8 +14,6 @@ import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.SendRequests;
-import org.rdma4j.verbs.address.GidEntry;
-import org.rdma4j.verbs.address.GidType;
 import org.rdma4j.verbs.attribute.AtomicCapability;
 import org.rdma4j.verbs.attribute.TransportType;
 
@@ -33,7 +30,6 @@ import org.rdma4j.verbs.attribute.TransportType;
  * </pre>
  */
 public final class Atomics {
-  private static final int PORT = 1;
   private static final int BYTES = Long.BYTES; // RDMA atomics always change 8 bytes.
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
@@ -56,12 +52,9 @@ public final class Atomics {
       }
 
       // The remote queue pair must allow atomics, as the remote memory does.
-      int gid = gidIndex(device);
-      localQueuePair.connect(PathConfig.to(remoteQueuePair.address(PORT, gid)).gidIndex(gid));
+      localQueuePair.connect(PathConfig.to(remoteQueuePair.address()));
       remoteQueuePair.connect(
-          PathConfig.to(localQueuePair.address(PORT, gid))
-              .gidIndex(gid)
-              .access(AccessFlag.REMOTE_ATOMIC));
+          PathConfig.to(localQueuePair.address()).access(AccessFlag.REMOTE_ATOMIC));
 
       long address = remote.remoteAddress();
       int key = remote.remoteKey();
@@ -125,15 +118,5 @@ public final class Atomics {
             () ->
                 new IllegalArgumentException(
                     "This machine has no RDMA device of InfiniBand or RoCE."));
-  }
-
-  /** Returns the first GID of RoCE version 2 over IPv4, else 0, as SendAndReceive explains. */
-  private static int gidIndex(RdmaDevice device) {
-    return device.gids().stream()
-        .filter(entry -> entry.port() == PORT && entry.type() == GidType.ROCE_V2)
-        .filter(entry -> entry.gid().toInetAddress() instanceof Inet4Address)
-        .mapToInt(GidEntry::index)
-        .findFirst()
-        .orElse(0);
   }
 }

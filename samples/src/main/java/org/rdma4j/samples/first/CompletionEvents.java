@@ -1,6 +1,5 @@
 package org.rdma4j.samples.first;
 
-import java.net.Inet4Address;
 import java.time.Duration;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.CompletionChannel;
@@ -14,8 +13,6 @@ import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.ReceiveRequests;
-import org.rdma4j.verbs.address.GidEntry;
-import org.rdma4j.verbs.address.GidType;
 import org.rdma4j.verbs.attribute.TransportType;
 
 /**
@@ -28,7 +25,6 @@ import org.rdma4j.verbs.attribute.TransportType;
  * </pre>
  */
 public final class CompletionEvents {
-  private static final int PORT = 1;
   private static final int MESSAGES = 3;
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
@@ -45,9 +41,8 @@ public final class CompletionEvents {
         QueuePair receiver =
             domain.createQueuePair(QueuePairConfig.reliable(queue).receiveDepth(MESSAGES))) {
 
-      int gid = gidIndex(device);
-      sender.connect(PathConfig.to(receiver.address(PORT, gid)).gidIndex(gid));
-      receiver.connect(PathConfig.to(sender.address(PORT, gid)).gidIndex(gid));
+      sender.connect(PathConfig.to(receiver.address()));
+      receiver.connect(PathConfig.to(sender.address()));
 
       // The messages have no bytes, so the receives need no memory. One call posts them all.
       ReceiveRequests receives = receiver.receiveRequests(MESSAGES);
@@ -129,15 +124,5 @@ public final class CompletionEvents {
             () ->
                 new IllegalArgumentException(
                     "This machine has no RDMA device of InfiniBand or RoCE."));
-  }
-
-  /** Returns the first GID of RoCE version 2 over IPv4, else 0, as SendAndReceive explains. */
-  private static int gidIndex(RdmaDevice device) {
-    return device.gids().stream()
-        .filter(entry -> entry.port() == PORT && entry.type() == GidType.ROCE_V2)
-        .filter(entry -> entry.gid().toInetAddress() instanceof Inet4Address)
-        .mapToInt(GidEntry::index)
-        .findFirst()
-        .orElse(0);
   }
 }

@@ -3,7 +3,6 @@ package org.rdma4j.samples.first;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.Inet4Address;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
@@ -20,8 +19,6 @@ import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
-import org.rdma4j.verbs.address.GidEntry;
-import org.rdma4j.verbs.address.GidType;
 import org.rdma4j.verbs.address.QueuePairAddress;
 import org.rdma4j.verbs.attribute.TransportType;
 
@@ -36,7 +33,6 @@ import org.rdma4j.verbs.attribute.TransportType;
  */
 public final class RcPingPong {
   private static final int TCP_PORT = 18601;
-  private static final int PORT = 1; // The ports of a device count from 1. Most devices have one.
   private static final int BYTES = 64;
   private static final int ROUND_TRIPS = 1000;
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
@@ -66,8 +62,7 @@ public final class RcPingPong {
 
       // Exchange the addresses: port (LID on InfiniBand, GID on Ethernet), queue pair number, and
       // the number of the first packet.
-      int gid = gidIndex(device);
-      QueuePairAddress local = queuePair.address(PORT, gid);
+      QueuePairAddress local = queuePair.address();
       peer.setSoTimeout((int) TIMEOUT.toMillis());
       OutputStream out = peer.getOutputStream();
       out.write(local.toBytes());
@@ -77,7 +72,7 @@ public final class RcPingPong {
 
       // Connect to the peer's queue pair. C: ibv_modify_qp, to the states INIT, RTR (ready to
       // receive) and RTS (ready to send).
-      queuePair.connect(PathConfig.to(remote).gidIndex(gid));
+      queuePair.connect(PathConfig.to(remote));
 
       // A receive says where to write the next message. Post it before the peer may send: a
       // message that finds no receive has to wait. C: ibv_post_recv.
@@ -148,19 +143,5 @@ public final class RcPingPong {
         .map(DeviceInfo::name)
         .findFirst()
         .orElseThrow(() -> new IllegalArgumentException("This machine has no RDMA device."));
-  }
-
-  /**
-   * Returns the index of the GID to use. GIDs are the addresses of a port: on Ethernet (RoCE), one
-   * for each IP address and each version of RoCE. Version 2 with IPv4 works in most networks, also
-   * through routers. InfiniBand ports have none of these; there, index 0 is right.
-   */
-  private static int gidIndex(RdmaDevice device) {
-    return device.gids().stream()
-        .filter(entry -> entry.port() == PORT && entry.type() == GidType.ROCE_V2)
-        .filter(entry -> entry.gid().toInetAddress() instanceof Inet4Address)
-        .mapToInt(GidEntry::index)
-        .findFirst()
-        .orElse(0);
   }
 }

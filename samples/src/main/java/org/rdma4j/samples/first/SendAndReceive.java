@@ -1,6 +1,5 @@
 package org.rdma4j.samples.first;
 
-import java.net.Inet4Address;
 import java.time.Duration;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
@@ -13,8 +12,6 @@ import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
-import org.rdma4j.verbs.address.GidEntry;
-import org.rdma4j.verbs.address.GidType;
 import org.rdma4j.verbs.attribute.TransportType;
 
 /**
@@ -29,7 +26,6 @@ import org.rdma4j.verbs.attribute.TransportType;
  * </pre>
  */
 public final class SendAndReceive {
-  private static final int PORT = 1; // The ports of a device count from 1. Most devices have one.
   private static final int BUFFER_BYTES = 64;
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final long SEND_ID = 1;
@@ -55,11 +51,13 @@ public final class SendAndReceive {
         QueuePair sender = domain.createQueuePair(QueuePairConfig.reliable(queue));
         QueuePair receiver = domain.createQueuePair(QueuePairConfig.reliable(queue))) {
 
-      // Each queue pair gets the address of the other one: the GID of its port, and its number.
+      // Each queue pair gets the address of the other one: a GID of its port, and its number. GIDs
+      // are the addresses of a port: on Ethernet (RoCE), one for each IP address and each version
+      // of RoCE. Unless a program names one, it gets that of version 2 with IPv4, which works in
+      // most networks; Port.preferredGid() says which. address() means port 1.
       // C: ibv_modify_qp, to the states INIT, RTR (ready to receive) and RTS (ready to send).
-      int gid = gidIndex(device);
-      sender.connect(PathConfig.to(receiver.address(PORT, gid)).gidIndex(gid));
-      receiver.connect(PathConfig.to(sender.address(PORT, gid)).gidIndex(gid));
+      sender.connect(PathConfig.to(receiver.address()));
+      receiver.connect(PathConfig.to(sender.address()));
 
       // A receive says where to write the next message. Post it first: a message that finds no
       // receive has to wait. C: ibv_post_recv.
@@ -119,19 +117,5 @@ public final class SendAndReceive {
             () ->
                 new IllegalArgumentException(
                     "This machine has no RDMA device of InfiniBand or RoCE."));
-  }
-
-  /**
-   * Returns the index of the GID to use. GIDs are the addresses of a port: on Ethernet (RoCE), one
-   * for each IP address and each version of RoCE. Version 2 with IPv4 works in most networks, also
-   * through routers. InfiniBand ports have none of these; there, index 0 is right.
-   */
-  private static int gidIndex(RdmaDevice device) {
-    return device.gids().stream()
-        .filter(entry -> entry.port() == PORT && entry.type() == GidType.ROCE_V2)
-        .filter(entry -> entry.gid().toInetAddress() instanceof Inet4Address)
-        .mapToInt(GidEntry::index)
-        .findFirst()
-        .orElse(0);
   }
 }

@@ -1,6 +1,5 @@
 package org.rdma4j.samples.first;
 
-import java.net.Inet4Address;
 import java.time.Duration;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
@@ -14,8 +13,6 @@ import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.SendRequests;
-import org.rdma4j.verbs.address.GidEntry;
-import org.rdma4j.verbs.address.GidType;
 import org.rdma4j.verbs.attribute.TransportType;
 
 /**
@@ -30,7 +27,6 @@ import org.rdma4j.verbs.attribute.TransportType;
  * </pre>
  */
 public final class WriteAndRead {
-  private static final int PORT = 1;
   private static final int BYTES = 4096;
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
@@ -50,11 +46,9 @@ public final class WriteAndRead {
         QueuePair remoteQueuePair = domain.createQueuePair(QueuePairConfig.reliable(queue))) {
 
       // The remote queue pair must allow it, too. So the owner can choose which peers may do what.
-      int gid = gidIndex(device);
-      localQueuePair.connect(PathConfig.to(remoteQueuePair.address(PORT, gid)).gidIndex(gid));
+      localQueuePair.connect(PathConfig.to(remoteQueuePair.address()));
       remoteQueuePair.connect(
-          PathConfig.to(localQueuePair.address(PORT, gid))
-              .gidIndex(gid)
+          PathConfig.to(localQueuePair.address())
               .access(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ));
 
       // To reach remote memory, a program needs its address and its remote key (C: rkey). Between
@@ -111,15 +105,5 @@ public final class WriteAndRead {
             () ->
                 new IllegalArgumentException(
                     "This machine has no RDMA device of InfiniBand or RoCE."));
-  }
-
-  /** Returns the first GID of RoCE version 2 over IPv4, else 0, as SendAndReceive explains. */
-  private static int gidIndex(RdmaDevice device) {
-    return device.gids().stream()
-        .filter(entry -> entry.port() == PORT && entry.type() == GidType.ROCE_V2)
-        .filter(entry -> entry.gid().toInetAddress() instanceof Inet4Address)
-        .mapToInt(GidEntry::index)
-        .findFirst()
-        .orElse(0);
   }
 }

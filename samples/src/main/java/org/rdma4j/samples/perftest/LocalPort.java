@@ -39,14 +39,15 @@ record LocalPort(RdmaDevice device, int number, int gidIndex, PortAttributes att
           "-i is %d, must be from 1 to %d, the number of ports of %s"
               .formatted(number, ports, name));
     }
-    PortAttributes attributes = device.port(number);
+    PortAttributes attributes = device.port(number).attributes();
     if (attributes.state() != PortState.ACTIVE && attributes.state() != PortState.ACTIVE_DEFER) {
       throw new Failure(
           "port %d of %s is in state %s, must be ACTIVE; check its cable or its network interface"
               .formatted(number, name, attributes.state()));
     }
     if (gidIndex != PathConfig.NO_GID
-        && (gidIndex >= attributes.gidTableLength() || device.gid(number, gidIndex).isZero())) {
+        && (gidIndex >= attributes.gidTableLength()
+            || device.port(number).gid(gidIndex).isZero())) {
       throw new Failure(
           "-x is %d, but port %d of %s has no GID at that index; give one of these indices: %s"
               .formatted(gidIndex, number, name, GidText.table(device, number)));
@@ -57,7 +58,7 @@ record LocalPort(RdmaDevice device, int number, int gidIndex, PortAttributes att
   }
 
   private static int best(RdmaDevice device, int number, boolean ipv6) {
-    List<GidEntry> gids = device.gids().stream().filter(entry -> entry.port() == number).toList();
+    List<GidEntry> gids = device.port(number).gids();
     return gids.stream()
         .min(
             Comparator.comparing((GidEntry entry) -> isIpv4(entry) == ipv6)

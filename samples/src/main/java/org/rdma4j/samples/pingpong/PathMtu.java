@@ -29,7 +29,7 @@ final class PathMtu {
   }
 
   void checkDevice(RdmaDevice device, int port) {
-    int active = device.port(port).activeMtu().bytes();
+    int active = device.port(port).attributes().activeMtu().bytes();
     if (mtu > active) {
       throw new Failure(
           "-m is %d, must be at most %d, the active MTU of port %d of %s"

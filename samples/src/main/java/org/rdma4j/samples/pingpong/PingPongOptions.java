@@ -122,7 +122,7 @@ final class PingPongOptions {
   /** Checks what would otherwise fail later with a less helpful message. */
   void checkDevice(RdmaDevice device) {
     port.checkDevice(device);
-    long max = device.port(port.number()).maxMessageSize();
+    long max = device.port(port.number()).attributes().maxMessageSize();
     if (size > max) {
       throw new Failure(
           "-s is %d, must be at most %d, the maximum message size of %s"

@@ -102,7 +102,7 @@ final class PingPongRun {
     if (pathMtu != null) {
       pathMtu.checkDevice(device, options.port.number());
     }
-    int activeMtu = device.port(options.port.number()).activeMtu().bytes();
+    int activeMtu = device.port(options.port.number()).attributes().activeMtu().bytes();
     if (kind == PingPongKind.UD && options.size > activeMtu) {
       throw new Failure(
           "-s is %d, must be at most %d for datagrams, the active MTU of port %d of %s"
@@ -167,7 +167,8 @@ final class PingPongRun {
           "the peer uses a GID, so this side needs one too; give -g one of these indices: "
               + GidText.table(device, options.port.number()));
     }
-    if (!remoteHasGid && device.port(options.port.number()).linkLayer() == LinkLayer.ETHERNET) {
+    if (!remoteHasGid
+        && device.port(options.port.number()).attributes().linkLayer() == LinkLayer.ETHERNET) {
       throw new Failure(
           remote.gid().isZero()
               ? "the peer sent no GID, but Ethernet (RoCE) needs one; start the peer with -g"

@@ -61,7 +61,10 @@ class AsyncWatchDeviceTest {
   private static String networkInterface() throws Exception {
     try (RdmaDevice device = RdmaDevice.open(TestDevice.NAME)) {
       int index =
-          device.gids().stream().mapToInt(GidEntry::networkInterface).findFirst().orElseThrow();
+          device.port(1).gids().stream()
+              .mapToInt(GidEntry::networkInterface)
+              .findFirst()
+              .orElseThrow();
       return NetworkInterface.getByIndex(index).getName();
     }
   }

@@ -6,11 +6,8 @@ import java.net.Inet4Address;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 import org.rdma4j.verbs.DeviceOperation;
 import org.rdma4j.verbs.RdmaDevice;
-import org.rdma4j.verbs.address.GidEntry;
-import org.rdma4j.verbs.address.GidType;
 
 /** The first RDMA device of this machine and one of its GIDs, as command lines name them. */
 public final class TestDevice {
@@ -26,14 +23,7 @@ public final class TestDevice {
 
   private static String gid() {
     try (RdmaDevice opened = RdmaDevice.open(NAME)) {
-      List<GidEntry> gids = opened.gids().stream().filter(entry -> entry.port() == 1).toList();
-      return gids.stream()
-          .filter(entry -> entry.type() == GidType.ROCE_V2)
-          .filter(entry -> entry.gid().toString().startsWith(MAPPED_IPV4))
-          .findFirst()
-          .or(() -> gids.stream().findFirst())
-          .map(entry -> String.valueOf(entry.index()))
-          .orElseThrow();
+      return String.valueOf(opened.port(1).preferredGid().index());
     }
   }
 
@@ -43,7 +33,7 @@ public final class TestDevice {
    */
   public static String host() {
     try (RdmaDevice opened = RdmaDevice.open(NAME)) {
-      return opened.gids().stream()
+      return opened.port(1).gids().stream()
           .map(entry -> entry.gid().toString())
           .filter(gid -> gid.startsWith(MAPPED_IPV4))
           .findFirst()
@@ -71,7 +61,7 @@ public final class TestDevice {
   /** Returns the length in bytes of the longest message that the device sends. */
   public static long maxMessageSize() {
     try (RdmaDevice opened = RdmaDevice.open(NAME)) {
-      return opened.port(1).maxMessageSize();
+      return opened.port(1).attributes().maxMessageSize();
     }
   }
 
