@@ -145,6 +145,13 @@ struct mkey *mkey_find(uint32_t key);
 void qp_async(struct qp *qp, enum ibv_event_type type);
 struct dm *sim_dm_at(struct context *ctx, uint64_t offset);
 
+extern const uint64_t sim_node_guid; /* in network byte order */
+
+/* cm */
+int cm_open(int flags);
+void cm_close(int fd);
+ssize_t cm_write(int fd, const void *buf, size_t length);
+
 /* adapter */
 void engine_start(void);
 void engine_wake(void);

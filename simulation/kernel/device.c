@@ -3,14 +3,20 @@
 #include <net/if.h>
 #include <unistd.h>
 
+/* Each address for RoCE v1 and v2: link-local, the ones of the port, then the loopback addresses of the machine. */
 const uint8_t sim_gids[][16] = {
-	{0xfe, 0x80, [8] = 0xba, 0x3f, 0xd2, 0xff, 0xfe, 0x12, 0x34, 0x56},
-	{0xfe, 0x80, [8] = 0xba, 0x3f, 0xd2, 0xff, 0xfe, 0x12, 0x34, 0x56},
-	{[10] = 0xff, 0xff, 127, 0, 0, 1},
-	{[10] = 0xff, 0xff, 127, 0, 0, 1},
+#define BOTH(...) {__VA_ARGS__}, {__VA_ARGS__}
+	BOTH(0xfe, 0x80, [8] = 0xba, 0x3f, 0xd2, 0xff, 0xfe, 0x12, 0x34, 0x56),
+	BOTH([10] = 0xff, 0xff, 192, 0, 2, 1),
+	BOTH(0x20, 0x01, 0x0d, 0xb8, [15] = 1),
+	BOTH([10] = 0xff, 0xff, 127, 0, 0, 1),
+	BOTH([15] = 1),
+#undef BOTH
 };
 const int sim_num_gids = sizeof(sim_gids) / sizeof(sim_gids[0]);
 #define GID_TABLE_LENGTH 255
+#define NODE_GUID 0xb83fd20300123456
+const uint64_t sim_node_guid = __builtin_bswap64(NODE_GUID);
 
 void get_context(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 {
@@ -50,8 +56,8 @@ void query_device(struct ib_uverbs_ioctl_hdr *h)
 	struct ib_uverbs_ex_query_device_resp r = {
 		.base = {
 			.fw_ver = 20ull << 32 | 31 << 16 | 1014,
-			.node_guid = htobe64(0xb83fd20300123456),
-			.sys_image_guid = htobe64(0xb83fd20300123456),
+			.node_guid = sim_node_guid,
+			.sys_image_guid = sim_node_guid,
 			.max_mr_size = ~0ull,
 			.page_size_cap = 0xfffffffffffff000,
 			.vendor_id = 0x15b3,

@@ -4,6 +4,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define DEVICE_FILE "/dev/infiniband/uverbs0"
+#define CM_FILE "/dev/infiniband/rdma_cm"
 /* A real character device, so that fstat of the descriptor gives the numbers that sysfs announces. */
 #define STANDS_FOR "/dev/null"
 #define NUMBERS "1:3"
@@ -11,7 +12,7 @@
 extern uint32_t next_number; /* of queue pairs and the like */
 
 /* descriptors.c */
-enum fd_kind { FD_OTHER, FD_UVERBS, FD_EVENTS };
+enum fd_kind { FD_OTHER, FD_UVERBS, FD_EVENTS, FD_CM };
 enum fd_kind kind_of(int fd);
 void *object_of(int fd);
 bool remember(int fd, enum fd_kind kind, void *object); /* false if there are too many */

@@ -1,7 +1,7 @@
 /*
- * The functions of libc through which libibverbs and libmlx5 reach the kernel: for the files of the simulated device, the
- * simulation answers. Everything else goes to the kernel unchanged, by system calls, so that no function of libc has to
- * be looked up.
+ * The functions of libc through which libibverbs, libmlx5 and librdmacm reach the kernel: for the files of the simulated
+ * device, the simulation answers. Everything else goes to the kernel unchanged, by system calls, so that no function of
+ * libc has to be looked up.
  */
 #include "kernel.h"
 #include <fcntl.h>
@@ -23,6 +23,14 @@ static int open_device(int flags)
 	return fd;
 }
 
+static int open_cm(int flags)
+{
+	int fd = cm_open(flags);
+	if (fd >= 0)
+		remember(fd, FD_CM, NULL);
+	return fd;
+}
+
 static bool needs_mode(int flags)
 {
 	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
@@ -38,6 +46,8 @@ static bool needs_mode(int flags)
 	} \
 	if (path[0] == '/' && !strcmp(path, DEVICE_FILE)) \
 		return open_device(flags); \
+	if (path[0] == '/' && !strcmp(path, CM_FILE)) \
+		return open_cm(flags); \
 	return syscall(SYS_openat, dir, path, flags, mode);
 
 EXPORT int open(const char *path, int flags, ...) { OPEN_BODY(AT_FDCWD, path, flags) }
@@ -58,6 +68,22 @@ EXPORT int stat(const char *path, struct stat *st)
 EXPORT int stat64(const char *path, struct stat64 *st)
 {
 	return stat(path, (struct stat *)st);
+}
+
+/* librdmacm wants a character device; what it has is an eventfd. */
+EXPORT int fstat(int fd, struct stat *st)
+{
+	return kind_of(fd) == FD_CM ? stat_device(st) : syscall(SYS_fstat, fd, st);
+}
+
+EXPORT int fstat64(int fd, struct stat64 *st)
+{
+	return fstat(fd, (struct stat *)st);
+}
+
+EXPORT ssize_t write(int fd, const void *buf, size_t size)
+{
+	return kind_of(fd) == FD_CM ? cm_write(fd, buf, size) : syscall(SYS_write, fd, buf, size);
 }
 
 EXPORT int ioctl(int fd, unsigned long request, ...)
@@ -89,6 +115,9 @@ EXPORT int close(int fd)
 		remember(fd, FD_OTHER, NULL);
 		TRACE("close %d\n", fd);
 		sim_context_free(ctx);
+	} else if (kind == FD_CM) {
+		remember(fd, FD_OTHER, NULL);
+		cm_close(fd);
 	} else if (kind == FD_EVENTS) {
 		struct event_file *f = object_of(fd);
 		remember(fd, FD_OTHER, NULL);

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <rdma/rdma_user_cm.h>
 #include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -41,6 +42,7 @@ static void make_tree(void)
 	put("class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
 	put("class/infiniband_verbs/uverbs0/abi_version", "1\n");
 	put("class/infiniband_verbs/uverbs0/dev", NUMBERS "\n");
+	put("class/misc/rdma_cm/abi_version", "%d\n", RDMA_USER_CM_ABI_VERSION);
 	put("class/infiniband/mlx5_0/node_type", "1: CA\n");
 	put("class/infiniband/mlx5_0/node_guid", "b83f:d203:0012:3456\n");
 	put("class/infiniband/mlx5_0/sys_image_guid", "b83f:d203:0012:3456\n");
