@@ -20,15 +20,13 @@ static int query_address(struct cm_id *id, void *to, size_t size, bool as_gids)
 	const size_t least = offsetof(struct rdma_ucm_query_addr_resp, ibdev_index);
 	if (size < least)
 		return ENOSPC;
-	if (id->has_device) {
+	if (id->has_device) { /* the partition key stays 0: Linux reports it only on InfiniBand */
 		r.node_guid = sim_node_guid;
 		r.port_num = 1;
-		r.pkey = htobe16(PARTITION_KEY);
 	}
 	if (as_gids) {
 		r.src_size = r.dst_size = sizeof(struct sockaddr_ib);
 		source->ib.sib_family = destination->ib.sib_family = AF_IB;
-		source->ib.sib_pkey = destination->ib.sib_pkey = r.pkey;
 		if (id->has_device)
 			gids(id, (uint8_t *)&source->ib.sib_addr, (uint8_t *)&destination->ib.sib_addr);
 		source->ib.sib_sid = htobe64(((uint64_t)id->space << 16) + address_port(&id->source));

@@ -102,8 +102,14 @@ final class ConnectionsTest {
     }
   }
 
-  /** Returns the link-local address of the device's network interface. */
+  /** Returns the link-local address of the device, or over iWARP of its network interface. */
   private static Inet6Address linkLocal() throws IOException {
+    for (var entry : CmDevices.list().getFirst().gids()) {
+      if (entry.gid().toInetAddress() instanceof Inet6Address address
+          && address.isLinkLocalAddress()) {
+        return Inet6Address.getByAddress(null, address.getAddress(), entry.networkInterface());
+      }
+    }
     return NetworkInterface.getByInetAddress(CmLoopback.host())
         .inetAddresses()
         .filter(Inet6Address.class::isInstance)
@@ -320,7 +326,7 @@ final class ConnectionsTest {
   void twoConnectionsReceiveFromOneSharedQueue() throws Exception {
     try (var listener = CmLoopback.listener(PortSpace.TCP)) {
       CmId listening = listener.id();
-      try (var queue = listening.device().createCompletionQueue(16);
+      try (var queue = listening.device().createCompletionQueue(64);
           var domain = listening.device().allocateProtectionDomain();
           var shared = domain.createSharedReceiveQueue(8, 1);
           var region = domain.register(64, AccessFlag.LOCAL_WRITE)) {
