@@ -104,7 +104,7 @@ final class ConnectionsTest {
 
   /** Returns the link-local address of the device, or over iWARP of its network interface. */
   private static Inet6Address linkLocal() throws IOException {
-    for (var entry : CmDevices.list().getFirst().gids()) {
+    for (var entry : CmDevices.list().getFirst().port(1).gids()) {
       if (entry.gid().toInetAddress() instanceof Inet6Address address
           && address.isLinkLocalAddress()) {
         return Inet6Address.getByAddress(null, address.getAddress(), entry.networkInterface());
