@@ -97,8 +97,26 @@ struct srq {
 	uint32_t async_reported;
 };
 
+/* How a request to a queue pair of another process ended: see wire/requests.c. */
+struct far_answer {
+	uint32_t to, number;
+	enum { FAR_NOBODY, FAR_DONE, FAR_FAILED, FAR_NO_RECEIVE } kind;
+	uint8_t syndrome;
+	uint32_t length; /* of the data that follows */
+	uint64_t delay;
+};
+struct flight {
+	enum { FLIGHT_NONE, FLIGHT_SENT, FLIGHT_ANSWERED } state;
+	uint32_t number;
+	uint64_t not_before;
+	struct far_answer answer;
+	char *data;
+};
+
 struct qp {
 	struct obj o;
+	struct flight flight;
+	struct far *far; /* not NULL if this stands for a queue pair of another process */
 	uint32_t qpn, uidx;
 	int type;
 	struct pd *pd;
@@ -150,6 +168,7 @@ extern const uint64_t sim_node_guid; /* in network byte order */
 /* cm */
 int cm_open(int flags);
 void cm_close(int fd);
+int cm_count(void);
 ssize_t cm_write(int fd, const void *buf, size_t length);
 
 /* adapter */

@@ -1,4 +1,5 @@
 /* Datagrams: the header before the data, multicast, and what is dropped. */
+#include "../wire/wire.h"
 #include "adapter.h"
 
 /* What a datagram queue pair finds before the data: an IPv6 header, or an IPv4 header in the last 20 bytes. */
@@ -38,7 +39,8 @@ void datagram_header(struct wqe *w, uint32_t length, char grh[GRH_BYTES])
 enum outcome execute_ud(struct qp *qp, struct wqe *w)
 {
 	struct mlx5_wqe_datagram_seg *av = (void *)(w->bytes + 16);
-	struct qp *peer = peer_of(be32toh(av->av.dqp_dct) & 0xffffff);
+	uint32_t to = be32toh(av->av.dqp_dct) & 0xffffff;
+	struct qp *peer = peer_of(to);
 	struct segs data = {.n = 0};
 	uint32_t qkey = be32toh(av->av.key.qkey.qkey);
 	int error;
@@ -51,7 +53,9 @@ enum outcome execute_ud(struct qp *qp, struct wqe *w)
 		return fail_request(qp, w, MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR);
 	if (qkey & 0x80000000)
 		qkey = qp->attr.qkey;
-	if ((be32toh(av->av.dqp_dct) & 0xffffff) == 0xffffff) {
+	if (!qp->far && is_elsewhere(to))
+		datagram_elsewhere(qp, w, &data, to);
+	if (to == 0xffffff) {
 		for (peer = sim_qps; peer; peer = peer->next)
 			for (int i = 0; i < peer->num_groups; i++)
 				if (!memcmp(peer->groups[i], av->av.rgid, 16) && receives(peer) && peer->attr.qkey == qkey

@@ -39,6 +39,8 @@ void engine_qp_reset(struct qp *qp)
 	qp->tries = 0;
 	qp->wait_until = 0;
 	qp->waits_for_peer = qp->waits_for_receive = qp->established = qp->last_wqe = false;
+	qp->flight.state = FLIGHT_NONE;
+	qp->flight.not_before = 0;
 	qp->db[0] = qp->db[1] = 0;
 }
 

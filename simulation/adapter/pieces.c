@@ -1,4 +1,5 @@
 /* The pieces of memory that a request names: found by their keys, gathered and copied. */
+#include "../wire/wire.h"
 #include "adapter.h"
 
 /* A syndrome, or 0. */
@@ -47,6 +48,8 @@ void copy_segs(const struct segs *from, const struct segs *to, uint64_t total)
 /* The data segments of a send request from a given one on; access is 0 or local write. */
 int gather(struct qp *qp, struct wqe *w, uint8_t *seg, uint32_t access, struct segs *segs)
 {
+	if (qp->far)
+		return far_data(qp, segs);
 	while (seg + 16 <= w->end) {
 		uint32_t count = be32toh(*(uint32_t *)seg);
 		if (count & MLX5_INLINE_SEG) {

@@ -1,4 +1,5 @@
 /* Reads a send request from its queue, completes it, fails it, or lets it wait for another attempt. */
+#include "../wire/wire.h"
 #include "adapter.h"
 
 void to_error(struct qp *qp)
@@ -37,6 +38,10 @@ bool parse_request(struct qp *qp, struct wqe *w)
 
 void complete_request(struct qp *qp, struct wqe *w, uint32_t length, const void *scattered)
 {
+	if (qp->far) {
+		far_done(qp, length);
+		return;
+	}
 	qp->sq_ci += (w->ds + 3) / 4;
 	qp->tries = 0;
 	qp->wait_until = 0;
@@ -55,6 +60,8 @@ void complete_request(struct qp *qp, struct wqe *w, uint32_t length, const void 
 
 enum outcome fail_request(struct qp *qp, struct wqe *w, uint8_t syndrome)
 {
+	if (qp->far)
+		return far_failed(qp, syndrome);
 	TRACE("QP %x: opcode %x fails with syndrome %x\n", qp->qpn, w->opcode, syndrome);
 	put_error(qp, qp->scq, MLX5_CQE_REQ_ERR, w->index, w->opcode, syndrome);
 	qp->sq_ci += (w->ds + 3) / 4;
@@ -73,6 +80,8 @@ enum outcome wait_for(struct qp *qp, struct wqe *w, bool receive, uint64_t delay
 {
 	uint64_t t = sim_now();
 	bool *waits = receive ? &qp->waits_for_receive : &qp->waits_for_peer;
+	if (qp->far)
+		return far_waits(qp, receive, delay);
 	if (!*waits) {
 		qp->tries = 0;
 		qp->waits_for_peer = qp->waits_for_receive = false;

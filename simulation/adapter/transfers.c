@@ -1,4 +1,5 @@
 /* Carries out one send request: finds the peer, checks the memory of both sides and moves the data. */
+#include "../wire/wire.h"
 #include "adapter.h"
 
 /* With MLX5SIM_SINK=1, each request succeeds at once and no data moves: for measurements of posts and polls. */
@@ -89,6 +90,8 @@ enum outcome execute(struct qp *qp, struct wqe *w)
 		complete_request(qp, w, 0, NULL);
 		return DONE;
 	}
+	if (is_elsewhere(qp->attr.dest_qp_num))
+		return execute_elsewhere(qp, w);
 	peer = peer_of(qp->attr.dest_qp_num);
 	if (!peer || peer->type != qp->type || !receives(peer) || peer->attr.dest_qp_num != qp->qpn) {
 		/* 4.096 us x 2^timeout, or never */

@@ -196,7 +196,7 @@ void message_arrived(const struct message *m)
 		request(m);
 		return;
 	}
-	id = m->to ? cm_id_of_link(m->to) : cm_id_of_peer(m->from);
+	id = m->to << 16 ? cm_id_of_link(m->to) : cm_id_of_peer(m->from);
 	if (!id) {
 		if (m->type == DREQ) /* the peer has forgotten the connection already */
 			answer(m, DREP, 0);

@@ -15,6 +15,7 @@
 #define PACKET_LIFE_TIME 18 /* 4.096 us x 2^18, as Linux sets for RoCE */
 #define ACK_TIMEOUT (PACKET_LIFE_TIME + 1)
 #define HOP_LIMIT 64
+#define LINK_NODE_SHIFT 48 /* in the number of a link */
 
 /* The private data of each message, of which a request uses the first part for the addresses. */
 #define ADDRESSES_SIZE 36
@@ -52,7 +53,7 @@ enum link_state {
 
 struct message {
 	enum message_type { REQ, REP, RTU, REJ, DREQ, DREP, LOOKUP, LOOKUP_REPLY } type;
-	uint64_t from, to; /* links; to is 0 in a request */
+	uint64_t from, to; /* links; to is 0 in a request, and only a node if the sender knows no more */
 	uint16_t space;
 	uint8_t qp_type, tos;
 	union address source, destination; /* of a request */
@@ -86,7 +87,7 @@ struct cm_id {
 	uint32_t qkey;
 
 	enum link_state link;
-	uint64_t link_number, peer; /* of the links of both sides */
+	uint64_t link_number, peer; /* of the links of both sides; of the peer's, only the node until it has answered */
 	uint32_t qpn, psn, remote_qpn, remote_psn;
 	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count, srq;
 
@@ -152,6 +153,7 @@ int cm_resolve_address(struct cm_id *id, const union address *source, const unio
 int cm_listen(struct cm_id *id, uint32_t backlog);
 
 /* ports.c */
+int space_index(uint16_t space);
 int port_take(struct cm_id *id);
 int port_may_listen(struct cm_id *id);
 void port_release(struct cm_id *id);

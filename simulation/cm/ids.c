@@ -1,4 +1,5 @@
 /* Identifiers: their numbers, and their life from creation to destruction. */
+#include "../wire/wire.h"
 #include "cm.h"
 
 static struct cm_id *ids[MAX_IDS];
@@ -41,13 +42,15 @@ struct cm_id *cm_id_new(struct cm_file *file, uint64_t uid, uint16_t space, uint
 	struct cm_id *id;
 	if (handle == MAX_IDS)
 		return NULL;
+	if (!next_link) /* so that nobody takes this process for an earlier one with the same number */
+		next_link = random() & 0xffffff;
 	id = calloc(1, sizeof(*id));
 	id->handle = handle;
 	id->uid = uid;
 	id->space = space;
 	id->qp_type = qp_type;
 	id->psn = random() & 0xffffff;
-	id->link_number = (uint64_t)++next_link << 16 | handle;
+	id->link_number = (uint64_t)wire_node() << LINK_NODE_SHIFT | (uint64_t)++next_link << 16 | handle;
 	ids[handle] = id;
 	link_files(id, file);
 	return id;
@@ -62,6 +65,16 @@ struct cm_id *cm_id_of_link(uint64_t link_number)
 {
 	struct cm_id *id = cm_id_at(link_number & 0xffff);
 	return id && id->link_number == link_number ? id : NULL;
+}
+
+int cm_count(void)
+{
+	int n = 0;
+	cm_enter();
+	for (uint32_t i = 0; i < next_handle; i++)
+		n += ids[i] && ids[i]->has_device;
+	cm_leave();
+	return n;
 }
 
 /* For a peer that gives up before it has learned the number of this side. */

@@ -1,4 +1,5 @@
 /* Ports: each space has its own. Who owns a port is in a list, as several may if their addresses differ. */
+#include "../wire/wire.h"
 #include "cm.h"
 #include <unistd.h>
 
@@ -8,7 +9,7 @@
 
 static struct cm_id *owners[4][65536];
 
-static int space_index(uint16_t space)
+int space_index(uint16_t space)
 {
 	switch (space) {
 	case RDMA_PS_TCP: return 0;
@@ -43,25 +44,33 @@ static uint16_t space_of(struct cm_id *id)
 	return 0;
 }
 
-static void own(struct cm_id *id, uint16_t port)
+/* False if another node owns it. */
+static bool own(struct cm_id *id, uint16_t port)
 {
-	struct cm_id **list = &owners[space_index(id->port_space)][port];
+	int space = space_index(id->port_space);
+	struct cm_id **list = &owners[space][port];
+	if (!wire_claim_port(space, port))
+		return false;
 	address_set_port(&id->source, port);
 	id->port = port;
 	id->owns_port = true;
 	id->next_on_port = *list;
 	*list = id;
+	return true;
 }
 
 void port_release(struct cm_id *id)
 {
-	struct cm_id **at;
+	int space = space_index(id->port_space);
+	struct cm_id **at = &owners[space][id->port];
 	if (!id->owns_port)
 		return;
-	for (at = &owners[space_index(id->port_space)][id->port]; *at != id; at = &(*at)->next_on_port)
-		;
+	while (*at != id)
+		at = &(*at)->next_on_port;
 	*at = id->next_on_port;
 	id->owns_port = false;
+	if (!owners[space][id->port])
+		wire_release_port(space, id->port);
 }
 
 /* 0 if the identifier may share the port with those who own it. */
@@ -86,10 +95,8 @@ static int take_any(struct cm_id *id)
 	int start = random() % count;
 	for (int i = 0; i < count; i++) {
 		uint16_t port = FIRST_PORT + (start + i) % count;
-		if (!port_owners(id->port_space, port)) {
-			own(id, port);
+		if (!port_owners(id->port_space, port) && own(id, port))
 			return 0;
-		}
 	}
 	return EADDRNOTAVAIL;
 }
@@ -108,9 +115,7 @@ int port_take(struct cm_id *id)
 	if (port < RESERVED && geteuid())
 		return EACCES;
 	error = conflict(id, port, id->reuse_address);
-	if (!error)
-		own(id, port);
-	return error;
+	return error ? error : own(id, port) ? 0 : EADDRINUSE;
 }
 
 /* Addresses that were shared before anybody listened may not be listened at twice. */

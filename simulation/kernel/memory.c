@@ -51,6 +51,18 @@ struct dm *sim_dm_at(struct context *ctx, uint64_t offset)
 
 enum { KNOWN_ACCESS = 0xff, REMOTE_CHANGES = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC };
 
+/* How many bytes are registered, for tests of how much a program pins. */
+EXPORT uint64_t mlx5sim_pinned(void)
+{
+	uint64_t sum = 0;
+	pthread_mutex_lock(&sim_lock);
+	for (uint32_t i = 0; i < MAX_MKEYS; i++)
+		if (mkeys[i] && !mkeys[i]->window)
+			sum += mkeys[i]->length;
+	pthread_mutex_unlock(&sim_lock);
+	return sum;
+}
+
 /* The kernel pins the pages, so they have to be there, and it writes to those that are writable. */
 static int pin(uint64_t start, uint64_t length, uint32_t access)
 {

@@ -9,12 +9,19 @@ uint32_t next_number = 0x80;
 
 static int counts[O_COUNTERS + 1];
 
-/* The number of objects of a kind, for tests that look for leaks. */
-__attribute__((visibility("default"))) int mlx5sim_count(int type)
+/* The number of objects of a kind, by the name that the tool rdma has for it: for tests that look for leaks. */
+EXPORT int mlx5sim_count(const char *kind)
 {
-	int n;
+	static const struct { const char *name; enum obj_type type; } kinds[] = {
+		{"pd", O_PD}, {"mr", O_MR}, {"mw", O_MW}, {"cq", O_CQ}, {"qp", O_QP}, {"srq", O_SRQ}, {"ah", O_AH},
+	};
+	int n = -1;
+	if (!strcmp(kind, "cm_id"))
+		return cm_count();
 	pthread_mutex_lock(&sim_lock);
-	n = type > 0 && type <= O_COUNTERS ? counts[type] : -1;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(kind, kinds[i].name))
+			n = counts[kinds[i].type];
 	pthread_mutex_unlock(&sim_lock);
 	return n;
 }
@@ -103,6 +110,7 @@ int object_destroy(struct obj *o)
 		if (qp->srq)
 			qp->srq->o.users--;
 		event_purge(o->ctx->async, qp);
+		free(qp->flight.data);
 		break;
 	}
 	default:

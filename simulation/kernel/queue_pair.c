@@ -1,4 +1,5 @@
 /* The commands of queue pairs. */
+#include "../wire/wire.h"
 #include "kernel.h"
 
 int create_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
@@ -20,7 +21,7 @@ int create_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	    && !(srq = (struct srq *)sim_obj(ctx, attr_in_number(h, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE), O_SRQ)))
 		return EINVAL;
 	qp = object_new(ctx, sizeof(*qp), O_QP);
-	qp->qpn = next_number++;
+	qp->qpn = wire_queue_pair_number(next_number++);
 	qp->uidx = m.uidx;
 	qp->type = type;
 	qp->pd = pd;

@@ -1,0 +1,226 @@
+/*
+ * Requests to queue pairs of other processes. The request goes there with its data, is carried out there like one of that
+ * process, and the answer says how it ended. A queue pair has one such request on its way at a time.
+ */
+#include "../adapter/adapter.h"
+#include "wire.h"
+
+#define PAUSE_NS 1000000 /* before a request that the peer could not take is sent again */
+
+struct far_request {
+	uint32_t from, to, type, qkey, number;
+	int32_t ds;
+	uint32_t imm;
+	uint16_t index;
+	uint8_t opcode, flags;
+	uint64_t total; /* bytes that move; they follow, unless they are to be read */
+};
+
+/* A request of another process, while it is carried out here. */
+struct far {
+	char *data;
+	uint64_t total;
+	struct far_answer answer;
+};
+
+static int node_of(uint32_t qpn)
+{
+	return qpn >> NODE_SHIFT;
+}
+
+bool is_elsewhere(uint32_t qpn)
+{
+	return wire_has_network() && node_of(qpn) != wire_node();
+}
+
+static bool fetches(uint8_t opcode)
+{
+	return opcode == MLX5_OPCODE_RDMA_READ || opcode == MLX5_OPCODE_ATOMIC_CS || opcode == MLX5_OPCODE_ATOMIC_FA;
+}
+
+static int header_size(uint8_t opcode)
+{
+	switch (opcode) {
+	case MLX5_OPCODE_RDMA_WRITE:
+	case MLX5_OPCODE_RDMA_WRITE_IMM:
+	case MLX5_OPCODE_RDMA_READ: return 32;
+	case MLX5_OPCODE_ATOMIC_CS:
+	case MLX5_OPCODE_ATOMIC_FA: return 48;
+	default: return 16;
+	}
+}
+
+static bool send_request(struct qp *qp, struct wqe *w, const struct segs *data, uint32_t to, int node)
+{
+	struct far_request r = {
+		.from = qp->qpn, .to = to, .type = qp->type, .qkey = qp->attr.qkey, .number = qp->flight.number, .ds = w->ds,
+		.imm = w->imm, .index = w->index, .opcode = w->opcode, .flags = w->flags, .total = data->total,
+	};
+	struct iovec parts[2 + MAX_SEGS] = {{&r, sizeof(r)}, {w->bytes, w->ds * 16}};
+	int n = 2;
+	if (!fetches(w->opcode))
+		for (int i = 0; i < data->n; i++)
+			parts[n++] = (struct iovec){data->s[i].at, data->s[i].length};
+	return wire_send(node, FRAME_REQUEST, parts, n);
+}
+
+static enum outcome finish(struct qp *qp, struct wqe *w, const struct segs *local)
+{
+	struct flight *f = &qp->flight;
+	struct segs from = {.n = 1, .total = f->answer.length, .s = {{f->data, f->answer.length}}};
+	uint32_t length = f->answer.length;
+	char bytes[32] = {0};
+	bool scattered = length && length <= 32 && qp->scatter_cqe && qp->sig_all && qp->scq->cqe_size == 64;
+	if (scattered)
+		memcpy(bytes, f->data, length);
+	else if (length)
+		copy_segs(&from, local, length < local->total ? length : local->total);
+	free(f->data);
+	f->data = NULL;
+	complete_request(qp, w, length, scattered ? bytes : NULL);
+	return DONE;
+}
+
+enum outcome execute_elsewhere(struct qp *qp, struct wqe *w)
+{
+	struct flight *f = &qp->flight;
+	struct segs local = {.n = 0};
+	bool reliable = qp->type == IBV_QPT_RC;
+	int error;
+	if (f->state == FLIGHT_SENT || (f->state == FLIGHT_NONE && f->not_before > sim_now()))
+		return WAIT;
+	error = gather(qp, w, w->bytes + header_size(w->opcode), fetches(w->opcode) ? IBV_ACCESS_LOCAL_WRITE : 0, &local);
+	if (error)
+		return fail_request(qp, w, error);
+	if (f->state == FLIGHT_NONE) {
+		f->number++;
+		f->state = FLIGHT_SENT;
+		if (send_request(qp, w, &local, qp->attr.dest_qp_num, node_of(qp->attr.dest_qp_num)) && reliable)
+			return WAIT;
+		if (!reliable) {
+			f->state = FLIGHT_NONE;
+			complete_request(qp, w, 0, NULL);
+			return DONE;
+		}
+		f->answer.kind = FAR_NOBODY;
+	}
+	f->state = FLIGHT_NONE;
+	f->not_before = sim_now() + PAUSE_NS;
+	switch (f->answer.kind) {
+	case FAR_DONE:
+		f->not_before = 0;
+		return finish(qp, w, &local);
+	case FAR_FAILED:
+		f->not_before = 0;
+		return fail_request(qp, w, f->answer.syndrome);
+	case FAR_NO_RECEIVE:
+		return wait_for(qp, w, true, f->answer.delay, qp->attr.rnr_retry, qp->attr.rnr_retry == 7,
+			MLX5_CQE_SYNDROME_RNR_RETRY_EXC_ERR);
+	default:
+		return wait_for(qp, w, false, 4096ull << (qp->attr.timeout ? qp->attr.timeout : 31), qp->attr.retry_cnt,
+			!qp->attr.timeout, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR);
+	}
+}
+
+/* To the queue pair, or for a group to all nodes. */
+void datagram_elsewhere(struct qp *qp, struct wqe *w, const struct segs *data, uint32_t to)
+{
+	if (to != 0xffffff) {
+		send_request(qp, w, data, to, node_of(to));
+		return;
+	}
+	for (int node = 0; node < MAX_NODES; node++)
+		if (node != wire_node())
+			send_request(qp, w, data, to, node);
+}
+
+/* ---- the other side ---- */
+
+int far_data(struct qp *qp, struct segs *segs)
+{
+	struct far *f = qp->far;
+	for (uint64_t at = 0; at < f->total; at += 1u << 30) {
+		uint64_t left = f->total - at;
+		if (segs->n == MAX_SEGS)
+			return MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR;
+		segs->s[segs->n++] = (struct seg){f->data + at, left < 1u << 30 ? left : 1u << 30};
+	}
+	segs->total += f->total;
+	return 0;
+}
+
+void far_done(struct qp *qp, uint32_t length)
+{
+	qp->far->answer.kind = FAR_DONE;
+	qp->far->answer.length = length;
+}
+
+enum outcome far_failed(struct qp *qp, uint8_t syndrome)
+{
+	qp->far->answer.kind = FAR_FAILED;
+	qp->far->answer.syndrome = syndrome;
+	return FAILED;
+}
+
+enum outcome far_waits(struct qp *qp, bool receive, uint64_t delay)
+{
+	qp->far->answer.kind = receive ? FAR_NO_RECEIVE : FAR_NOBODY;
+	qp->far->answer.delay = delay;
+	return WAIT;
+}
+
+void request_arrived(int node, const void *body, size_t size)
+{
+	const struct far_request *r = body;
+	const uint8_t *bytes = (const uint8_t *)(r + 1);
+	struct far far = {.total = r->total, .answer = {.to = r->from, .number = r->number, .kind = FAR_NOBODY}};
+	struct qp from = {.qpn = r->from, .type = r->type, .state = IBV_QPS_RTS, .far = &far,
+		.attr = {.dest_qp_num = r->to, .qkey = r->qkey}};
+	struct wqe w = {.ds = r->ds, .opcode = r->opcode, .flags = r->flags, .index = r->index, .imm = r->imm};
+	struct iovec parts[2] = {{&far.answer, sizeof(far.answer)}};
+	if (size < sizeof(*r) || r->ds * 16u > sizeof(w.bytes))
+		return;
+	memcpy(w.bytes, bytes, r->ds * 16);
+	w.end = w.bytes + r->ds * 16;
+	far.data = fetches(r->opcode) ? malloc(r->total + 1) : (char *)bytes + r->ds * 16;
+	pthread_mutex_lock(&sim_lock);
+	execute(&from, &w);
+	parts[1] = (struct iovec){far.data, fetches(r->opcode) ? far.answer.length : 0};
+	if (!fetches(r->opcode))
+		far.answer.length = 0;
+	if (r->type == IBV_QPT_RC) /* before the program's answer to the message can leave */
+		wire_send(node, FRAME_ANSWER, parts, 2);
+	pthread_mutex_unlock(&sim_lock);
+	if (fetches(r->opcode))
+		free(far.data);
+}
+
+void answer_arrived(const void *body, size_t size)
+{
+	const struct far_answer *a = body;
+	struct qp *qp;
+	if (size < sizeof(*a))
+		return;
+	pthread_mutex_lock(&sim_lock);
+	qp = peer_of(a->to);
+	if (qp && qp->flight.state == FLIGHT_SENT && qp->flight.number == a->number) {
+		qp->flight.answer = *a;
+		free(qp->flight.data);
+		qp->flight.data = malloc(a->length + 1);
+		memcpy(qp->flight.data, a + 1, a->length);
+		qp->flight.state = FLIGHT_ANSWERED;
+	}
+	pthread_mutex_unlock(&sim_lock);
+}
+
+/* The node has ended, so nobody will answer. */
+void requests_lost(int node)
+{
+	pthread_mutex_lock(&sim_lock);
+	for (struct qp *qp = sim_qps; qp; qp = qp->next)
+		if (qp->flight.state == FLIGHT_SENT && node_of(qp->attr.dest_qp_num) == node) {
+			qp->flight.answer.kind = FAR_NOBODY;
+			qp->flight.state = FLIGHT_ANSWERED;
+		}
+	pthread_mutex_unlock(&sim_lock);
+}
