@@ -19,6 +19,8 @@ import java.util.regex.Pattern;
  * @param objects the kind of each RDMA object that the kernel keeps for this process
  */
 public record Resources(List<String> descriptors, List<String> objects) {
+  private static final List<String> KINDS = List.of("pd", "cq", "qp", "mr", "cm_id");
+  private static final Pattern PINNED = Pattern.compile("VmPin:\\s+(\\d+) kB");
   private static final Pattern OWNER = Pattern.compile(" pid (\\d+) ");
 
   /**
@@ -31,6 +33,16 @@ public record Resources(List<String> descriptors, List<String> objects) {
     openDescriptors();
     ClassLoader.getSystemResource("in no file of the class path");
     return new Resources(openDescriptors(), kernelObjects());
+  }
+
+  /** Returns how much memory of this process is pinned for RDMA devices. */
+  public static long pinnedKib() throws IOException {
+    if (SimulatedAdapter.isLoaded()) {
+      return SimulatedAdapter.pinnedKib();
+    }
+    Matcher pinned = PINNED.matcher(Files.readString(Path.of("/proc/self/status")));
+    assertThat(pinned.find()).isTrue();
+    return Long.parseLong(pinned.group(1));
   }
 
   private static List<String> openDescriptors() throws IOException {
@@ -47,9 +59,15 @@ public record Resources(List<String> descriptors, List<String> objects) {
   }
 
   private static List<String> kernelObjects() throws IOException, InterruptedException {
+    var objects = SimulatedAdapter.isLoaded() ? SimulatedAdapter.objects(KINDS) : shownByRdma();
+    assertThat(objects).contains("pd");
+    return objects;
+  }
+
+  private static List<String> shownByRdma() throws IOException, InterruptedException {
     Set<String> threads = Set.copyOf(list("/proc/self/task"));
     List<String> objects = new ArrayList<>();
-    for (String kind : List.of("pd", "cq", "qp", "mr", "cm_id")) {
+    for (String kind : KINDS) {
       Matcher owner = OWNER.matcher(Command.output("rdma", "resource", "show", kind));
       while (owner.find()) {
         if (threads.contains(owner.group(1))) {
@@ -57,7 +75,6 @@ public record Resources(List<String> descriptors, List<String> objects) {
         }
       }
     }
-    assertThat(objects).contains("pd");
     return objects;
   }
 

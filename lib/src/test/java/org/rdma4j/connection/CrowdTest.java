@@ -2,10 +2,7 @@ package org.rdma4j.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -15,8 +12,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -39,7 +34,6 @@ final class CrowdTest {
   private static final Duration PATIENCE = Duration.ofMinutes(5);
   private static final long MAX_PINNED_KIB = 64 << 10;
   private static final int MAX_FURTHER_DESCRIPTORS = 64;
-  private static final Pattern PINNED = Pattern.compile("VmPin:\\s+(\\d+) kB");
 
   private final List<RdmaConnection> clients = Collections.synchronizedList(new ArrayList<>());
   private long pinnedBefore;
@@ -54,7 +48,7 @@ final class CrowdTest {
   void serve() throws Exception {
     device = RdmaDevice.open(RdmaDevice.list().getFirst().name());
     domain = device.allocateProtectionDomain(); // Resources requires one.
-    pinnedBefore = pinnedKib();
+    pinnedBefore = Resources.pinnedKib();
     queuesBefore = queues(Resources.now());
     node = RdmaNode.open(NodeConfig.DEFAULT.handshakeTimeout(PATIENCE));
     listener = node.bind(RdmaConnectionTest.local(), 1024);
@@ -111,7 +105,7 @@ final class CrowdTest {
   private void assertThatLittleIsHeld(int descriptors) throws Exception {
     Resources held = Resources.now();
     long queues = queues(held) - queuesBefore;
-    long pinned = pinnedKib() - pinnedBefore;
+    long pinned = Resources.pinnedKib() - pinnedBefore;
     report(
         "pinned %d KiB, %d completion queues, %d descriptors, %d with one connection"
             .formatted(pinned, queues, held.descriptors().size(), descriptors));
@@ -169,11 +163,5 @@ final class CrowdTest {
       }
     }
     return true;
-  }
-
-  private static long pinnedKib() throws IOException {
-    Matcher pinned = PINNED.matcher(Files.readString(Path.of("/proc/self/status")));
-    assertThat(pinned.find()).isTrue();
-    return Long.parseLong(pinned.group(1));
   }
 }
