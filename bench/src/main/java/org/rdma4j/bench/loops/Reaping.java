@@ -34,7 +34,14 @@ public final class Reaping {
     return sum;
   }
 
-  private static long read(Completions completions, int index) {
+  /**
+   * Reads a completion.
+   *
+   * @param completions what was polled
+   * @param index which of them
+   * @return the sum of what was read
+   */
+  public static long read(Completions completions, int index) {
     completions.requireSuccess(index);
     if (completions.opcode(index) == CompletionOpcode.RECEIVE) {
       throw new IllegalStateException("the completion is of a receive, but no receive was posted");

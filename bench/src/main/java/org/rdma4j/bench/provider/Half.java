@@ -1,0 +1,26 @@
+package org.rdma4j.bench.provider;
+
+/** What is measured: one half of a post and a poll, which the adapter separates. */
+enum Half {
+  POST("post"),
+  PREPARED("post of a prepared request"),
+  CHAIN("post in a chain of 16"),
+  POLL("poll of one"),
+  BATCH("poll in a batch of 16"),
+  EMPTY("empty poll");
+
+  /** The number of operations in a measured loop, and of those in a chain or a batch. */
+  static final int LOOP = 256;
+
+  static final int CHAINED = 16;
+
+  private final String title;
+
+  Half(String title) {
+    this.title = title;
+  }
+
+  String title() {
+    return title;
+  }
+}

@@ -1,0 +1,75 @@
+package org.rdma4j.bench.provider;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import org.rdma4j.bench.loops.LoopInC;
+
+/** The same loops in C, {@code halves.c}, on the same queues. */
+final class HalvesInC {
+  /** The size of {@code struct work}. */
+  private static final long WORK = 40;
+
+  private final MemorySegment work = Arena.global().allocate(WORK, Long.BYTES);
+  private final MethodHandle post;
+  private final MethodHandle postChains;
+  private final MethodHandle poll;
+  private final MethodHandle pollBatches;
+  private final MethodHandle pollEmpty;
+
+  HalvesInC(SimulatedAdapter adapter, boolean extended) {
+    work.set(ADDRESS, 0, adapter.queuePair().handle());
+    work.set(ADDRESS, 8, adapter.completionQueue().handle());
+    work.set(JAVA_LONG, 16, adapter.region().remoteAddress());
+    work.set(JAVA_INT, 24, SimulatedAdapter.MESSAGE);
+    work.set(JAVA_INT, 28, adapter.region().localKey());
+    String prefix = extended ? "extended_" : "";
+    post = link(prefix + "post");
+    postChains = link(prefix + "post_chains");
+    poll = link(prefix + "poll");
+    pollBatches = link(prefix + "poll_batches");
+    pollEmpty = link(prefix + "poll_empty");
+  }
+
+  private static MethodHandle link(String name) {
+    return LoopInC.link("libhalves.so", name, FunctionDescriptor.of(JAVA_LONG, ADDRESS, JAVA_LONG));
+  }
+
+  private long run(MethodHandle loop) {
+    long nanos;
+    try {
+      nanos = (long) loop.invokeExact(work, (long) Half.LOOP);
+    } catch (Throwable thrown) {
+      throw new IllegalStateException(thrown);
+    }
+    if (nanos < 0) {
+      throw new IllegalStateException("a post or a poll failed in the loop in C");
+    }
+    return nanos;
+  }
+
+  long post() {
+    return run(post);
+  }
+
+  long postChains() {
+    return run(postChains);
+  }
+
+  long poll() {
+    return run(poll);
+  }
+
+  long pollBatches() {
+    return run(pollBatches);
+  }
+
+  long pollEmpty() {
+    return run(pollEmpty);
+  }
+}

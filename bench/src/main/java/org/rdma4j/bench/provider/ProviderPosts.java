@@ -1,0 +1,121 @@
+package org.rdma4j.bench.provider;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.rdma4j.bench.reporting.Point;
+import org.rdma4j.bench.standin.Queues;
+import org.rdma4j.verbs.CallStyle;
+
+/**
+ * Measures posts and polls on libmlx5, in Java and in C by turns, on the same queues. The adapter
+ * does its work between a loop of posts and a loop of polls, when no time is taken.
+ */
+public final class ProviderPosts {
+  private static final int WARM_UPS = 3000;
+  private static final int ROUNDS = 3000;
+
+  private final SimulatedAdapter adapter;
+  private final HalvesInC c;
+  private final HalvesInJava java;
+  private final Map<Half, double[]> nanosInC = times();
+  private final Map<Half, double[]> nanosInJava = times();
+
+  private ProviderPosts(SimulatedAdapter adapter, boolean extended) {
+    this.adapter = adapter;
+    c = new HalvesInC(adapter, extended);
+    java = new HalvesInJava(adapter);
+  }
+
+  /**
+   * Measures for some seconds.
+   *
+   * @param arguments the style of the calls, and the queues, as {@link CallStyle} and {@link
+   *     Queues} name them; what the table calls them; the file to which points are appended
+   * @throws IOException if the file cannot be written
+   */
+  public static void main(String[] arguments) throws IOException {
+    Queues queues = Queues.valueOf(arguments[1]);
+    try (SimulatedAdapter adapter = new SimulatedAdapter(CallStyle.valueOf(arguments[0]), queues)) {
+      ProviderPosts posts = new ProviderPosts(adapter, queues.extendsPosts());
+      for (int i = 0; i < WARM_UPS; i++) {
+        posts.round(i % ROUNDS);
+      }
+      for (int i = 0; i < ROUNDS; i++) {
+        posts.round(i);
+      }
+      Point.append(Path.of(arguments[3]), posts.points(arguments[2]));
+    }
+  }
+
+  private static Map<Half, double[]> times() {
+    Map<Half, double[]> times = new EnumMap<>(Half.class);
+    for (Half half : Half.values()) {
+      times.put(half, new double[ROUNDS]);
+    }
+    return times;
+  }
+
+  private void round(int i) {
+    note(nanosInC, Half.POST, i, c.post());
+    adapter.work();
+    note(nanosInC, Half.POLL, i, c.poll());
+    note(nanosInJava, Half.POST, i, java.post());
+    adapter.work();
+    note(nanosInJava, Half.POLL, i, java.poll());
+    note(nanosInJava, Half.PREPARED, i, java.postPrepared());
+    adapter.work();
+    java.pollBatches();
+    note(nanosInC, Half.CHAIN, i, c.postChains());
+    adapter.work();
+    note(nanosInC, Half.BATCH, i, c.pollBatches());
+    note(nanosInJava, Half.CHAIN, i, java.postChains());
+    adapter.work();
+    note(nanosInJava, Half.BATCH, i, java.pollBatches());
+    note(nanosInC, Half.EMPTY, i, c.pollEmpty());
+    note(nanosInJava, Half.EMPTY, i, java.pollEmpty());
+  }
+
+  private static void note(Map<Half, double[]> times, Half half, int round, long nanos) {
+    times.get(half)[round] = (double) nanos / Half.LOOP;
+  }
+
+  private List<Point> points(String queues) {
+    List<Point> points = new ArrayList<>();
+    for (Half half : Half.values()) {
+      // C has nothing like a prepared request: it posts the same one each time.
+      double[] inC = nanosInC.get(half == Half.PREPARED ? Half.POST : half);
+      add(points, queues, half.title(), inC, nanosInJava.get(half));
+    }
+    double[] polls = nanosInJava.get(Half.POLL);
+    double[] both = sum(nanosInC.get(Half.POST), nanosInC.get(Half.POLL));
+    add(points, queues, "post + poll", both, sum(nanosInJava.get(Half.POST), polls));
+    add(points, queues, "prepared + poll", both, sum(nanosInJava.get(Half.PREPARED), polls));
+    return points;
+  }
+
+  private static double[] sum(double[] left, double[] right) {
+    double[] sum = new double[ROUNDS];
+    Arrays.setAll(sum, i -> left[i] + right[i]);
+    return sum;
+  }
+
+  private static void add(
+      List<Point> points, String queues, String row, double[] inC, double[] inJava) {
+    double[] ratios = new double[ROUNDS];
+    Arrays.setAll(ratios, i -> inJava[i] / inC[i]);
+    points.add(new Point(queues, ProviderTable.C, row, median(inC)));
+    points.add(new Point(queues, ProviderTable.JAVA, row, median(inJava)));
+    points.add(new Point(queues, ProviderTable.RATIO, row, median(ratios)));
+  }
+
+  private static double median(double[] values) {
+    double[] sorted = values.clone();
+    Arrays.sort(sorted);
+    return sorted[sorted.length / 2];
+  }
+}

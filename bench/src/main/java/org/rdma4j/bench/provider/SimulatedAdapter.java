@@ -1,0 +1,102 @@
+package org.rdma4j.bench.provider;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
+import org.rdma4j.bench.standin.Queues;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.CallStyle;
+import org.rdma4j.verbs.CompletionField;
+import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.CompletionQueueConfig;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.PathConfig;
+import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.QueuePair;
+import org.rdma4j.verbs.QueuePairConfig;
+import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.SendOperation;
+
+/**
+ * A queue pair of libmlx5 that is connected to itself, with its completion queue and a region. The
+ * adapter works only when it is told to, in the thread that tells it, so that it is no part of what
+ * is measured.
+ */
+final class SimulatedAdapter implements AutoCloseable {
+  /** More than the requests that are posted at a time. */
+  private static final int DEPTH = 512;
+
+  /** The length of a message in bytes. */
+  static final int MESSAGE = 64;
+
+  private final MethodHandle step;
+  private final RdmaDevice device;
+  private final MemoryRegion region;
+  private final CompletionQueue completionQueue;
+  private final QueuePair queuePair;
+
+  SimulatedAdapter(CallStyle style, Queues queues) {
+    step = linkStep();
+    device = RdmaDevice.open(RdmaDevice.list().get(0).name(), style);
+    ProtectionDomain domain = device.allocateProtectionDomain();
+    region = domain.register(MESSAGE, AccessFlag.LOCAL_WRITE);
+    CompletionQueueConfig completions = CompletionQueueConfig.of(2 * DEPTH - 1);
+    completionQueue =
+        device.createCompletionQueue(
+            queues.extendsPolls()
+                ? completions.extended(CompletionField.BYTE_LENGTH)
+                : completions);
+    QueuePairConfig config =
+        QueuePairConfig.reliable(completionQueue).sendDepth(DEPTH).receiveDepth(1);
+    queuePair =
+        domain.createQueuePair(
+            queues.extendsPosts() ? config.extended(SendOperation.SEND) : config);
+    queuePair.connect(PathConfig.to(queuePair.address()));
+  }
+
+  /** The library is loaded already, by LD_PRELOAD. */
+  private static MethodHandle linkStep() {
+    String library = System.getenv("LD_PRELOAD");
+    if (library == null) {
+      throw new IllegalStateException(
+          "LD_PRELOAD is not set, must be the simulated adapter: run dev/bench posts --mlx5");
+    }
+    return Linker.nativeLinker()
+        .downcallHandle(
+            SymbolLookup.libraryLookup(Path.of(library), Arena.global())
+                .find("mlx5sim_step")
+                .orElseThrow(),
+            FunctionDescriptor.of(JAVA_INT));
+  }
+
+  /** Lets the adapter do all that was posted. */
+  void work() {
+    try {
+      while ((int) step.invokeExact() > 0) {}
+    } catch (Throwable thrown) {
+      throw new IllegalStateException(thrown);
+    }
+  }
+
+  MemoryRegion region() {
+    return region;
+  }
+
+  CompletionQueue completionQueue() {
+    return completionQueue;
+  }
+
+  QueuePair queuePair() {
+    return queuePair;
+  }
+
+  @Override
+  public void close() {
+    device.close();
+  }
+}

@@ -1,0 +1,57 @@
+# shellcheck shell=bash disable=SC2154 # dev/bench sources this file and defines class
+# dev/bench posts --mlx5: posts and polls of the real libmlx5 on the simulated adapter.
+
+readonly results=bench/target/mlx5-points.jsonl
+jvms=3
+
+usage() {
+  cat <<'END'
+usage: dev/bench posts --mlx5 [--jvms N]
+
+Posts and polls through the safe API and the libmlx5 of this machine, on the simulated adapter
+(docs/simulated-adapter.md), compared with the same loops in C on the same queues. 256 posts, then the adapter's work,
+which is not timed, then 256 polls: the loops of C and of Java take turns in one JVM. The ratio is the median of 3000
+such turns. Three settings are measured: critical calls, plain calls with -XX:+UseSystemMemoryBarrier, and extended
+queues (ibv_wr_* and ibv_start_poll) with critical calls.
+
+The doorbell registers are ordinary memory here. On hardware a write to them takes longer, in C as in Java, so that the
+ratios are smaller.
+
+  --jvms N     measure each setting in N JVMs (default: 3); the table shows the medians, and the range of the ratios
+
+The results are in bench/target/mlx5-points.jsonl.
+
+Exit status: 0 if everything ran, whatever the results; 1 if something failed; 2 for wrong usage.
+END
+}
+
+run() {
+  local i
+  shift
+  while (($#)); do
+    case $1 in
+      --jvms) number "$@" && jvms=$2 && shift 2 ;;
+      *) unknown "$1" ;;
+    esac
+  done
+  java=$(dev/lib/jdk)/bin/java
+  dev/lib/install maven gcc libc6-dev libibverbs-dev
+  build_bench
+  adapter=$(dev/lib/simulation)
+  rm -f "$results"
+  for ((i = 1; i <= jvms; i++)); do
+    echo "dev/bench: JVM $i of $jvms with each setting" >&2
+    measure CRITICAL PLAIN 'critical calls'
+    measure PLAIN PLAIN 'plain calls' -XX:+UseSystemMemoryBarrier
+    measure CRITICAL EXTENDED 'extended queues'
+  done
+  "$java" -cp "$class_path" "${class[provider_table]}" "$results"
+}
+
+# measure STYLE QUEUES NAME [OPTION OF THE JVM...]
+measure() {
+  class_path=bench/target/classes:$(<bench/target/classpath)
+  MLX5SIM_ENGINE=manual MLX5SIM_SINK=1 LD_PRELOAD=$adapter "$java" -XX:+UseSerialGC -Xmx512m "${@:4}" \
+    --enable-native-access=ALL-UNNAMED -cp "$class_path" "${class[provider_posts]}" "${@:1:3}" "$results" ||
+    die "posts and polls with $3 failed: see above"
+}
