@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.platform.Deadline;
@@ -14,11 +15,25 @@ import org.rdma4j.platform.Readiness;
  * The threads that wait for events on the descriptor of an object, which may be closed meanwhile.
  */
 public final class Waits {
+  private static final BooleanSupplier NEVER = () -> false;
+
   private final Set<Thread> waiting = ConcurrentHashMap.newKeySet();
 
   /** Wakes the waiting threads, which then notice that the object is no longer open. */
   public void wake() {
     waiting.forEach(LockSupport::unpark);
+  }
+
+  /** Wakes the waiting threads except this one, because it has taken an event. */
+  public void wakeOthers() {
+    if (waiting.size() > 1) {
+      Thread current = Thread.currentThread();
+      for (Thread each : waiting) {
+        if (each != current) {
+          LockSupport.unpark(each);
+        }
+      }
+    }
   }
 
   /**
@@ -32,23 +47,6 @@ public final class Waits {
   public <T> Optional<T> await(
       Duration timeout, int descriptor, Lifetime lifetime, Supplier<@Nullable T> next)
       throws InterruptedException {
-    return await(timeout, descriptor, lifetime, lifetime, next);
-  }
-
-  /**
-   * Waits as {@link #await(Duration, int, Lifetime, Supplier)} does, or until an object is closed
-   * without which the event is useless to the caller. Its close has to {@link #wake}.
-   *
-   * @throws IllegalArgumentException if the timeout is negative
-   * @throws IllegalStateException if one of the two is closed, also while waiting
-   */
-  public <T> Optional<T> await(
-      Duration timeout,
-      int descriptor,
-      Lifetime lifetime,
-      Lifetime needed,
-      Supplier<@Nullable T> next)
-      throws InterruptedException {
     Deadline deadline = Deadline.after(timeout);
     begin(lifetime);
     try {
@@ -57,7 +55,7 @@ public final class Waits {
       boolean readFirst = Thread.currentThread().isVirtual() || timeout.isZero();
       T event = readFirst ? next.get() : null;
       while (event == null) {
-        if (!isReady(deadline, descriptor, lifetime, needed)) {
+        if (!isReady(deadline, descriptor, lifetime, lifetime, NEVER)) {
           return Optional.empty();
         }
         event = next.get();
@@ -77,10 +75,29 @@ public final class Waits {
    */
   public boolean awaitReady(Duration timeout, int descriptor, Lifetime lifetime)
       throws InterruptedException {
+    return awaitReady(timeout, descriptor, lifetime, lifetime, NEVER);
+  }
+
+  /**
+   * Waits as {@link #awaitReady(Duration, int, Lifetime)} does, or until a condition holds, or an
+   * object is closed without which the event is useless to the caller. Its close has to {@link
+   * #wake}, as has what makes the condition true. A platform thread notices both within 50 ms.
+   *
+   * @return false if no event came
+   * @throws IllegalArgumentException if the timeout is negative
+   * @throws IllegalStateException if one of the two is closed, also while waiting
+   */
+  public boolean awaitReady(
+      Duration timeout,
+      int descriptor,
+      Lifetime lifetime,
+      Lifetime needed,
+      BooleanSupplier condition)
+      throws InterruptedException {
     Deadline deadline = Deadline.after(timeout);
     begin(lifetime);
     try {
-      return isReady(deadline, descriptor, lifetime, lifetime);
+      return isReady(deadline, descriptor, lifetime, needed, condition);
     } finally {
       end(lifetime);
     }
@@ -101,9 +118,16 @@ public final class Waits {
   }
 
   private static boolean isReady(
-      Deadline deadline, int descriptor, Lifetime lifetime, Lifetime needed)
+      Deadline deadline,
+      int descriptor,
+      Lifetime lifetime,
+      Lifetime needed,
+      BooleanSupplier condition)
       throws InterruptedException {
-    if (Readiness.await(descriptor, deadline.end(), () -> !lifetime.isOpen() || !needed.isOpen())) {
+    if (Readiness.await(
+        descriptor,
+        deadline.end(),
+        () -> !lifetime.isOpen() || !needed.isOpen() || condition.getAsBoolean())) {
       return true;
     }
     if (!lifetime.isOpen()) {

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
@@ -140,13 +141,14 @@ public final class CompletionChannel implements AutoCloseable {
   }
 
   /**
-   * Waits as {@link #awaitEvent(Duration)} does, or until the queue of the caller is closed.
+   * Waits as {@link #awaitReady(Duration)} does, or until the queue of the caller is closed, or a
+   * condition holds that an event taken from this channel may make true.
    *
    * @throws IllegalStateException if this channel or that queue is closed, also while waiting
    */
-  Optional<CompletionQueue> awaitEvent(Duration timeout, Lifetime queue)
+  boolean awaitReady(Duration timeout, Lifetime queue, BooleanSupplier condition)
       throws InterruptedException {
-    return waits.await(timeout, descriptor, lifetime, queue, this::nextQueue);
+    return waits.awaitReady(timeout, descriptor, lifetime, queue, condition);
   }
 
   /** Wakes the threads that wait, because a queue of theirs may be closing. */
@@ -181,6 +183,7 @@ public final class CompletionChannel implements AutoCloseable {
     CompletionQueue queue = known == null ? null : known.get();
     if (queue != null) {
       queue.takeNotification();
+      waits.wakeOthers();
     }
     return queue;
   }

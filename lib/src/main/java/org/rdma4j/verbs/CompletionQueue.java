@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -73,6 +74,7 @@ public final class CompletionQueue implements AutoCloseable {
   private final Reservations capacity;
   private final Lifetime lifetime;
   private volatile boolean notified = true;
+  private final AtomicInteger eventsTaken = new AtomicInteger();
 
   static CompletionQueue create(RdmaDevice device, CompletionQueueConfig config) {
     Range.check("entries", config.entries(), 1, device.limits().maxCompletionQueueEntries());
@@ -277,6 +279,15 @@ public final class CompletionQueue implements AutoCloseable {
   /** Records that an event of this queue was taken from the channel. */
   void takeNotification() {
     notified = true;
+    eventsTaken.incrementAndGet();
+  }
+
+  /**
+   * Returns how many events of this queue were taken from the channel. A thread that waits for one
+   * has to poll once more when another thread has taken it, which may leave completions behind.
+   */
+  int eventsTaken() {
+    return eventsTaken.get();
   }
 
   /**

@@ -155,26 +155,36 @@ public final class Completions extends HotCall {
                 () ->
                     new IllegalStateException(
                         queue + " has no completion channel; create it with one, or call poll"));
+    boolean hasEvent = false;
     while (true) {
       int polled = poll();
       if (polled == 0) {
         polled = spin.until(deadline.end(), this::poll);
       }
       if (polled != 0) {
+        // The event stays in the channel until a thread finds no completion: there may be more of
+        // them than this thread has taken, and it may not come back soon.
         return polled;
       }
+      if (hasEvent) {
+        channel.awaitEvent(Duration.ZERO);
+      }
+      int eventsTaken = queue.eventsTaken();
       // Request no second event: the event of an earlier request may still come, even if its
       // completion has been polled.
       if (queue.isNotified()) {
         queue.requestNotification(false);
-        // A completion that arrived between the last poll and the request caused no event.
-        polled = poll();
-        if (polled != 0) {
-          return polled;
-        }
       }
-      if (channel.awaitEvent(deadline.remaining(), queue.lifetime()).isEmpty()) {
-        return 0;
+      // A completion that arrived between the last poll and the request caused no event.
+      polled = poll();
+      if (polled != 0) {
+        return polled;
+      }
+      hasEvent =
+          channel.awaitReady(
+              deadline.remaining(), queue.lifetime(), () -> queue.eventsTaken() != eventsTaken);
+      if (!hasEvent && deadline.isOver()) {
+        return poll();
       }
     }
   }

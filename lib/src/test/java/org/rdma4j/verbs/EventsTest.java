@@ -114,6 +114,44 @@ final class EventsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
+  void oneEventEndsTheWaitsOfAllThreadsForWhichThereIsACompletion(boolean virtual)
+      throws Exception {
+    List<FutureTask<Integer>> waits = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      loopback.b.receive(i, 0, 64);
+      loopback.a.sends.add(i).from(loopback.a.region, 0, 1);
+      // Each takes one completion, and then does not come back to the queue.
+      FutureTask<Integer> wait =
+          new FutureTask<>(() -> loopback.b.queue.completions(1).await(LONG));
+      thread(virtual, wait);
+      waits.add(wait);
+    }
+    assertThatThrownBy(() -> waits.getFirst().get(500, TimeUnit.MILLISECONDS))
+        .isInstanceOf(TimeoutException.class);
+    loopback.a.sends.post();
+    for (FutureTask<Integer> wait : waits) {
+      assertThat(wait.get(30, TimeUnit.SECONDS)).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aWaitForCompletionsEndsAlthoughAnotherThreadTakesItsEvent(boolean virtual) throws Exception {
+    for (int i = 0; i < 20; i++) {
+      loopback.b.receive(1, 0, 64);
+      FutureTask<Integer> waiting =
+          new FutureTask<>(() -> loopback.b.queue.completions(1).await(LONG));
+      FutureTask<Optional<CompletionQueue>> thief = start(virtual, Duration.ofSeconds(2));
+      thread(virtual, waiting);
+      Thread.sleep(20);
+      loopback.a.sends.add(1).from(loopback.a.region, 0, 1).post();
+      assertThat(waiting.get(10, TimeUnit.SECONDS)).isEqualTo(1);
+      thief.get(30, TimeUnit.SECONDS);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
   void closingTheQueueEndsTheWaitForItsCompletions(boolean virtual) throws Exception {
     FutureTask<Integer> waiting =
         new FutureTask<>(() -> loopback.b.queue.completions(1).await(LONG));
