@@ -15,18 +15,33 @@ public final class AddedDevice {
   private static final int TIMES = 600;
 
   private final String name;
+  private final Optional<String> ownInterface;
   private final List<RdmaDevice> opened = new ArrayList<>();
   private Optional<Process> removal = Optional.empty();
 
-  private AddedDevice(String name) {
+  private AddedDevice(String name, Optional<String> ownInterface) {
     this.name = name;
+    this.ownInterface = ownInterface;
   }
 
   /** Adds a device over an interface that is up. */
   public static AddedDevice over(String networkInterface) throws Exception {
+    return over(networkInterface, Optional.empty());
+  }
+
+  /** Adds a device over an interface that is added with it, and removed after it. */
+  public static AddedDevice withInterface(String name, String address) throws Exception {
+    Command.output("ip", "link", "add", name, "type", "dummy");
+    Command.output("ip", "address", "add", address + "/24", "dev", name);
+    Command.output("ip", "link", "set", name, "up");
+    return over(name, Optional.of(name));
+  }
+
+  private static AddedDevice over(String networkInterface, Optional<String> ownInterface)
+      throws Exception {
     String name = "rxe_" + networkInterface;
     Command.output("rdma", "link", "add", name, "type", "rxe", "netdev", networkInterface);
-    return new AddedDevice(name);
+    return new AddedDevice(name, ownInterface);
   }
 
   /** Begins to remove the device. The removal ends when nobody has it open any more. */
@@ -52,6 +67,9 @@ public final class AddedDevice {
     }
     assertThat(removing.isAlive()).as("the removal of %s", name).isFalse();
     assertThat(Command.output("rdma", "link", "show")).doesNotContain(name);
+    if (ownInterface.isPresent()) {
+      Command.output("ip", "link", "delete", ownInterface.get());
+    }
   }
 
   private List<RdmaDevice> listed() {

@@ -217,7 +217,10 @@ public final class SynchronousCmId implements AutoCloseable {
    */
   public void resolveRoute(Duration timeout) throws InterruptedException {
     await(
-        "rdma_resolve_route", () -> id.resolveRoute(timeout), CmEvent.RouteResolved.class, timeout);
+        "rdma_resolve_route(" + peer() + ")",
+        () -> id.resolveRoute(timeout),
+        CmEvent.RouteResolved.class,
+        timeout);
   }
 
   /**
@@ -317,7 +320,7 @@ public final class SynchronousCmId implements AutoCloseable {
       if (event.get() instanceof CmEvent.ConnectRequest connectRequest) {
         return Optional.of(of(connectRequest));
       }
-      throwFailure("rdma_get_request", event.get());
+      throwIfRemoved("rdma_get_request", event.get());
     }
   }
 
@@ -386,7 +389,7 @@ public final class SynchronousCmId implements AutoCloseable {
       if (event.get() instanceof CmEvent.Disconnected) {
         disconnected = true;
       } else {
-        throwFailure("rdma_get_cm_event", event.get());
+        throwIfRemoved("rdma_get_cm_event", event.get());
       }
     }
     return true;
@@ -453,7 +456,7 @@ public final class SynchronousCmId implements AutoCloseable {
         if (outcome.isInstance(event)) {
           return outcome.cast(event);
         }
-        throwFailure(call, event);
+        throwFailure(call, outcome, event);
       }
     } catch (RdmaException | InterruptedException failed) {
       close();
@@ -477,16 +480,45 @@ public final class SynchronousCmId implements AutoCloseable {
         "No answer came within the timeout: check that the peer is reachable, or wait longer");
   }
 
-  private static void throwFailure(String call, CmEvent event) {
-    if (event instanceof CmEvent.Rejected rejected) {
+  /**
+   * Throws if an event is the failure of what is waited for. Another failure is none of that: over
+   * RoCE, Linux reports UNREACHABLE when the neighbour of a connection gets another MAC address,
+   * and the connection goes on.
+   */
+  private static void throwFailure(String call, Class<?> outcome, CmEvent event) {
+    throwIfRemoved(call, event);
+    boolean connects =
+        outcome == CmEvent.Established.class || outcome == CmEvent.ConnectResponse.class;
+    if (connects && event instanceof CmEvent.Rejected rejected) {
       throw new ConnectionRejectedException(call, rejected);
     }
-    if (event instanceof CmEvent.Failure failure) {
-      throw CmFailures.of(call, failure.errno());
-    }
-    if (event instanceof CmEvent.Disconnected) {
+    if (connects && event instanceof CmEvent.Disconnected) {
       throw CmFailures.of(call, ErrorNumber.ECONNRESET.value());
     }
+    if (event instanceof CmEvent.Failure failure
+        && (connects ? isOfConnecting(failure) : outcome == missed(failure))) {
+      throw CmFailures.of(call, failure.errno());
+    }
+  }
+
+  private static boolean isOfConnecting(CmEvent.Failure failure) {
+    return failure instanceof CmEvent.ConnectFailed || failure instanceof CmEvent.Unreachable;
+  }
+
+  /** Returns the event that a failure comes in place of. */
+  private static Class<?> missed(CmEvent.Failure failure) {
+    if (failure instanceof CmEvent.AddressFailed) {
+      return CmEvent.AddressResolved.class;
+    }
+    if (failure instanceof CmEvent.RouteFailed) {
+      return CmEvent.RouteResolved.class;
+    }
+    return failure instanceof CmEvent.MulticastFailed
+        ? CmEvent.MulticastJoined.class
+        : CmEvent.Established.class;
+  }
+
+  private static void throwIfRemoved(String call, CmEvent event) {
     if (event instanceof CmEvent.DeviceRemoved) {
       throw CmFailures.of(call, ErrorNumber.ENODEV.value());
     }

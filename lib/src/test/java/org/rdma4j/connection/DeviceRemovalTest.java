@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.AddedDevice;
-import org.rdma4j.Command;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
@@ -44,16 +43,12 @@ final class DeviceRemovalTest {
 
   @BeforeEach
   void add() throws Exception {
-    Command.output("ip", "link", "add", INTERFACE, "type", "dummy");
-    Command.output("ip", "address", "add", ADDRESS + "/24", "dev", INTERFACE);
-    Command.output("ip", "link", "set", INTERFACE, "up");
-    added = AddedDevice.over(INTERFACE);
+    added = AddedDevice.withInterface(INTERFACE, ADDRESS);
   }
 
   @AfterEach
   void awaitRemoval() throws Exception {
     added.awaitRemoval();
-    Command.output("ip", "link", "delete", INTERFACE);
   }
 
   @Test
