@@ -14,7 +14,7 @@ final class Advice {
   private static final String NO_DEVICE_AT_ADDRESS =
       "No RDMA device that this process can open has this address or leads to it. Use an address of"
           + " a device's network interface: 'rdma link' shows the interfaces, 'ip address' their"
-          + " addresses. 127.0.0.1 and ::1 belong to no device";
+          + " addresses. 127.0.0.1 and ::1 belong to no device, nor does the wildcard address";
   private static final String NOT_A_LOCAL_ADDRESS =
       "No network interface of this machine has this address: 'ip address' shows their addresses";
   private static final String NOT_A_LOCAL_ADDRESS_OR_TAKEN =
@@ -29,6 +29,17 @@ final class Advice {
   private static final String NO_HOST = "No host answers at the address";
   private static final String TOO_MANY_FILES =
       "Raise the limit of open files (ulimit -n), or close objects that are no longer used";
+  private static final String TOO_MANY_FILES_IN_SYSTEM =
+      "All processes together have too many files open: raise fs.file-max (sysctl)";
+  private static final String PORT_NEEDS_RIGHTS =
+      "The port is one of those that need the right CAP_NET_BIND_SERVICE: choose one from 1024 on,"
+          + " or grant the right ('sysctl net.ipv4.ip_unprivileged_port_start' shows the first port"
+          + " that needs none)";
+  private static final String MEMORY_NOT_WRITABLE =
+      "The memory is not mapped, or may only be read: map a file with READ_WRITE, or register the"
+          + " memory without LOCAL_WRITE, REMOTE_WRITE and REMOTE_ATOMIC. Over soft-RoCE and other"
+          + " drivers, a file that is mapped with READ_ONLY cannot be registered at all: copy it"
+          + " into memory that register(bytes) allocates";
   private static final String MEMLOCK =
       "Registered memory is locked: raise the memlock limit (ulimit -l, or LimitMEMLOCK= of the"
           + " service), or register less. A driver may refuse a large region whatever the limit:"
@@ -69,6 +80,7 @@ final class Advice {
     return switch (number) {
       case EOPNOTSUPP, ENOSYS -> NOT_SUPPORTED;
       case EMFILE -> TOO_MANY_FILES;
+      case ENFILE -> TOO_MANY_FILES_IN_SYSTEM;
       default -> {
         if (call.startsWith("rdma_create_event_channel")) {
           yield number == ErrorNumber.ENODEV ? NO_DEVICE : CONNECTION_MANAGER_FILE;
@@ -101,6 +113,7 @@ final class Advice {
             || call.startsWith("rdma_resolve_route");
     return switch (number) {
       case ENODEV -> takesAddress ? NO_DEVICE_AT_ADDRESS : REMOVED;
+      case EACCES -> takesAddress ? PORT_NEEDS_RIGHTS : "";
       case EADDRINUSE -> takesAddress ? PORT_TAKEN : "";
       case EADDRNOTAVAIL -> takesAddress ? notAvailable(call) : "";
       case ENETUNREACH -> takesAddress ? NO_ROUTE : "";
@@ -122,6 +135,7 @@ final class Advice {
     return switch (number) {
       case ENODEV, EIO -> REMOVED;
       case ENOMEM -> onMemory(call);
+      case EFAULT -> isRegistration(call) ? MEMORY_NOT_WRITABLE : "";
       case ENODATA ->
           call.startsWith("ibv_modify_qp") || call.startsWith("ibv_create_ah") ? EMPTY_GID : "";
       case EINVAL -> onInvalid(call);
@@ -130,10 +144,14 @@ final class Advice {
   }
 
   private static String onMemory(String call) {
-    if (call.startsWith("ibv_reg_mr") || call.startsWith("ibv_rereg_mr")) {
+    if (isRegistration(call)) {
       return MEMLOCK;
     }
     return call.startsWith("ibv_post") || call.startsWith("ibv_bind_mw") ? QUEUE_FULL : "";
+  }
+
+  private static boolean isRegistration(String call) {
+    return call.startsWith("ibv_reg_mr") || call.startsWith("ibv_rereg_mr");
   }
 
   private static String onInvalid(String call) {

@@ -37,6 +37,8 @@ public enum ErrorNumber {
   ENODEV(19, "no such device"),
   /** Invalid argument. */
   EINVAL(22, "invalid argument"),
+  /** Too many open files in the system. */
+  ENFILE(23, "too many open files in the system"),
   /** Too many open files. */
   EMFILE(24, "too many open files"),
   /** No space left on device. */

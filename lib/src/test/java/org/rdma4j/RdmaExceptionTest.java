@@ -98,7 +98,7 @@ final class RdmaExceptionTest {
   @ParameterizedTest
   @CsvSource({"ibv_modify_qp(to READY_TO_RECEIVE)", "ibv_create_ah(AddressVector[port=1])"})
   void anEmptyGidIndexIsReferredToTheIndicesInUse(String call) {
-    assertThat(message(call, ErrorNumber.ENODATA)).contains("GID", "RdmaDevice.gids()");
+    assertThat(message(call, ErrorNumber.ENODATA)).contains("GID", "Port.gids()");
   }
 
   @Test
@@ -124,6 +124,25 @@ final class RdmaExceptionTest {
   @CsvSource({"rdma_create_event_channel", "ibv_open_device(rxe0)", "ibv_create_comp_channel"})
   void tooManyOpenFilesAreNotAMissingDevice(String call) {
     assertThat(message(call, ErrorNumber.EMFILE)).contains("ulimit -n");
+  }
+
+  @Test
+  void aSystemWithTooManyOpenFilesIsNotAProcessWithTooMany() {
+    assertThat(message("ibv_open_device(rxe0)", ErrorNumber.ENFILE))
+        .contains("fs.file-max")
+        .doesNotContain("ulimit");
+  }
+
+  @Test
+  void aPortThatNeedsRightsSaysWhich() {
+    assertThat(message("rdma_bind_addr(/192.0.2.1:80)", ErrorNumber.EACCES))
+        .contains("CAP_NET_BIND_SERVICE", "1024");
+  }
+
+  @Test
+  void memoryThatMayOnlyBeReadSaysHowToRegisterIt() {
+    assertThat(message("ibv_reg_mr(4096 bytes, [])", ErrorNumber.EFAULT))
+        .contains("READ_ONLY", "READ_WRITE", "LOCAL_WRITE");
   }
 
   @Test

@@ -14,6 +14,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
+import org.rdma4j.platform.Descriptors;
 import org.rdma4j.platform.Libc;
 import org.rdma4j.platform.NativeLibraries;
 import org.rdma4j.verbs.RdmaDevice;
@@ -82,12 +83,14 @@ public final class CmDevices {
   /** A list of contexts from librdmacm. Until it is freed, the contexts in it stay open. */
   private record ContextList(MemorySegment list, List<MemorySegment> contexts) {
     static ContextList get() {
+      Descriptors.require("rdma_get_devices");
       try (Arena arena = Arena.ofConfined()) {
         MemorySegment count = arena.allocate(JAVA_INT);
         MemorySegment list = Calls.pointer(rdma_h.rdma_get_devices$address(), count);
         if (list.address() == 0) {
           int errno = Errno.errno();
           if (errno == ErrorNumber.ENODEV.value() || errno == ErrorNumber.ENOSYS.value()) {
+            Descriptors.require("rdma_get_devices");
             return new ContextList(list, List.of());
           }
           throw CmFailures.of("rdma_get_devices", errno);

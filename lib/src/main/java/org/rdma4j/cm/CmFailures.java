@@ -4,6 +4,7 @@ import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.bindings.inlines.Errno;
+import org.rdma4j.platform.Descriptors;
 
 /** Turns the failures of librdmacm's functions into exceptions. */
 final class CmFailures {
@@ -18,6 +19,10 @@ final class CmFailures {
 
   /** Returns the exception for an errno value. */
   static RdmaException of(String call, int errno) {
+    if (errno == ErrorNumber.ENODEV.value()) {
+      // librdmacm finds no device either if it cannot open the files of those that are there.
+      Descriptors.require(call);
+    }
     if (errno == ErrorNumber.ECONNREFUSED.value() && call.startsWith("rdma_connect")) {
       return new ConnectionRejectedException(call);
     }

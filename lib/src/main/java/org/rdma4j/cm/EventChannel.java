@@ -22,6 +22,7 @@ import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.lifetime.Waits;
+import org.rdma4j.platform.Descriptors;
 import org.rdma4j.platform.Libc;
 import org.rdma4j.platform.NativeLibraries;
 import org.rdma4j.verbs.QueuePairType;
@@ -72,6 +73,7 @@ public final class EventChannel implements AutoCloseable {
    */
   public static EventChannel open() {
     NativeLibraries.require();
+    Descriptors.require("rdma_create_event_channel");
     MemorySegment pointer = Calls.pointer(rdma_h.rdma_create_event_channel$address());
     if (pointer.address() == 0) {
       throw CmFailures.of("rdma_create_event_channel", Errno.errno());

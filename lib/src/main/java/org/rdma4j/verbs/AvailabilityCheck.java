@@ -9,6 +9,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
+import org.rdma4j.platform.Descriptors;
 import org.rdma4j.platform.NativeLibraries;
 import org.rdma4j.verbs.RdmaAvailability.Status;
 import org.rdma4j.verbs.attribute.PortState;
@@ -81,6 +82,7 @@ final class AvailabilityCheck {
       try {
         (machine.hasActivePort(name) ? active : inactive).add(name);
       } catch (RdmaException refused) {
+        throwIfShort(refused);
         refusal = refusal == null ? refused : refusal;
       }
     }
@@ -103,6 +105,7 @@ final class AvailabilityCheck {
     try {
       machine.openEventChannel();
     } catch (RdmaException failed) {
+      throwIfShort(failed);
       return new RdmaAvailability(
           Status.NO_CONNECTION_MANAGER,
           active,
@@ -116,6 +119,13 @@ final class AvailabilityCheck {
 
   private static RdmaAvailability unavailable(Status status, String reason) {
     return new RdmaAvailability(status, List.of(), "RDMA is not available. " + reason);
+  }
+
+  /** A process that is out of file descriptors learns nothing about devices and their files. */
+  private static void throwIfShort(RdmaException refused) {
+    if (Descriptors.isShortage(refused.errno())) {
+      throw refused;
+    }
   }
 
   private static String message(RuntimeException failed) {
@@ -155,6 +165,7 @@ final class AvailabilityCheck {
 
     @Override
     public void openEventChannel() {
+      Descriptors.require("rdma_create_event_channel");
       MemorySegment channel = Calls.pointer(rdma_h.rdma_create_event_channel$address());
       if (channel.address() == 0) {
         throw new RdmaException("rdma_create_event_channel", Errno.errno());

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.rdma4j.RdmaException;
 
 /**
  * The kernel's files of RDMA devices. They show why libibverbs lists no device: it leaves out
@@ -46,14 +47,18 @@ record DeviceFiles(Path classes, Path files) {
         + " right files of /dev/infiniband into the container";
   }
 
-  /** Returns the names in a directory; none if it does not exist or cannot be read. */
+  /**
+   * Returns the names in a directory; none if it does not exist.
+   *
+   * @throws RdmaException if it cannot be read, so that nobody knows what is in it
+   */
   private static List<String> names(Path directory) {
     List<String> names = new ArrayList<>();
     if (Files.isDirectory(directory)) {
       try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
         entries.forEach(entry -> names.add(String.valueOf(entry.getFileName())));
       } catch (IOException unreadable) {
-        return List.of();
+        throw new RdmaException("opendir(" + directory + ")", 0, String.valueOf(unreadable));
       }
     }
     names.sort(null);

@@ -15,6 +15,7 @@ import org.rdma4j.bindings.generated.ibv_device;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
+import org.rdma4j.platform.Descriptors;
 import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NativeLibraries;
 import org.rdma4j.platform.NetworkOrder;
@@ -27,6 +28,8 @@ import org.rdma4j.verbs.attribute.TransportType;
  * list exists.
  */
 final class DeviceList {
+  private static final String LIST = "ibv_get_device_list";
+
   private DeviceList() {}
 
   /** Returns what is known of each device without opening it. */
@@ -44,6 +47,7 @@ final class DeviceList {
               return use.apply(device, info);
             }
           }
+          Descriptors.require(LIST);
           throw noSuchDevice(name, devices);
         });
   }
@@ -65,20 +69,26 @@ final class DeviceList {
 
   private static <T> T with(Use<T> use) {
     NativeLibraries.require();
+    Descriptors.require(LIST);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment count = arena.allocate(JAVA_INT);
       MemorySegment list = Calls.pointer(rdma_h.ibv_get_device_list$address(), count);
       if (list.address() == 0) {
         // libibverbs reports ENOSYS if the kernel has no RDMA subsystem.
-        if (Errno.errno() == ErrorNumber.ENOSYS.value()) {
+        int errno = Errno.errno();
+        if (errno == ErrorNumber.ENOSYS.value()) {
+          Descriptors.require(LIST);
           return use.with(List.of());
         }
-        throw new RdmaException("ibv_get_device_list", Errno.errno());
+        throw new RdmaException(LIST, errno);
       }
       try {
         List<MemorySegment> devices = new ArrayList<>();
         for (int i = 0; i < count.get(JAVA_INT, 0); i++) {
           devices.add(list.getAtIndex(ADDRESS, i).reinterpret(ibv_device.layout().byteSize()));
+        }
+        if (devices.isEmpty()) {
+          Descriptors.require(LIST);
         }
         return use.with(devices);
       } finally {
