@@ -60,6 +60,40 @@ final class PageMemoryTest {
     assertThat(view.get(JAVA_BYTE, 0)).isEqualTo((byte) 3);
   }
 
+  /** In a JVM of its own, whose address space holds some of the mappings, but not all of them. */
+  @Test
+  void closedMemoryDoesNotUseUpTheAddressSpace() throws Exception {
+    String output =
+        Command.output(
+            "sh",
+            "-c",
+            "ulimit -v 6000000; exec \"$@\"",
+            "sh",
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "-Xmx64m",
+            "--enable-native-access=ALL-UNNAMED",
+            "-cp",
+            System.getProperty("java.class.path"),
+            Rounds.class.getName());
+    assertThat(output).contains(Rounds.DONE);
+  }
+
+  /** A program that allocates and closes more memory than its address space has. */
+  static final class Rounds {
+    private static final String DONE = "300 rounds";
+
+    private Rounds() {}
+
+    public static void main(String[] arguments) {
+      for (int i = 0; i < 300; i++) {
+        PageMemory.allocate(64 << 20).close();
+      }
+      System.out.println(DONE);
+    }
+  }
+
   @Property
   void lengthsOfHugePagesThatAreNotPositiveAreRefused(
       @ForAll @LongRange(min = Long.MIN_VALUE, max = 0) long bytes, @ForAll HugePages pages) {
