@@ -22,7 +22,7 @@ final class Arrivals {
   private final Deque<Slot> early = new ArrayDeque<>();
 
   private Hello peer = Hello.NONE;
-  private boolean connected;
+  private volatile boolean connected;
 
   /** Whether a message of the peer has arrived. */
   private boolean heard;
@@ -73,6 +73,10 @@ final class Arrivals {
   /** Returns whether this side has to wait for the first message of the peer before it sends. */
   boolean awaitsFirst() {
     return connected && !heard && peer.credits() == 0;
+  }
+
+  boolean isConnected() {
+    return connected;
   }
 
   Hello peer() {

@@ -56,6 +56,9 @@ final class Ending {
 
   private @Nullable RdmaException failure;
 
+  /** Whether the device has been told to give back all requests. */
+  private volatile boolean stopped;
+
   /** Creates the end of a connection that is open. */
   Ending(Link link, ReentrantLock lock, SendQueue sends) {
     this.link = link;
@@ -65,19 +68,24 @@ final class Ending {
     this.goodbye = lock.newCondition();
   }
 
-  /** Completes the future that users see, soon: with a failure if there is one. */
+  /**
+   * Completes the future that users see, after they were told of all that came before: with a
+   * failure if there is one.
+   */
   private void complete(@Nullable RdmaException reason) {
-    link.later(
-        () -> {
-          boolean first =
-              reason == null ? ended.complete(null) : ended.completeExceptionally(reason);
-          if (first) {
-            EndEvent event = new EndEvent();
-            event.connection = link.toString();
-            event.failure = reason == null ? "" : String.valueOf(reason.getMessage());
-            event.commit();
-          }
-        });
+    link.users().ended(() -> end(reason));
+    link.later(link::tellUsers);
+  }
+
+  private void end(@Nullable RdmaException reason) {
+    boolean first = reason == null ? ended.complete(null) : ended.completeExceptionally(reason);
+    // A connection that was never established has not ended.
+    if (first && link.isEstablished()) {
+      EndEvent event = new EndEvent();
+      event.connection = link.toString();
+      event.failure = reason == null ? "" : String.valueOf(reason.getMessage());
+      event.commit();
+    }
   }
 
   /** Returns the future that users see. Needs no lock. */
@@ -88,6 +96,11 @@ final class Ending {
   /** Returns whether nothing more can be sent. */
   boolean isUseless() {
     return closing || failure != null || peerClosed;
+  }
+
+  /** Returns whether what is being fetched may still arrive. */
+  boolean mayReceive() {
+    return !closing && failure == null && !stopped;
   }
 
   /** Returns whether a close has begun. */
@@ -159,7 +172,7 @@ final class Ending {
     peerClosed = flags == MessageHeader.CLOSED;
     link.wakeAll();
     if (peerClosed) {
-      link.failAll(reset("The peer has closed the connection"));
+      link.failOutput(reset("The peer has closed the connection"));
       complete(null);
     }
     return null;
@@ -184,7 +197,11 @@ final class Ending {
     lock.lock();
     try {
       if (peerClosed) {
-        link.later(this::stopDevice);
+        link.later(
+            () -> {
+              stopDevice();
+              link.tellUsers();
+            });
       } else {
         fail(reason);
       }
@@ -267,6 +284,8 @@ final class Ending {
       link.queuePair().toError();
     } catch (IllegalStateException | RdmaException closedOrRemoved) {
       // A removed device has no requests that could be given back.
+    } finally {
+      stopped = true;
     }
   }
 
@@ -343,7 +362,12 @@ final class Ending {
 
   /** Completes the future that users see, after everything else. Needs no lock. */
   void closed() {
-    complete(null);
+    lock.lock();
+    try {
+      complete(null);
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Waits until the device has no request of this connection. Takes the lock itself. */

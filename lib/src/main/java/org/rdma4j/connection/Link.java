@@ -4,6 +4,7 @@ import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -633,6 +634,29 @@ final class Link implements CmEvents.Handler {
       finish(next, reason);
       next = sends.pollUnposted();
     }
+    failRequests(reason);
+  }
+
+  /**
+   * Fails all that a peer which has closed the connection no longer receives, and goes on to fetch
+   * what it offered before: it waits for that. Requires the lock.
+   */
+  void failOutput(RuntimeException reason) {
+    List<Outgoing> fetches = new ArrayList<>();
+    Outgoing next = sends.pollUnposted();
+    while (next != null) {
+      if (next.incoming == null) {
+        finish(next, reason);
+      } else {
+        fetches.add(next);
+      }
+      next = sends.pollUnposted();
+    }
+    fetches.forEach(sends::add);
+    failRequests(reason);
+  }
+
+  private void failRequests(RuntimeException reason) {
     List<CompletableFuture<MessageBuffer>> unanswered = users.removeRequests();
     if (!unanswered.isEmpty()) {
       later(() -> unanswered.forEach(each -> each.completeExceptionally(reason)));
@@ -650,6 +674,15 @@ final class Link implements CmEvents.Handler {
     } finally {
       lock.unlock();
     }
+  }
+
+  UserCalls users() {
+    return users;
+  }
+
+  /** Returns whether the two sides have learnt of each other. */
+  boolean isEstablished() {
+    return arrivals.isConnected();
   }
 
   /** Tells users all there is to tell. Called without the lock. */

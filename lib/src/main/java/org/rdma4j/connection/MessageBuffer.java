@@ -26,9 +26,9 @@ public final class MessageBuffer implements AutoCloseable {
   MessageBuffer(Slot slot) {
     this.slot = slot;
     this.bytes =
-        slot.capacity() > Integer.MAX_VALUE
+        slot.length() > Integer.MAX_VALUE
             ? null
-            : slot.bytes().asByteBuffer().limit((int) slot.length());
+            : slot.bytes(Integer.MAX_VALUE).asByteBuffer().limit((int) slot.length());
   }
 
   /**
@@ -37,15 +37,15 @@ public final class MessageBuffer implements AutoCloseable {
    *
    * @return the bytes of the message, or those to be filled
    * @throws IllegalStateException if the buffer was closed or sent
-   * @throws UnsupportedOperationException if the memory is longer than a ByteBuffer can be: use
+   * @throws UnsupportedOperationException if the message is longer than a ByteBuffer can be: use
    *     {@link #segment}
    */
   public ByteBuffer byteBuffer() {
     checkHeld();
     if (bytes == null) {
       throw new UnsupportedOperationException(
-          "the memory has "
-              + slot.capacity()
+          "the message has "
+              + slot.length()
               + " bytes, more than a ByteBuffer can have: use segment() instead");
     }
     return bytes;

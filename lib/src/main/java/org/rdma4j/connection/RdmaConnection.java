@@ -176,11 +176,28 @@ public final class RdmaConnection implements AutoCloseable {
   /**
    * Returns the end of the connection.
    *
+   * <p>The end comes in order: the future completes after the handlers have returned from the last
+   * message, request and answer that arrived before it, and after the operations that ended before
+   * it are done. What was received without a handler can still be received afterwards, until this
+   * side closes the connection.
+   *
    * @return a future that completes when either side closes the connection, and that completes
    *     exceptionally, with the reason, when the connection breaks
    */
   public CompletableFuture<Void> ended() {
-    return link.ending().future().copy();
+    CompletableFuture<Void> copy = new CompletableFuture<>();
+    // Not copy(), which would wrap the reason in a CompletionException.
+    link.ending()
+        .future()
+        .whenComplete(
+            (ended, reason) -> {
+              if (reason == null) {
+                copy.complete(null);
+              } else {
+                copy.completeExceptionally(reason);
+              }
+            });
+    return copy;
   }
 
   /**
@@ -623,7 +640,7 @@ public final class RdmaConnection implements AutoCloseable {
    */
   public MemoryRegion register(long bytes, AccessFlag... access) {
     checkCanRegister();
-    return link.share().domain().register(bytes, access);
+    return RdmaNode.register(link.share().domain(), MemoryRegionConfig.allocate(bytes), access);
   }
 
   private void checkCanRegister() {
@@ -664,7 +681,9 @@ public final class RdmaConnection implements AutoCloseable {
       link.outbox().checkLocal(memory, AccessFlag.LOCAL_WRITE, "to be written by the peer");
       flags.add(AccessFlag.LOCAL_WRITE);
     }
-    return new ExposedMemory(domain().register(MemoryRegionConfig.of(memory).access(flags)));
+    return new ExposedMemory(
+        RdmaNode.register(
+            domain(), MemoryRegionConfig.of(memory), flags.toArray(AccessFlag[]::new)));
   }
 
   /**

@@ -11,7 +11,10 @@ import org.rdma4j.cm.CmDevices;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.MemoryRegionConfig;
+import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
  * What the connections and servers of a process share: for each device that they use, a protection
@@ -203,7 +206,16 @@ public final class RdmaNode implements AutoCloseable {
               + devices.size()
               + " RDMA devices: register the memory with RdmaConnection.register");
     }
-    return state.share(devices.getFirst()).domain().register(bytes, access);
+    return register(
+        state.share(devices.getFirst()).domain(), MemoryRegionConfig.allocate(bytes), access);
+  }
+
+  /** Registers memory that a program may drop without closing it: the node closes it. */
+  static MemoryRegion register(
+      ProtectionDomain domain, MemoryRegionConfig config, AccessFlag... access) {
+    MemoryRegion region = domain.register(config.access(access));
+    VerbsAccess.get().lifetime(region).leaveToParent();
+    return region;
   }
 
   /**

@@ -84,7 +84,7 @@ final class Slot {
   private ByteBuffer view() {
     ByteBuffer made = view;
     if (made == null) {
-      made = memory.asSlice(start, Math.min(capacity, Integer.MAX_VALUE)).asByteBuffer();
+      made = bytes(Integer.MAX_VALUE).asByteBuffer();
       view = made;
     }
     return made;
@@ -169,6 +169,11 @@ final class Slot {
   /** Returns all bytes after the header, of which the message is the first. */
   MemorySegment bytes() {
     return memory.asSlice(start, capacity);
+  }
+
+  /** Returns the first bytes after the header, at most so many. */
+  MemorySegment bytes(long max) {
+    return memory.asSlice(start, Math.min(capacity, max));
   }
 
   /** Returns a part of the bytes after the header, for requests. */

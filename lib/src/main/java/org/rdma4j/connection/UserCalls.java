@@ -34,6 +34,9 @@ final class UserCalls {
   /** The answers that have arrived. */
   private final Deque<Slot> arrivedAnswers = new ArrayDeque<>();
 
+  /** Tells of the end of the connection, after all else; null if it has not ended, or was told. */
+  private @Nullable Runnable end;
+
   /** Whether there may be something to tell. Written with the lock. */
   private volatile boolean news;
 
@@ -102,6 +105,12 @@ final class UserCalls {
     news = true;
   }
 
+  /** Notes that the connection has ended, of which users are told after all that came before. */
+  void ended(Runnable tellOfEnd) {
+    end = tellOfEnd;
+    news = true;
+  }
+
   /** Notes that the next message of the inbox may be there. */
   void messageArrived() {
     if (handlesMessages()) {
@@ -164,7 +173,7 @@ final class UserCalls {
     }
     Slot message = handlesMessages() ? inbox.poll() : null;
     if (message == null) {
-      return false;
+      return tellOfEnd();
     }
     MessageHandler handler = messageHandler;
     Consumer<ByteBuffer> ofBytes = bytesHandler;
@@ -177,6 +186,16 @@ final class UserCalls {
     if (thrown != null) {
       link.handlerFailed("the handler of its messages threw ", thrown);
     }
+    return true;
+  }
+
+  private boolean tellOfEnd() {
+    Runnable toldOfEnd = end;
+    if (toldOfEnd == null || handlesMessages() && !inbox.isEmpty() && link.ending().mayReceive()) {
+      return false;
+    }
+    end = null;
+    unlocked(toldOfEnd);
     return true;
   }
 

@@ -22,7 +22,8 @@ public final class Leaks {
    * Watches an object that users hold and whose native object has the given lifetime, until it is
    * closed. It must end then, because the report refers to everything that the object depends on:
    * otherwise each garbage collection would free only those of the closed objects that no other one
-   * depends on.
+   * depends on. An object that was {@linkplain Lifetime#leaveToParent left to its parent} is not
+   * reported.
    */
   public static void watch(Object held, Lifetime lifetime) {
     Report report = new Report(lifetime, STACKS ? new Created() : null);
@@ -33,7 +34,7 @@ public final class Leaks {
     @Override
     public void run() {
       // What depends on a closing object is still open while younger ones are destroyed.
-      if (!lifetime.isClosing()) {
+      if (!lifetime.isClosing() && !lifetime.isLeftToParent()) {
         System.getLogger("org.rdma4j")
             .log(
                 Level.WARNING,

@@ -37,6 +37,7 @@ public final class Lifetime {
   private final Condition changed = lock.newCondition();
   private final SequencedSet<Lifetime> dependents = new LinkedHashSet<>();
   private volatile State state = State.OPEN;
+  private volatile boolean leftToParent;
   private volatile Runnable onClose = () -> {};
   private int callsInProgress;
 
@@ -83,6 +84,18 @@ public final class Lifetime {
     if (state == State.CLOSED) {
       action.run();
     }
+  }
+
+  /**
+   * Leaves the close to what this depends on: an object that is dropped while it is open is not
+   * reported.
+   */
+  public void leaveToParent() {
+    leftToParent = true;
+  }
+
+  boolean isLeftToParent() {
+    return leftToParent;
   }
 
   /** Returns whether the close of this has begun, or that of something that this depends on. */

@@ -1,7 +1,9 @@
 package org.rdma4j.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,6 +19,7 @@ import jdk.jfr.consumer.RecordingStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.rdma4j.cm.ConnectionRejectedException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 
@@ -83,6 +86,30 @@ final class RecordingTest {
         .anyMatch(event -> event.getInt("connections") == 2 && event.getInt("buffers") > 0);
     assertThat(named(events, "ConnectionEnd"))
         .anyMatch(event -> event.getString("connection").equals(name));
+  }
+
+  @Test
+  void aConnectThatIsRefusedIsNoEndOfAConnection() throws Exception {
+    Path file = directory.resolve("refused.jfr");
+    try (jdk.jfr.Recording recording = new jdk.jfr.Recording();
+        RdmaNode node = RdmaNode.open()) {
+      InetSocketAddress unused;
+      try (RdmaServer closed = node.bind(RdmaConnectionTest.local())) {
+        unused = closed.localAddress();
+      }
+      recording.start();
+      assertThatThrownBy(() -> node.connect(unused, PATIENCE))
+          .isInstanceOf(ConnectionRejectedException.class);
+      node.close();
+      Thread.sleep(500);
+      recording.stop();
+      recording.dump(file);
+    }
+    List<RecordedEvent> events = RecordingFile.readAllEvents(file);
+    assertThat(named(events, "Connect"))
+        .singleElement()
+        .satisfies(event -> assertThat(event.getString("failure")).isNotEmpty());
+    assertThat(named(events, "ConnectionEnd")).isEmpty();
   }
 
   @Test

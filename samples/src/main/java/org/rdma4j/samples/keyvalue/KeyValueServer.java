@@ -4,8 +4,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
@@ -14,6 +16,7 @@ import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.connection.RemoteMemory;
 import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemoryRegionConfig;
 import org.rdma4j.verbs.ProtectionDomain;
 
@@ -22,6 +25,7 @@ final class KeyValueServer implements AutoCloseable {
   private final RdmaNode node = RdmaNode.open();
   private final MemorySegment table;
   private final Map<ProtectionDomain, RemoteMemory> names = new ConcurrentHashMap<>();
+  private final Collection<MemoryRegion> regions = new ConcurrentLinkedQueue<>();
   private final RdmaServer listener;
 
   KeyValueServer(InetSocketAddress address, int slots) {
@@ -57,8 +61,10 @@ final class KeyValueServer implements AutoCloseable {
   }
 
   private RemoteMemory register(ProtectionDomain domain) {
-    return RemoteMemory.of(
-        domain.register(MemoryRegionConfig.of(table).access(AccessFlag.REMOTE_READ)));
+    MemoryRegion region =
+        domain.register(MemoryRegionConfig.of(table).access(AccessFlag.REMOTE_READ));
+    regions.add(region); // the node closes it
+    return RemoteMemory.of(region);
   }
 
   /** Handles a PUT. This runs in a thread that delivers for many clients: it must not wait. */

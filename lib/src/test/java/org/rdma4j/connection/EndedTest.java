@@ -1,0 +1,98 @@
+package org.rdma4j.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.rdma4j.RdmaException;
+
+/** When {@link RdmaConnection#ended} completes, and with what. */
+@Tag("device")
+final class EndedTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final int MESSAGES = 200;
+
+  private RdmaNode node;
+  private RdmaNode peers;
+  private RdmaConnection client;
+  private RdmaConnection server;
+
+  @BeforeEach
+  void connect() throws Exception {
+    node = RdmaNode.open();
+    peers = RdmaNode.open();
+    try (RdmaServer listener = node.bind(RdmaConnectionTest.local())) {
+      client = peers.connect(listener.localAddress(), PATIENCE);
+      server = listener.accept(PATIENCE);
+    }
+  }
+
+  @AfterEach
+  void close() {
+    node.close();
+    peers.close();
+  }
+
+  @Test
+  void theEndComesAfterTheHandlerHasReturnedFromTheLastMessage() throws Exception {
+    AtomicInteger handled = new AtomicInteger();
+    server.onMessage(
+        message -> {
+          sleep();
+          message.close();
+          handled.incrementAndGet();
+        });
+    // Closes the connection, which drops what the handler has not seen.
+    CompletableFuture<Integer> atTheEnd =
+        server
+            .ended()
+            .thenApply(
+                ended -> {
+                  server.close();
+                  return handled.get();
+                });
+    for (int i = 0; i < MESSAGES; i++) {
+      client.send(ByteBuffer.allocate(64), PATIENCE);
+    }
+    // A long one, which has to be fetched.
+    client.send(ByteBuffer.allocate(1 << 20), PATIENCE);
+    client.close();
+    assertThat(atTheEnd.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(MESSAGES + 1);
+  }
+
+  @Test
+  void theEndComesWithoutAHandlerToo() throws Exception {
+    client.send(ByteBuffer.allocate(64), PATIENCE);
+    client.close();
+    server.ended().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    try (MessageBuffer message = server.receive(PATIENCE).orElseThrow()) {
+      assertThat(message.length()).isEqualTo(64);
+    }
+  }
+
+  @Test
+  void theReasonOfABrokenConnectionIsTheExceptionItself() throws Exception {
+    CompletableFuture<Throwable> reason = new CompletableFuture<>();
+    var unused = server.ended().whenComplete((ended, thrown) -> reason.complete(thrown));
+    // Without a word to the peer.
+    peers.close();
+    assertThat(reason.get(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+        .isInstanceOf(RdmaException.class)
+        .hasMessageContaining("ECONNRESET");
+  }
+
+  private static void sleep() {
+    try {
+      Thread.sleep(2);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
