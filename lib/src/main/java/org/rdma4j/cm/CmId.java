@@ -165,7 +165,7 @@ public final class CmId implements AutoCloseable {
     // The kernel answers 0 with EINVAL, which would mislead a caller whose time has run out.
     int milliseconds = Math.max(1, milliseconds(timeout));
     id.call(
-        "rdma_resolve_route",
+        "rdma_resolve_route(" + addresses().peer() + ")",
         (pointer, arena) -> {
           id.requireDevice();
           return Calls.integer(rdma_h.rdma_resolve_route$address(), pointer, milliseconds);

@@ -2,6 +2,8 @@ package org.rdma4j.cm;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.Inet6Address;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteOrder;
 import org.rdma4j.bindings.generated.rdma_addr;
@@ -10,6 +12,7 @@ import org.rdma4j.bindings.generated.rdma_ib_addr;
 import org.rdma4j.bindings.generated.rdma_route;
 import org.rdma4j.bindings.inlines.RdmaVerbs;
 import org.rdma4j.verbs.address.Gid;
+import org.rdma4j.verbs.address.GidEntry;
 
 /**
  * The addresses of both sides of an identifier, as they were when {@link CmId#addresses} was
@@ -34,11 +37,38 @@ public record CmIdAddresses(
   static CmIdAddresses read(MemorySegment id) {
     MemorySegment gids =
         rdma_addr.addr.ibaddr(rdma_addr.addr(rdma_route.addr(rdma_cm_id.route(id))));
+    Gid source = Gid.read(rdma_ib_addr.sgid(gids));
     return new CmIdAddresses(
-        SocketAddresses.read(RdmaVerbs.rdma_get_local_addr(id)),
-        SocketAddresses.read(RdmaVerbs.rdma_get_peer_addr(id)),
-        Gid.read(rdma_ib_addr.sgid(gids)),
+        withScope(SocketAddresses.read(RdmaVerbs.rdma_get_local_addr(id)), id, source),
+        withScope(SocketAddresses.read(RdmaVerbs.rdma_get_peer_addr(id)), id, source),
+        source,
         Gid.read(rdma_ib_addr.dgid(gids)),
         Short.toUnsignedInt(gids.get(BIG_ENDIAN_SHORT, rdma_ib_addr.pkey$offset())));
+  }
+
+  /**
+   * Adds the network interface to a link-local address that lacks it. Linux sets it in the
+   * addresses of the side that connects, and not in those of the side that accepts.
+   */
+  private static SocketAddress withScope(SocketAddress address, MemorySegment id, Gid source) {
+    MemorySegment context = rdma_cm_id.verbs(id);
+    if (context.address() == 0
+        || !(address instanceof InetSocketAddress inet)
+        || !(inet.getAddress() instanceof Inet6Address inet6)
+        || !inet6.isLinkLocalAddress()
+        || inet6.getScopeId() != 0) {
+      return address;
+    }
+    int networkInterface =
+        CmDevices.of(context).ports().stream()
+            .flatMap(port -> port.gids().stream())
+            .filter(entry -> entry.gid().equals(source))
+            .mapToInt(GidEntry::networkInterface)
+            .findFirst()
+            .orElse(0);
+    return networkInterface == 0
+        ? address
+        : new InetSocketAddress(
+            SocketAddresses.inet6(inet6.getAddress(), networkInterface), inet.getPort());
   }
 }

@@ -25,11 +25,21 @@ final class SocketAddresses {
 
   private SocketAddresses() {}
 
-  /** Throws if the address is unresolved or of a kind that C does not have. */
+  /**
+   * Throws if the address is unresolved or of a kind that C does not have, or if it is a link-local
+   * one that does not say on which interface.
+   */
   static void check(SocketAddress address) {
     if (address instanceof InetSocketAddress inet) {
       if (inet.isUnresolved()) {
         throw new IllegalArgumentException("address is " + inet + ", must be resolved");
+      }
+      if (inet.getAddress() instanceof Inet6Address inet6
+          && inet6.isLinkLocalAddress()
+          && inet6.getScopeId() == 0) {
+        throw new IllegalArgumentException(
+            "address is %s, must have a scope, because it is link-local: add the name of the network interface, such as %s%%eth0"
+                .formatted(inet, inet6.getHostAddress()));
       }
     } else if (!(address instanceof IbAddress)) {
       throw new IllegalArgumentException(
@@ -97,7 +107,9 @@ final class SocketAddresses {
     }
     if (family == rdma_h.AF_INET6()) {
       return new InetSocketAddress(
-          inet6(sockaddr_in6.sin6_addr(raw), sockaddr_in6.sin6_scope_id(raw)),
+          inet6(
+              sockaddr_in6.sin6_addr(raw).toArray(ValueLayout.JAVA_BYTE),
+              sockaddr_in6.sin6_scope_id(raw)),
           Short.toUnsignedInt(raw.get(PORT, sockaddr_in6.sin6_port$offset())));
     }
     if (family == rdma_h.AF_INET()) {
@@ -108,8 +120,8 @@ final class SocketAddresses {
     return new InetSocketAddress(0);
   }
 
-  private static InetAddress inet6(MemorySegment bytes, int scope) {
-    byte[] address = bytes.toArray(ValueLayout.JAVA_BYTE);
+  /** Returns an IPv6 address; without a scope if that is 0. */
+  static InetAddress inet6(byte[] address, int scope) {
     try {
       return scope == 0
           ? InetAddress.getByAddress(address)

@@ -151,19 +151,34 @@ final class Connecting implements CmEvents.Handler {
 
   private void step(CmEvent event) {
     if (event instanceof CmEvent.AddressResolved) {
-      id.resolveRoute(RESOLUTION);
+      resolveRoute();
     } else if (event instanceof CmEvent.RouteResolved) {
       connect();
     } else if (event instanceof CmEvent.Established established) {
       established(established);
     } else if (event instanceof CmEvent.Rejected rejected) {
       throw new ConnectionRejectedException("rdma_connect(" + server + ")", rejected);
+    } else if (event instanceof CmEvent.AddressFailed failure) {
+      throw new RdmaException("rdma_resolve_addr(" + server + ")", failure.errno());
+    } else if (event instanceof CmEvent.RouteFailed failure) {
+      throw new RdmaException("rdma_resolve_route(" + server + ")", failure.errno());
     } else if (event instanceof CmEvent.Failure failure) {
       throw failed(failure.errno());
     } else if (event instanceof CmEvent.DeviceRemoved) {
       throw new RdmaException("connect to " + server, ErrorNumber.ENODEV.value());
     } else if (event instanceof CmEvent.Disconnected) {
       throw new RdmaException("connect to " + server, ErrorNumber.ECONNRESET.value());
+    }
+  }
+
+  /** What Linux makes of the address of the server need not be the address that the user knows. */
+  private void resolveRoute() {
+    try {
+      id.resolveRoute(RESOLUTION);
+    } catch (RdmaException failed) {
+      RdmaException named = new RdmaException("rdma_resolve_route(" + server + ")", failed.errno());
+      named.initCause(failed);
+      throw named;
     }
   }
 

@@ -111,7 +111,7 @@ public final class Libc {
 
   /** Returns the size of a page in bytes. */
   public static long pageSize() {
-    NativeLibraries.requireNativeAccess("sysconf(_SC_PAGESIZE)");
+    NativeLibraries.requireNativeAccess();
     return Pages.SIZE;
   }
 
@@ -138,7 +138,7 @@ public final class Libc {
 
   private static MemorySegment mmap(
       String call, String advice, MemorySegment where, long bytes, int flags) {
-    NativeLibraries.requireNativeAccess(call);
+    NativeLibraries.requireNativeAccess();
     MemorySegment mapped;
     try {
       mapped =

@@ -41,7 +41,7 @@ public final class NativeLibraries {
   }
 
   private static synchronized void load() {
-    requireNativeAccess("dlopen(" + Library.LIBIBVERBS.soname() + ")");
+    requireNativeAccess();
     // mlx5 would have the device put short messages into the completion, and a poll would copy them
     // to where the receive pointed. By then, nothing may be mapped there any more. mlx5 reads the
     // variable when it creates a queue pair.
@@ -71,10 +71,9 @@ public final class NativeLibraries {
    * of no use here: it is also false if the JVM would merely print a warning. So this method makes
    * a harmless restricted call from each of the two modules.
    *
-   * @param call the C function that is to be called, for the message
    * @throws RdmaException if the JVM denies it; the message names the option that allows it
    */
-  static void requireNativeAccess(String call) {
+  static void requireNativeAccess() {
     if (accessible) {
       return;
     }
@@ -84,7 +83,7 @@ public final class NativeLibraries {
     } catch (IllegalCallerException denied) {
       RdmaException failure =
           new RdmaException(
-              call,
+              "native access",
               0,
               "This JVM does not allow rdma4j to call C: start java with --enable-native-access="
                   + modules());

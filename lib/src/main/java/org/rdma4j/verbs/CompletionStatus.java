@@ -28,7 +28,8 @@ public enum CompletionStatus implements NativeConstant {
       rdma_h.IBV_WC_LOC_QP_OP_ERR(),
       "The queue pair could not carry out the request: check that its memory regions are open,"
           + " are of the queue pair's protection domain and grant the access, and that the queue"
-          + " pair's type allows the opcode"),
+          + " pair's type allows the opcode. If they are, look whether the local address of the"
+          + " connection was removed from its network interface: its GID goes with it"),
   /**
    * An end-to-end context of reliable datagrams could not carry out the request: {@code
    * IBV_WC_LOC_EEC_OP_ERR}.

@@ -648,7 +648,7 @@ public final class QueuePair implements AutoCloseable {
     if (!config.sends()) {
       throw new IllegalStateException(this + " is of type " + type + ", which does not send");
     }
-    Range.check("max, which the send depth limits,", max, 1, capabilities.sendDepth());
+    Range.check("max, which QueuePairConfig.sendDepth limits,", max, 1, capabilities.sendDepth());
     return lifetime.whileOpen(() -> new SendRequests(this, max, posts));
   }
 

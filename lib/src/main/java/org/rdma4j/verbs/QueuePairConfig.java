@@ -104,7 +104,7 @@ public record QueuePairConfig(
    * @return the configuration, with the default of everything else
    */
   public static QueuePairConfig reliable(CompletionQueue completions) {
-    return of(QueuePairType.RELIABLE_CONNECTION, completions, completions);
+    return complete(QueuePairType.RELIABLE_CONNECTION, completions, completions);
   }
 
   /**
@@ -116,7 +116,7 @@ public record QueuePairConfig(
    */
   public static QueuePairConfig reliable(
       CompletionQueue sendCompletions, CompletionQueue receiveCompletions) {
-    return of(QueuePairType.RELIABLE_CONNECTION, sendCompletions, receiveCompletions);
+    return complete(QueuePairType.RELIABLE_CONNECTION, sendCompletions, receiveCompletions);
   }
 
   /**
@@ -127,7 +127,7 @@ public record QueuePairConfig(
    * @return the configuration, with the default of everything else
    */
   public static QueuePairConfig unreliable(CompletionQueue completions) {
-    return of(QueuePairType.UNRELIABLE_CONNECTION, completions, completions);
+    return complete(QueuePairType.UNRELIABLE_CONNECTION, completions, completions);
   }
 
   /**
@@ -138,7 +138,7 @@ public record QueuePairConfig(
    * @return the configuration, with the default of everything else
    */
   public static QueuePairConfig datagram(CompletionQueue completions) {
-    return of(QueuePairType.UNRELIABLE_DATAGRAM, completions, completions);
+    return complete(QueuePairType.UNRELIABLE_DATAGRAM, completions, completions);
   }
 
   /**
@@ -149,7 +149,7 @@ public record QueuePairConfig(
    * @return the configuration, with the default of everything else
    */
   public static QueuePairConfig rawPackets(CompletionQueue completions) {
-    return of(QueuePairType.RAW_PACKET, completions, completions);
+    return complete(QueuePairType.RAW_PACKET, completions, completions);
   }
 
   /**
@@ -159,7 +159,7 @@ public record QueuePairConfig(
    * @return the configuration, with the default of everything else
    */
   public static QueuePairConfig xrcSend(CompletionQueue completions) {
-    return of(QueuePairType.XRC_SEND, completions, null);
+    return of(QueuePairType.XRC_SEND, Objects.requireNonNull(completions, "completions"), null);
   }
 
   /**
@@ -170,6 +170,7 @@ public record QueuePairConfig(
    * @return the configuration, with the default of everything else
    */
   public static QueuePairConfig xrcReceive(XrcDomain xrcDomain) {
+    Objects.requireNonNull(xrcDomain, "xrcDomain");
     return of(QueuePairType.XRC_RECEIVE, null, null).with(draft -> draft.xrcDomain = xrcDomain);
   }
 
@@ -181,6 +182,7 @@ public record QueuePairConfig(
    * @return the configuration, of type RAW_PACKET, with the default of everything else
    */
   public static QueuePairConfig spread(ReceiveHash hash) {
+    Objects.requireNonNull(hash, "hash");
     return of(QueuePairType.RAW_PACKET, null, null).with(draft -> draft.receiveHash = hash);
   }
 
@@ -215,6 +217,15 @@ public record QueuePairConfig(
         OptionalInt.empty(),
         Set.of(),
         Set.of());
+  }
+
+  /** Here null is a mistake, while {@link #of} takes it for a queue pair that lacks a queue. */
+  private static QueuePairConfig complete(
+      QueuePairType type, CompletionQueue sendCompletions, CompletionQueue receiveCompletions) {
+    return of(
+        type,
+        Objects.requireNonNull(sendCompletions, "sendCompletions"),
+        Objects.requireNonNull(receiveCompletions, "receiveCompletions"));
   }
 
   /** A mutable copy of the components that can be changed. */

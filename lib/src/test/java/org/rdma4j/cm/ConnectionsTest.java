@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Tag;
@@ -96,6 +97,13 @@ final class ConnectionsTest {
           .isInstanceOfSatisfying(
               Inet6Address.class,
               peer -> assertThat(peer.getScopeId()).isEqualTo(host.getScopeId()));
+      CmId accepted = pair.server().id();
+      for (InetSocketAddress each : List.of(accepted.localAddress(), accepted.peerAddress())) {
+        assertThat(each.getAddress())
+            .isInstanceOfSatisfying(
+                Inet6Address.class,
+                address -> assertThat(address.getScopeId()).isEqualTo(host.getScopeId()));
+      }
       pair.b().receive(1, 0, 8);
       pair.a().send(2, 0, 8);
       pair.b().await(1);

@@ -16,6 +16,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NetworkOrder;
@@ -54,6 +55,24 @@ final class ValuesTest {
     assertThat(Gid.ofHex("fe80000000000000020255fffe000001")).hasToString("fe80::202:55ff:fe00:1");
     assertThat(Gid.ZERO.isZero()).isTrue();
     assertThat(new Gid(0, 1).isZero()).isFalse();
+  }
+
+  @Test
+  @SuppressWarnings("NullAway") // what null is refused for
+  void aQueuePairWithoutACompletionQueueIsRefused() {
+    List<ThrowingCallable> configs =
+        List.of(
+            () -> QueuePairConfig.reliable(null),
+            () -> QueuePairConfig.reliable(null, null),
+            () -> QueuePairConfig.unreliable(null),
+            () -> QueuePairConfig.datagram(null),
+            () -> QueuePairConfig.rawPackets(null),
+            () -> QueuePairConfig.xrcSend(null),
+            () -> QueuePairConfig.xrcReceive(null),
+            () -> QueuePairConfig.spread(null));
+    for (ThrowingCallable config : configs) {
+      assertThatThrownBy(config).isInstanceOf(NullPointerException.class);
+    }
   }
 
   @Property
