@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The command cm of dev/bench, which sources this file.
 
-readonly jar=samples/target/rdma4j-samples.jar
+readonly jar=tools/target/rdma4j-tools.jar
 readonly port=7471
 readonly pings=2000 ping_warmup=8000
 readonly connections=100 rounds=60
@@ -36,7 +36,7 @@ run() {
   done
   if ((!here)); then
     dev/lib/install rdmacm-utils iproute2
-    dev/lib/build-samples
+    dev/lib/build-tools
     on_device 3600 -p "$pairs"
   fi
   read -r device gid < <(dev/lib/device)

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # dev/bench sources this file and defines class
 # The command connection of dev/bench, which sources this file.
 
-readonly jar=samples/target/rdma4j-samples.jar
+readonly jar=tools/target/rdma4j-tools.jar
 readonly port=18590
 
 usage() {
@@ -48,7 +48,7 @@ run() {
   esac
   if ((!here)); then
     dev/lib/install perftest rdmacm-utils iproute2
-    dev/lib/build-samples
+    dev/lib/build-tools
     build_bench
     ((!between)) || exec dev/guest --timeout 900 --pair 'dev/bench connection --serve' 'dev/bench connection --measure'
     on_device 7200 -p "$pairs" "${chosen[@]}"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The command perftest of dev/bench, which sources this file.
 
-readonly jar=samples/target/rdma4j-samples.jar
+readonly jar=tools/target/rdma4j-tools.jar
 
 usage() {
   cat <<'END'
@@ -79,7 +79,7 @@ run() {
   ((${#chosen[@]})) || chosen=("${all[@]}")
   if ((!here)); then
     dev/lib/install perftest iproute2
-    dev/lib/build-samples
+    dev/lib/build-tools
     on_device 7200 "${arguments[@]}"
   fi
   read -r device gid < <(dev/lib/device)

@@ -5,7 +5,7 @@
 # run one round for each pair, and are stopped (SIGSTOP) while other programs run. In both languages the server has one
 # processor to itself and the client another: where the kernel places them makes more difference than the language.
 
-readonly jar=samples/target/rdma4j-samples.jar
+readonly jar=tools/target/rdma4j-tools.jar
 readonly port=18515 iterations=10000 warmup=200000
 
 usage() {
@@ -47,7 +47,7 @@ run() {
   done
   if ((!here)); then
     dev/lib/install ibverbs-utils iproute2
-    dev/lib/build-samples
+    dev/lib/build-tools
     on_device 1800 "${arguments[@]}"
   fi
   variants=("$kind -s $size$events")

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # dev/bench sources this file and defines class
 # The command start of dev/bench, which sources this file.
 
-readonly jar=samples/target/rdma4j-samples.jar
+readonly jar=tools/target/rdma4j-tools.jar
 
 usage() {
   cat <<'END'
@@ -12,7 +12,7 @@ Measures how long a JVM takes from its start to its end, without and with an arc
 
   hello        prints a line
   downcall     calls one C function
-  devices      lists the RDMA devices (the sample devices)
+  devices      lists the RDMA devices (the tool devices)
   completion   writes to itself over an RDMA device and polls the completion
 
   -n          run on this machine, never in a guest, and leave out completion
@@ -37,7 +37,7 @@ run() {
     shift
   done
   if ((!here)); then
-    dev/lib/build-samples
+    dev/lib/build-tools
     build_bench
     ((without_device)) || on_device 900 -r "$rounds"
   fi

@@ -3,8 +3,6 @@
  * crash the JVM and costs little more than C.
  *
  * <ul>
- *   <li>{@link org.rdma4j.endpoint}: the quickest start. Two connected endpoints send each other
- *       messages, and read and write each other's buffer.
  *   <li>{@link org.rdma4j.connection}: connections that carry messages, found by IP address and
  *       port.
  *   <li>{@link org.rdma4j.verbs}: devices, memory regions, completion queues, queue pairs and
@@ -30,7 +28,6 @@ module org.rdma4j {
   exports org.rdma4j;
   exports org.rdma4j.cm;
   exports org.rdma4j.connection;
-  exports org.rdma4j.endpoint;
   exports org.rdma4j.flow;
   exports org.rdma4j.memory;
   exports org.rdma4j.verbs;

@@ -49,7 +49,6 @@ record Coverage(Path document, String header, Pattern function, int min) {
           "org.rdma4j.cm",
           "org.rdma4j.connection",
           "org.rdma4j.datapath",
-          "org.rdma4j.endpoint",
           "org.rdma4j.flow",
           "org.rdma4j.memory",
           "org.rdma4j.verbs",

@@ -38,8 +38,6 @@ import org.rdma4j.connection.NodeConfig;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
-import org.rdma4j.endpoint.Endpoint;
-import org.rdma4j.endpoint.EndpointConfig;
 import org.rdma4j.platform.Libc;
 import org.rdma4j.verbs.CallStyle;
 import org.rdma4j.verbs.RdmaAvailability;
@@ -82,14 +80,6 @@ final class EntryPoints {
         "RdmaConnection.connect without a timeout", () -> RdmaConnection.connect(NOBODY));
     NEED_LIBRARIES.put("RdmaServer.bind", () -> RdmaServer.bind(NOBODY));
     NEED_LIBRARIES.put("RdmaNode.open", () -> RdmaNode.open(NodeConfig.DEFAULT));
-    NEED_LIBRARIES.put("Endpoint.connect", () -> Endpoint.connect(NOBODY, SHORT));
-    NEED_LIBRARIES.put(
-        "Endpoint.connect with a configuration",
-        () -> Endpoint.connect(NOBODY, EndpointConfig.DEFAULT, SHORT));
-    NEED_LIBRARIES.put("Endpoint.listen", () -> Endpoint.listen(NOBODY));
-    NEED_LIBRARIES.put(
-        "Endpoint.listen with a configuration",
-        () -> Endpoint.listen(NOBODY, EndpointConfig.DEFAULT));
     NEED_LIBRARIES.put("SynchronousCmId.open", () -> SynchronousCmId.open(PortSpace.TCP));
     NEED_LIBRARIES.put("EventChannel.open", EventChannel::open);
     NEED_LIBRARIES.put(

@@ -39,7 +39,6 @@ class PackagePagesTest {
       import org.rdma4j.bindings.mlx5.*;
       import org.rdma4j.cm.*;
       import org.rdma4j.connection.*;
-      import org.rdma4j.endpoint.*;
       import org.rdma4j.flow.*;
       import org.rdma4j.memory.*;
       import org.rdma4j.verbs.*;

@@ -1,7 +1,7 @@
 /**
  * The verbs, as in libibverbs: devices, memory regions, completion queues, queue pairs, and the
  * work requests that they carry out. Use this package if you want to control each request yourself.
- * The packages {@link org.rdma4j.endpoint} and {@link org.rdma4j.connection} need less code.
+ * The package {@link org.rdma4j.connection} needs less code.
  *
  * <h2>How a program uses it</h2>
  *

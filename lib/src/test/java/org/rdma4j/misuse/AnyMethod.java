@@ -40,7 +40,6 @@ import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.connection.RemoteMemory;
 import org.rdma4j.connection.RequestHandler;
-import org.rdma4j.endpoint.Endpoint;
 import org.rdma4j.flow.Counters;
 import org.rdma4j.flow.FlowAction;
 import org.rdma4j.memory.Slab;
@@ -127,7 +126,6 @@ final class AnyMethod {
     objects.put(PreparedReceives.class, Draw::preparedReceives);
     objects.put(PreparedRequests.class, d -> d.yes() ? d.preparedSends() : d.preparedReceives());
     objects.put(Completions.class, Draw::completions);
-    objects.put(Endpoint.class, d -> d.any(d.objects.endpoints));
     objects.put(RdmaNode.class, d -> d.any(d.connections.nodes));
     objects.put(RdmaServer.class, d -> d.any(d.connections.servers));
     objects.put(RdmaConnection.class, d -> d.any(d.connections.connections));
@@ -188,7 +186,6 @@ final class AnyMethod {
         .filter(each -> Modifier.isPublic(each.getModifiers()) && !each.isSynthetic())
         .filter(each -> !onlyStatic || Modifier.isStatic(each.getModifiers()))
         .filter(each -> !LEFT_OUT.contains(each.getName()))
-        .filter(each -> type != Endpoint.class || !Modifier.isStatic(each.getModifiers()))
         .forEach(methods::add);
   }
 

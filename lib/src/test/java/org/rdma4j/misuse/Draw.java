@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.rdma4j.endpoint.Endpoint;
 import org.rdma4j.memory.Slab;
 import org.rdma4j.memory.SlabPool;
 import org.rdma4j.verbs.AccessFlag;
@@ -66,7 +65,6 @@ final class Draw {
     final Pool<SlabPool> slabPools = new Pool<>(2);
     final Pool<Slab> slabs = new Pool<>(8);
 
-    final Pool<Endpoint> endpoints = new Pool<>(4);
     final ConnectionDraw connections = new ConnectionDraw();
 
     /** The methods that {@link AnyMethod} has called. */

@@ -135,7 +135,6 @@ final class Misuse {
       for (Future<?> each : work) {
         each.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
       }
-      objects.endpoints.closeAll();
       objects.connections.closeAll();
       objects.devices.closeAll();
     } catch (TimeoutException hangs) {
@@ -161,7 +160,7 @@ final class Misuse {
     }
   }
 
-  /** Over iWARP there are no address handles, endpoints or memory windows to call methods of. */
+  /** Over iWARP there are no address handles or memory windows to call methods of. */
   private static boolean canCallAll(RdmaDevice device) {
     return device.info().transport() == TransportType.INFINIBAND;
   }

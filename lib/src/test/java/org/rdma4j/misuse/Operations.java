@@ -3,21 +3,13 @@ package org.rdma4j.misuse;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.FutureTask;
-import org.rdma4j.endpoint.Endpoint;
-import org.rdma4j.endpoint.EndpointConfig;
-import org.rdma4j.endpoint.EndpointListener;
 import org.rdma4j.memory.SlabPool;
-import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.DeviceOperation;
 import org.rdma4j.verbs.MemoryAdvice;
@@ -42,8 +34,6 @@ final class Operations {
 
   record Operation(String name, Call call) {}
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
-
   private final NavigableMap<Integer, Operation> byWeight = new TreeMap<>();
   private final List<Description> descriptions = new ArrayList<>();
   private final AnyMethod anyMethod = new AnyMethod();
@@ -63,7 +53,6 @@ final class Operations {
     prepared();
     receives();
     completions();
-    endpoints();
     ConnectionOperations.addTo(this);
     add(300, "any method", anyMethod::call);
   }
@@ -639,26 +628,5 @@ final class Operations {
     completions.destinationLidPathBits(i);
     completions.size();
     d.alsoMade += 15;
-  }
-
-  private void endpoints() {
-    rarely(5, "Endpoint.connect", Operations::connectEndpoints);
-    rarely(1, "Endpoint.close", d -> d.any(d.objects.endpoints).close());
-  }
-
-  private static void connectEndpoints(Draw d) throws Exception {
-    EndpointConfig config =
-        EndpointConfig.DEFAULT
-            .bufferBytes(1 + d.random.nextInt(8192))
-            .sendDepth(d.few())
-            .receiveDepth(d.few())
-            .remoteAccess(d.yes() ? d.remoteAccess() : new AccessFlag[0]);
-    try (EndpointListener listener =
-        Endpoint.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), config)) {
-      FutureTask<Endpoint> accepted = new FutureTask<>(() -> listener.accept(PATIENCE));
-      Thread.ofPlatform().start(accepted);
-      d.add(d.objects.endpoints, Endpoint.connect(listener.address(), config, PATIENCE));
-      d.add(d.objects.endpoints, accepted.get());
-    }
   }
 }

@@ -22,7 +22,7 @@ import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePairConfig;
 
 /** Connections, and peers whose private data or whose part of the handshake is wrong. */
-final class ConnectionSubject implements Subject {
+final class ConnectionSubject implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final int BACKLOG = 1024;
   private static final int FIRST_WORD = 0x52344a43;
@@ -40,13 +40,13 @@ final class ConnectionSubject implements Subject {
   private final RdmaServer server =
       node.bind(new InetSocketAddress(LocalAddress.ipv4(), 0), BACKLOG);
 
-  @Override
-  public InetSocketAddress address() {
+  /** Returns the address of the server. */
+  InetSocketAddress address() {
     return server.localAddress();
   }
 
-  @Override
-  public @Nullable Link accept() throws Exception {
+  /** Waits for a peer of the server, in any number of threads; null if none came for a while. */
+  @Nullable Link accept() throws Exception {
     try {
       return new ConnectionLink(server.accept(Duration.ofSeconds(5)));
     } catch (TimeoutException nobody) {
@@ -54,13 +54,8 @@ final class ConnectionSubject implements Subject {
     }
   }
 
-  @Override
-  public boolean mayThrow(Exception failure) {
-    return false;
-  }
-
-  @Override
-  public Link connect(InetSocketAddress to) throws Exception {
+  /** Connects to a server, as a program would. */
+  Link connect(InetSocketAddress to) throws Exception {
     return new ConnectionLink(clients.connect(to, PATIENCE));
   }
 
@@ -93,15 +88,15 @@ final class ConnectionSubject implements Subject {
     }
   }
 
-  @Override
-  public String lie(Random random) throws Exception {
+  /** Is a peer that lies, in a way that it chooses. Returns the name of that way. */
+  String lie(Random random) throws Exception {
     Duration patience = Duration.ofMillis(random.nextBoolean() ? 1 : 2000);
     request(random, patience);
     return patience.toMillis() == 1 ? "lied, gave up at once" : "lied, random private data";
   }
 
-  @Override
-  public void fuzz(Random random) throws Exception {
+  /** Is a peer whose first words are random. */
+  void fuzz(Random random) throws Exception {
     request(random, PATIENCE);
   }
 
@@ -123,9 +118,11 @@ final class ConnectionSubject implements Subject {
     }
   }
 
-  /** The buffers of the nodes stay registered until these are closed. */
-  @Override
-  public Set<String> kept() {
+  /**
+   * Returns the kinds of objects of which some stay for later peers, as {@link Held} has them: the
+   * buffers of the nodes stay registered until these are closed.
+   */
+  Set<String> kept() {
     return Set.of("mr");
   }
 

@@ -17,7 +17,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import org.rdma4j.endpoint.EndpointSubject;
 
 /**
  * Lets many peers come to a server, good ones and such that lie, and counts what became of them.
@@ -44,7 +43,7 @@ public final class Soak {
 
   private static final PrintStream OUT = System.out;
 
-  private final Subject subject;
+  private final ConnectionSubject subject;
   private final long seed;
   private final Map<String, AtomicLong> counts = new ConcurrentSkipListMap<>();
   private final AtomicLong failures = new AtomicLong();
@@ -53,36 +52,34 @@ public final class Soak {
       Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory());
   private volatile boolean ending;
 
-  private Soak(Subject subject, long seed) {
+  private Soak(ConnectionSubject subject, long seed) {
     this.subject = subject;
     this.seed = seed;
   }
 
-  /**
-   * Takes the subject, the seed, and the numbers of peers at once, of fuzzed ones and of seconds.
-   */
+  /** Takes the seed, and the numbers of peers at once, of fuzzed ones and of seconds. */
   public static void main(String[] arguments) throws Exception {
     if (arguments[0].equals("victim")) {
-      victim(arguments[1], Integer.parseInt(arguments[2]), Integer.parseInt(arguments[3]));
+      victim(Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]));
       return;
     }
-    long seed = arguments[1].equals("random") ? System.nanoTime() : Long.parseLong(arguments[1]);
-    OUT.printf("%s, seed %d%n", arguments[0], seed);
+    long seed = arguments[0].equals("random") ? System.nanoTime() : Long.parseLong(arguments[0]);
+    OUT.printf("seed %d%n", seed);
     // The connection manager keeps a domain of its own from the first identifier on.
-    subject(arguments[0]).close();
+    new ConnectionSubject().close();
     Held nothing = Held.now();
     Held before;
     Soak soak;
-    try (Subject subject = subject(arguments[0])) {
+    try (ConnectionSubject subject = new ConnectionSubject()) {
       soak = new Soak(subject, seed);
       soak.serve();
       soak.good(new Random(seed), 1); // loads all classes
       Thread.sleep(1000);
       before = Held.now();
       OUT.printf("before: %s%n", before);
-      soak.crowd(Integer.parseInt(arguments[2]));
-      soak.fuzz(Integer.parseInt(arguments[3]));
-      soak.mix(Duration.ofSeconds(Long.parseLong(arguments[4])), arguments[0]);
+      soak.crowd(Integer.parseInt(arguments[1]));
+      soak.fuzz(Integer.parseInt(arguments[2]));
+      soak.mix(Duration.ofSeconds(Long.parseLong(arguments[3])));
       soak.awaitRest(before);
       soak.ending = true;
     }
@@ -90,14 +87,6 @@ public final class Soak {
     soak.threads.shutdown();
     soak.report();
     System.exit(soak.failures.get() == 0 ? 0 : 1);
-  }
-
-  private static Subject subject(String name) throws Exception {
-    return switch (name) {
-      case "endpoint" -> new EndpointSubject();
-      case "connection" -> new ConnectionSubject();
-      default -> throw new IllegalArgumentException(name + " is not endpoint or connection");
-    };
   }
 
   /** Several threads accept; each connection is served by a thread of its own. */
@@ -120,9 +109,7 @@ public final class Soak {
         threads.execute(() -> echo(link));
       }
     } catch (Exception failure) {
-      if (subject.mayThrow(failure)) {
-        count("server: " + failure.getClass().getSimpleName());
-      } else if (!ending) {
+      if (!ending) {
         fail("the server threw what it must not", failure);
       }
     }
@@ -238,7 +225,7 @@ public final class Soak {
   }
 
   /** Random peers, until the time is over. */
-  private void mix(Duration duration, String name) throws Exception {
+  private void mix(Duration duration) throws Exception {
     long end = System.nanoTime() + duration.toNanos();
     long interval = Math.clamp(duration.toMillis() / 20, 5_000, 60_000);
     Thread reports = Thread.ofPlatform().daemon().start(() -> report(interval, end));
@@ -248,7 +235,7 @@ public final class Soak {
       clients.add(Thread.ofPlatform().daemon().start(() -> mixUntil(end, random)));
     }
     for (int i = 0; System.nanoTime() < end; i++) {
-      killAProcess(name, new Random(seed + i));
+      killAProcess(new Random(seed + i));
     }
     for (Thread client : clients) {
       client.join();
@@ -284,7 +271,7 @@ public final class Soak {
   /**
    * Starts a process with connections that are in use, and kills it: it vanishes without a word.
    */
-  private void killAProcess(String name, Random random) throws Exception {
+  private void killAProcess(Random random) throws Exception {
     Process victim =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -293,7 +280,6 @@ public final class Soak {
                 System.getProperty("java.class.path"),
                 Soak.class.getName(),
                 "victim",
-                name,
                 Integer.toString(subject.address().getPort()),
                 "20")
             .redirectError(ProcessBuilder.Redirect.DISCARD)
@@ -308,8 +294,8 @@ public final class Soak {
     }
   }
 
-  private static void victim(String name, int port, int connections) throws Exception {
-    try (Subject own = subject(name)) {
+  private static void victim(int port, int connections) throws Exception {
+    try (ConnectionSubject own = new ConnectionSubject()) {
       Soak soak = new Soak(own, 0);
       InetSocketAddress server = new InetSocketAddress(own.address().getAddress(), port);
       CountDownLatch used = new CountDownLatch(connections);

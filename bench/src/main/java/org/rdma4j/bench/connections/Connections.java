@@ -61,7 +61,7 @@ public final class Connections {
       ManagementFactory.getRuntimeMXBean().getInputArguments();
 
   private final String java;
-  private final String samples;
+  private final String tools;
   private final String device;
   private final String gid;
   private final InetSocketAddress server;
@@ -69,7 +69,7 @@ public final class Connections {
 
   private Connections(String[] arguments) {
     java = arguments[0];
-    samples = arguments[1];
+    tools = arguments[1];
     device = arguments[2];
     gid = arguments[3];
     server = new InetSocketAddress(arguments[4], PORT);
@@ -88,20 +88,20 @@ public final class Connections {
 
   /** One line of the result. */
   private interface Step {
-    Comparison measure() throws Exception;
+    ConnectionComparison measure() throws Exception;
   }
 
   /**
    * Measures, and prints a table.
    *
-   * @param arguments the java program, the jar of the samples, the device, the index of its GID,
-   *     its address, the number of pairs, and the names of the comparisons; without names, all
+   * @param arguments the java program, the jar of the tools, the device, the index of its GID, its
+   *     address, the number of pairs, and the names of the comparisons; without names, all
    */
   public static void main(String[] arguments) throws Exception {
     Connections measurements = new Connections(arguments);
     List<String> names = List.of(arguments).subList(6, arguments.length);
     Map<String, Step> steps = measurements.steps();
-    List<Comparison> results = new ArrayList<>();
+    List<ConnectionComparison> results = new ArrayList<>();
     Process peer = measurements.startPeer();
     try {
       for (Map.Entry<String, Step> step : steps.entrySet()) {
@@ -114,7 +114,7 @@ public final class Connections {
       peer.destroy();
     }
     System.out.println();
-    System.out.println(Comparison.header());
+    System.out.println(ConnectionComparison.header());
     results.forEach(result -> System.out.println(result.row()));
   }
 
@@ -170,24 +170,25 @@ public final class Connections {
         quiet < 2 ? ", and the compilers still work" : "");
   }
 
-  private Comparison sends(int bytes, double aim, int iterations) throws Exception {
+  private ConnectionComparison sends(int bytes, double aim, int iterations) throws Exception {
     return bandwidth(
-        Comparison.atLeast(aim, bytes + " B one way", "messages/s"),
+        ConnectionComparison.atLeast(aim, bytes + " B one way", "messages/s"),
         perftest("ib_send_bw", bytes, iterations),
         (connection, time) -> Rates.sends(connection, bytes, time).perSecond(),
         bytes);
   }
 
-  private Comparison offers(int bytes, int iterations) throws Exception {
+  private ConnectionComparison offers(int bytes, int iterations) throws Exception {
     return bandwidth(
-        Comparison.atLeast(0.95, (bytes >> 10) + " KiB one way", "messages/s"),
+        ConnectionComparison.atLeast(0.95, (bytes >> 10) + " KiB one way", "messages/s"),
         perftest("ib_send_bw", bytes, iterations),
         (connection, time) -> Rates.offers(connection, bytes, time).perSecond(),
         bytes);
   }
 
-  private Comparison bandwidth(
-      Comparison comparison, OtherPair other, Measurement measurement, int bytes) throws Exception {
+  private ConnectionComparison bandwidth(
+      ConnectionComparison comparison, OtherPair other, Measurement measurement, int bytes)
+      throws Exception {
     try (RdmaConnection connection = connect()) {
       Rates.ask(connection, "sink");
       warmUp(connection, time -> measurement.perSecond(connection, time));
@@ -209,9 +210,11 @@ public final class Connections {
         throws Exception;
   }
 
-  private Comparison remote(String program, int iterations, Remote operation) throws Exception {
+  private ConnectionComparison remote(String program, int iterations, Remote operation)
+      throws Exception {
     int bytes = 1 << 16;
-    Comparison comparison = Comparison.atLeast(0.95, program + " of 64 KiB", "operations/s");
+    ConnectionComparison comparison =
+        ConnectionComparison.atLeast(0.95, program + " of 64 KiB", "operations/s");
     try (RdmaConnection connection = connect()) {
       RemoteMemory memory = Rates.memoryOf(connection, bytes);
       warmUp(connection, time -> operation.run(connection, memory, time));
@@ -223,11 +226,12 @@ public final class Connections {
     return comparison;
   }
 
-  private Comparison echo() throws Exception {
-    Comparison comparison = Comparison.atMost(1.15, "echo of 64 B, one outstanding", "us");
+  private ConnectionComparison echo() throws Exception {
+    ConnectionComparison comparison =
+        ConnectionComparison.atMost(1.15, "echo of 64 B, one outstanding", "us");
     List<String> command = new ArrayList<>(List.of(java));
     command.addAll(OPTIONS);
-    command.addAll(List.of("-jar", samples, "rc-pingpong", "-d", device, "-g", gid, "-s", "64"));
+    command.addAll(List.of("-jar", tools, "rc-pingpong", "-d", device, "-g", gid, "-s", "64"));
     command.addAll(List.of("-n", "20000", "--warmup", "30000", "-p", "" + OTHER_PORT));
     List<String> client = new ArrayList<>(command);
     client.add("localhost");
@@ -248,9 +252,10 @@ public final class Connections {
   }
 
   /** Without what the process allocates in the same time while nothing is sent. */
-  private Comparison allocation(String form, String answer, Echo echo) throws Exception {
-    Comparison comparison =
-        Comparison.atMost(0, "allocation for a message sent and one received, " + form, "B");
+  private ConnectionComparison allocation(String form, String answer, Echo echo) throws Exception {
+    ConnectionComparison comparison =
+        ConnectionComparison.atMost(
+            0, "allocation for a message sent and one received, " + form, "B");
     try (RdmaConnection connection = connect()) {
       Rates.ask(connection, answer);
       warmUp(connection, time -> echo.run(connection, 64, time));
@@ -268,8 +273,9 @@ public final class Connections {
   }
 
   /** Both in a new JVM each time, in which both ends are. */
-  private Comparison first() throws Exception {
-    Comparison comparison = Comparison.atMost(3, "time until half of the warm rate, 64 B", "ms");
+  private ConnectionComparison first() throws Exception {
+    ConnectionComparison comparison =
+        ConnectionComparison.atMost(3, "time until half of the warm rate, 64 B", "ms");
     for (int i = 0; i < pairs; i++) {
       comparison.add(firstMessages("connection"), firstMessages("verbs"));
     }
@@ -289,9 +295,9 @@ public final class Connections {
     return command;
   }
 
-  private Comparison many() throws Exception {
-    Comparison comparison =
-        Comparison.atLeast(0.5, "echoes over 1000 connections, beside 16", "messages/s");
+  private ConnectionComparison many() throws Exception {
+    ConnectionComparison comparison =
+        ConnectionComparison.atLeast(0.5, "echoes over 1000 connections, beside 16", "messages/s");
     try (RdmaNode few = RdmaNode.open();
         RdmaNode lots = RdmaNode.open()) {
       List<RdmaConnection> sixteen = open(few, 16);
@@ -337,9 +343,9 @@ public final class Connections {
   }
 
   /** The connections of one side at once, as cmtime does it. */
-  private Comparison open() throws Exception {
-    Comparison comparison =
-        Comparison.atMost(1.2, "opening a connection, 1000 at once, warm", "us");
+  private ConnectionComparison open() throws Exception {
+    ConnectionComparison comparison =
+        ConnectionComparison.atMost(1.2, "opening a connection, 1000 at once, warm", "us");
     List<String> serving = List.of("cmtime", "-b", server.getHostString(), "-p", "" + OTHER_PORT);
     List<String> client =
         List.of("cmtime", "-s", server.getHostString(), "-p", "" + OTHER_PORT, "-c", "" + THOUSAND);

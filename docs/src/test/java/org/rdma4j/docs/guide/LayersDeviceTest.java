@@ -14,8 +14,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaServer;
-import org.rdma4j.endpoint.Endpoint;
-import org.rdma4j.endpoint.EndpointListener;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.PathConfig;
@@ -43,33 +41,6 @@ class LayersDeviceTest {
       // snippet: connection
       try (RdmaConnection connection = RdmaConnection.connect(address, timeout)) {
         connection.send(UTF_8.encode("hello"), timeout);
-      }
-      // end
-      assertThat(received.get()).isEqualTo("hello");
-    }
-  }
-
-  @Tag("needs-connecting-by-address")
-  @Test
-  void endpoints() throws Exception {
-    Duration timeout = TIMEOUT;
-    try (EndpointListener listener = Endpoint.listen(new InetSocketAddress("localhost", 0));
-        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      Future<String> received =
-          threads.submit(
-              () -> {
-                try (Endpoint endpoint = listener.accept(timeout)) {
-                  endpoint.postReceive(1, 0, 64);
-                  endpoint.await(1, timeout);
-                  return endpoint.buffer().segment().getString(0);
-                }
-              });
-      InetSocketAddress address = listener.address();
-      // snippet: endpoint
-      try (Endpoint endpoint = Endpoint.connect(address, timeout)) {
-        endpoint.buffer().segment().setString(0, "hello");
-        endpoint.postSend(1, 0, 6); // id 1: 6 bytes from offset 0 of the buffer
-        endpoint.await(1, timeout);
       }
       // end
       assertThat(received.get()).isEqualTo("hello");

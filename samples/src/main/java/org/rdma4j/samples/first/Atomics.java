@@ -117,6 +117,6 @@ public final class Atomics {
         .orElseThrow(
             () ->
                 new IllegalArgumentException(
-                    "This machine has no RDMA device of InfiniBand or RoCE."));
+                    "This machine has no RDMA device of InfiniBand or RoCE: run doctor."));
   }
 }

@@ -34,7 +34,7 @@ public final class CmEcho {
   public static void main(String[] args) throws InterruptedException {
     try {
       if (RdmaDevice.list().isEmpty()) {
-        throw new IllegalArgumentException("This machine has no RDMA device.");
+        throw new IllegalArgumentException("This machine has no RDMA device: run doctor.");
       }
       if (args.length == 0) {
         serve();

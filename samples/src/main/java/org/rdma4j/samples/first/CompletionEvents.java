@@ -123,6 +123,6 @@ public final class CompletionEvents {
         .orElseThrow(
             () ->
                 new IllegalArgumentException(
-                    "This machine has no RDMA device of InfiniBand or RoCE."));
+                    "This machine has no RDMA device of InfiniBand or RoCE: run doctor."));
   }
 }

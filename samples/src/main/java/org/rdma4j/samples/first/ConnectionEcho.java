@@ -33,7 +33,7 @@ public final class ConnectionEcho {
   public static void main(String[] args) throws InterruptedException, TimeoutException {
     try {
       if (RdmaDevice.list().isEmpty()) {
-        throw new IllegalArgumentException("This machine has no RDMA device.");
+        throw new IllegalArgumentException("This machine has no RDMA device: run doctor.");
       }
       if (args.length == 0) {
         serve();

@@ -142,6 +142,7 @@ public final class RcPingPong {
         .filter(device -> device.transport() == TransportType.INFINIBAND) // InfiniBand or RoCE
         .map(DeviceInfo::name)
         .findFirst()
-        .orElseThrow(() -> new IllegalArgumentException("This machine has no RDMA device."));
+        .orElseThrow(
+            () -> new IllegalArgumentException("This machine has no RDMA device: run doctor."));
   }
 }

@@ -116,6 +116,6 @@ public final class SendAndReceive {
         .orElseThrow(
             () ->
                 new IllegalArgumentException(
-                    "This machine has no RDMA device of InfiniBand or RoCE."));
+                    "This machine has no RDMA device of InfiniBand or RoCE: run doctor."));
   }
 }

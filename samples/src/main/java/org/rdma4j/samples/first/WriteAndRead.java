@@ -104,6 +104,6 @@ public final class WriteAndRead {
         .orElseThrow(
             () ->
                 new IllegalArgumentException(
-                    "This machine has no RDMA device of InfiniBand or RoCE."));
+                    "This machine has no RDMA device of InfiniBand or RoCE: run doctor."));
   }
 }

@@ -2,76 +2,79 @@ package org.rdma4j.samples.keyvalue;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import java.util.concurrent.Callable;
+import java.io.PrintStream;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.TimeoutException;
-import org.jspecify.annotations.Nullable;
-import org.rdma4j.samples.command.CommonOptions;
-import org.rdma4j.samples.command.Failure;
-import org.rdma4j.samples.command.Version;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
+import org.rdma4j.RdmaException;
 
-/** Puts values into the cache of a server, and gets them. */
-@Command(
-    description = {
-      "Puts values into the cache of a server, and gets them by reading the server's memory.",
-      "Without a server name this program is the server, which must be started first."
-    },
-    mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
-    sortOptions = false,
-    usageHelpAutoWidth = true)
-public final class KeyValue implements Callable<Integer> {
+/**
+ * Puts values into the cache of a server, and gets them by reading the server's memory. Start the
+ * server without an argument. A client with a value puts it; without one, it prints the value that
+ * the key has.
+ *
+ * <pre>
+ * java -jar samples/target/rdma4j-samples.jar key-value [SERVER KEY [VALUE]]
+ * </pre>
+ */
+public final class KeyValue {
+  private static final int PORT = 7472;
   private static final int SLOTS = 1024;
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
-  @Mixin final CommonOptions common = new CommonOptions();
+  private KeyValue() {}
 
-  @Parameters(index = "0", arity = "0..1", paramLabel = "SERVER", description = "its address")
-  @Nullable String server;
+  public static void main(String[] args) throws InterruptedException {
+    System.exit(run(System.out, System.err, PORT, args));
+  }
 
-  @Parameters(index = "1", arity = "0..1", paramLabel = "KEY", description = "the key")
-  @Nullable String key;
-
-  @Parameters(
-      index = "2",
-      arity = "0..1",
-      paramLabel = "VALUE",
-      description = "the value to put; without it, the value that the key has is printed")
-  @Nullable String value;
-
-  @Option(
-      names = "-p",
-      paramLabel = "PORT",
-      description = "the server's port (default: ${DEFAULT-VALUE})")
-  int port = 7472;
-
-  @Override
-  public Integer call() throws InterruptedException {
-    common.check();
-    common.checkRange("-p", port, 1, 65535);
-    if (server == null) {
-      try (KeyValueServer cache = new KeyValueServer(CommonOptions.address(null, port), SLOTS)) {
-        while (true) {
-          cache.accept();
+  /** Runs the program, and returns its exit status. */
+  static int run(PrintStream out, PrintStream err, int port, String... args)
+      throws InterruptedException {
+    try {
+      switch (args.length) {
+        case 0 -> serve(new InetSocketAddress(port));
+        case 2 -> {
+          Optional<byte[]> value = get(new InetSocketAddress(args[0], port), args[1]);
+          if (value.isEmpty()) {
+            err.println("key-value: the cache has no such key");
+            return 1;
+          }
+          out.println(new String(value.get(), UTF_8));
+        }
+        case 3 -> put(new InetSocketAddress(args[0], port), args[1], args[2]);
+        default -> {
+          err.println("usage: key-value [SERVER KEY [VALUE]]");
+          return 2;
         }
       }
+      return 0;
+    } catch (RdmaException | IllegalArgumentException | TimeoutException failure) {
+      err.println("key-value: " + failure.getMessage());
+      return 1;
     }
-    if (key == null) {
-      throw common.misuse("the key is missing: give it after the server");
-    }
-    try (KeyValueClient client =
-        new KeyValueClient(CommonOptions.address(server, port), common.timeout())) {
-      if (value == null) {
-        byte[] found = client.get(key).orElseThrow(() -> new Failure("the cache has no such key"));
-        common.out().println(new String(found, UTF_8));
-      } else {
-        client.put(key, value.getBytes(UTF_8));
+  }
+
+  private static void serve(InetSocketAddress address) throws InterruptedException {
+    try (KeyValueServer cache = new KeyValueServer(address, SLOTS)) {
+      while (true) {
+        cache.accept();
       }
-    } catch (TimeoutException late) {
-      throw common.late("a step of the client");
     }
-    return 0;
+  }
+
+  private static Optional<byte[]> get(InetSocketAddress server, String key)
+      throws InterruptedException, TimeoutException {
+    try (KeyValueClient client = new KeyValueClient(server, TIMEOUT)) {
+      return client.get(key);
+    }
+  }
+
+  private static void put(InetSocketAddress server, String key, String value)
+      throws InterruptedException, TimeoutException {
+    try (KeyValueClient client = new KeyValueClient(server, TIMEOUT)) {
+      client.put(key, value.getBytes(UTF_8));
+    }
   }
 }

@@ -33,7 +33,7 @@ final class KeyValueClient implements AutoCloseable {
     try (MessageBuffer letter = server.receive(timeout).orElseThrow()) {
       this.table = RemoteMemory.read(letter.byteBuffer());
     }
-    this.copy = server.register(Slot.BYTES, AccessFlag.LOCAL_WRITE);
+    this.copy = server.register(CacheSlot.BYTES, AccessFlag.LOCAL_WRITE);
   }
 
   /** Reads the slot of the key from the server's memory. No program over there takes part. */
@@ -41,8 +41,8 @@ final class KeyValueClient implements AutoCloseable {
     byte[] wanted = key.getBytes(UTF_8);
     long began = System.nanoTime();
     do {
-      server.read(Slot.of(table, wanted), copy.slice(0, Slot.BYTES), timeout);
-      Optional<ByteBuffer> entry = Slot.load(copy.byteBuffer());
+      server.read(CacheSlot.of(table, wanted), copy.slice(0, CacheSlot.BYTES), timeout);
+      Optional<ByteBuffer> entry = CacheSlot.load(copy.byteBuffer());
       if (entry.isPresent()) {
         return value(entry.get(), wanted);
       }
@@ -52,7 +52,7 @@ final class KeyValueClient implements AutoCloseable {
   }
 
   private static Optional<byte[]> value(ByteBuffer entry, byte[] wanted) {
-    if (!entry.hasRemaining() || !Arrays.equals(Slot.key(entry), wanted)) {
+    if (!entry.hasRemaining() || !Arrays.equals(CacheSlot.key(entry), wanted)) {
       return Optional.empty();
     }
     byte[] value = new byte[entry.remaining() - Integer.BYTES - wanted.length];
@@ -63,7 +63,7 @@ final class KeyValueClient implements AutoCloseable {
   /** Has the server store an entry. After that, each client gets it. */
   void put(String key, byte[] value) throws InterruptedException, TimeoutException {
     try {
-      ByteBuffer entry = Slot.entry(key.getBytes(UTF_8), value);
+      ByteBuffer entry = CacheSlot.entry(key.getBytes(UTF_8), value);
       server.request(entry).get(timeout.toNanos(), TimeUnit.NANOSECONDS).close();
     } catch (ExecutionException failed) {
       if (failed.getCause() instanceof RdmaException refusedOrLost) {

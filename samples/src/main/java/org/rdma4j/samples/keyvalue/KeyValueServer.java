@@ -29,9 +29,9 @@ final class KeyValueServer implements AutoCloseable {
   private final RdmaServer listener;
 
   KeyValueServer(InetSocketAddress address, int slots) {
-    table = Arena.ofAuto().allocate((long) slots * Slot.BYTES, Slot.BYTES);
+    table = Arena.ofAuto().allocate((long) slots * CacheSlot.BYTES, CacheSlot.BYTES);
     for (int i = 0; i < slots; i++) {
-      Slot.store(slot((long) i * Slot.BYTES), ByteBuffer.allocate(0));
+      CacheSlot.store(slot((long) i * CacheSlot.BYTES), ByteBuffer.allocate(0));
     }
     listener = node.bind(address);
   }
@@ -82,11 +82,11 @@ final class KeyValueServer implements AutoCloseable {
    * This is a cache: the slot forgets the entry that it had, even if that one has another key.
    */
   synchronized void store(ByteBuffer entry) {
-    Slot.store(slot(Slot.offset(table.byteSize(), Slot.key(entry))), entry);
+    CacheSlot.store(slot(CacheSlot.offset(table.byteSize(), CacheSlot.key(entry))), entry);
   }
 
   private ByteBuffer slot(long offset) {
-    return table.asSlice(offset, Slot.BYTES).asByteBuffer();
+    return table.asSlice(offset, CacheSlot.BYTES).asByteBuffer();
   }
 
   /** Ends everything at once: the listener, the connections and the registrations. */

@@ -4,8 +4,8 @@
  * request, which the server answers.
  *
  * <p>Read {@link org.rdma4j.samples.keyvalue.KeyValueServer}, then {@link
- * org.rdma4j.samples.keyvalue.KeyValueClient}, and {@link org.rdma4j.samples.keyvalue.Slot} for how
- * a client notices that the server is writing what it reads.
+ * org.rdma4j.samples.keyvalue.KeyValueClient}, and {@link org.rdma4j.samples.keyvalue.CacheSlot}
+ * for how a client notices that the server is writing what it reads.
  */
 @NullMarked
 package org.rdma4j.samples.keyvalue;

@@ -4,7 +4,6 @@ import java.nio.file.Path;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.rdma4j.samples.command.Failure;
 
 /** The target of a copy: SERVER or SERVER:NAME, with an IPv6 address in brackets. */
 record CopyTarget(String host, String name) {
@@ -14,7 +13,7 @@ record CopyTarget(String host, String name) {
   static CopyTarget parse(String text, Path source) {
     Matcher parts = FORM.matcher(text);
     if (!parts.matches()) {
-      throw new Failure(
+      throw new CopyFailure(
           "\"%s\" is not SERVER or SERVER:NAME; write an IPv6 address in brackets".formatted(text));
     }
     String host = Objects.requireNonNullElse(parts.group(1), parts.group(2));

@@ -2,7 +2,6 @@ package org.rdma4j.samples.rcopy;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import org.rdma4j.samples.command.Failure;
 
 /** The client's first message: the name and the length of the file. */
 record FileOffer(String name, long length) {
@@ -14,7 +13,7 @@ record FileOffer(String name, long length) {
   FileOffer {
     checkName(name);
     if (length < 0) {
-      throw new Failure("the length of the file is %d, must not be negative".formatted(length));
+      throw new CopyFailure("the length of the file is %d, must not be negative".formatted(length));
     }
   }
 
@@ -27,7 +26,7 @@ record FileOffer(String name, long length) {
         || name.equals("..")
         || name.indexOf('/') >= 0
         || name.chars().anyMatch(Character::isISOControl)) {
-      throw new Failure(
+      throw new CopyFailure(
           "\"%s\" is not a plain file name, must have 1 to 255 bytes, no slash and no control character"
               .formatted(Printable.of(name)));
     }
@@ -35,7 +34,7 @@ record FileOffer(String name, long length) {
 
   static FileOffer read(ByteBuffer message) {
     if (message.remaining() < HEADER || message.getInt() != MAGIC || message.getInt() != VERSION) {
-      throw new Failure(
+      throw new CopyFailure(
           "the client is not rcopy, or has another version; use the same release of"
               + " rdma4j on both sides");
     }

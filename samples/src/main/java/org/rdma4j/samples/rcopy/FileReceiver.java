@@ -16,11 +16,10 @@ import java.util.UUID;
 import java.util.concurrent.TimeoutException;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.RdmaConnection;
-import org.rdma4j.samples.command.Failure;
 
 /** Receives one file, and gives it its name if its checksum is right. */
 final class FileReceiver {
-  private static final Duration MAX_OFFER_WAIT = Duration.ofSeconds(20);
+  private static final Duration OFFER_TIMEOUT = Duration.ofSeconds(20);
 
   private final Rcopy program;
   private final RdmaConnection connection;
@@ -45,13 +44,8 @@ final class FileReceiver {
       try (MessageBuffer message = first()) {
         offer = FileOffer.read(message.byteBuffer());
       }
-      FileProgress progress = program.progress(offer.length());
-      String sum;
-      try {
-        sum = write(partial, progress);
-      } finally {
-        progress.end();
-      }
+      FileProgress progress = new FileProgress(offer.length());
+      String sum = write(partial, progress);
       Files.move(partial, directory.resolve(offer.name()), StandardCopyOption.ATOMIC_MOVE);
       answer("");
       program.printResult(Printable.of(offer.name()), progress, sum);
@@ -79,7 +73,7 @@ final class FileReceiver {
     byte[] sum = digest.digest();
     try (MessageBuffer message = next()) {
       if (!ByteBuffer.wrap(sum).equals(message.byteBuffer())) {
-        throw new Failure(
+        throw new CopyFailure(
             "the SHA-256 of the received bytes differs from that of the sent bytes;"
                 + " copy the file again");
       }
@@ -92,7 +86,7 @@ final class FileReceiver {
       throws IOException {
     int part = bytes.remaining();
     if (part < 1 || part > progress.left()) {
-      throw new Failure(
+      throw new CopyFailure(
           "the client sent %d bytes, must be from 1 to %d, the number of missing bytes"
               .formatted(part, progress.left()));
     }
@@ -105,34 +99,33 @@ final class FileReceiver {
 
   /** Returns what the client may know: other exceptions name directories of this machine. */
   private static String reason(Exception failed) {
-    return failed instanceof Failure
-        ? Failure.describe(failed)
+    return failed instanceof CopyFailure
+        ? String.valueOf(failed.getMessage())
         : "the server could not store the file; its own output says why";
   }
 
   /** A client sends its offer at once. One that does not is soon given up. */
   private MessageBuffer first() throws InterruptedException {
-    Duration wait = timeout().compareTo(MAX_OFFER_WAIT) < 0 ? timeout() : MAX_OFFER_WAIT;
     try {
-      return next(wait);
+      return next(OFFER_TIMEOUT);
     } catch (TimeoutException silent) {
-      throw new Failure(
-          "the client offered no file within %d s".formatted(wait.toSeconds()), silent);
+      throw new CopyFailure(
+          "the client offered no file within %d s".formatted(OFFER_TIMEOUT.toSeconds()), silent);
     }
   }
 
   private MessageBuffer next() throws InterruptedException, TimeoutException {
-    return next(timeout());
+    return next(Rcopy.TIMEOUT);
   }
 
   private MessageBuffer next(Duration timeout) throws InterruptedException, TimeoutException {
     return connection
         .receive(timeout)
-        .orElseThrow(() -> new Failure("the client disconnected before the end of the copy"));
+        .orElseThrow(() -> new CopyFailure("the client disconnected before the end of the copy"));
   }
 
   private void answer(String problem) throws InterruptedException, TimeoutException {
-    connection.send(StandardCharsets.UTF_8.encode(problem), timeout());
+    connection.send(StandardCharsets.UTF_8.encode(problem), Rcopy.TIMEOUT);
   }
 
   private void refuse(String problem) throws InterruptedException {
@@ -141,9 +134,5 @@ final class FileReceiver {
     } catch (RuntimeException | TimeoutException lost) {
       System.getLogger("org.rdma4j").log(System.Logger.Level.DEBUG, "cannot tell the client", lost);
     }
-  }
-
-  private Duration timeout() {
-    return program.common.timeout();
   }
 }

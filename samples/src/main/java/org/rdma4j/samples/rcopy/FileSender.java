@@ -18,7 +18,6 @@ import java.util.concurrent.TimeoutException;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.RdmaConnection;
-import org.rdma4j.samples.command.Failure;
 
 /** Sends one file, which it reads directly into registered memory. */
 final class FileSender {
@@ -36,21 +35,19 @@ final class FileSender {
 
   void send(Path source, String name) throws InterruptedException, TimeoutException, IOException {
     try (FileChannel file = FileChannel.open(source)) {
-      FileProgress progress = program.progress(file.size());
+      FileProgress progress = new FileProgress(file.size());
       MessageDigest digest = FileReceiver.sha256();
       try {
-        connection.send(new FileOffer(name, file.size()).write(), timeout());
+        connection.send(new FileOffer(name, file.size()).write(), Rcopy.TIMEOUT);
         requireSuccess();
         while (progress.left() > 0) {
           sendPart(file, progress, digest);
         }
         byte[] sum = digest.digest();
-        connection.send(ByteBuffer.wrap(sum), timeout());
+        connection.send(ByteBuffer.wrap(sum), Rcopy.TIMEOUT);
         requireSuccess();
-        progress.end();
         program.printResult(name, progress, HexFormat.of().formatHex(sum));
       } catch (RdmaException broken) {
-        progress.end();
         throw withAnswer(broken);
       }
     }
@@ -61,7 +58,7 @@ final class FileSender {
     try {
       String problem = awaitAnswer(Duration.ofSeconds(1)).orElse("");
       if (!problem.isEmpty()) {
-        return new Failure("the server says: " + problem, broken);
+        return new CopyFailure("the server says: " + problem, broken);
       }
     } catch (TimeoutException | RdmaException silent) {
       broken.addSuppressed(silent);
@@ -78,7 +75,7 @@ final class FileSender {
     try (MessageBuffer buffer = connection.buffer(part)) {
       ByteBuffer bytes = buffer.byteBuffer();
       if (file.read(bytes) < 1) {
-        throw new Failure(
+        throw new CopyFailure(
             "the file became shorter by %d bytes while it was being read"
                 .formatted(progress.left()));
       }
@@ -92,21 +89,22 @@ final class FileSender {
 
   private void awaitFirst() throws InterruptedException, TimeoutException {
     try {
-      onTheirWay.remove().get(timeout().toNanos(), TimeUnit.NANOSECONDS);
+      onTheirWay.remove().get(Rcopy.TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
     } catch (ExecutionException failed) {
       if (failed.getCause() instanceof RdmaException broken) {
         throw broken;
       }
-      throw new Failure("a part of the file was not sent", failed);
+      throw new CopyFailure("a part of the file was not sent", failed);
     }
   }
 
   private void requireSuccess() throws InterruptedException, TimeoutException {
     String problem =
-        awaitAnswer(timeout())
-            .orElseThrow(() -> new Failure("the server disconnected before the end of the copy"));
+        awaitAnswer(Rcopy.TIMEOUT)
+            .orElseThrow(
+                () -> new CopyFailure("the server disconnected before the end of the copy"));
     if (!problem.isEmpty()) {
-      throw new Failure("the server says: " + problem);
+      throw new CopyFailure("the server says: " + problem);
     }
   }
 
@@ -118,9 +116,5 @@ final class FileSender {
           .map(answer -> StandardCharsets.UTF_8.decode(answer.byteBuffer()).toString())
           .map(Printable::of);
     }
-  }
-
-  private Duration timeout() {
-    return program.common.timeout();
   }
 }

@@ -1,9 +1,12 @@
 package org.rdma4j.samples.keyvalue;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -28,10 +31,8 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.connection.RemoteMemory;
-import org.rdma4j.samples.testing.ChildProcess;
-import org.rdma4j.samples.testing.Outcome;
-import org.rdma4j.samples.testing.SamplesJvm;
 import org.rdma4j.samples.testing.TestDevice;
+import org.rdma4j.testing.Outcome;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 
@@ -112,7 +113,7 @@ class KeyValueDeviceTest {
   }
 
   private static long slotOf(String key) {
-    return Slot.offset((long) SLOTS * Slot.BYTES, bytes(key));
+    return CacheSlot.offset((long) SLOTS * CacheSlot.BYTES, bytes(key));
   }
 
   @Test
@@ -129,7 +130,7 @@ class KeyValueDeviceTest {
     // Writes much more often than clients can, so that many reads are torn.
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(3);
     for (int i = 0; System.nanoTime() < end; i++) {
-      server.store(Slot.entry(bytes("key"), value('z', i)));
+      server.store(CacheSlot.entry(bytes("key"), value('z', i)));
       LockSupport.parkNanos(1000);
     }
     done.set(true);
@@ -185,8 +186,8 @@ class KeyValueDeviceTest {
       Future<KeyValueClient> connecting =
           threads.submit(() -> new KeyValueClient(listener.localAddress(), TIMEOUT));
       try (RdmaConnection peer = listener.accept(TIMEOUT);
-          MemoryRegion table = peer.register(Slot.BYTES, AccessFlag.REMOTE_READ)) {
-        Slot.store(table.byteBuffer(), Slot.entry(bytes("key"), bytes("before")));
+          MemoryRegion table = peer.register(CacheSlot.BYTES, AccessFlag.REMOTE_READ)) {
+        CacheSlot.store(table.byteBuffer(), CacheSlot.entry(bytes("key"), bytes("before")));
         ByteBuffer letter = ByteBuffer.allocate(RemoteMemory.BYTES);
         RemoteMemory.of(table).write(letter);
         peer.send(letter.flip(), TIMEOUT);
@@ -198,7 +199,7 @@ class KeyValueDeviceTest {
             Thread.sleep(1);
           }
           assertThat(got).isNotDone();
-          Slot.store(half, Slot.entry(bytes("key"), bytes("after")));
+          CacheSlot.store(half, CacheSlot.entry(bytes("key"), bytes("after")));
           assertThat(got.get(60, TimeUnit.SECONDS).orElseThrow())
               .asString(US_ASCII)
               .isEqualTo("after");
@@ -252,18 +253,24 @@ class KeyValueDeviceTest {
 
   @Test
   void theProgramPutsAndGets() throws Exception {
-    String port = String.valueOf(TestDevice.freePort());
-    try (ChildProcess program = ChildProcess.start(SamplesJvm.command("key-value", "-p", port))) {
-      ChildProcess.awaitListeningCm(Integer.parseInt(port));
-      Outcome.of("key-value", TestDevice.host(), "lake", "-p", port)
-          .assertFailed("the cache has no such key");
-      Outcome put = Outcome.of("key-value", TestDevice.host(), "lake", "deep", "-p", port);
-      assertThat(put.err()).isEmpty();
-      assertThat(put.status()).isZero();
-      Outcome got = Outcome.of("key-value", TestDevice.host(), "lake", "-p", port);
-      assertThat(got.out()).containsExactly("deep");
-      assertThat(got.status()).isZero();
-      assertThat(program.isAlive()).isTrue();
-    }
+    assertThat(run("lake"))
+        .isEqualTo(new Outcome(1, List.of(), List.of("key-value: the cache has no such key")));
+    assertThat(run("lake", "deep")).isEqualTo(new Outcome(0, List.of(), List.of()));
+    assertThat(run("lake")).isEqualTo(new Outcome(0, List.of("deep"), List.of()));
+  }
+
+  /** Runs the program as a client of the server of this test. */
+  private Outcome run(String... keyAndValue) throws InterruptedException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    String[] args =
+        Stream.concat(Stream.of(TestDevice.host()), Stream.of(keyAndValue)).toArray(String[]::new);
+    int status =
+        KeyValue.run(new PrintStream(out), new PrintStream(err), server.address().getPort(), args);
+    return new Outcome(status, lines(out), lines(err));
+  }
+
+  private static List<String> lines(ByteArrayOutputStream printed) {
+    return printed.toString(UTF_8).lines().toList();
   }
 }

@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.rdma4j.samples.command.Failure;
 
 class CopyTargetTest {
   private static final Path SOURCE = Path.of("folder/file");
@@ -29,7 +28,7 @@ class CopyTargetTest {
   @ValueSource(strings = {"", ":other", "[fe80::1", "[fe80::1]other", "[]:other"})
   void textWithoutServerIsRefused(String words) {
     assertThatThrownBy(() -> CopyTarget.parse(words, SOURCE))
-        .isInstanceOf(Failure.class)
+        .isInstanceOf(CopyFailure.class)
         .hasMessageContaining("\"" + words + "\" is not SERVER or SERVER:NAME");
   }
 }

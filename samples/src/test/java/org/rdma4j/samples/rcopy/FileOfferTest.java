@@ -7,7 +7,6 @@ import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.rdma4j.samples.command.Failure;
 
 class FileOfferTest {
   @Test
@@ -21,7 +20,7 @@ class FileOfferTest {
   @ValueSource(strings = {"", ".", "..", "a/b", "a\nb", "a\u0000b"})
   void nameOutsideTheDirectoryIsRefused(String name) {
     assertThatThrownBy(() -> new FileOffer(name, 0))
-        .isInstanceOf(Failure.class)
+        .isInstanceOf(CopyFailure.class)
         .hasMessageContaining("is not a plain file name");
   }
 

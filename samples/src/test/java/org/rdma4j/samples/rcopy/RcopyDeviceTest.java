@@ -2,13 +2,16 @@ package org.rdma4j.samples.rcopy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -20,9 +23,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaServer;
-import org.rdma4j.samples.testing.ChildProcess;
-import org.rdma4j.samples.testing.Outcome;
 import org.rdma4j.samples.testing.TestDevice;
+import org.rdma4j.testing.ChildProcess;
+import org.rdma4j.testing.Outcome;
 
 /** Copies files on the first RDMA device of this machine. */
 @Tag("device")
@@ -117,9 +120,7 @@ class RcopyDeviceTest {
   @Test
   void silentClientKeepsNobodyWaiting() throws Exception {
     Files.createFile(file);
-    CompletableFuture<Outcome> server =
-        Outcome.begin(
-            "rcopy", "-n", "2", "-p", String.valueOf(port), "--directory", directory.toString());
+    CompletableFuture<Outcome> server = begin(2, directory.toString());
     ChildProcess.awaitListeningCm(port);
     try (RdmaConnection silent = connect()) {
       Outcome client = copyTo(HOST);
@@ -164,8 +165,7 @@ class RcopyDeviceTest {
     // More than a server receives without reading it.
     Files.write(file, new byte[9 * FileSender.PART_BYTES]);
     try (RdmaServer server = RdmaServer.bind(new InetSocketAddress(HOST, port))) {
-      CompletableFuture<Outcome> client =
-          Outcome.begin("rcopy", "-p", String.valueOf(port), file.toString(), HOST);
+      CompletableFuture<Outcome> client = begin(1, file.toString(), HOST);
       try (RdmaConnection connection = server.accept(TIMEOUT)) {
         connection.receive(TIMEOUT).orElseThrow().close();
         for (String answer : answers) {
@@ -215,24 +215,48 @@ class RcopyDeviceTest {
     copyTo(HOST + ":..").assertFailed("\"..\" is not a plain file name");
     copyTo("no.such.host.invalid").assertFailed("no host is named");
     copyTo(HOST).assertFailed("No program listens on that port");
-    Outcome.of("rcopy", "-n", "1", "--timeout", "1", "-p", String.valueOf(port))
-        .assertFailed("no client connected within 1 s");
   }
 
   private CompletableFuture<Outcome> serve() throws Exception {
-    CompletableFuture<Outcome> server =
-        Outcome.begin(
-            "rcopy", "-n", "1", "-p", String.valueOf(port), "--directory", directory.toString());
+    CompletableFuture<Outcome> server = begin(1, directory.toString());
     ChildProcess.awaitListeningCm(port);
     return server;
+  }
+
+  private CompletableFuture<Outcome> begin(int files, String... args) {
+    CompletableFuture<Outcome> outcome = new CompletableFuture<>();
+    Thread.ofPlatform()
+        .daemon()
+        .start(
+            () -> {
+              try {
+                outcome.complete(run(files, args));
+              } catch (InterruptedException | RuntimeException | Error failed) {
+                outcome.completeExceptionally(failed);
+              }
+            });
+    return outcome;
+  }
+
+  /** Runs the program in this JVM; a server ends after that number of files. */
+  private Outcome run(int files, String... args) throws InterruptedException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    int status =
+        new Rcopy(new PrintStream(out, true), new PrintStream(err, true), port, files).run(args);
+    return new Outcome(status, lines(out), lines(err));
+  }
+
+  private static List<String> lines(ByteArrayOutputStream printed) {
+    return printed.toString(StandardCharsets.UTF_8).lines().toList();
   }
 
   private static Outcome await(CompletableFuture<Outcome> server) throws Exception {
     return server.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
   }
 
-  private Outcome copyTo(String target) {
-    return Outcome.of("rcopy", "-p", String.valueOf(port), file.toString(), target);
+  private Outcome copyTo(String target) throws InterruptedException {
+    return run(1, file.toString(), target);
   }
 
   private RdmaConnection connect() throws Exception {

@@ -2,9 +2,12 @@ package org.rdma4j.samples.rcopy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.PrintStream;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -13,19 +16,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.rdma4j.samples.pair.PeerProcess;
-import org.rdma4j.samples.testing.Outcome;
-import org.rdma4j.samples.testing.SamplesJvm;
+import org.rdma4j.testing.JavaCommand;
+import org.rdma4j.testing.Outcome;
+import org.rdma4j.testing.PeerProcess;
 
 /** Copies a file from one guest to another. */
 @Tag("pair")
 @Timeout(900)
 class RcopyPairTest {
   private static final int MEBIBYTES = Integer.getInteger("org.rdma4j.pair.copy.mebibytes", 64);
-  private static final String PORT = "7427";
-
-  /** Long enough for the first connection of a server in an emulated guest on a busy machine. */
-  private static final String TIMEOUT = "300";
+  private static final int PORT = 7427;
 
   private static final int ATTEMPTS = 300;
 
@@ -34,10 +34,7 @@ class RcopyPairTest {
   @Test
   void fileArrivesWithTheSameBytes() throws Exception {
     Path file = scratch.resolve("file");
-    try (PeerProcess server =
-        PeerProcess.start(
-            SamplesJvm.command(
-                "rcopy", "-n", "1", "-p", PORT, "--timeout", TIMEOUT, "--directory", "/tmp"))) {
+    try (PeerProcess server = PeerProcess.start(JavaCommand.of(Rcopy.class, "/tmp"))) {
       write(file);
       Outcome client = copy(file);
 
@@ -45,7 +42,7 @@ class RcopyPairTest {
       assertThat(client.out().get(0)).startsWith(Files.size(file) + " bytes in ");
       System.out.println(client.out().get(0));
       String sum = client.out().get(1);
-      assertThat(server.await()).last().isEqualTo(sum);
+      assertThat(server.awaitLine(sum)).isEmpty();
       assertThat(sumThere()).isEqualTo(sum.substring(0, sum.indexOf(' ')));
     }
   }
@@ -66,16 +63,28 @@ class RcopyPairTest {
    * Copies a file, once the server listens and answers within the time that the kernel gives it.
    * Its JVM starts at the same time as this one.
    */
-  private static Outcome copy(Path file) throws InterruptedException {
+  private static Outcome copy(Path file) throws Exception {
     for (int i = 0; i < ATTEMPTS; i++) {
-      Outcome client =
-          Outcome.of("rcopy", "-p", PORT, "--timeout", TIMEOUT, file.toString(), PeerProcess.HOST);
+      Outcome client = copyOnce(file);
       if (!client.err().toString().contains("rdma_connect")) {
         return client;
       }
       Thread.sleep(500);
     }
     throw new AssertionError("nobody answers on port " + PORT);
+  }
+
+  private static Outcome copyOnce(Path file) throws Exception {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    int status =
+        new Rcopy(new PrintStream(out, true), new PrintStream(err, true), PORT, 1)
+            .run(file.toString(), PeerProcess.HOST);
+    return new Outcome(status, lines(out), lines(err));
+  }
+
+  private static List<String> lines(ByteArrayOutputStream printed) {
+    return printed.toString(StandardCharsets.UTF_8).lines().toList();
   }
 
   private static String sumThere() throws Exception {

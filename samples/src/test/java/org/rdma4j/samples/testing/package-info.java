@@ -1,2 +1,2 @@
-/** What the tests of all programs use: child processes, and runs of programs in this JVM. */
+/** What the tests of all programs use. */
 package org.rdma4j.samples.testing;

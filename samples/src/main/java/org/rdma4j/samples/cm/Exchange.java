@@ -1,6 +1,0 @@
-package org.rdma4j.samples.cm;
-
-/** The part of a program between its first and its last line of output. */
-interface Exchange {
-  void run() throws InterruptedException;
-}

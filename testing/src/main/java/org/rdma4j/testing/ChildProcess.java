@@ -1,0 +1,169 @@
+package org.rdma4j.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** A process whose output is stored in a file. */
+public final class ChildProcess implements AutoCloseable {
+  /** Long enough for a JVM that starts while others run in an emulated guest. */
+  private static final long TIMEOUT_SECONDS = 150;
+
+  private final Process process;
+  private final Path output;
+
+  private ChildProcess(Process process, Path output) {
+    this.process = process;
+    this.output = output;
+  }
+
+  /** Starts a process with an empty standard input. */
+  public static ChildProcess start(List<String> command) {
+    return start(command, "");
+  }
+
+  /** Starts a process with this text as its standard input. */
+  public static ChildProcess start(List<String> command, String typed) {
+    ChildProcess started = startToType(command);
+    try (Writer input = started.process.outputWriter()) {
+      input.write(typed);
+    } catch (IOException failed) {
+      started.close();
+      throw new UncheckedIOException(failed);
+    }
+    return started;
+  }
+
+  /** Starts a process with a standard input that stays open, for {@link #type}. */
+  public static ChildProcess startToType(List<String> command) {
+    try {
+      Path output = Files.createTempFile("rdma4j-samples", ".out");
+      try {
+        Process process =
+            new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        return new ChildProcess(process, output);
+      } catch (IOException notStarted) {
+        Files.delete(output);
+        throw notStarted;
+      }
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  /** Writes a text to the standard input. */
+  public void type(String text) throws IOException {
+    process.outputWriter().append(text).flush();
+  }
+
+  /** Waits until the process ends, and returns its exit status and output. */
+  public Outcome await() throws Exception {
+    if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+      throw new AssertionError("still running after printing " + Files.readString(output));
+    }
+    return new Outcome(process.exitValue(), Files.readAllLines(output), List.of());
+  }
+
+  /** Waits until the output contains a text. */
+  public void awaitOutput(String text) throws Exception {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+    while (!Files.readString(output).contains(text)) {
+      if (System.nanoTime() > deadline) {
+        throw new AssertionError(
+            "no \"%s\" in its output: %s".formatted(text, Files.readString(output)));
+      }
+      Thread.sleep(20);
+    }
+  }
+
+  /** Returns whether the process runs. */
+  public boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** Kills the process and waits for its end. */
+  public void kill() {
+    process.destroyForcibly().onExit().join();
+  }
+
+  /**
+   * Waits until a process of this machine listens on a TCP port. It does not connect to find out,
+   * since the process may accept only one connection.
+   */
+  public static void awaitListening(int port) throws Exception {
+    await(port, true);
+  }
+
+  /** Waits until a process of this machine listens on a port of the connection manager. */
+  public static void awaitListeningCm(int port) throws Exception {
+    awaitShown("state LISTEN .*:" + port + "\\b", "rdma", "resource", "show", "cm_id");
+  }
+
+  /** Waits until a network interface of this machine has joined a multicast group. */
+  public static void awaitMember(String group) throws Exception {
+    awaitShown("inet +" + Pattern.quote(group) + "\\b", "ip", "maddr");
+  }
+
+  private static void awaitShown(String pattern, String... command) throws Exception {
+    Pattern wanted = Pattern.compile(pattern);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+    String shown;
+    do {
+      if (System.nanoTime() > deadline) {
+        throw new AssertionError(String.join(" ", command) + " does not show " + pattern);
+      }
+      Thread.sleep(20);
+      try (ChildProcess show = start(List.of(command))) {
+        shown = String.join("\n", show.await().out());
+      }
+    } while (!wanted.matcher(shown).find());
+  }
+
+  /** Waits until the server has accepted the only connection that it accepts. */
+  public static void awaitAccepted(int port) throws Exception {
+    await(port, false);
+  }
+
+  private static void await(int port, boolean listening) throws Exception {
+    String local = ":%04X ".formatted(port);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+    while ((isListening("/proc/net/tcp", local) || isListening("/proc/net/tcp6", local))
+        != listening) {
+      if (System.nanoTime() > deadline) {
+        throw new AssertionError(
+            (listening ? "nobody listens on TCP port " : "no client came to TCP port ") + port);
+      }
+      Thread.sleep(20);
+    }
+  }
+
+  private static boolean isListening(String table, String local) throws IOException {
+    Path path = Path.of(table);
+    if (!Files.exists(path)) {
+      return false;
+    }
+    try (Stream<String> lines = Files.lines(path, StandardCharsets.US_ASCII)) {
+      return lines.anyMatch(line -> line.matches("\\s*\\d+: \\p{XDigit}+" + local + "\\S+ 0A .*"));
+    }
+  }
+
+  @Override
+  public void close() {
+    kill();
+    try {
+      Files.deleteIfExists(output);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+}
