@@ -53,10 +53,11 @@ import org.rdma4j.verbs.WorkCompletionException;
  *
  * <h2>Failures</h2>
  *
- * <p>If the peer's process ends, in whatever way, calls fail at once with ECONNRESET. If the device
- * of this side is removed, they fail at once with ENODEV. If one side breaks the protocol, the
- * other breaks the connection, and tells it why. A wrong argument that is known before the request
- * is posted throws IllegalArgumentException and costs nothing.
+ * <p>If the peer's process ends, in whatever way, calls fail with ECONNRESET: within 1 to 3 s if it
+ * was killed, since its kernel first takes down what the process had. If the device of this side is
+ * removed, they fail at once with ENODEV. If one side breaks the protocol, the other breaks the
+ * connection, and tells it why. A wrong argument that is known before the request is posted throws
+ * IllegalArgumentException and costs nothing.
  *
  * <p>A packet that is not acknowledged is sent again, up to six times, after a time that the
  * connection manager sets: 2.1 s over Ethernet with Linux 6.1. So a connection survives an
