@@ -79,9 +79,9 @@ END
 
 usage_of_report() {
   cat <<'END'
-Draws the results of the last run as charts, into the directory of docs/benchmarks/ for machines with this processor,
-and writes the table of posts and polls in docs/performance.md. Charts that the last run did not measure stay as they
-are.
+Copies the points of the last run into the directory of docs/benchmarks/ for machines with this processor, from which
+dev/docs draws charts, and writes the table of posts and polls in docs/benchmarks/calls.md. Charts that the last run did
+not measure stay as they are.
 
 Exit status: 0 if it succeeded; 1 if there are no results or something failed; 2 for wrong usage.
 END
@@ -156,9 +156,9 @@ report() {
   directory=$charts/$(sed 's/([A-Za-z]*)//g; s/[^A-Za-z0-9]\+/-/g; s/-$//' <<<"${processor,,}")
   mkdir -p "$directory"
   keep_others "$directory/points.jsonl"
-  run_class -Djava.awt.headless=true "${class[report]}" "$points" "$directory" docs/performance.md \
+  run_class "${class[report]}" "$points" docs/benchmarks/calls.md \
     "Measured on $processor with $(nproc) processors, $(jdk_version), commit $(git rev-parse --short HEAD), $(measured)"
-  describe "$processor" "$directory" >"$directory/README.md"
+  describe "$processor" >"$directory/README.md"
 }
 
 # keep_others FILE: replaces the points of a file whose charts were measured again
@@ -176,14 +176,13 @@ jdk_version() { "$java" --version | sed -n 2p; }
 
 measured() { date -u -r "$points" '+%Y-%m-%d %H:%M UTC'; }
 
-# describe PROCESSOR DIRECTORY
+# describe PROCESSOR
 describe() {
-  local chart
   cat <<END
-# Results of dev/bench
+# Results of dev/bench on $1
 
-Measured by \`dev/bench\` and drawn by \`dev/bench report\` from [points.jsonl](points.jsonl);
-[performance.md](../../performance.md) explains them. Charts that this run did not measure are older.
+Measured by \`dev/bench\`; the points are in [points.jsonl](points.jsonl), and \`dev/docs\` draws them on this page of the
+site. [performance.md](../../performance.md) explains them. Charts that this run did not measure are older.
 
 - machine: $1, $(nproc) processors
 - kernel: $(uname -sr)
@@ -192,7 +191,4 @@ Measured by \`dev/bench\` and drawn by \`dev/bench report\` from [points.jsonl](
 - measured: $(measured)
 
 END
-  for chart in "$2"/*.svg; do
-    echo "![$(basename "$chart" .svg)]($(basename "$chart"))"
-  done
 }

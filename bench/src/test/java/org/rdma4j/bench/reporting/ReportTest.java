@@ -11,42 +11,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class ReportTest {
-  /** Colours of XChart's theme. Series are told apart by colour because text is drawn as shapes. */
-  private static final String FIRST_SERIES = "fill:rgb(0,55,255)";
-
-  private static final String SECOND_SERIES = "fill:rgb(255,172,0)";
-
-  @Test
-  void eachChartIsDrawnToItsOwnFileWithItsSeries(@TempDir Path folder) throws IOException {
-    Path file = folder.resolve("points");
-    Point.append(
-        file,
-        List.of(
-            new Point("Java / C", "critical", "post + poll", 1.5),
-            new Point("Java / C", "plain", "post + poll", 2)));
-    Point.append(file, List.of(new Point("another", "C", "1", 1)));
-
-    report(file, folder);
-
-    assertThat(folder.resolve("java-c.svg")).content().contains(FIRST_SERIES, SECOND_SERIES);
-    assertThat(folder.resolve("another.svg"))
-        .content()
-        .contains(FIRST_SERIES)
-        .doesNotContain(SECOND_SERIES);
-  }
-
-  @Test
-  void seriesWithDifferentCategoriesAndMagnitudesAreDrawn(@TempDir Path folder) throws IOException {
-    Path file = folder.resolve("points");
-    Point.append(
-        file,
-        List.of(new Point("tail", "C", "p50", 12), new Point("tail", "Java", "max", 1_000_000)));
-
-    report(file, folder);
-
-    assertThat(folder.resolve("tail.svg")).content().contains(FIRST_SERIES, SECOND_SERIES);
-  }
-
   @Test
   void theTableOfADocumentIsReplaced(@TempDir Path folder) throws IOException {
     Path file = folder.resolve("points");
@@ -78,7 +42,6 @@ final class ReportTest {
             <!-- The end of what dev/bench report wrote. -->
             after
             """);
-    assertThat(folder.resolve("posts-and-polls.svg")).doesNotExist();
   }
 
   /** Reports on points, and returns the document with the table. */
@@ -93,8 +56,7 @@ final class ReportTest {
         <!-- The end of what dev/bench report wrote. -->
         after
         """);
-    Report.main(
-        new String[] {points.toString(), folder.toString(), document.toString(), "a machine"});
+    Report.main(new String[] {points.toString(), document.toString(), "a machine"});
     return document;
   }
 
