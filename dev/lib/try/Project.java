@@ -2,6 +2,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -18,6 +19,7 @@ final class Project {
 
   private final Path root;
   private final Path jars;
+  private final Map<String, Unit> units = new HashMap<>();
 
   Project(Path root, Path jars) {
     this.root = root;
@@ -83,7 +85,9 @@ final class Project {
     if (kind.equals("test")) {
       used.add(main.get(module));
     }
-    return new Unit(module + "-" + kind, root.resolve(module).resolve("src").resolve(kind), jars)
+    Path directory = root.resolve(module).resolve("src").resolve(kind);
+    return units
+        .computeIfAbsent(module + "-" + kind, name -> new Unit(name, directory, jars))
         .compile(used, libraries(module));
   }
 

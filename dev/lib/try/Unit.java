@@ -15,7 +15,9 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
@@ -39,72 +41,131 @@ final class Unit {
   private static final List<String> OPTIONS = List.of("-proc:none", "-nowarn", "-g", "-parameters");
 
   final String name;
-  private final Path sources;
+  private final Path directory;
   private final Path jars;
+  private State last = new State();
 
-  Unit(String name, Path sources, Path jars) {
+  Unit(String name, Path directory, Path jars) {
     this.name = name;
-    this.sources = sources;
+    this.directory = directory;
     this.jars = jars;
+  }
+
+  /** What was compiled: the digest of each file, the classes of each source, all declarations. */
+  private static final class State {
+    private String others = "";
+    private final Map<Path, String> files = new TreeMap<>();
+    private final Map<Path, Map<String, byte[]>> classes = new TreeMap<>();
+    private final Map<String, String> declarations = new TreeMap<>();
   }
 
   /** Compiles what has changed, and returns the jar. */
   Path compile(List<Path> used, List<String> libraries) throws IOException, Trouble {
-    Map<String, Path> files = files();
-    MessageDigest digest = digest();
+    State next = new State();
+    MessageDigest others = digest();
     for (Path jar : used) {
-      digest.update(declarations(jar).getBytes());
+      others.update(declarations(jar).getBytes());
     }
-    digest.update((OPTIONS + Runtime.version().toString() + libraries).getBytes());
-    for (var file : files.entrySet()) {
-      digest.update((file.getKey() + '\n').getBytes());
-      digest.update(digest().digest(Files.readAllBytes(file.getValue())));
+    others.update((OPTIONS + Runtime.version().toString() + libraries).getBytes());
+    next.others = hex(others);
+    for (Path file : files()) {
+      MessageDigest digest = digest();
+      digest.update(Files.readAllBytes(file));
+      next.files.put(file, hex(digest));
     }
-    Path jar = jars.resolve(name + "-" + hex(digest) + ".jar");
+    MessageDigest all = digest();
+    all.update((next.others + next.files).getBytes());
+    Path jar = jars.resolve(name + "-" + hex(all) + ".jar");
     if (!Files.exists(jar)) {
-      compile(files, used, libraries, jar);
+      List<String> path = new ArrayList<>(used.stream().map(Path::toString).toList());
+      path.addAll(libraries);
+      if (!compileChanged(next, path)) {
+        compile(next.files.keySet(), path, next);
+      }
+      write(next, jar);
       deleteOthers(jar);
+      last = next;
     }
     return jar;
   }
 
-  private Map<String, Path> files() throws IOException {
-    Map<String, Path> files = new TreeMap<>();
+  private List<Path> files() throws IOException {
+    List<Path> files = new ArrayList<>();
     for (String kind : List.of("java", "resources")) {
-      Path directory = sources.resolve(kind);
-      if (Files.isDirectory(directory)) {
-        try (var walk = Files.walk(directory)) {
+      if (Files.isDirectory(directory.resolve(kind))) {
+        try (var walk = Files.walk(directory.resolve(kind))) {
           walk.filter(Files::isRegularFile)
               .filter(file -> !file.endsWith("module-info.java"))
-              .forEach(file -> files.put(sources.relativize(file).toString(), file));
+              .forEach(files::add);
         }
       }
     }
     return files;
   }
 
-  private void compile(Map<String, Path> files, List<Path> used, List<String> libraries, Path jar)
+  /**
+   * Compiles only the changed files, if all others would be compiled to the same as before: then no
+   * file has come or gone, and the changed ones declare what they declared.
+   */
+  private boolean compileChanged(State next, List<String> path) throws IOException, Trouble {
+    if (!last.others.equals(next.others) || !last.files.keySet().equals(next.files.keySet())) {
+      return false;
+    }
+    Set<Path> changed = new TreeSet<>(next.files.keySet());
+    changed.removeIf(file -> next.files.get(file).equals(last.files.get(file)));
+    Path jar = Files.createTempFile(jars, "before", ".jar");
+    try {
+      write(last, jar);
+      path = new ArrayList<>(path);
+      path.add(0, jar.toString());
+      compile(changed, path, next);
+    } finally {
+      Files.delete(jar);
+    }
+    for (Path file : changed) {
+      if (!declaredBy(file, last).equals(declaredBy(file, next))) {
+        next.classes.clear();
+        next.declarations.clear();
+        return false;
+      }
+    }
+    last.classes.forEach(next.classes::putIfAbsent);
+    last.declarations.forEach(next.declarations::putIfAbsent);
+    return true;
+  }
+
+  /** The declarations of the top-level types of a file. */
+  private static Map<String, String> declaredBy(Path file, State state) {
+    Map<String, String> declared = new TreeMap<>();
+    for (String entry : state.classes.getOrDefault(file, Map.of()).keySet()) {
+      String type = entry.replaceAll("\\.class$|\\$.*", "").replace('/', '.');
+      declared.put(type, state.declarations.getOrDefault(type, ""));
+    }
+    return declared;
+  }
+
+  /** Adds the classes and the declarations of these files. */
+  private void compile(Set<Path> files, List<String> path, State state)
       throws IOException, Trouble {
-    List<String> path = new ArrayList<>(used.stream().map(Path::toString).toList());
-    path.addAll(libraries);
+    List<Path> sources = files.stream().filter(file -> file.toString().endsWith(".java")).toList();
+    if (sources.isEmpty()) {
+      return;
+    }
     List<String> options = new ArrayList<>(OPTIONS);
-    options.addAll(List.of("-classpath", String.join(":", path)));
+    options.addAll(List.of("-implicit:none", "-classpath", String.join(":", path)));
+    options.addAll(List.of("-sourcepath", ""));
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     StringWriter messages = new StringWriter();
-    Map<String, byte[]> classes = new TreeMap<>();
-    Map<String, String> declarations = new TreeMap<>();
-    List<Path> java =
-        files.values().stream().filter(file -> file.toString().endsWith(".java")).toList();
     try (StandardJavaFileManager standard = compiler.getStandardFileManager(null, null, null)) {
       JavacTask task =
           (JavacTask)
               compiler.getTask(
                   messages,
-                  new ToMemory(standard, classes),
+                  new ToMemory(standard, state.classes),
                   null,
                   options,
                   null,
-                  standard.getJavaFileObjectsFromPaths(java));
+                  standard.getJavaFileObjectsFromPaths(sources));
       task.addTaskListener(
           new TaskListener() {
             @Override
@@ -113,23 +174,28 @@ final class Unit {
                 TypeElement type = event.getTypeElement();
                 StringWriter text = new StringWriter();
                 task.getElements().printElements(text, type);
-                declarations.put(type.getQualifiedName().toString(), text.toString());
+                state.declarations.put(type.getQualifiedName().toString(), text.toString());
               }
             }
           });
-      if (!java.isEmpty() && !task.call()) {
+      if (!task.call()) {
         throw new Trouble(messages + name + " does not compile");
       }
     }
-    for (var file : files.entrySet()) {
-      if (file.getKey().startsWith("resources/")) {
-        classes.put(
-            file.getKey().substring("resources/".length()), Files.readAllBytes(file.getValue()));
+  }
+
+  private void write(State state, Path jar) throws IOException {
+    Map<String, byte[]> entries = new TreeMap<>();
+    state.classes.values().forEach(entries::putAll);
+    Path resources = directory.resolve("resources");
+    for (Path file : state.files.keySet()) {
+      if (file.startsWith(resources)) {
+        entries.put(resources.relativize(file).toString(), Files.readAllBytes(file));
       }
     }
     MessageDigest digest = digest();
-    declarations.forEach((type, text) -> digest.update((type + '\n' + text).getBytes()));
-    write(classes, hex(digest), jar);
+    digest.update(state.declarations.toString().getBytes());
+    write(entries, hex(digest), jar);
   }
 
   private static void write(Map<String, byte[]> entries, String comment, Path jar)
@@ -182,24 +248,29 @@ final class Unit {
   }
 
   private static final class ToMemory extends ForwardingJavaFileManager<StandardJavaFileManager> {
-    private final Map<String, byte[]> classes;
+    private final Map<Path, Map<String, byte[]>> classes;
 
-    ToMemory(StandardJavaFileManager manager, Map<String, byte[]> classes) {
+    ToMemory(StandardJavaFileManager manager, Map<Path, Map<String, byte[]>> classes) {
       super(manager);
       this.classes = classes;
     }
 
     @Override
     public JavaFileObject getJavaFileForOutput(
-        JavaFileManager.Location location, String type, JavaFileObject.Kind kind, FileObject near) {
+        JavaFileManager.Location location,
+        String type,
+        JavaFileObject.Kind kind,
+        FileObject source) {
       String entry = type.replace('.', '/') + kind.extension;
+      Map<String, byte[]> ofSource =
+          classes.computeIfAbsent(fileManager.asPath(source), file -> new TreeMap<>());
       return new SimpleJavaFileObject(URI.create("memory:///" + entry.replace("$", "%24")), kind) {
         @Override
         public OutputStream openOutputStream() {
           return new ByteArrayOutputStream() {
             @Override
             public void close() {
-              classes.put(entry, toByteArray());
+              ofSource.put(entry, toByteArray());
             }
           };
         }

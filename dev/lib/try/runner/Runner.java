@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.jar.JarFile;
+import java.util.stream.Stream;
 import org.junit.platform.console.ConsoleLauncher;
 
 /**
@@ -37,15 +38,24 @@ public final class Runner {
     }
   }
 
-  private static void rehearse() {
+  private static void rehearse() throws IOException {
+    Path reports = Files.createTempDirectory("rehearsal");
     PrintWriter nowhere = new PrintWriter(OutputStream.nullOutputStream());
     ConsoleLauncher.run(
         nowhere,
         nowhere,
         "execute",
         "--select-class=" + Rehearsal.class.getName(),
+        "--include-tag=!none",
         "--details=testfeed",
-        "--disable-banner");
+        "--disable-banner",
+        "--reports-dir=" + reports);
+    try (Stream<Path> files = Files.list(reports)) {
+      for (Path file : (Iterable<Path>) files::iterator) {
+        Files.delete(file);
+      }
+    }
+    Files.delete(reports);
   }
 
   /** Loads the classes of a jar, for an archive of classes. */
