@@ -20,15 +20,17 @@
 #include <string.h>
 
 #define ARM_IDLE 0xffffffffu /* put into a CQ's arm record, which only the device reads */
+#define MAX_LOG_TABLE 7 /* the most work queues of an indirection table, as a power of two */
 #define DM_SIZE (128 << 10)
 #define DUMP_FILL_MKEY 0x500 /* of the region that is no memory */
 
-enum obj_type { O_NONE, O_PD, O_MR, O_MW, O_CQ, O_QP, O_SRQ, O_AH, O_XRCD, O_UAR, O_DM, O_COUNTERS };
+enum obj_type { O_NONE, O_PD, O_MR, O_MW, O_CQ, O_QP, O_SRQ, O_AH, O_XRCD, O_UAR, O_DM, O_COUNTERS, O_WQ, O_TABLE, O_FLOW };
 
 struct obj {
 	enum obj_type type;
 	uint32_t handle;
 	struct context *ctx;
+	struct event_file *async; /* for the events of the object */
 	int users; /* other objects that need this one */
 };
 
@@ -47,10 +49,12 @@ struct event_file {
 };
 
 struct context {
-	int fd;
+	int descriptors; /* how many are open */
 	struct obj **objs;
 	uint32_t num_objs;
 	struct event_file *async;
+	struct mlx5_ib_alloc_ucontext_req_v2 request; /* of GET_CONTEXT */
+	bool opened;
 	struct context *next;
 };
 
@@ -63,13 +67,19 @@ struct mkey { /* of a region or of a window */
 	char *start;
 	struct pd *pd;
 	uint32_t qpn; /* of a type 2 window that is bound */
+	struct mkey *region; /* that a window is bound to, or NULL */
+	int windows; /* that are bound to a region */
 	bool window, type2, bound, free;
 };
 struct mr { struct obj o; struct mkey *mk; struct obj *dm; };
 struct mw { struct obj o; struct mkey *mk; };
-struct dm { struct obj o; char *mem; uint64_t length; };
+struct dm { struct obj o; char *mem; uint64_t length; int memory; /* a descriptor */ };
 struct ah { struct obj o; struct pd *pd; };
 struct simple { struct obj o; uint64_t offset; };
+struct wq { struct obj o; struct pd *pd; struct cq *cq; uint32_t state; };
+struct wq_table { struct obj o; uint32_t size; struct obj *wqs[1 << MAX_LOG_TABLE]; };
+struct flow { struct obj o; struct obj *qp; };
+struct xrcd { struct obj o; uint64_t device, inode; /* of the file that names it, or 0 */ };
 
 struct cq {
 	struct obj o;
@@ -89,6 +99,9 @@ struct cq {
 struct srq {
 	struct obj o;
 	struct pd *pd;
+	struct cq *cq; /* of an XRC queue, else NULL */
+	struct obj *xrcd;
+	struct srq *next;
 	uint32_t srqn, uidx, max, shift, limit, head, user_max;
 	uint16_t taken;
 	char *buf;
@@ -119,9 +132,10 @@ struct qp {
 	struct far *far; /* not NULL if this stands for a queue pair of another process */
 	uint32_t qpn, uidx;
 	int type;
-	struct pd *pd;
+	struct pd *pd; /* NULL, as both of the next, if it receives for XRC */
 	struct cq *scq, *rcq;
 	struct srq *srq;
+	struct obj *xrcd;
 	struct ib_uverbs_qp_cap cap;
 	bool sig_all, scatter_cqe;
 	char *sq, *rq;
@@ -136,6 +150,8 @@ struct qp {
 	uint64_t wait_until; /* 0, or when to try again */
 	int tries;
 	bool waits_for_peer, waits_for_receive;
+	int fault_after, fault_syndrome; /* that a test has asked for */
+	uint64_t busy_until; /* if the adapter is slow */
 	bool drain_event;
 	uint16_t drain_until; /* in state SQD */
 	uint8_t groups[8][16];
@@ -146,6 +162,8 @@ struct qp {
 extern pthread_mutex_t sim_lock;
 extern struct cq *sim_cqs;
 extern struct qp *sim_qps;
+extern struct srq *sim_srqs;
+extern struct context *sim_contexts;
 extern int sim_trace;
 
 /* kernel/event_file.c */
@@ -155,12 +173,14 @@ void event_purge(struct event_file *f, const void *owner);
 struct event_file *event_file_of(int fd);
 
 /* kernel */
-struct context *sim_context_new(int fd);
-void sim_context_free(struct context *ctx);
+struct context *sim_context_new(void);
+struct context *sim_context_open(struct context *ctx); /* another descriptor of it */
+void sim_context_close(struct context *ctx); /* one of its descriptors */
 int sim_ioctl(struct context *ctx, struct ib_uverbs_ioctl_hdr *hdr);
 struct obj *sim_obj(struct context *ctx, uint64_t handle, enum obj_type type);
 struct mkey *mkey_find(uint32_t key);
 void qp_async(struct qp *qp, enum ibv_event_type type);
+int pin(uint64_t start, uint64_t length, uint32_t access);
 struct dm *sim_dm_at(struct context *ctx, uint64_t offset);
 
 extern const uint64_t sim_node_guid; /* in network byte order */
@@ -175,6 +195,10 @@ ssize_t cm_write(int fd, const void *buf, size_t length);
 void engine_start(void);
 void engine_wake(void);
 int mlx5sim_step(void);
+void *clock_map(void);
+bool port_down(void);
+bool device_broken(void);
+void unbind_window(struct mkey *window);
 void engine_qp_reset(struct qp *qp);
 void engine_serve(struct qp *qp);
 extern const uint8_t sim_gids[][16];

@@ -24,8 +24,12 @@ struct wqe {
 
 extern bool sim_sink;
 
-/* completions.c */
+/* clock.c */
 uint64_t sim_now(void);
+uint64_t clock_cycles(void);
+void clock_tick(void);
+
+/* completions.c */
 void check_armed(struct cq *cq);
 void put_cqe(struct cq *cq, struct mlx5_cqe64 *cqe, int opcode, int flags, bool solicited);
 void put_error(struct qp *qp, struct cq *cq, int opcode, uint16_t wqe_counter, uint8_t wqe_opcode, uint8_t syndrome);
@@ -51,6 +55,10 @@ enum outcome wait_for(struct qp *qp, struct wqe *w, bool receive, uint64_t delay
 	uint8_t syndrome);
 extern const uint32_t rnr_delay[32];
 struct qp *peer_of(uint32_t qpn);
+
+/* faults.c */
+bool not_yet(struct qp *qp);
+int chosen_fault(struct qp *qp);
 
 /* transfers.c, datagrams.c, windows.c */
 bool receives(struct qp *qp);

@@ -4,16 +4,6 @@
  * last.
  */
 #include "adapter.h"
-#include <time.h>
-
-uint64_t sim_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-/* ---- completions ---- */
 
 void check_armed(struct cq *cq)
 {
@@ -44,13 +34,13 @@ void put_cqe(struct cq *cq, struct mlx5_cqe64 *cqe, int opcode, int flags, bool 
 	char *slot = cq->buf + (uint64_t)(cq->pi & cq->cqe) * cq->cqe_size;
 	struct mlx5_cqe64 *to = (void *)(slot + cq->cqe_size - 64);
 	if (((cq->pi - ci) & 0xffffff) > cq->cqe && !cq->ignore_overrun) {
-		if (!cq->overrun && cq->o.ctx->async)
-			event_push(cq->o.ctx->async, cq, &cq->async_reported, cq->user, IBV_EVENT_CQ_ERR);
+		if (!cq->overrun)
+			event_push(cq->o.async, cq, &cq->async_reported, cq->user, IBV_EVENT_CQ_ERR);
 		cq->overrun = true;
 		return;
 	}
 	if (opcode != MLX5_CQE_REQ_ERR && opcode != MLX5_CQE_RESP_ERR) /* which have the syndrome there */
-		cqe->timestamp = htobe64(sim_now() * 10 / 64); /* of a clock with 156.25 MHz */
+		cqe->timestamp = htobe64(clock_cycles());
 	memcpy(to, cqe, sizeof(*to) - 1);
 	__atomic_store_n(&to->op_own, opcode << 4 | flags | (solicited ? 2 : 0) | !!(cq->pi & (cq->cqe + 1)),
 		__ATOMIC_RELEASE);

@@ -65,6 +65,8 @@ static int serve(struct qp *qp)
 			fail_request(qp, &w, MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 			return done + 1;
 		}
+		if (not_yet(qp))
+			break;
 		outcome = execute(qp, &w);
 		if (outcome == WAIT)
 			break;
@@ -91,6 +93,7 @@ EXPORT int mlx5sim_step(void)
 {
 	int done = 0;
 	pthread_mutex_lock(&sim_lock);
+	clock_tick();
 	for (struct qp *qp = sim_qps; qp; qp = qp->next)
 		done += serve(qp);
 	for (struct cq *cq = sim_cqs; cq; cq = cq->next)

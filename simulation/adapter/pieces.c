@@ -14,6 +14,9 @@ int add_seg(struct segs *segs, struct pd *pd, uint32_t key, uint64_t addr, uint3
 		    || (mk->access & access) != access || addr < mk->iova || addr + length < addr
 		    || addr + length > mk->iova + mk->length)
 			return MLX5_CQE_SYNDROME_LOCAL_PROT_ERR;
+		/* A page that comes on demand may not exist. */
+		if (mk->access & IBV_ACCESS_ON_DEMAND && pin((uintptr_t)mk->start + (addr - mk->iova), length, access))
+			return MLX5_CQE_SYNDROME_LOCAL_PROT_ERR;
 		at = mk->start + (addr - mk->iova);
 	}
 	if (segs->n == MAX_SEGS)

@@ -36,8 +36,7 @@ void take_receive(struct qp *qp, struct receive *r)
 		srq->taken++;
 		if (srq->limit && (uint16_t)(be32toh(*srq->db) - srq->taken) < srq->limit) {
 			srq->limit = 0;
-			if (srq->o.ctx->async)
-				event_push(srq->o.ctx->async, srq, &srq->async_reported, srq->user, IBV_EVENT_SRQ_LIMIT_REACHED);
+			event_push(srq->o.async, srq, &srq->async_reported, srq->user, IBV_EVENT_SRQ_LIMIT_REACHED);
 		}
 	} else {
 		char *wqe = qp->rq + ((uint64_t)(qp->rq_ci & (qp->rq_cnt - 1)) << qp->rq_shift);
@@ -56,7 +55,7 @@ void put_receive(struct qp *qp, struct receive *r, struct qp *from, int opcode, 
 		cqe.flags_rqpn = htobe32(1u << 28 | from->qpn);
 	else
 		cqe.flags_rqpn = htobe32(from->qpn);
-	cqe.srqn_uidx = htobe32(qp->uidx);
+	cqe.srqn_uidx = htobe32(qp->srq && qp->srq->cq ? qp->srq->uidx : qp->uidx);
 	cqe.imm_inval_pkey = imm;
 	cqe.byte_cnt = htobe32(length);
 	cqe.sop_drop_qpn = htobe32(qp->qpn);

@@ -26,11 +26,11 @@ enum outcome deliver(struct qp *qp, struct wqe *w, struct qp *peer, struct segs 
 	}
 	if (r.bad || r.segs.total < data->total + extra) {
 		uint8_t syndrome = r.bad ? MLX5_CQE_SYNDROME_LOCAL_PROT_ERR : MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR;
-		if (qp->type != IBV_QPT_RC && !r.bad)
+		if (qp->type == IBV_QPT_UC && !r.bad)
 			return DONE; /* dropped; the receive is lost in this simulation */
 		put_error(peer, peer->rcq, MLX5_CQE_RESP_ERR, r.index, 0, syndrome);
 		to_error(peer);
-		return qp->type == IBV_QPT_RC ? fail_request(qp, w, r.bad ? MLX5_CQE_SYNDROME_REMOTE_OP_ERR
+		return qp->type == IBV_QPT_RC || qp->type == IBV_QPT_XRC_SEND ? fail_request(qp, w, r.bad ? MLX5_CQE_SYNDROME_REMOTE_OP_ERR
 			: MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR) : DONE;
 	}
 	if (w->opcode == MLX5_OPCODE_SEND_INVAL) {
@@ -40,7 +40,7 @@ enum outcome deliver(struct qp *qp, struct wqe *w, struct qp *peer, struct segs 
 			to_error(peer);
 			return fail_request(qp, w, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR);
 		}
-		mk->bound = false;
+		unbind_window(mk);
 		mk->free = true;
 	}
 	if (extra) {
@@ -64,6 +64,24 @@ enum outcome deliver(struct qp *qp, struct wqe *w, struct qp *peer, struct segs 
 	return DONE;
 }
 
+/* A request of XRC names the queue of the peer whose receives it takes, and whose domain its memory belongs to. */
+static bool aim(struct qp *peer, uint32_t srqn)
+{
+	for (struct srq *srq = sim_srqs; srq; srq = srq->next)
+		if (srq->srqn == srqn && srq->cq) {
+			peer->srq = srq;
+			peer->rcq = srq->cq;
+			peer->pd = srq->pd;
+			return true;
+		}
+	return false;
+}
+
+static bool fits(struct qp *qp, struct qp *peer)
+{
+	return peer->type == (qp->type == IBV_QPT_XRC_SEND ? IBV_QPT_XRC_RECV : qp->type);
+}
+
 /* A remote address: a syndrome for the requester, or 0. */
 static int remote(struct qp *peer, struct mlx5_wqe_raddr_seg *ra, uint32_t length, uint32_t access, struct segs *segs)
 {
@@ -75,13 +93,16 @@ static int remote(struct qp *peer, struct mlx5_wqe_raddr_seg *ra, uint32_t lengt
 		? MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR : 0;
 }
 
-enum outcome execute(struct qp *qp, struct wqe *w)
+static enum outcome execute_aimed(struct qp *qp, struct wqe *w)
 {
-	struct mlx5_wqe_raddr_seg *ra = (void *)(w->bytes + 16);
-	bool reliable = qp->type == IBV_QPT_RC;
+	uint8_t *start = w->bytes + (qp->type == IBV_QPT_XRC_SEND ? 32 : 16); /* of what follows */
+	struct mlx5_wqe_raddr_seg *ra = (void *)start;
+	bool reliable = qp->type != IBV_QPT_UC;
 	struct segs local = {.n = 0}, far = {.n = 0};
 	struct qp *peer;
 	int error;
+	if (!qp->waits_for_peer && !qp->waits_for_receive && (error = chosen_fault(qp)))
+		return fail_request(qp, w, error);
 	if (w->opcode == MLX5_OPCODE_UMR)
 		return bind_window(qp, w);
 	if (qp->type == IBV_QPT_UD)
@@ -90,10 +111,10 @@ enum outcome execute(struct qp *qp, struct wqe *w)
 		complete_request(qp, w, 0, NULL);
 		return DONE;
 	}
-	if (is_elsewhere(qp->attr.dest_qp_num))
+	if (!port_down() && is_elsewhere(qp->attr.dest_qp_num))
 		return execute_elsewhere(qp, w);
 	peer = peer_of(qp->attr.dest_qp_num);
-	if (!peer || peer->type != qp->type || !receives(peer) || peer->attr.dest_qp_num != qp->qpn) {
+	if (port_down() || !peer || !fits(qp, peer) || !receives(peer) || peer->attr.dest_qp_num != qp->qpn) {
 		/* 4.096 us x 2^timeout, or never */
 		uint64_t delay = 4096ull << (qp->attr.timeout ? qp->attr.timeout : 31);
 		if (!reliable) {
@@ -102,6 +123,10 @@ enum outcome execute(struct qp *qp, struct wqe *w)
 		}
 		return wait_for(qp, w, false, delay, qp->attr.retry_cnt, !qp->attr.timeout,
 			MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR);
+	}
+	if (qp->type == IBV_QPT_XRC_SEND && !aim(peer, be32toh(*(uint32_t *)(w->bytes + 16)))) {
+		responder_error(peer, IBV_EVENT_QP_ACCESS_ERR);
+		return fail_request(qp, w, MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR);
 	}
 	if (peer->state == IBV_QPS_RTR && !peer->established) {
 		peer->established = true;
@@ -117,7 +142,7 @@ enum outcome execute(struct qp *qp, struct wqe *w)
 	case MLX5_OPCODE_RDMA_WRITE:
 	case MLX5_OPCODE_RDMA_WRITE_IMM: {
 		bool write = w->opcode == MLX5_OPCODE_RDMA_WRITE || w->opcode == MLX5_OPCODE_RDMA_WRITE_IMM;
-		error = gather(qp, w, w->bytes + (write ? 32 : 16), 0, &local);
+		error = gather(qp, w, start + (write ? 16 : 0), 0, &local);
 		if (error)
 			return fail_request(qp, w, error);
 		if (write) {
@@ -148,7 +173,7 @@ enum outcome execute(struct qp *qp, struct wqe *w)
 		return DONE;
 	}
 	case MLX5_OPCODE_RDMA_READ:
-		error = gather(qp, w, w->bytes + 32, IBV_ACCESS_LOCAL_WRITE, &local);
+		error = gather(qp, w, start + 16, IBV_ACCESS_LOCAL_WRITE, &local);
 		if (error)
 			return fail_request(qp, w, error);
 		error = !peer->attr.max_dest_rd_atomic ? MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR
@@ -169,9 +194,9 @@ enum outcome execute(struct qp *qp, struct wqe *w)
 		return DONE;
 	case MLX5_OPCODE_ATOMIC_CS:
 	case MLX5_OPCODE_ATOMIC_FA: {
-		struct mlx5_wqe_atomic_seg *at = (void *)(w->bytes + 32);
+		struct mlx5_wqe_atomic_seg *at = (void *)(start + 16);
 		uint64_t *target, old, value = be64toh(at->swap_add);
-		error = gather(qp, w, w->bytes + 48, IBV_ACCESS_LOCAL_WRITE, &local);
+		error = gather(qp, w, start + 32, IBV_ACCESS_LOCAL_WRITE, &local);
 		if (error)
 			return fail_request(qp, w, error);
 		error = be64toh(ra->raddr) & 7 || !peer->attr.max_dest_rd_atomic ? MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR
@@ -199,4 +224,16 @@ enum outcome execute(struct qp *qp, struct wqe *w)
 	default:
 		return fail_request(qp, w, MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 	}
+}
+
+enum outcome execute(struct qp *qp, struct wqe *w)
+{
+	enum outcome outcome = execute_aimed(qp, w);
+	struct qp *peer = qp->type == IBV_QPT_XRC_SEND ? peer_of(qp->attr.dest_qp_num) : NULL;
+	if (peer && peer->type == IBV_QPT_XRC_RECV) {
+		peer->srq = NULL;
+		peer->rcq = NULL;
+		peer->pd = NULL;
+	}
+	return outcome;
 }

@@ -3,6 +3,14 @@
 
 #define BIND_RKEY_MASK 0xff
 
+void unbind_window(struct mkey *window)
+{
+	if (window->region)
+		window->region->windows--;
+	window->region = NULL;
+	window->bound = false;
+}
+
 enum outcome bind_window(struct qp *qp, struct wqe *w)
 {
 	uint32_t key = be32toh(w->imm);
@@ -13,7 +21,7 @@ enum outcome bind_window(struct qp *qp, struct wqe *w)
 	if (ctx->free & MLX5_WQE_MKEY_CONTEXT_FREE) {
 		if (!mk->bound && mk->type2)
 			return fail_request(qp, w, MLX5_CQE_SYNDROME_MW_BIND_ERR);
-		mk->bound = false;
+		unbind_window(mk);
 		mk->free = true;
 	} else {
 		struct mlx5_wqe_umr_klm_seg *klm = (void *)(w->bytes + 128);
@@ -35,6 +43,9 @@ enum outcome bind_window(struct qp *qp, struct wqe *w)
 		mk->length = length;
 		mk->start = of->start + (at - of->iova);
 		mk->qpn = qp->qpn;
+		unbind_window(mk);
+		mk->region = of;
+		of->windows++;
 		mk->bound = true;
 		mk->free = false;
 	}

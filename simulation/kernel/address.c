@@ -28,8 +28,10 @@ int create_ah(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	struct mlx5_ib_create_ah_resp m = {.response_length = sizeof(m), .dmac = {0xb8, 0x3f, 0xd2, 0x12, 0x34, 0x56}};
 	struct ib_uverbs_create_ah_resp resp = {0};
 	struct ah *ah;
-	if (!pd || req->attr.port_num != 1 || !req->attr.is_global || req->attr.grh.sgid_index >= sim_num_gids)
+	if (!pd || req->attr.port_num != 1 || !req->attr.is_global)
 		return EINVAL;
+	if (req->attr.grh.sgid_index >= sim_num_gids)
+		return ENODATA;
 	ah = object_new(ctx, sizeof(*ah), O_AH);
 	ah->pd = pd;
 	pd->o.users++;

@@ -18,6 +18,7 @@ int create_cq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 		return EINVAL;
 	attr_in_copy(h, UVERBS_ATTR_UHW_IN, &m, sizeof(m));
 	cq = object_new(ctx, sizeof(*cq), O_CQ);
+	object_events(h, &cq->o, UVERBS_ATTR_CREATE_CQ_EVENT_FD);
 	cq->cqn = next_number++;
 	cq->cqe = cqe;
 	cq->cqe_size = m.cqe_size;

@@ -1,8 +1,6 @@
 /* Which descriptors of the process belong to the simulation, and the object behind each. */
 #include "kernel.h"
 
-#define MAX_FDS 65536
-
 static _Atomic(void *) objects[MAX_FDS];
 static _Atomic uint8_t kinds[MAX_FDS];
 

@@ -18,9 +18,8 @@ const int sim_num_gids = sizeof(sim_gids) / sizeof(sim_gids[0]);
 #define NODE_GUID 0xb83fd20300123456
 const uint64_t sim_node_guid = __builtin_bswap64(NODE_GUID);
 
-void get_context(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
+static struct mlx5_ib_alloc_ucontext_resp context_response(const struct mlx5_ib_alloc_ucontext_req_v2 *req)
 {
-	struct mlx5_ib_alloc_ucontext_req_v2 req;
 	struct mlx5_ib_alloc_ucontext_resp resp = {
 		.qp_tab_size = 1 << 18,
 		.bf_reg_size = 512,
@@ -31,24 +30,43 @@ void get_context(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 		.max_recv_wr = 32768,
 		.max_srq_recv_wr = 32767,
 		.num_ports = 1,
-		.comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY,
+		.comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY | MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_ECE
+			| MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET,
 		.response_length = sizeof(resp),
 		.cmds_supp_uhw = MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE | MLX5_USER_CMDS_SUPP_UHW_CREATE_AH,
 		.eth_min_inline = MLX5_USER_INLINE_MODE_NONE,
 		.log_uar_size = 12,
 		.num_uars_per_page = 1,
 		.dump_fill_mkey = DUMP_FILL_MKEY,
+		.num_dyn_bfregs = 512,
 	};
-	attr_in_copy(h, UVERBS_ATTR_UHW_IN, &req, sizeof(req));
-	resp.cqe_version = req.max_cqe_version < 1 ? req.max_cqe_version : 1;
-	if (!(req.lib_caps & MLX5_LIB_CAP_DYN_UAR))
-		resp.tot_bfregs = req.total_num_bfregs;
-	resp.num_dyn_bfregs = 512;
+	resp.cqe_version = req->max_cqe_version < 1 ? req->max_cqe_version : 1;
+	if (!(req->lib_caps & MLX5_LIB_CAP_DYN_UAR))
+		resp.tot_bfregs = req->total_num_bfregs;
+	return resp;
+}
+
+void get_context(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
+{
+	struct mlx5_ib_alloc_ucontext_resp resp;
+	attr_in_copy(h, UVERBS_ATTR_UHW_IN, &ctx->request, sizeof(ctx->request));
+	ctx->opened = true;
+	resp = context_response(&ctx->request);
 	attr_out(h, UVERBS_ATTR_UHW_OUT, &resp, sizeof(resp));
 	attr_out_u32(h, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, sysconf(_SC_NPROCESSORS_ONLN));
 	attr_out_u64(h, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS);
 	engine_start();
-	(void)ctx;
+}
+
+int query_context(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
+{
+	struct mlx5_ib_alloc_ucontext_resp resp = context_response(&ctx->request);
+	if (!ctx->opened)
+		return EINVAL;
+	attr_out(h, MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX, &resp, sizeof(resp));
+	attr_out_u32(h, UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS, sysconf(_SC_NPROCESSORS_ONLN));
+	attr_out_u64(h, UVERBS_ATTR_QUERY_CONTEXT_CORE_SUPPORT, IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS);
+	return 0;
 }
 
 void query_device(struct ib_uverbs_ioctl_hdr *h)
@@ -71,7 +89,8 @@ void query_device(struct ib_uverbs_ioctl_hdr *h)
 				| IB_UVERBS_DEVICE_PORT_ACTIVE_EVENT | IB_UVERBS_DEVICE_SYS_IMAGE_GUID
 				| IB_UVERBS_DEVICE_RC_RNR_NAK_GEN | IB_UVERBS_DEVICE_MEM_WINDOW
 				| IB_UVERBS_DEVICE_XRC | IB_UVERBS_DEVICE_MEM_MGT_EXTENSIONS
-				| IB_UVERBS_DEVICE_MEM_WINDOW_TYPE_2B,
+				| IB_UVERBS_DEVICE_MEM_WINDOW_TYPE_2B
+				| IB_UVERBS_DEVICE_MANAGED_FLOW_STEERING,
 			.max_sge = 30,
 			.max_sge_rd = 30,
 			.max_cq = 1 << 24,
@@ -98,10 +117,28 @@ void query_device(struct ib_uverbs_ioctl_hdr *h)
 		.timestamp_mask = ~0ull,
 		.hca_core_clock = 156250,
 		.max_wq_type_rq = 1 << 23,
+		.rss_caps = {
+			.supported_qpts = 1 << IBV_QPT_RAW_PACKET,
+			.max_rwq_indirection_tables = 1 << 20,
+			.max_rwq_indirection_table_size = 1 << MAX_LOG_TABLE,
+		},
 		.cq_moderation_caps = {.max_cq_moderation_count = 65535, .max_cq_moderation_period = 4095},
 		.max_dm_size = DM_SIZE,
+		.odp_caps = {
+			.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT,
+			.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE
+				| IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC,
+		},
 	};
-	struct mlx5_ib_query_device_resp m = {.response_length = sizeof(m)};
+	struct mlx5_ib_query_device_resp m = {
+		.response_length = sizeof(m),
+		.packet_pacing_caps = {
+			.qp_rate_limit_min = 1,
+			.qp_rate_limit_max = 200000000,
+			.supported_qpts = 1 << IBV_QPT_RC | 1 << IBV_QPT_RAW_PACKET,
+			.cap_flags = MLX5_IB_PP_SUPPORT_BURST,
+		},
+	};
 	r.device_cap_flags_ex = r.base.device_cap_flags;
 	attr_out(h, UVERBS_ATTR_CORE_OUT, &r, sizeof(r));
 	attr_out(h, UVERBS_ATTR_UHW_OUT, &m, sizeof(m));
@@ -115,13 +152,13 @@ int query_port(struct ib_uverbs_ioctl_hdr *h, uint8_t port)
 			.max_msg_sz = 1 << 30,
 			.gid_tbl_len = GID_TABLE_LENGTH,
 			.pkey_tbl_len = 1,
-			.state = IBV_PORT_ACTIVE,
+			.state = port_down() ? IBV_PORT_DOWN : IBV_PORT_ACTIVE,
 			.max_mtu = IBV_MTU_4096,
 			.active_mtu = IBV_MTU_1024,
 			.max_vl_num = 1,
 			.active_width = 2,
 			.active_speed = 64, /* 4 x 50 Gb/s */
-			.phys_state = 5,
+			.phys_state = port_down() ? 2 : 5, /* it polls, or the link is up */
 			.link_layer = IBV_LINK_LAYER_ETHERNET,
 		},
 	};

@@ -23,8 +23,11 @@ struct event_file *event_file_of(int fd)
 
 void event_push(struct event_file *f, const void *owner, uint32_t *reported, uint64_t element, uint32_t type)
 {
-	struct event *e = calloc(1, sizeof(*e));
+	struct event *e;
 	uint64_t one = 1;
+	if (!f)
+		return;
+	e = calloc(1, sizeof(*e));
 	e->owner = owner;
 	e->reported = reported;
 	e->desc.element = element;

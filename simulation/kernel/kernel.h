@@ -8,6 +8,7 @@
 /* A real character device, so that fstat of the descriptor gives the numbers that sysfs announces. */
 #define STANDS_FOR "/dev/null"
 #define NUMBERS "1:3"
+#define MAX_FDS 65536
 
 extern uint32_t next_number; /* of queue pairs and the like */
 
@@ -16,6 +17,19 @@ enum fd_kind { FD_OTHER, FD_UVERBS, FD_EVENTS, FD_CM };
 enum fd_kind kind_of(int fd);
 void *object_of(int fd);
 bool remember(int fd, enum fd_kind kind, void *object); /* false if there are too many */
+
+#define MMAP_UAR 0x20 /* beside the commands of enum mlx5_ib_mmap_cmd */
+
+/* What an mmap of the device names: bits 8 to 15 of the page number are the command, the others the number. */
+static inline uint64_t mmap_offset(uint64_t command, uint64_t number)
+{
+	return (command << 8 | (number & 0xff) | number >> 8 << 16) << 12;
+}
+
+/* libc.c, sysfs.c */
+int open_device(int flags);
+int open_cm(int flags);
+const char *sim_tree(void); /* the directory that stands for "/" */
 
 /* event_file.c */
 ssize_t event_read(struct event_file *f, void *buf, size_t size);
@@ -34,12 +48,15 @@ void attr_out_object(struct ib_uverbs_ioctl_hdr *h, uint16_t id, struct obj *o);
 
 /* objects.c */
 void *object_new(struct context *ctx, size_t size, enum obj_type type);
+void object_events(struct ib_uverbs_ioctl_hdr *h, struct obj *o, uint16_t id);
+void used(struct obj *o);
 void object_forget(struct obj *o);
 int object_destroy(struct obj *o);
 int object_destroy_by(struct context *ctx, struct ib_uverbs_ioctl_hdr *h, uint16_t id, enum obj_type type);
 
 /* device.c */
 void get_context(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int query_context(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 void query_device(struct ib_uverbs_ioctl_hdr *h);
 int query_port(struct ib_uverbs_ioctl_hdr *h, uint8_t port);
 int query_gid_table(struct ib_uverbs_ioctl_hdr *h);
@@ -53,15 +70,26 @@ int reg_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int rereg_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int alloc_mw(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int alloc_dm(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+void *dm_map(struct dm *dm);
+void dm_free(struct dm *dm);
+int query_dm(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int reg_dm_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int query_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 
 /* completion_queue.c, shared_receive_queue.c, queue_pair.c, address.c */
 int create_cq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int resize_cq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int open_xrcd(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int create_srq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int modify_srq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int query_srq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int create_wq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int modify_wq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int destroy_wq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int create_table(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int create_flow(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int create_counters(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int read_counters(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int create_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int modify_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int query_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);

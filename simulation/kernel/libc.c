@@ -5,6 +5,7 @@
  */
 #include "kernel.h"
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <linux/netlink.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
@@ -14,16 +15,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int open_device(int flags)
+int open_device(int flags)
 {
 	int fd = syscall(SYS_openat, AT_FDCWD, STANDS_FOR, O_RDWR | (flags & O_CLOEXEC), 0);
-	if (!remember(fd, FD_UVERBS, sim_context_new(fd)))
+	if (!remember(fd, FD_UVERBS, sim_context_new()))
 		return -1;
 	TRACE("open %d\n", fd);
 	return fd;
 }
 
-static int open_cm(int flags)
+int open_cm(int flags)
 {
 	int fd = cm_open(flags);
 	if (fd >= 0)
@@ -31,49 +32,23 @@ static int open_cm(int flags)
 	return fd;
 }
 
-static bool needs_mode(int flags)
+/*
+ * Finds the context of a descriptor that was duplicated without these functions, as Java code does: the descriptor of an
+ * import. kcmp tells whether two descriptors are of the same open file.
+ */
+static bool adopt(int fd)
 {
-	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
-}
-
-#define OPEN_BODY(dir, path, flags) \
-	mode_t mode = 0; \
-	if (needs_mode(flags)) { \
-		va_list args; \
-		va_start(args, flags); \
-		mode = va_arg(args, mode_t); \
-		va_end(args); \
-	} \
-	if (path[0] == '/' && !strcmp(path, DEVICE_FILE)) \
-		return open_device(flags); \
-	if (path[0] == '/' && !strcmp(path, CM_FILE)) \
-		return open_cm(flags); \
-	return syscall(SYS_openat, dir, path, flags, mode);
-
-EXPORT int open(const char *path, int flags, ...) { OPEN_BODY(AT_FDCWD, path, flags) }
-EXPORT int open64(const char *path, int flags, ...) { OPEN_BODY(AT_FDCWD, path, flags) }
-
-static int stat_device(struct stat *st)
-{
-	return syscall(SYS_newfstatat, AT_FDCWD, STANDS_FOR, st, 0);
-}
-
-EXPORT int stat(const char *path, struct stat *st)
-{
-	if (path[0] == '/' && !strcmp(path, DEVICE_FILE))
-		return stat_device(st);
-	return syscall(SYS_newfstatat, AT_FDCWD, path, st, 0);
-}
-
-EXPORT int stat64(const char *path, struct stat64 *st)
-{
-	return stat(path, (struct stat *)st);
+	for (int other = 0; other < MAX_FDS; other++)
+		if (kind_of(other) == FD_UVERBS
+		    && !syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILE, (unsigned long)fd, (unsigned long)other))
+			return remember(fd, FD_UVERBS, sim_context_open(object_of(other)));
+	return false;
 }
 
 /* librdmacm wants a character device; what it has is an eventfd. */
 EXPORT int fstat(int fd, struct stat *st)
 {
-	return kind_of(fd) == FD_CM ? stat_device(st) : syscall(SYS_fstat, fd, st);
+	return kind_of(fd) == FD_CM ? stat(STANDS_FOR, st) : syscall(SYS_fstat, fd, st);
 }
 
 EXPORT int fstat64(int fd, struct stat64 *st)
@@ -93,7 +68,7 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 	va_start(args, request);
 	arg = va_arg(args, void *);
 	va_end(args);
-	if (kind_of(fd) == FD_UVERBS && request == RDMA_VERBS_IOCTL) {
+	if (request == RDMA_VERBS_IOCTL && (kind_of(fd) == FD_UVERBS || adopt(fd))) {
 		int error = sim_ioctl(object_of(fd), arg);
 		return error ? errno = error, -1 : 0;
 	}
@@ -114,7 +89,7 @@ EXPORT int close(int fd)
 		struct context *ctx = object_of(fd);
 		remember(fd, FD_OTHER, NULL);
 		TRACE("close %d\n", fd);
-		sim_context_free(ctx);
+		sim_context_close(ctx);
 	} else if (kind == FD_CM) {
 		remember(fd, FD_OTHER, NULL);
 		cm_close(fd);
@@ -137,9 +112,11 @@ EXPORT void *mmap(void *at, size_t length, int prot, int flags, int fd, off_t of
 {
 	if (fd >= 0 && kind_of(fd) == FD_UVERBS) {
 		struct dm *dm = sim_dm_at(object_of(fd), offset);
+		if ((uint64_t)offset == mmap_offset(MLX5_IB_MMAP_CORE_CLOCK, 0))
+			return clock_map();
 		TRACE("mmap %zu at %lx\n", length, (long)offset);
-		if (dm) /* the same memory, which the device knows already */
-			return dm->mem;
+		if (dm)
+			return dm_map(dm);
 		return (void *)syscall(SYS_mmap, at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	}
 	return (void *)syscall(SYS_mmap, at, length, prot, flags, fd, offset);

@@ -1,10 +1,14 @@
 /* Memory regions, memory windows and device memory. */
 #include "kernel.h"
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define MAX_MKEYS (1 << 20)
 
 static struct mkey *mkeys[MAX_MKEYS];
+#define DM_BYTES(dm) (((dm)->length + 4095) & ~4095ul)
+
 static uint32_t next_mkey = 0x10, next_variant;
 
 struct mkey *mkey_find(uint32_t key)
@@ -41,10 +45,9 @@ struct dm *sim_dm_at(struct context *ctx, uint64_t offset)
 {
 	struct dm *found = NULL;
 	pthread_mutex_lock(&sim_lock);
-	if ((offset >> 12 & 0xff00) == MLX5_IB_MMAP_DEVICE_MEM << 8)
-		for (uint32_t i = 1; i < ctx->num_objs && !found; i++)
-			if (ctx->objs[i] && ctx->objs[i]->type == O_DM && (i & 0xff) == (offset >> 12 & 0xff))
-				found = (struct dm *)ctx->objs[i];
+	for (uint32_t i = 1; i < ctx->num_objs && !found; i++)
+		if (ctx->objs[i] && ctx->objs[i]->type == O_DM && mmap_offset(MLX5_IB_MMAP_DEVICE_MEM, i) == offset)
+			found = (struct dm *)ctx->objs[i];
 	pthread_mutex_unlock(&sim_lock);
 	return found;
 }
@@ -64,7 +67,7 @@ EXPORT uint64_t mlx5sim_pinned(void)
 }
 
 /* The kernel pins the pages, so they have to be there, and it writes to those that are writable. */
-static int pin(uint64_t start, uint64_t length, uint32_t access)
+int pin(uint64_t start, uint64_t length, uint32_t access)
 {
 	uint64_t first = start & ~4095ull, end = (start + length + 4095) & ~4095ull;
 	int write = access & (REMOTE_CHANGES | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
@@ -90,9 +93,7 @@ int reg_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	int error = check_access(req->access_flags);
 	if (!pd || (req->start & 4095) != (req->hca_va & 4095))
 		return EINVAL;
-	if (!error && req->access_flags & IBV_ACCESS_ON_DEMAND)
-		error = EOPNOTSUPP;
-	if (!error)
+	if (!error && !(req->access_flags & IBV_ACCESS_ON_DEMAND))
 		error = pin(req->start, req->length, req->access_flags);
 	if (error)
 		return error;
@@ -170,11 +171,38 @@ int alloc_dm(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 		return length > DM_SIZE ? ENOMEM : EOPNOTSUPP;
 	dm = object_new(ctx, sizeof(*dm), O_DM);
 	dm->length = (length + 63) & ~63ull;
-	dm->mem = mmap(NULL, (dm->length + 4095) & ~4095ul, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	dm->memory = syscall(SYS_memfd_create, "mlx5 device memory", 0x1 /* close on exec */);
+	syscall(SYS_ftruncate, dm->memory, DM_BYTES(dm));
+	dm->mem = (void *)syscall(SYS_mmap, NULL, DM_BYTES(dm), PROT_READ | PROT_WRITE, MAP_SHARED, dm->memory, 0);
 	page = dm->o.handle;
 	attr_out_u64(h, MLX5_IB_ATTR_ALLOC_DM_RESP_START_OFFSET, 0);
 	attr_out(h, MLX5_IB_ATTR_ALLOC_DM_RESP_PAGE_INDEX, &page, sizeof(page));
 	attr_out_object(h, UVERBS_ATTR_ALLOC_DM_HANDLE, &dm->o);
+	return 0;
+}
+
+/* Each context that uses device memory has a mapping of its own. */
+void *dm_map(struct dm *dm)
+{
+	return (void *)syscall(SYS_mmap, NULL, DM_BYTES(dm), PROT_READ | PROT_WRITE, MAP_SHARED, dm->memory, 0);
+}
+
+void dm_free(struct dm *dm)
+{
+	syscall(SYS_munmap, dm->mem, DM_BYTES(dm));
+	syscall(SYS_close, dm->memory);
+}
+
+int query_dm(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
+{
+	struct dm *dm = (struct dm *)sim_obj(ctx, attr_in_number(h, MLX5_IB_ATTR_QUERY_DM_REQ_HANDLE), O_DM);
+	uint16_t page;
+	if (!dm)
+		return EINVAL;
+	page = dm->o.handle;
+	attr_out_u64(h, MLX5_IB_ATTR_QUERY_DM_RESP_START_OFFSET, 0);
+	attr_out(h, MLX5_IB_ATTR_QUERY_DM_RESP_PAGE_INDEX, &page, sizeof(page));
+	attr_out_u64(h, MLX5_IB_ATTR_QUERY_DM_RESP_LENGTH, dm->length);
 	return 0;
 }
 

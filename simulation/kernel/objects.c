@@ -4,10 +4,12 @@
 pthread_mutex_t sim_lock = PTHREAD_MUTEX_INITIALIZER;
 struct cq *sim_cqs;
 struct qp *sim_qps;
+struct srq *sim_srqs;
+struct context *sim_contexts;
 
 uint32_t next_number = 0x80;
 
-static int counts[O_COUNTERS + 1];
+static int counts[O_FLOW + 1];
 
 /* The number of objects of a kind, by the name that the tool rdma has for it: for tests that look for leaks. */
 EXPORT int mlx5sim_count(const char *kind)
@@ -44,6 +46,7 @@ void *object_new(struct context *ctx, size_t size, enum obj_type type)
 	o->type = type;
 	o->handle = i;
 	o->ctx = ctx;
+	o->async = ctx->async;
 	return o;
 }
 
@@ -51,6 +54,13 @@ struct obj *sim_obj(struct context *ctx, uint64_t handle, enum obj_type type)
 {
 	struct obj *o = handle < ctx->num_objs ? ctx->objs[handle] : NULL;
 	return o && o->type == type ? o : NULL;
+}
+
+/* The file for the events of an object, if an attribute names one. */
+void object_events(struct ib_uverbs_ioctl_hdr *h, struct obj *o, uint16_t id)
+{
+	if (attr_has(h, id))
+		o->async = event_file_of((int)attr_in_number(h, id));
 }
 
 void object_forget(struct obj *o)
@@ -62,8 +72,20 @@ void object_forget(struct obj *o)
 
 void qp_async(struct qp *qp, enum ibv_event_type type)
 {
-	if (qp->o.ctx->async)
-		event_push(qp->o.ctx->async, qp, &qp->async_reported, qp->user, type);
+	event_push(qp->o.async, qp, &qp->async_reported, qp->user, type);
+}
+
+/* An object needs another one, if there is one. */
+void used(struct obj *o)
+{
+	if (o)
+		o->users++;
+}
+
+static void unused(struct obj *o)
+{
+	if (o)
+		o->users--;
 }
 
 int object_destroy(struct obj *o)
@@ -73,18 +95,33 @@ int object_destroy(struct obj *o)
 	switch (o->type) {
 	case O_MR: {
 		struct mr *mr = (struct mr *)o;
+		if (mr->mk->windows)
+			return EINVAL;
 		if (mr->dm)
 			mr->dm->users--;
 		mkey_delete(mr->mk);
 		break;
 	}
 	case O_MW:
+		unbind_window(((struct mw *)o)->mk);
 		mkey_delete(((struct mw *)o)->mk);
 		break;
 	case O_AH:
 		((struct ah *)o)->pd->o.users--;
 		break;
-	case O_DM: /* libmlx5, which has mapped the memory, unmaps it */
+	case O_FLOW:
+		unused(((struct flow *)o)->qp);
+		break;
+	case O_TABLE:
+		for (uint32_t i = 0; i < ((struct wq_table *)o)->size; i++)
+			unused(((struct wq_table *)o)->wqs[i]);
+		break;
+	case O_WQ:
+		unused(&((struct wq *)o)->pd->o);
+		unused(&((struct wq *)o)->cq->o);
+		break;
+	case O_DM:
+		dm_free((struct dm *)o);
 		break;
 	case O_CQ: {
 		struct cq *cq = (struct cq *)o, **at = &sim_cqs;
@@ -92,24 +129,31 @@ int object_destroy(struct obj *o)
 			at = &(*at)->next;
 		*at = cq->next;
 		event_purge(cq->channel, cq);
-		event_purge(o->ctx->async, cq);
+		event_purge(o->async, cq);
 		break;
 	}
-	case O_SRQ:
-		((struct srq *)o)->pd->o.users--;
-		event_purge(o->ctx->async, o);
+	case O_SRQ: {
+		struct srq *srq = (struct srq *)o, **at = &sim_srqs;
+		while (*at != srq)
+			at = &(*at)->next;
+		*at = srq->next;
+		unused(&srq->pd->o);
+		unused(srq->cq ? &srq->cq->o : NULL);
+		unused(srq->xrcd);
+		event_purge(o->async, o);
 		break;
+	}
 	case O_QP: {
 		struct qp *qp = (struct qp *)o, **at = &sim_qps;
 		while (*at != qp)
 			at = &(*at)->next;
 		*at = qp->next;
-		qp->pd->o.users--;
-		qp->scq->o.users--;
-		qp->rcq->o.users--;
-		if (qp->srq)
-			qp->srq->o.users--;
-		event_purge(o->ctx->async, qp);
+		unused(qp->pd ? &qp->pd->o : NULL);
+		unused(qp->scq ? &qp->scq->o : NULL);
+		unused(qp->rcq ? &qp->rcq->o : NULL);
+		unused(qp->srq ? &qp->srq->o : NULL);
+		unused(qp->xrcd);
+		event_purge(o->async, qp);
 		free(qp->flight.data);
 		break;
 	}
@@ -120,23 +164,44 @@ int object_destroy(struct obj *o)
 	return 0;
 }
 
-struct context *sim_context_new(int fd)
+struct context *sim_context_new(void)
 {
 	struct context *ctx = calloc(1, sizeof(*ctx));
-	ctx->fd = fd;
+	ctx->descriptors = 1;
+	pthread_mutex_lock(&sim_lock);
+	ctx->next = sim_contexts;
+	sim_contexts = ctx;
+	pthread_mutex_unlock(&sim_lock);
 	return ctx;
 }
 
-void sim_context_free(struct context *ctx)
+struct context *sim_context_open(struct context *ctx)
 {
-	static const enum obj_type order[] = {O_QP, O_SRQ, O_CQ, O_MW, O_MR, O_AH, O_DM, O_XRCD, O_UAR, O_COUNTERS, O_PD};
 	pthread_mutex_lock(&sim_lock);
+	ctx->descriptors++;
+	pthread_mutex_unlock(&sim_lock);
+	return ctx;
+}
+
+void sim_context_close(struct context *ctx)
+{
+	static const enum obj_type order[] = {O_FLOW, O_TABLE, O_WQ, O_QP, O_SRQ, O_CQ, O_MW, O_MR, O_AH, O_DM, O_XRCD, O_UAR, O_COUNTERS, O_PD};
+	pthread_mutex_lock(&sim_lock);
+	if (--ctx->descriptors) {
+		pthread_mutex_unlock(&sim_lock);
+		return;
+	}
 	for (unsigned int t = 0; t < sizeof(order) / sizeof(order[0]); t++)
 		for (uint32_t i = 1; i < ctx->num_objs; i++)
 			if (ctx->objs[i] && ctx->objs[i]->type == order[t]) {
 				ctx->objs[i]->users = 0;
 				object_destroy(ctx->objs[i]);
 			}
+	for (struct context **at = &sim_contexts; *at; at = &(*at)->next)
+		if (*at == ctx) {
+			*at = ctx->next;
+			break;
+		}
 	free(ctx->objs);
 	free(ctx);
 	pthread_mutex_unlock(&sim_lock);

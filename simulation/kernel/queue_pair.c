@@ -2,25 +2,32 @@
 #include "../wire/wire.h"
 #include "kernel.h"
 
+#define ECE_OPTIONS 0x10017 /* enhancements that both sides must have to use them */
+
 int create_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 {
 	struct mlx5_ib_create_qp m;
-	struct mlx5_ib_create_qp_resp resp = {0};
+	struct mlx5_ib_create_qp_resp resp = {.ece_options = ECE_OPTIONS};
 	struct pd *pd = (struct pd *)sim_obj(ctx, attr_in_number(h, UVERBS_ATTR_CREATE_QP_PD_HANDLE), O_PD);
 	struct cq *scq = (struct cq *)sim_obj(ctx, attr_in_number(h, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE), O_CQ);
 	struct cq *rcq = (struct cq *)sim_obj(ctx, attr_in_number(h, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE), O_CQ);
 	uint32_t type = attr_in_number(h, UVERBS_ATTR_CREATE_QP_TYPE), flags = attr_in_number(h, UVERBS_ATTR_CREATE_QP_FLAGS);
+	struct obj *xrcd = sim_obj(ctx, attr_in_number(h, UVERBS_ATTR_CREATE_QP_XRCD_HANDLE), O_XRCD);
 	struct srq *srq = NULL;
 	struct qp *qp;
 	attr_in_copy(h, UVERBS_ATTR_UHW_IN, &m, sizeof(m));
-	if (type != IBV_QPT_RC && type != IBV_QPT_UC && type != IBV_QPT_UD)
+	if (type != IBV_QPT_RC && type != IBV_QPT_UC && type != IBV_QPT_UD && type != IBV_QPT_XRC_SEND
+	    && type != IBV_QPT_XRC_RECV)
 		return EOPNOTSUPP;
-	if (!pd || !scq || !rcq || flags & ~(uint32_t)IB_UVERBS_QP_CREATE_SQ_SIG_ALL)
+	if (flags & ~(uint32_t)IB_UVERBS_QP_CREATE_SQ_SIG_ALL)
+		return EINVAL;
+	if (type == IBV_QPT_XRC_RECV ? !xrcd : !pd || !scq || (type != IBV_QPT_XRC_SEND && !rcq))
 		return EINVAL;
 	if (attr_has(h, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE)
 	    && !(srq = (struct srq *)sim_obj(ctx, attr_in_number(h, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE), O_SRQ)))
 		return EINVAL;
 	qp = object_new(ctx, sizeof(*qp), O_QP);
+	object_events(h, &qp->o, UVERBS_ATTR_CREATE_QP_EVENT_FD);
 	qp->qpn = wire_queue_pair_number(next_number++);
 	qp->uidx = m.uidx;
 	qp->type = type;
@@ -28,11 +35,12 @@ int create_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	qp->scq = scq;
 	qp->rcq = rcq;
 	qp->srq = srq;
-	pd->o.users++;
-	scq->o.users++;
-	rcq->o.users++;
-	if (srq)
-		srq->o.users++;
+	qp->xrcd = xrcd;
+	used(pd ? &pd->o : NULL);
+	used(scq ? &scq->o : NULL);
+	used(rcq ? &rcq->o : NULL);
+	used(srq ? &srq->o : NULL);
+	used(xrcd);
 	attr_in_copy(h, UVERBS_ATTR_CREATE_QP_CAP, &qp->cap, sizeof(qp->cap));
 	qp->sig_all = flags & IB_UVERBS_QP_CREATE_SQ_SIG_ALL;
 	qp->scatter_cqe = m.flags & MLX5_QP_FLAG_SCATTER_CQE && type != IBV_QPT_UD;
@@ -65,10 +73,11 @@ static int needed(int type, int from, int to)
 	if (from == IBV_QPS_INIT && to == IBV_QPS_RTR)
 		return type == IBV_QPT_UD ? 0
 			: IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN
-			| (type == IBV_QPT_RC ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0);
+			| (type == IBV_QPT_RC || type == IBV_QPT_XRC_RECV ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0);
 	if (from == IBV_QPS_RTR && to == IBV_QPS_RTS)
-		return IBV_QP_SQ_PSN | (type == IBV_QPT_RC ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY
-			| IBV_QP_MAX_QP_RD_ATOMIC : 0);
+		return IBV_QP_SQ_PSN | (type == IBV_QPT_XRC_RECV ? IBV_QP_TIMEOUT : 0)
+			| (type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND
+			? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC : 0);
 	if (from == IBV_QPS_RTS && (to == IBV_QPS_RTS || to == IBV_QPS_SQD))
 		return 0;
 	if (from == IBV_QPS_SQD && (to == IBV_QPS_RTS || to == IBV_QPS_SQD))
@@ -96,8 +105,10 @@ int modify_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 		return EINVAL;
 	if (mask & IBV_QP_PKEY_INDEX && req.pkey_index)
 		return EINVAL;
-	if (mask & IBV_QP_AV && (!req.dest.is_global || req.dest.sgid_index >= sim_num_gids))
+	if (mask & IBV_QP_AV && !req.dest.is_global)
 		return EINVAL;
+	if (mask & IBV_QP_AV && req.dest.sgid_index >= sim_num_gids)
+		return ENODATA;
 	if (mask & IBV_QP_AV && !is_own_gid(req.dest.dgid))
 		return ENETUNREACH;
 	if (mask & IBV_QP_PATH_MTU && (req.path_mtu < IBV_MTU_256 || req.path_mtu > IBV_MTU_4096))
@@ -136,7 +147,10 @@ int modify_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	qp->state = to;
 	engine_serve(qp);
 	if (attr_has(h, UVERBS_ATTR_UHW_OUT)) {
+		struct mlx5_ib_modify_qp m;
 		struct mlx5_ib_modify_qp_resp resp = {.response_length = sizeof(resp)};
+		attr_in_copy(h, UVERBS_ATTR_UHW_IN, &m, sizeof(m));
+		resp.ece_options = m.ece_options & ECE_OPTIONS;
 		attr_out(h, UVERBS_ATTR_UHW_OUT, &resp, sizeof(resp));
 	}
 	return 0;

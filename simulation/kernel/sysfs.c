@@ -1,4 +1,4 @@
-/* The files of sysfs in which libibverbs looks for devices, in a directory that SYSFS_PATH names. */
+/* The files of sysfs in which libibverbs looks for devices, in a directory to which paths.c leads. */
 #include "kernel.h"
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -38,6 +38,8 @@ static void put(const char *name, const char *format, ...)
 static void make_tree(void)
 {
 	char name[64];
+	put("dev/infiniband/uverbs0", "\n");
+	put("dev/infiniband/rdma_cm", "\n");
 	put("class/infiniband_verbs/abi_version", "6\n");
 	put("class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
 	put("class/infiniband_verbs/uverbs0/abi_version", "1\n");
@@ -85,6 +87,11 @@ static void find_tree(void)
 	snprintf(end ? end + 1 : tree, 16, "sysfs");
 }
 
+const char *sim_tree(void)
+{
+	return tree;
+}
+
 __attribute__((constructor)) static void start(void)
 {
 	char last[PATH_MAX];
@@ -95,5 +102,4 @@ __attribute__((constructor)) static void start(void)
 		make_tree();
 		put("complete", "\n");
 	}
-	setenv("SYSFS_PATH", tree, 1);
 }
