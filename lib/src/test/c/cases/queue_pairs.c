@@ -287,7 +287,8 @@ void start_raw_packets(void)
 
 void drain_resume_fail_and_reset(void)
 {
-	change_state(IBV_QPS_SQD);
+	struct ibv_qp_attr drain = {.qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1};
+	ibv_modify_qp(latest.qp, &drain, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY);
 	change_state(IBV_QPS_RTS);
 	change_state(IBV_QPS_ERR);
 	change_state(IBV_QPS_RESET);

@@ -172,6 +172,13 @@ static void set_one(struct ibv_qp_ex *qp)
 	ibv_wr_set_sge(qp, one.lkey, one.addr, one.length);
 }
 
+/* libmlx5 ends a request in this call, so that one without it is lost. */
+static void set_none(struct ibv_qp_ex *qp)
+{
+	struct ibv_sge unread;
+	ibv_wr_set_sge_list(qp, 0, &unread);
+}
+
 void wr_to_a_connection(void)
 {
 	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(latest.qp);
@@ -185,6 +192,7 @@ void wr_to_a_connection(void)
 	set_one(qp);
 	begin(qp, 3, 0);
 	ibv_wr_send_inv(qp, RKEY);
+	set_none(qp);
 	begin(qp, 4, IBV_SEND_FENCE);
 	ibv_wr_rdma_write(qp, RKEY, REMOTE);
 	set_one(qp);
@@ -266,6 +274,7 @@ void wr_datagrams(void)
 	begin(qp, 2, 0);
 	ibv_wr_send_imm(qp, IMM);
 	ibv_wr_set_ud_addr(qp, latest.ah, 0xabcdee, 0x80010001);
+	set_none(qp);
 	ibv_wr_complete(qp);
 }
 

@@ -4,6 +4,9 @@ package org.rdma4j;
 final class Advice {
   private static final String NOT_SUPPORTED =
       "The device's provider or its kernel driver does not support the call";
+  private static final String NO_REASON =
+      "The function set no errno. Providers do this with arguments that they do not support: compare"
+          + " them with what RdmaDevice.attributes() and extendedAttributes() say";
   private static final String REMOVED =
       "The device was removed or its driver was unloaded: close it and open it again";
   private static final String REMOVED_BEFORE_OPEN =
@@ -73,12 +76,16 @@ final class Advice {
 
   /** Returns what to do; empty if nothing is known. */
   static String on(String call, int errno) {
+    if (errno == 0) {
+      return NO_REASON;
+    }
     return ErrorNumber.of(errno).map(number -> on(call, number)).orElse("");
   }
 
   private static String on(String call, ErrorNumber number) {
     return switch (number) {
       case EOPNOTSUPP, ENOSYS -> NOT_SUPPORTED;
+      case EPROTONOSUPPORT -> call.startsWith("rdma_") ? "" : NOT_SUPPORTED;
       case EMFILE -> TOO_MANY_FILES;
       case ENFILE -> TOO_MANY_FILES_IN_SYSTEM;
       default -> {

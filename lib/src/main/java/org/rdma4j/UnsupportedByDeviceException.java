@@ -4,9 +4,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown if the device does not support a call (EOPNOTSUPP, ENOSYS): its provider, its driver, this
- * kernel or the installed version of rdma-core does not implement the call, or not with these
- * arguments. Repeating the call does not help; another device or a newer rdma-core may support it.
+ * Thrown if the device does not support a call (EOPNOTSUPP, ENOSYS, or EPROTONOSUPPORT): its
+ * provider, its driver, this kernel or the installed version of rdma-core does not implement the
+ * call, or not with these arguments. Repeating the call does not help; another device or a newer
+ * rdma-core may support it.
  *
  * @see org.rdma4j.verbs.RdmaDevice#supports
  */
@@ -20,7 +21,7 @@ public final class UnsupportedByDeviceException extends RdmaException {
    * Creates the exception for a call that the device does not support.
    *
    * @param call the C function and what distinguishes this call from others
-   * @param errno EOPNOTSUPP or ENOSYS
+   * @param errno EOPNOTSUPP, ENOSYS or EPROTONOSUPPORT
    * @param device the name of the device; null if the call was not made on a device
    */
   public UnsupportedByDeviceException(String call, int errno, @Nullable String device) {
@@ -37,7 +38,7 @@ public final class UnsupportedByDeviceException extends RdmaException {
    * Creates the exception for a call that is not supported, with the caller's own advice.
    *
    * @param call the C function and what distinguishes this call from others
-   * @param errno EOPNOTSUPP or ENOSYS
+   * @param errno EOPNOTSUPP, ENOSYS or EPROTONOSUPPORT
    * @param device the name of the device; null if the call was not made on a device
    * @param advice what to do, in one or more sentences without a final period
    */

@@ -24,6 +24,14 @@ final class ErrnoTest {
     assertThat(Errno.errno()).isEqualTo(ENOENT);
   }
 
+  /** C's errno would still be that of the call before. */
+  @Test
+  void aCallThatFailsWithoutAnErrnoLeavesZero() {
+    assertThat(openMissingDirectory().address()).isZero();
+    assertThat(missingVariable().address()).isZero();
+    assertThat(Errno.errno()).isZero();
+  }
+
   @Test
   void eachThreadHasItsOwnErrno() throws ExecutionException, InterruptedException {
     Errno.errno(5);
@@ -62,10 +70,18 @@ final class ErrnoTest {
   }
 
   private static MemorySegment openMissingDirectory() {
+    return pointerOf("opendir", "/no/such/directory");
+  }
+
+  private static MemorySegment missingVariable() {
+    return pointerOf("getenv", "NO_SUCH_VARIABLE");
+  }
+
+  private static MemorySegment pointerOf(String function, String text) {
     try (Arena arena = Arena.ofConfined()) {
       return Calls.pointer(
-          Linker.nativeLinker().defaultLookup().find("opendir").orElseThrow(),
-          arena.allocateFrom("/no/such/directory"));
+          Linker.nativeLinker().defaultLookup().find(function).orElseThrow(),
+          arena.allocateFrom(text));
     }
   }
 

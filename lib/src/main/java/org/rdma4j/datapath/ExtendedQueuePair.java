@@ -2,6 +2,7 @@ package org.rdma4j.datapath;
 
 import java.lang.foreign.MemorySegment;
 import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.generated.ibv_qp_ex;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.WorkRequests;
 
@@ -10,34 +11,53 @@ import org.rdma4j.bindings.inlines.WorkRequests;
  * provider call by call, between {@code ibv_wr_start} and {@code ibv_wr_complete}. Everything
  * happens inside one {@link HotCall}, because the provider may hold a lock in between.
  *
+ * <p>The pointers of the functions are read where they are used, as C does, because libmlx5
+ * replaces some when the state of the queue pair changes.
+ *
  * <p>The list of pieces of each request follows it, so that its address need not be read.
  */
 public final class ExtendedQueuePair {
   private static final long ID = WorkRequests.wr_id$offset();
   private static final long FLAGS = WorkRequests.wr_flags$offset();
 
+  /** What the struct has more than on x86-64, before these fields. */
+  private static final long GROWTH = ID - ibv_qp_ex.wr_id$offset();
+
+  private static final long START = ibv_qp_ex.wr_start$offset() + GROWTH;
+  private static final long COMPLETE = ibv_qp_ex.wr_complete$offset() + GROWTH;
+  private static final long SEND = ibv_qp_ex.wr_send$offset() + GROWTH;
+  private static final long SEND_IMM = ibv_qp_ex.wr_send_imm$offset() + GROWTH;
+  private static final long SEND_INV = ibv_qp_ex.wr_send_inv$offset() + GROWTH;
+  private static final long RDMA_WRITE = ibv_qp_ex.wr_rdma_write$offset() + GROWTH;
+  private static final long RDMA_WRITE_IMM = ibv_qp_ex.wr_rdma_write_imm$offset() + GROWTH;
+  private static final long RDMA_READ = ibv_qp_ex.wr_rdma_read$offset() + GROWTH;
+  private static final long ATOMIC_CMP_SWP = ibv_qp_ex.wr_atomic_cmp_swp$offset() + GROWTH;
+  private static final long ATOMIC_FETCH_ADD = ibv_qp_ex.wr_atomic_fetch_add$offset() + GROWTH;
+  private static final long LOCAL_INV = ibv_qp_ex.wr_local_inv$offset() + GROWTH;
+  private static final long BIND_MW = ibv_qp_ex.wr_bind_mw$offset() + GROWTH;
+  private static final long SET_UD_ADDR = ibv_qp_ex.wr_set_ud_addr$offset() + GROWTH;
+  private static final long SET_SGE = ibv_qp_ex.wr_set_sge$offset() + GROWTH;
+  private static final long SET_SGE_LIST = ibv_qp_ex.wr_set_sge_list$offset() + GROWTH;
+  private static final long SET_INLINE_DATA = ibv_qp_ex.wr_set_inline_data$offset() + GROWTH;
+  private static final long SET_XRC_SRQN = ibv_qp_ex.wr_set_xrc_srqn$offset() + GROWTH;
+  private static final long SEND_TSO = ibv_qp_ex.wr_send_tso$offset() + GROWTH;
+  private static final long ATOMIC_WRITE = ibv_qp_ex.wr_atomic_write$offset() + GROWTH;
+  private static final long FLUSH = ibv_qp_ex.wr_flush$offset() + GROWTH;
+
+  /** A bit for each opcode whose requests use memory of this side. */
+  private static final int WITH_MEMORY =
+      (1 << SendLayout.SEND)
+          | (1 << SendLayout.SEND_WITH_IMM)
+          | (1 << SendLayout.SEND_WITH_INV)
+          | (1 << SendLayout.RDMA_WRITE)
+          | (1 << SendLayout.RDMA_WRITE_WITH_IMM)
+          | (1 << SendLayout.RDMA_READ)
+          | (1 << SendLayout.COMPARE_AND_SWAP)
+          | (1 << SendLayout.FETCH_AND_ADD)
+          | (1 << SendLayout.TSO);
+
   private final boolean critical;
   private final long queuePair;
-  private final long start;
-  private final long complete;
-  private final long send;
-  private final long sendWithImmediate;
-  private final long sendWithInvalidate;
-  private final long write;
-  private final long writeWithImmediate;
-  private final long read;
-  private final long compareAndSwap;
-  private final long fetchAndAdd;
-  private final long invalidate;
-  private final long bind;
-  private final long setDestination;
-  private final long setPiece;
-  private final long setPieces;
-  private final long setInline;
-  private final long setSharedReceiveQueue;
-  private final long segmented;
-  private final long atomicWrite;
-  private final long flush;
   private final boolean datagrams;
   private final boolean isAddressed;
   private final boolean allowsSend;
@@ -48,8 +68,6 @@ public final class ExtendedQueuePair {
    * @param datagrams whether each request names an address handle
    * @param xrcSend whether each request names a shared receive queue of the peer
    * @param allowsSend whether a request without an operation is a SEND
-   * @param flushes whether it was created with flushes; without them the struct may end before
-   *     their function
    * @param critical whether to call C functions as critical ones, without a change of the thread's
    *     state
    */
@@ -58,49 +76,23 @@ public final class ExtendedQueuePair {
       boolean datagrams,
       boolean xrcSend,
       boolean allowsSend,
-      boolean flushes,
       boolean critical) {
     MemorySegment qp = rdma_h.ibv_qp_to_qp_ex(queuePair);
     if (qp.address() == 0) {
       throw new RdmaException(
           "ibv_qp_to_qp_ex", 0, "The provider did not create an extended queue pair");
     }
-    return new ExtendedQueuePair(qp, datagrams, xrcSend, allowsSend, flushes, critical);
+    return new ExtendedQueuePair(qp, datagrams, xrcSend, allowsSend, critical);
   }
 
   /** Creates the means to post to a {@code struct ibv_qp_ex}. */
   ExtendedQueuePair(
-      MemorySegment qp,
-      boolean datagrams,
-      boolean xrcSend,
-      boolean allowsSend,
-      boolean flushes,
-      boolean critical) {
+      MemorySegment qp, boolean datagrams, boolean xrcSend, boolean allowsSend, boolean critical) {
     this.critical = critical;
     this.datagrams = datagrams;
     this.allowsSend = allowsSend;
     this.isAddressed = datagrams || xrcSend;
     this.queuePair = qp.address();
-    this.start = WorkRequests.ibv_wr_start$op(qp);
-    this.complete = WorkRequests.ibv_wr_complete$op(qp);
-    this.send = WorkRequests.ibv_wr_send$op(qp);
-    this.sendWithImmediate = WorkRequests.ibv_wr_send_imm$op(qp);
-    this.sendWithInvalidate = WorkRequests.ibv_wr_send_inv$op(qp);
-    this.write = WorkRequests.ibv_wr_rdma_write$op(qp);
-    this.writeWithImmediate = WorkRequests.ibv_wr_rdma_write_imm$op(qp);
-    this.read = WorkRequests.ibv_wr_rdma_read$op(qp);
-    this.compareAndSwap = WorkRequests.ibv_wr_atomic_cmp_swp$op(qp);
-    this.fetchAndAdd = WorkRequests.ibv_wr_atomic_fetch_add$op(qp);
-    this.invalidate = WorkRequests.ibv_wr_local_inv$op(qp);
-    this.bind = WorkRequests.ibv_wr_bind_mw$op(qp);
-    this.setDestination = WorkRequests.ibv_wr_set_ud_addr$op(qp);
-    this.setSharedReceiveQueue = WorkRequests.ibv_wr_set_xrc_srqn$op(qp);
-    this.segmented = WorkRequests.ibv_wr_send_tso$op(qp);
-    this.atomicWrite = WorkRequests.ibv_wr_atomic_write$op(qp);
-    this.flush = flushes ? WorkRequests.ibv_wr_flush$op(qp) : 0;
-    this.setPiece = WorkRequests.ibv_wr_set_sge$op(qp);
-    this.setPieces = WorkRequests.ibv_wr_set_sge_list$op(qp);
-    this.setInline = WorkRequests.ibv_wr_set_inline_data$op(qp);
   }
 
   /**
@@ -120,9 +112,9 @@ public final class ExtendedQueuePair {
     boolean critical = this.critical;
     long queuePair = RawMemory.base(this.queuePair);
     if (critical) {
-      WorkRequests.ibv_wr_start$critical(start, queuePair);
+      WorkRequests.ibv_wr_start$critical(function(queuePair, START), queuePair);
     } else {
-      WorkRequests.ibv_wr_start(start, queuePair);
+      WorkRequests.ibv_wr_start(function(queuePair, START), queuePair);
     }
     long each = requests;
     do {
@@ -133,12 +125,12 @@ public final class ExtendedQueuePair {
       int opcode = RawMemory.getInt(each + SendLayout.OPCODE);
       if (opcode == SendLayout.SEND) {
         if (critical) {
-          WorkRequests.ibv_wr_send$critical(send, queuePair);
+          WorkRequests.ibv_wr_send$critical(function(queuePair, SEND), queuePair);
         } else {
-          WorkRequests.ibv_wr_send(send, queuePair);
+          WorkRequests.ibv_wr_send(function(queuePair, SEND), queuePair);
         }
       } else if (opcode == SendLayout.RDMA_WRITE || opcode == SendLayout.RDMA_READ) {
-        long op = opcode == SendLayout.RDMA_WRITE ? write : read;
+        long op = function(queuePair, opcode == SendLayout.RDMA_WRITE ? RDMA_WRITE : RDMA_READ);
         int key = RawMemory.getInt(each + SendLayout.RDMA_RKEY);
         long address = RawMemory.getLong(each + SendLayout.RDMA_REMOTE_ADDR);
         if (critical) {
@@ -153,30 +145,37 @@ public final class ExtendedQueuePair {
         address(critical, queuePair, each, opcode);
       }
       int pieces = RawMemory.getInt(each + RequestLayout.NUM_SGE);
-      // From FLUSH on, requests use no memory of this side.
-      if (pieces == 1 && (flags & SendLayout.INLINE) == 0 && opcode < SendLayout.FLUSH) {
-        long piece = each + SendLayout.SIZE;
-        long address = RawMemory.getLong(piece + RequestLayout.SGE_ADDR);
-        int length = RawMemory.getInt(piece + RequestLayout.SGE_LENGTH);
-        int key = RawMemory.getInt(piece + RequestLayout.SGE_LKEY);
-        if (critical) {
-          WorkRequests.ibv_wr_set_sge$critical(setPiece, queuePair, key, address, length);
+      // The provider ends the other requests itself: memory would belong to none.
+      if (((WITH_MEMORY >>> opcode) & 1) != 0) {
+        if (pieces == 1 && (flags & SendLayout.INLINE) == 0) {
+          long piece = each + SendLayout.SIZE;
+          long address = RawMemory.getLong(piece + RequestLayout.SGE_ADDR);
+          int length = RawMemory.getInt(piece + RequestLayout.SGE_LENGTH);
+          int key = RawMemory.getInt(piece + RequestLayout.SGE_LKEY);
+          long op = function(queuePair, SET_SGE);
+          if (critical) {
+            WorkRequests.ibv_wr_set_sge$critical(op, queuePair, key, address, length);
+          } else {
+            WorkRequests.ibv_wr_set_sge(op, queuePair, key, address, length);
+          }
         } else {
-          WorkRequests.ibv_wr_set_sge(setPiece, queuePair, key, address, length);
+          setMemory(critical, queuePair, each, pieces, flags);
         }
-      } else if (pieces != 0 && opcode < SendLayout.FLUSH) {
-        setMemory(critical, queuePair, each, pieces, flags);
       }
       each = RawMemory.getLong(each + RequestLayout.NEXT);
     } while (each != 0);
     int errno =
         critical
-            ? WorkRequests.ibv_wr_complete$critical(complete, queuePair)
-            : WorkRequests.ibv_wr_complete(complete, queuePair);
+            ? WorkRequests.ibv_wr_complete$critical(function(queuePair, COMPLETE), queuePair)
+            : WorkRequests.ibv_wr_complete(function(queuePair, COMPLETE), queuePair);
     if (errno != 0) {
       RawMemory.putLong(badRequest, requests);
     }
     return errno;
+  }
+
+  private static long function(long queuePair, long offset) {
+    return RawMemory.getLong(queuePair + offset);
   }
 
   /** Throws if a request has no operation. */
@@ -198,7 +197,7 @@ public final class ExtendedQueuePair {
       number(
           critical,
           queuePair,
-          setSharedReceiveQueue,
+          SET_XRC_SRQN,
           RawMemory.getInt(request + SendLayout.XRC_REMOTE_SRQN));
     }
   }
@@ -206,11 +205,11 @@ public final class ExtendedQueuePair {
   /** Begins a request of one of the operations that {@link #post} does not begin itself. */
   private void begin(boolean critical, long queuePair, long request, int opcode) {
     if (opcode == SendLayout.SEND_WITH_IMM) {
-      number(critical, queuePair, sendWithImmediate, immediate(request));
+      number(critical, queuePair, SEND_IMM, immediate(request));
     } else if (opcode == SendLayout.SEND_WITH_INV) {
-      number(critical, queuePair, sendWithInvalidate, immediate(request));
+      number(critical, queuePair, SEND_INV, immediate(request));
     } else if (opcode == SendLayout.LOCAL_INV) {
-      number(critical, queuePair, invalidate, immediate(request));
+      number(critical, queuePair, LOCAL_INV, immediate(request));
     } else if (opcode == SendLayout.BIND_MW) {
       bind(critical, queuePair, request);
     } else {
@@ -224,7 +223,8 @@ public final class ExtendedQueuePair {
   }
 
   /** Calls one of the four functions that have the signature of {@code ibv_wr_send_imm}. */
-  private void number(boolean critical, long queuePair, long op, int number) {
+  private void number(boolean critical, long queuePair, long offset, int number) {
+    long op = function(queuePair, offset);
     if (critical) {
       WorkRequests.ibv_wr_send_imm$critical(op, queuePair, number);
     } else {
@@ -237,9 +237,10 @@ public final class ExtendedQueuePair {
     int key = RawMemory.getInt(request + SendLayout.BIND_RKEY);
     long info = request + SendLayout.BIND_INFO;
     if (critical) {
-      WorkRequests.ibv_wr_bind_mw$critical(bind, queuePair, window, key, info);
+      WorkRequests.ibv_wr_bind_mw$critical(
+          function(queuePair, BIND_MW), queuePair, window, key, info);
     } else {
-      WorkRequests.ibv_wr_bind_mw(bind, queuePair, window, key, info);
+      WorkRequests.ibv_wr_bind_mw(function(queuePair, BIND_MW), queuePair, window, key, info);
     }
   }
 
@@ -251,9 +252,10 @@ public final class ExtendedQueuePair {
       int immediate = immediate(request);
       if (critical) {
         WorkRequests.ibv_wr_rdma_write_imm$critical(
-            writeWithImmediate, queuePair, key, address, immediate);
+            function(queuePair, RDMA_WRITE_IMM), queuePair, key, address, immediate);
       } else {
-        WorkRequests.ibv_wr_rdma_write_imm(writeWithImmediate, queuePair, key, address, immediate);
+        WorkRequests.ibv_wr_rdma_write_imm(
+            function(queuePair, RDMA_WRITE_IMM), queuePair, key, address, immediate);
       }
       return;
     }
@@ -266,9 +268,11 @@ public final class ExtendedQueuePair {
     if (opcode == SendLayout.ATOMIC_WRITE) {
       long bytes = request + SendLayout.ATOMIC_COMPARE_ADD;
       if (critical) {
-        WorkRequests.ibv_wr_atomic_write$critical(atomicWrite, queuePair, key, address, bytes);
+        WorkRequests.ibv_wr_atomic_write$critical(
+            function(queuePair, ATOMIC_WRITE), queuePair, key, address, bytes);
       } else {
-        WorkRequests.ibv_wr_atomic_write(atomicWrite, queuePair, key, address, bytes);
+        WorkRequests.ibv_wr_atomic_write(
+            function(queuePair, ATOMIC_WRITE), queuePair, key, address, bytes);
       }
       return;
     }
@@ -277,28 +281,31 @@ public final class ExtendedQueuePair {
       byte type = RawMemory.getByte(request + SendLayout.FLUSH_TYPE);
       byte level = RawMemory.getByte(request + SendLayout.FLUSH_LEVEL);
       if (critical) {
-        WorkRequests.ibv_wr_flush$critical(flush, queuePair, key, address, operand, type, level);
+        WorkRequests.ibv_wr_flush$critical(
+            function(queuePair, FLUSH), queuePair, key, address, operand, type, level);
       } else {
-        WorkRequests.ibv_wr_flush(flush, queuePair, key, address, operand, type, level);
+        WorkRequests.ibv_wr_flush(
+            function(queuePair, FLUSH), queuePair, key, address, operand, type, level);
       }
       return;
     }
     if (opcode == SendLayout.FETCH_AND_ADD) {
       if (critical) {
         WorkRequests.ibv_wr_atomic_fetch_add$critical(
-            fetchAndAdd, queuePair, key, address, operand);
+            function(queuePair, ATOMIC_FETCH_ADD), queuePair, key, address, operand);
       } else {
-        WorkRequests.ibv_wr_atomic_fetch_add(fetchAndAdd, queuePair, key, address, operand);
+        WorkRequests.ibv_wr_atomic_fetch_add(
+            function(queuePair, ATOMIC_FETCH_ADD), queuePair, key, address, operand);
       }
       return;
     }
     long replacement = RawMemory.getLong(request + SendLayout.ATOMIC_SWAP);
     if (critical) {
       WorkRequests.ibv_wr_atomic_cmp_swp$critical(
-          compareAndSwap, queuePair, key, address, operand, replacement);
+          function(queuePair, ATOMIC_CMP_SWP), queuePair, key, address, operand, replacement);
     } else {
       WorkRequests.ibv_wr_atomic_cmp_swp(
-          compareAndSwap, queuePair, key, address, operand, replacement);
+          function(queuePair, ATOMIC_CMP_SWP), queuePair, key, address, operand, replacement);
     }
   }
 
@@ -307,9 +314,11 @@ public final class ExtendedQueuePair {
     short length = RawMemory.getShort(request + SendLayout.TSO_HEADER_SIZE);
     short segmentBytes = RawMemory.getShort(request + SendLayout.TSO_MSS);
     if (critical) {
-      WorkRequests.ibv_wr_send_tso$critical(segmented, queuePair, header, length, segmentBytes);
+      WorkRequests.ibv_wr_send_tso$critical(
+          function(queuePair, SEND_TSO), queuePair, header, length, segmentBytes);
     } else {
-      WorkRequests.ibv_wr_send_tso(segmented, queuePair, header, length, segmentBytes);
+      WorkRequests.ibv_wr_send_tso(
+          function(queuePair, SEND_TSO), queuePair, header, length, segmentBytes);
     }
   }
 
@@ -318,20 +327,27 @@ public final class ExtendedQueuePair {
     int number = RawMemory.getInt(request + SendLayout.UD_REMOTE_QPN);
     int queueKey = RawMemory.getInt(request + SendLayout.UD_REMOTE_QKEY);
     if (critical) {
-      WorkRequests.ibv_wr_set_ud_addr$critical(setDestination, queuePair, handle, number, queueKey);
+      WorkRequests.ibv_wr_set_ud_addr$critical(
+          function(queuePair, SET_UD_ADDR), queuePair, handle, number, queueKey);
     } else {
-      WorkRequests.ibv_wr_set_ud_addr(setDestination, queuePair, handle, number, queueKey);
+      WorkRequests.ibv_wr_set_ud_addr(
+          function(queuePair, SET_UD_ADDR), queuePair, handle, number, queueKey);
     }
   }
 
-  /** Sets the memory of a request that has several pieces, or is inline. */
+  /**
+   * Sets the memory of a request that has several pieces, or none, or is inline. libmlx5 ends a
+   * request in this call, so one that has no pieces would be lost without it.
+   */
   private void setMemory(boolean critical, long queuePair, long request, int pieces, int flags) {
     long list = request + SendLayout.SIZE;
-    if ((flags & SendLayout.INLINE) == 0) {
+    if (pieces == 0 || (flags & SendLayout.INLINE) == 0) {
       if (critical) {
-        WorkRequests.ibv_wr_set_sge_list$critical(setPieces, queuePair, pieces, list);
+        WorkRequests.ibv_wr_set_sge_list$critical(
+            function(queuePair, SET_SGE_LIST), queuePair, pieces, list);
       } else {
-        WorkRequests.ibv_wr_set_sge_list(setPieces, queuePair, pieces, list);
+        WorkRequests.ibv_wr_set_sge_list(
+            function(queuePair, SET_SGE_LIST), queuePair, pieces, list);
       }
       return;
     }
@@ -339,9 +355,11 @@ public final class ExtendedQueuePair {
     long address = RawMemory.getLong(list + RequestLayout.SGE_ADDR);
     int length = RawMemory.getInt(list + RequestLayout.SGE_LENGTH);
     if (critical) {
-      WorkRequests.ibv_wr_set_inline_data$critical(setInline, queuePair, address, length);
+      WorkRequests.ibv_wr_set_inline_data$critical(
+          function(queuePair, SET_INLINE_DATA), queuePair, address, length);
     } else {
-      WorkRequests.ibv_wr_set_inline_data(setInline, queuePair, address, length);
+      WorkRequests.ibv_wr_set_inline_data(
+          function(queuePair, SET_INLINE_DATA), queuePair, address, length);
     }
   }
 }

@@ -36,6 +36,12 @@ public final class Libc {
   private static final int MADV_DONTNEED = 4;
   private static final int SC_PAGESIZE = 30;
   private static final int F_DUPFD_CLOEXEC = 1030;
+  private static final int F_GETFD = 1;
+  private static final int SC_OPEN_MAX = 4;
+
+  /** The kernel keeps a table of this many pointers. */
+  private static final int MAX_HIGH = 1 << 15;
+
   private static final int F_GETFL = 3;
   private static final int F_SETFL = 4;
   private static final int O_NONBLOCK = 0x800;
@@ -216,10 +222,25 @@ public final class Libc {
     }
   }
 
-  /** Returns another descriptor of the same open file, which child processes do not inherit. */
-  public static int duplicate(int fd) {
+  /**
+   * Returns another descriptor of the same open file, which child processes do not inherit. Its
+   * number is so high that no other file gets it when it is closed, unless half of all descriptors
+   * that a process may have are in use: the kernel gives each file the lowest number.
+   */
+  public static int duplicateHigh(int fd) {
+    int lowest = (int) Math.min(sysconf(SC_OPEN_MAX) / 2, MAX_HIGH);
     try {
-      return check("fcntl", (int) Fcntl.CALL.invokeExact(Errno.state(), fd, F_DUPFD_CLOEXEC, 0));
+      return check(
+          "fcntl", (int) Fcntl.CALL.invokeExact(Errno.state(), fd, F_DUPFD_CLOEXEC, lowest));
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  /** Returns whether a descriptor is open. */
+  public static boolean isOpen(int fd) {
+    try {
+      return (int) Fcntl.CALL.invokeExact(Errno.state(), fd, F_GETFD, 0) >= 0;
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }

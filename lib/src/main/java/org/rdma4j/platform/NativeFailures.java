@@ -50,8 +50,18 @@ public final class NativeFailures {
   /** Returns the exception for an errno value, or its negative, which some providers return. */
   public static RdmaException failure(@Nullable String device, String call, int returned) {
     int errno = Math.abs(returned);
-    return errno == ErrorNumber.EOPNOTSUPP.value() || errno == ErrorNumber.ENOSYS.value()
+    return isUnsupported(errno)
         ? new UnsupportedByDeviceException(call, errno, device)
         : new RdmaException(call, errno);
+  }
+
+  /**
+   * Whether an errno value says that the call is not supported. EPROTONOSUPPORT comes from a kernel
+   * that does not know the command: its provider in user space is newer.
+   */
+  public static boolean isUnsupported(int errno) {
+    return errno == ErrorNumber.EOPNOTSUPP.value()
+        || errno == ErrorNumber.ENOSYS.value()
+        || errno == ErrorNumber.EPROTONOSUPPORT.value();
   }
 }

@@ -123,7 +123,6 @@ public final class QueuePair implements AutoCloseable {
                 type == QueuePairType.UNRELIABLE_DATAGRAM,
                 type == QueuePairType.XRC_SEND,
                 config.sendOperations().contains(SendOperation.SEND),
-                config.sendOperations().contains(SendOperation.FLUSH),
                 domain.device().callStyle().isCritical());
     MulticastGroups attached = new MulticastGroups(domain.device().info(), queuePair);
     this.groups = attached;
@@ -382,13 +381,14 @@ public final class QueuePair implements AutoCloseable {
 
   /**
    * Moves the queue pair from READY_TO_SEND to SEND_QUEUE_DRAINED: the device finishes the sends
-   * that it has begun, and later ones wait.
+   * that it has begun, and later ones wait. When they are finished, the device reports {@link
+   * AsyncEventType#SEND_QUEUE_DRAINED}.
    *
    * @throws IllegalStateException if the queue pair is closed
    * @throws RdmaException if the state does not allow it
    */
   public void drainSendQueue() {
-    modify(new QueuePairChange().state(QueuePairState.SEND_QUEUE_DRAINED));
+    modify(new QueuePairChange().state(QueuePairState.SEND_QUEUE_DRAINED).notifyWhenDrained(true));
   }
 
   /**

@@ -185,14 +185,7 @@ public final class RdmaDevice implements AutoCloseable {
     Range.check("commandFileDescriptor", commandFileDescriptor, 0, Integer.MAX_VALUE);
     NativeLibraries.require();
     ForkSupport.forbidInitialization();
-    int own = Libc.duplicate(commandFileDescriptor);
-    MemorySegment context = Calls.pointer(rdma_h.ibv_import_device$address(), own);
-    if (context.address() == 0) {
-      int errno = Errno.errno();
-      Libc.close(own);
-      throw NativeFailures.failure(
-          null, "ibv_import_device(descriptor " + commandFileDescriptor + ")", errno);
-    }
+    MemorySegment context = DeviceImport.context(commandFileDescriptor);
     try {
       DeviceInfo info = DeviceList.info(ibv_context.device(context));
       return new RdmaDevice(context, info, CallStyle.resolve(null, info));

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.rdma4j.RdmaException;
 import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.bindings.inlines.Errno;
@@ -19,7 +19,6 @@ import org.rdma4j.verbs.attribute.TransportType;
 /** Failed calls throw the right exceptions. */
 final class NativeFailuresTest {
   private static final int EINVAL = 22;
-  private static final int ENOSYS = 38;
   private static final int EOPNOTSUPP = 95;
 
   private static final DeviceInfo DEVICE =
@@ -27,14 +26,14 @@ final class NativeFailuresTest {
           "mlx5_7", new Guid(1), NodeType.CHANNEL_ADAPTER, TransportType.INFINIBAND, "/sys/x", 7);
 
   @ParameterizedTest
-  @ValueSource(ints = {ENOSYS, EOPNOTSUPP})
-  void anUnsupportedCallNamesCallAndDevice(int errno) {
+  @CsvSource({"38, ENOSYS", "95, EOPNOTSUPP", "93, EPROTONOSUPPORT"})
+  void anUnsupportedCallNamesCallAndDevice(int errno, String name) {
     RdmaException thrown = NativeFailures.failure(DEVICE.name(), "ibv_open_xrcd", errno);
     assertThat(thrown)
         .isInstanceOf(UnsupportedByDeviceException.class)
         .hasMessageContaining("ibv_open_xrcd")
         .hasMessageContaining("mlx5_7")
-        .hasMessageContaining(errno == ENOSYS ? "ENOSYS" : "EOPNOTSUPP");
+        .hasMessageContaining(name);
     assertThat(thrown.call()).isEqualTo("ibv_open_xrcd");
     assertThat(thrown.errno()).isEqualTo(errno);
     assertThat(((UnsupportedByDeviceException) thrown).device()).contains("mlx5_7");
@@ -59,6 +58,15 @@ final class NativeFailuresTest {
         .isInstanceOf(UnsupportedByDeviceException.class);
     MemorySegment created = MemorySegment.ofAddress(1);
     assertThat(NativeFailures.created(DEVICE.name(), "ibv_alloc_td", created)).isSameAs(created);
+  }
+
+  @Test
+  void aCallThatSetsNoErrnoSaysSo() {
+    Errno.errno(0);
+    assertThatThrownBy(
+            () -> NativeFailures.created(DEVICE.name(), "ibv_create_qp", MemorySegment.NULL))
+        .isExactlyInstanceOf(RdmaException.class)
+        .hasMessageStartingWith("ibv_create_qp failed. The function set no errno");
   }
 
   @Test

@@ -7,6 +7,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
@@ -30,6 +31,16 @@ public final class Errno {
   private static final ThreadLocal<MemorySegment> STATE =
       ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(LAYOUT));
 
+  /** All memory of the process. */
+  private static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+
+  private static final MethodHandle LOCATION =
+      Linker.nativeLinker()
+          .downcallHandle(
+              Linker.nativeLinker().defaultLookup().find("__errno_location").orElseThrow(),
+              FunctionDescriptor.of(ValueLayout.JAVA_LONG),
+              Linker.Option.critical(false));
+
   private Errno() {}
 
   /** Returns the value that the last call of this thread left. */
@@ -50,8 +61,17 @@ public final class Errno {
     return Linker.nativeLinker().downcallHandle(shape, Linker.Option.captureCallState("errno"));
   }
 
-  /** Returns the memory in which a handle of {@link #downcall} leaves errno for this thread. */
+  /**
+   * Sets C's errno to 0, and returns the memory in which the next call through a handle of {@link
+   * #downcall} leaves it for this thread. Some functions fail without setting errno, and would seem
+   * to have failed for the reason of an earlier call.
+   */
   public static MemorySegment state() {
+    try {
+      MEMORY.set(ValueLayout.JAVA_INT, (long) LOCATION.invokeExact(), 0);
+    } catch (Throwable thrown) {
+      throw unexpected(thrown);
+    }
     return STATE.get();
   }
 
