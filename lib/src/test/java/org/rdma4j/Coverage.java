@@ -35,6 +35,7 @@ import org.junit.platform.commons.support.AnnotationSupport;
  */
 record Coverage(Path document, String header, Pattern function, int min) {
   private static final String FUNCTIONS = "## Functions";
+  private static final String NO_DEVICE = "## Functions that no device has run\n";
   private static final String TESTS = "## Tests of rdma-core";
   private static final String REFUSED = "refused: ";
   private static final String IN_JAVA = "in Java: ";
@@ -192,7 +193,30 @@ record Coverage(Path document, String header, Pattern function, int min) {
     if (tags.contains("device")) {
       return "on a device";
     }
+    if (tags.contains("mlx5")) {
+      return "on simulated mlx5";
+    }
     return tags.contains(StandIn.TAG) ? "by bytes" : "without a device";
+  }
+
+  /** Returns the functions that no device has run to success, as the rows prove it. */
+  List<String> runByNoDevice() throws IOException {
+    List<String> none = new ArrayList<>();
+    for (List<String> row : rows(FUNCTIONS, 4)) {
+      Set<String> proofs = proofs(row.get(2));
+      proofs.removeAll(Set.of("by bytes", "refused"));
+      if (proofs.isEmpty() && !NOT_NEEDED.matcher(row.get(1)).matches()) {
+        none.addAll(code(row.get(0)));
+      }
+    }
+    return none;
+  }
+
+  /** Returns the functions that the document lists as run by no device. */
+  List<String> listedAsRunByNoDevice() throws IOException {
+    String text = Files.readString(document, StandardCharsets.UTF_8);
+    String section = text.substring(text.indexOf(NO_DEVICE) + NO_DEVICE.length());
+    return code(section.substring(0, section.indexOf("\n## ")));
   }
 
   /**

@@ -79,6 +79,11 @@ final class CoverageTest {
     assertThat(coverage.wrongCalls()).isEmpty();
   }
 
+  @Test
+  void theFunctionsThatNoDeviceHasRunAreListed() throws Exception {
+    assertThat(VERBS.listedAsRunByNoDevice()).isEqualTo(VERBS.runByNoDevice());
+  }
+
   /** Returns the document of the verbs with a change. */
   private Coverage with(String replaced, String replacement) throws IOException {
     String document = Files.readString(VERBS.document(), StandardCharsets.UTF_8);

@@ -19,6 +19,7 @@ import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.attribute.AtomicCapability;
+import org.rdma4j.verbs.attribute.DeviceCapability;
 import org.rdma4j.verbs.attribute.TransportType;
 
 /**
@@ -61,6 +62,15 @@ enum Need {
   SERVERS_THAT_SEND_FIRST,
   /** Hundreds of queue pairs, for which soft-iWARP has no space. */
   MANY_QUEUE_PAIRS,
+  /** Atomic writes, which libmlx5 cannot post. */
+  ATOMIC_WRITES,
+  RESIZING_SHARED_RECEIVE_QUEUES,
+  /** The refusal of an operation that adapters have and software devices do not. */
+  REFUSALS_OF_SOFTWARE,
+  /**
+   * What {@code rdma} of iproute2 shows of the device: a simulated adapter is not in the kernel.
+   */
+  DEVICES_OF_THE_KERNEL,
   /** The program {@code cmtime} of rdma-core 44. Newer ones print something else. */
   OLD_CMTIME,
   /** What only soft-RoCE does, also where tests state its exact behaviour. */
@@ -96,6 +106,12 @@ enum Need {
           SERVERS_THAT_SEND_FIRST,
           MANY_QUEUE_PAIRS ->
           !isSoftIwarp(device);
+      case ATOMIC_WRITES, REFUSALS_OF_SOFTWARE, DEVICES_OF_THE_KERNEL -> !isMlx5(device);
+      case RESIZING_SHARED_RECEIVE_QUEUES ->
+          device
+              .extendedAttributes()
+              .capabilities()
+              .contains(DeviceCapability.RESIZE_SHARED_RECEIVE_QUEUE);
       case OLD_CMTIME -> !textOf("/usr/bin/cmtime").contains("mimic_qp_delay");
       case SOFT_ROCE -> device.info().name().startsWith("rxe");
     };
@@ -103,6 +119,10 @@ enum Need {
 
   private static boolean isSoftIwarp(RdmaDevice device) {
     return device.info().name().startsWith("siw");
+  }
+
+  private static boolean isMlx5(RdmaDevice device) {
+    return device.info().name().startsWith("mlx5");
   }
 
   private static boolean createsExtendedQueues(RdmaDevice device) {

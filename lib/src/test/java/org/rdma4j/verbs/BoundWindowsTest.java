@@ -24,7 +24,7 @@ final class BoundWindowsTest {
   private void connect(boolean extended) {
     loopback =
         Loopback.connected(
-            config -> extended ? config.extended(Loopback.OPERATIONS) : config,
+            config -> extended ? config.extended(Loopback.operations()) : config,
             path -> path.access(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE));
     region = loopback.domain.register(4096, AccessFlag.LOCAL_WRITE, AccessFlag.MEMORY_WINDOW_BIND);
     window = loopback.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2);

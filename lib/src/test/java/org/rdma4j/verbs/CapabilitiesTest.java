@@ -88,6 +88,7 @@ final class CapabilitiesTest {
           "MEM_MGT_EXTENSIONS", DeviceCapability.MEMORY_MANAGEMENT_EXTENSIONS);
 
   /** Each operation is called with zeros; a function that refuses does not read its arguments. */
+  @Tag("needs-refusals-of-software")
   @Test
   void operationsThatTheProviderRefusesAreNotSupported() {
     try (Arena arena = Arena.ofConfined()) {
@@ -152,6 +153,7 @@ final class CapabilitiesTest {
     assertThat(device.supports(DeviceOperation.MODERATE_COMPLETION_QUEUE)).isFalse();
   }
 
+  @Tag("needs-refusals-of-software")
   @Test
   void aClockThatCannotBeReadNamesTheDevice() {
     assertThat(device.supports(DeviceOperation.READ_CLOCK)).isFalse();
@@ -192,8 +194,9 @@ final class CapabilitiesTest {
         .isInstanceOf(IllegalArgumentException.class);
   }
 
+  @Tag("needs-refusals-of-software")
   @Test
-  void softRoceCannotImportADevice() {
+  void softwareDevicesCannotBeImported() {
     int descriptor = device.commandFileDescriptor();
     assertThatThrownBy(() -> RdmaDevice.importDevice(descriptor))
         .isInstanceOf(UnsupportedByDeviceException.class)

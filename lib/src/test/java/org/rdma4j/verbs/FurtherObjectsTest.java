@@ -63,12 +63,14 @@ final class FurtherObjectsTest {
         .hasMessageContaining(message);
   }
 
+  @Tag("needs-refusals-of-software")
   @Test
   void threadDomainsAndParentDomains() {
     unsupported("ibv_alloc_td", device::allocateThreadDomain);
     unsupported("ibv_alloc_parent_domain", () -> domain.allocateParentDomain(null));
   }
 
+  @Tag("needs-refusals-of-software")
   @Test
   void xrcDomains(@TempDir Path directory) throws IOException {
     unsupported("ibv_open_xrcd", device::openXrcDomain);
@@ -81,6 +83,7 @@ final class FurtherObjectsTest {
         .hasMessageContaining("missing");
   }
 
+  @Tag("needs-refusals-of-software")
   @Test
   void openingAnXrcDomainByAFileLeavesNoDescriptorBehind(@TempDir Path directory)
       throws IOException {
@@ -143,6 +146,7 @@ final class FurtherObjectsTest {
         "receiveSges is", () -> domain.createQueuePair(config.receiveSges(limits.maxSges() + 1)));
   }
 
+  @Tag("needs-refusals-of-software")
   @Tag("needs-datagrams")
   @Test
   void segmentedSendsAndFlagsOfQueuePairs() {
@@ -186,6 +190,7 @@ final class FurtherObjectsTest {
     refused("the number of work queues is 0", device::createIndirectionTable);
   }
 
+  @Tag("needs-refusals-of-software")
   @Tag("needs-datagrams")
   @Test
   void flowsCountersAndFlowActions() {

@@ -19,11 +19,6 @@ public final class Loopback implements AutoCloseable {
   public static final int DEPTH = 16;
   public static final int REGION_BYTES = 1 << 21;
 
-  /** All operations that soft-RoCE can post on a reliable connection by {@code ibv_wr_*}. */
-  public static final SendOperation[] OPERATIONS =
-      EnumSet.complementOf(EnumSet.of(SendOperation.SEGMENTED_SEND, SendOperation.FLUSH))
-          .toArray(new SendOperation[0]);
-
   /** The longest time to wait for completions: an emulated guest may stop for seconds. */
   public static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -145,6 +140,15 @@ public final class Loopback implements AutoCloseable {
 
   public static RdmaDevice openDevice() {
     return RdmaDevice.open(RdmaDevice.list().getFirst().name());
+  }
+
+  /** All operations that the device can post on a reliable connection by {@code ibv_wr_*}. */
+  public static SendOperation[] operations() {
+    EnumSet<SendOperation> lacking = EnumSet.of(SendOperation.SEGMENTED_SEND, SendOperation.FLUSH);
+    if (RdmaDevice.list().getFirst().name().startsWith("mlx5")) {
+      lacking.add(SendOperation.ATOMIC_WRITE);
+    }
+    return EnumSet.complementOf(lacking).toArray(new SendOperation[0]);
   }
 
   public static QueuePairConfig config(CompletionQueue queue) {

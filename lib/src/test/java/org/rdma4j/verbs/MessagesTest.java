@@ -223,8 +223,9 @@ final class MessagesTest {
     // The kept requests are posted when the queue has room, and each one is received once, in
     // order.
     send(kept);
-    assertThat(requests.post()).isEqualTo(kept);
+    // On adapters, only a completion that was polled makes room.
     List<Loopback.Done> received = new ArrayList<>(loopback.b.await(kept));
+    assertThat(requests.post()).isEqualTo(kept);
     for (int left = posted; left > 0; left -= Math.min(left, chain)) {
       send(Math.min(left, chain));
       received.addAll(loopback.b.await(Math.min(left, chain)));

@@ -43,7 +43,7 @@ final class PreparedRequestsTest {
 
   private static Loopback connected(boolean extended) {
     return Loopback.connected(
-        config -> extended ? config.extended(Loopback.OPERATIONS) : config,
+        config -> extended ? config.extended(Loopback.operations()) : config,
         path -> path.access(ALL));
   }
 

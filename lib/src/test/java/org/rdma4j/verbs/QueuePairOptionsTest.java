@@ -27,6 +27,7 @@ final class QueuePairOptionsTest {
     loopback.close();
   }
 
+  @Tag("needs-refusals-of-software")
   @Test
   void enhancedConnectionEstablishmentIsRefusedWithTheDevicesName() {
     Refusals.unsupported("ibv_query_ece", loopback.device, queuePair::ece);
@@ -35,6 +36,7 @@ final class QueuePairOptionsTest {
     Refusals.unsupported("ibv_set_ece", loopback.device, () -> queuePair.setEce(new Ece(0, 1, 0)));
   }
 
+  @Tag("needs-refusals-of-software")
   @Test
   void aLimitOfTheRateIsRefusedWithTheDevicesName() {
     Refusals.unsupported(

@@ -392,6 +392,7 @@ final class RegistrationTest {
         .hasMessageContaining("ON_DEMAND for memory at 0x%x".formatted(inPage.address()));
   }
 
+  @Tag("needs-refusals-of-software")
   @Test
   void anUnsupportedReregistrationLeavesTheRegionUnchanged() {
     MemoryRegion region = ordinary();
@@ -436,6 +437,7 @@ final class RegistrationTest {
     Messages.cross(loopback, ordinary(), region);
   }
 
+  @Tag("needs-refusals-of-software")
   @Test
   void operationsThatSoftwareDevicesLackAreRefusedAsUnsupported() {
     MemoryRegion region = ordinary();
