@@ -15,8 +15,6 @@ import org.rdma4j.platform.Readiness;
  * The threads that wait for events on the descriptor of an object, which may be closed meanwhile.
  */
 public final class Waits {
-  private static final BooleanSupplier NEVER = () -> false;
-
   private final Set<Thread> waiting = ConcurrentHashMap.newKeySet();
 
   /** Wakes the waiting threads, which then notice that the object is no longer open. */
@@ -34,6 +32,10 @@ public final class Waits {
         }
       }
     }
+  }
+
+  private static boolean never() {
+    return false;
   }
 
   /**
@@ -55,7 +57,7 @@ public final class Waits {
       boolean readFirst = Thread.currentThread().isVirtual() || timeout.isZero();
       T event = readFirst ? next.get() : null;
       while (event == null) {
-        if (!isReady(deadline, descriptor, lifetime, lifetime, NEVER)) {
+        if (!isReady(deadline, descriptor, lifetime, lifetime, Waits::never)) {
           return Optional.empty();
         }
         event = next.get();
@@ -75,7 +77,7 @@ public final class Waits {
    */
   public boolean awaitReady(Duration timeout, int descriptor, Lifetime lifetime)
       throws InterruptedException {
-    return awaitReady(timeout, descriptor, lifetime, lifetime, NEVER);
+    return awaitReady(timeout, descriptor, lifetime, lifetime, Waits::never);
   }
 
   /**
