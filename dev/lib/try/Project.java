@@ -99,7 +99,7 @@ final class Project {
   private List<String> classPath(String module) throws IOException, Trouble {
     Path file = root.resolve(module).resolve("target/test-class-path");
     if (!Files.exists(file)) {
-      throw new Trouble(module + " has no target/test-class-path: run mvn process-test-classes");
+      throw new Trouble(module + " has no target/test-class-path: name the module in pom.xml");
     }
     return List.of(Files.readString(file).split(":"));
   }
