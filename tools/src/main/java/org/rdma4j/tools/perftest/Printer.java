@@ -247,7 +247,7 @@ final class Printer {
   }
 
   /** Prints the result of a latency test that is not timed. */
-  void result(long size, Samples samples) {
+  void result(long size, LatencySamples samples) {
     long[] intervals = samples.intervals();
     if (intervals.length == 0) {
       return;

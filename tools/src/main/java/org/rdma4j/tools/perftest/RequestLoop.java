@@ -8,7 +8,7 @@ final class RequestLoop {
   private final TestSends outbox;
   private final Idle idle;
   private final Clock clock;
-  private final Samples samples;
+  private final LatencySamples samples;
   private final Gap gap;
   private final long iterations;
 
@@ -18,7 +18,7 @@ final class RequestLoop {
       Settings settings,
       Clock clock,
       Idle idle,
-      Samples samples) {
+      LatencySamples samples) {
     this.idle = idle;
     this.clock = clock;
     this.samples = samples;

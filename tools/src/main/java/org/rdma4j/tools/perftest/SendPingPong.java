@@ -11,7 +11,7 @@ final class SendPingPong {
   private final TestReceives inbox;
   private final Idle idle;
   private final Clock clock;
-  private final Samples samples;
+  private final LatencySamples samples;
   private final Gap gap;
   private final Settings settings;
 
@@ -22,7 +22,7 @@ final class SendPingPong {
       Settings settings,
       Clock clock,
       Idle idle,
-      Samples samples) {
+      LatencySamples samples) {
     this.idle = idle;
     this.clock = clock;
     this.samples = samples;

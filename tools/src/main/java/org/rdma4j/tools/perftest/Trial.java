@@ -145,7 +145,7 @@ final class Trial {
   }
 
   private void testLatency(Settings sized, Clock clock, Printer printer) {
-    Samples samples = new Samples(sized.iterations(), sized.warmup(), clock);
+    LatencySamples samples = new LatencySamples(sized.iterations(), sized.warmup(), clock);
     TestLink link = links.getFirst();
     Runnable loop =
         switch (sized.program().verb()) {

@@ -16,7 +16,7 @@ final class WritePingPong {
   private final TestSends outbox;
   private final Idle idle;
   private final Clock clock;
-  private final Samples samples;
+  private final LatencySamples samples;
   private final Gap gap;
   private final Settings settings;
   private final MemorySegment memory;
@@ -29,7 +29,7 @@ final class WritePingPong {
       Settings settings,
       Clock clock,
       Idle idle,
-      Samples samples) {
+      LatencySamples samples) {
     this.idle = idle;
     this.clock = clock;
     this.samples = samples;

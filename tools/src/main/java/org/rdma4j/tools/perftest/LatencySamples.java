@@ -9,7 +9,7 @@ import org.rdma4j.tools.command.Failure;
  * <p>Messages that do not count are noted like the others: if the first one that counts took a
  * branch that was never taken before, compiled code would be thrown away just then.
  */
-final class Samples {
+final class LatencySamples {
   private final long[] sent;
   private final int warmup;
   private final Clock clock;
@@ -23,7 +23,7 @@ final class Samples {
    * @param warmup how many of them do not count
    * @param clock the clock of the test
    */
-  Samples(long iterations, long warmup, Clock clock) {
+  LatencySamples(long iterations, long warmup, Clock clock) {
     this.clock = clock;
     boolean timed = iterations == Long.MAX_VALUE;
     this.warmup = timed ? 0 : Math.toIntExact(warmup);

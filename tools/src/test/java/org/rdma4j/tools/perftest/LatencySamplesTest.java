@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-class SamplesTest {
+class LatencySamplesTest {
   private static final Clock CLOCK =
       new Clock(
           new Settings.Draft(Program.SEND_LAT, IllegalStateException::new).settings(),
@@ -12,7 +12,7 @@ class SamplesTest {
 
   @Test
   void messagesBeforeTheMeasurementDoNotCount() {
-    Samples samples = new Samples(5, 2, CLOCK);
+    LatencySamples samples = new LatencySamples(5, 2, CLOCK);
     for (int i = 0; i < 5; i++) {
       samples.send();
     }
@@ -21,14 +21,14 @@ class SamplesTest {
 
   @Test
   void aTestThatEndsBeforeTheMeasurementHasNoTimes() {
-    Samples samples = new Samples(5, 2, CLOCK);
+    LatencySamples samples = new LatencySamples(5, 2, CLOCK);
     samples.send();
     assertThat(samples.intervals()).isEmpty();
   }
 
   @Test
   void intervalsAreThoseBetweenTheMessagesThatCount() throws InterruptedException {
-    Samples samples = new Samples(3, 1, CLOCK);
+    LatencySamples samples = new LatencySamples(3, 1, CLOCK);
     samples.send();
     Thread.sleep(50);
     long begin = System.nanoTime();
