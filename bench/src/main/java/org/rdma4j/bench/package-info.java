@@ -11,13 +11,12 @@
  *   <li>{@link org.rdma4j.bench.standin}: a queue pair on the stand-in device, ready to send;
  *   <li>{@link org.rdma4j.bench.loops}: the measured loops, as JMH benchmarks, with their
  *       counterparts in C and over JNI;
- *   <li>{@link org.rdma4j.bench.reporting}: results, tables and charts;
+ *   <li>{@link org.rdma4j.bench.reporting}: results and tables;
  *   <li>{@link org.rdma4j.bench.measuring}: measurements without JMH: instructions, the longest
  *       calls, safepoints.
  * </ul>
  *
- * <p>{@link org.rdma4j.bench.startup} stands alone: small programs, which {@code dev/bench start}
- * times from outside. So does {@link org.rdma4j.bench.connections}, which needs a device.
+ * <p>{@link org.rdma4j.bench.connections} stands alone: it needs a device.
  */
 @NullMarked
 package org.rdma4j.bench;

@@ -12,8 +12,6 @@ final class PackagesTest {
         .consideringOnlyDependenciesInLayers()
         .layer("runs of JMH")
         .definedBy("org.rdma4j.bench")
-        .layer("startup")
-        .definedBy("org.rdma4j.bench.startup")
         .layer("measuring")
         .definedBy("org.rdma4j.bench.measuring")
         .layer("reporting")
@@ -40,8 +38,6 @@ final class PackagesTest {
         .mayNotAccessAnyLayer()
         .whereLayer("connections")
         .mayNotAccessAnyLayer()
-        .whereLayer("startup")
-        .mayOnlyAccessLayers("standin")
         .check(
             new ClassFileImporter()
                 .withImportOption(location -> !location.contains("jmh_generated"))
