@@ -188,16 +188,17 @@ public final class RdmaConnection implements AutoCloseable {
   public CompletableFuture<Void> ended() {
     CompletableFuture<Void> copy = new CompletableFuture<>();
     // Not copy(), which would wrap the reason in a CompletionException.
-    link.ending()
-        .future()
-        .whenComplete(
-            (ended, reason) -> {
-              if (reason == null) {
-                copy.complete(null);
-              } else {
-                copy.completeExceptionally(reason);
-              }
-            });
+    var unused =
+        link.ending()
+            .future()
+            .whenComplete(
+                (ended, reason) -> {
+                  if (reason == null) {
+                    copy.complete(null);
+                  } else {
+                    copy.completeExceptionally(reason);
+                  }
+                });
     return copy;
   }
 

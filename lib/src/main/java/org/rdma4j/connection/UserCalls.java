@@ -191,7 +191,8 @@ final class UserCalls {
 
   private boolean tellOfEnd() {
     Runnable toldOfEnd = end;
-    if (toldOfEnd == null || handlesMessages() && !inbox.isEmpty() && link.ending().mayReceive()) {
+    if (toldOfEnd == null
+        || (handlesMessages() && !inbox.isEmpty() && link.ending().mayReceive())) {
       return false;
     }
     end = null;
