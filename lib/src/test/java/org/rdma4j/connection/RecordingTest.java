@@ -91,16 +91,16 @@ final class RecordingTest {
   @Test
   void aConnectThatIsRefusedIsNoEndOfAConnection() throws Exception {
     Path file = directory.resolve("refused.jfr");
-    try (jdk.jfr.Recording recording = new jdk.jfr.Recording();
-        RdmaNode node = RdmaNode.open()) {
-      InetSocketAddress unused;
-      try (RdmaServer closed = node.bind(RdmaConnectionTest.local())) {
-        unused = closed.localAddress();
+    try (jdk.jfr.Recording recording = new jdk.jfr.Recording()) {
+      try (RdmaNode node = RdmaNode.open()) {
+        InetSocketAddress unused;
+        try (RdmaServer closed = node.bind(RdmaConnectionTest.local())) {
+          unused = closed.localAddress();
+        }
+        recording.start();
+        assertThatThrownBy(() -> node.connect(unused, PATIENCE))
+            .isInstanceOf(ConnectionRejectedException.class);
       }
-      recording.start();
-      assertThatThrownBy(() -> node.connect(unused, PATIENCE))
-          .isInstanceOf(ConnectionRejectedException.class);
-      node.close();
       Thread.sleep(500);
       recording.stop();
       recording.dump(file);
