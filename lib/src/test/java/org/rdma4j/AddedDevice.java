@@ -3,6 +3,7 @@ package org.rdma4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -51,6 +52,18 @@ public final class AddedDevice {
     removal =
         Optional.of(
             new ProcessBuilder("rdma", "link", "delete", name).redirectErrorStream(true).start());
+  }
+
+  /**
+   * Removes the device, without closing anything.
+   *
+   * @return whether it was removed within the time
+   */
+  public boolean remove(Duration timeout) throws Exception {
+    Process removing =
+        new ProcessBuilder("rdma", "link", "delete", name).redirectErrorStream(true).start();
+    removal = Optional.of(removing);
+    return removing.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   /** Waits until the device is removed. Begins the removal if that was not done before. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.fail;
 
 import java.io.IOException;
 import java.net.Inet4Address;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.UnknownHostException;
@@ -33,6 +34,23 @@ public final class LocalAddress {
       }
     }
     return ofInterface();
+  }
+
+  /** Returns the link-local address of the device, or over iWARP of its network interface. */
+  public static Inet6Address linkLocal() throws IOException {
+    for (var entry : CmDevices.list().getFirst().port(1).gids()) {
+      if (entry.gid().toInetAddress() instanceof Inet6Address address
+          && address.isLinkLocalAddress()) {
+        return Inet6Address.getByAddress(null, address.getAddress(), entry.networkInterface());
+      }
+    }
+    return NetworkInterface.getByInetAddress(ipv4())
+        .inetAddresses()
+        .filter(Inet6Address.class::isInstance)
+        .map(Inet6Address.class::cast)
+        .filter(Inet6Address::isLinkLocalAddress)
+        .findFirst()
+        .orElseThrow();
   }
 
   private static InetAddress ofInterface() {

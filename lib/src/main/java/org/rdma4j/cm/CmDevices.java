@@ -14,6 +14,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
+import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.Descriptors;
 import org.rdma4j.platform.Libc;
 import org.rdma4j.platform.NativeLibraries;
@@ -26,11 +27,17 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  * Closing one closes everything that was created from it, including the queue pairs of identifiers,
  * but not the native device; the next call of either method returns a new object.
  *
+ * <p>A device that is removed from the machine is closed within about a second, because the kernel
+ * waits for that. Identifiers of it have to be closed by the program, when {@link
+ * CmEvent.DeviceRemoved} comes.
+ *
  * @see org.rdma4j.verbs.RdmaDevice#list
  */
 public final class CmDevices {
   /** The devices by the addresses of their contexts. */
   private static final Map<Long, RdmaDevice> DEVICES = new HashMap<>();
+
+  private static final DeviceWatch WATCH = new DeviceWatch(CmDevices::closeRemoved);
 
   private CmDevices() {}
 
@@ -71,6 +78,30 @@ public final class CmDevices {
   }
 
   /**
+   * Closes the devices that are being removed, with all that was created from them, and lets
+   * librdmacm close those that nobody uses: it does so when it lists the devices.
+   */
+  private static void closeRemoved() {
+    List<RdmaDevice> removed = new ArrayList<>();
+    synchronized (CmDevices.class) {
+      for (RdmaDevice device : DEVICES.values()) {
+        Lifetime lifetime = VerbsAccess.get().lifetime(device);
+        if (lifetime.tryEnter()) {
+          try {
+            if (WATCH.isRemoved(device.handle())) {
+              removed.add(device);
+            }
+          } finally {
+            lifetime.leave();
+          }
+        }
+      }
+    }
+    removed.forEach(VerbsAccess.get()::removed);
+    ContextList.get().free();
+  }
+
+  /**
    * Releases a device. librdmacm closes the context of a removed device only when it lists the
    * devices again after the last reference is gone, so they are listed once more here. The removal
    * of a soft-RoCE device waits in the kernel until that context is closed.
@@ -97,7 +128,9 @@ public final class CmDevices {
         }
         List<MemorySegment> contexts = new ArrayList<>();
         for (int i = 0; i < count.get(JAVA_INT, 0); i++) {
-          contexts.add(list.getAtIndex(ADDRESS, i).reinterpret(Long.MAX_VALUE));
+          MemorySegment context = list.getAtIndex(ADDRESS, i).reinterpret(Long.MAX_VALUE);
+          contexts.add(context);
+          WATCH.watch(context);
         }
         return new ContextList(list, contexts);
       }

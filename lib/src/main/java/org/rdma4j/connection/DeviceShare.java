@@ -56,6 +56,7 @@ final class DeviceShare {
   private final AtomicInteger nextPoller = new AtomicInteger();
   private final AtomicBoolean removed = new AtomicBoolean();
   private final Lifetime lifetime;
+  private final Runnable ignoreRemoval;
   private int inlineBytes = INLINE_BYTES;
 
   DeviceShare(NodeState node, RdmaDevice device) {
@@ -66,6 +67,8 @@ final class DeviceShare {
     this.maxEntries = attributes.maxCompletionQueueEntries();
     this.atomics = attributes.atomicCapability() != AtomicCapability.NONE;
     this.domain = device.allocateProtectionDomain();
+    // Only identifiers get an event, and this may have none when the device is removed.
+    this.ignoreRemoval = VerbsAccess.get().onRemoval(device, this::removed);
     boolean done = false;
     try {
       this.buffers = new BufferPool(domain, config.bufferBytes(), config.maxBuffers());
@@ -94,6 +97,7 @@ final class DeviceShare {
       done = true;
     } finally {
       if (!done) {
+        ignoreRemoval.run();
         pollers.forEach(Poller::close);
         domain.close();
       }
@@ -261,14 +265,18 @@ final class DeviceShare {
   void removed() {
     if (removed.compareAndSet(false, true)) {
       log(Level.WARNING, device.info().name() + " was removed", null);
-      for (Link link : links()) {
-        link.ending().broken(removed(link.toString()));
-      }
+      breakLinks();
       node.later(
           () -> {
             node.forget(this);
             device.close();
           });
+    }
+  }
+
+  private void breakLinks() {
+    for (Link link : links()) {
+      link.ending().broken(removed(link.toString()));
     }
   }
 
@@ -287,6 +295,11 @@ final class DeviceShare {
   }
 
   private void destroy() {
+    ignoreRemoval.run();
+    if (removed.get()) {
+      // The thread that noticed the removal may not have come to all of them.
+      breakLinks();
+    }
     List<Link> open = new ArrayList<>(links);
     open.sort(Comparator.comparing(Link::queuePairNumber));
     open.parallelStream().forEach(link -> link.lifetime().close());

@@ -36,6 +36,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   private final Deque<Handshake> handshakes = new ArrayDeque<>();
   private final Deque<Link> established = new ArrayDeque<>();
   private @Nullable RdmaException failure;
+  private volatile @Nullable InetSocketAddress removedAddress;
 
   /** A connection that this side has accepted, until the peer confirms it. */
   private final class Handshake implements CmEvents.Handler {
@@ -94,7 +95,16 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       } finally {
         lock.unlock();
       }
+      removedAddress = id.localAddress();
+      // The kernel waits for that.
+      node.later(() -> node.events().close(id));
     }
+  }
+
+  /** Returns the address that it listens on, or has listened on until its device was removed. */
+  InetSocketAddress localAddress() {
+    InetSocketAddress former = removedAddress;
+    return former == null || !lifetime.isOpen() ? id.localAddress() : former;
   }
 
   private void answer(CmEvent.ConnectRequest request) {

@@ -99,7 +99,7 @@ public final class RdmaNode implements AutoCloseable {
    * not accepted.
    *
    * @param local the address to listen on, such as {@code new InetSocketAddress(7471)} for all
-   *     devices; with port 0 the system chooses a port
+   *     devices, over IPv4 and IPv6; with port 0 the system chooses a port
    * @return the server
    * @throws IllegalArgumentException if the address is unresolved
    * @throws IllegalStateException if the node is closed
@@ -114,7 +114,8 @@ public final class RdmaNode implements AutoCloseable {
   /**
    * Creates a server that listens on an address.
    *
-   * @param local the address to listen on; with port 0 the system chooses a port
+   * @param local the address to listen on, or a wildcard address for all devices, over IPv4 and
+   *     IPv6; with port 0 the system chooses a port
    * @param backlog the number of peers that may have connected and not been accepted; further ones
    *     are rejected; at least 1
    * @return the server

@@ -1,6 +1,10 @@
 package org.rdma4j.connection;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 import org.rdma4j.ErrorNumber;
@@ -23,6 +27,9 @@ import org.rdma4j.platform.Range;
 public final class RdmaServer implements AutoCloseable {
   static final int DEFAULT_BACKLOG = 128;
 
+  /** Peers connect to it over IPv6 and over IPv4. */
+  private static final InetAddress IPV6_WILDCARD = ipv6Wildcard();
+
   private final Listening listening;
 
   private RdmaServer(Listening listening) {
@@ -34,7 +41,7 @@ public final class RdmaServer implements AutoCloseable {
    * Creates a server of the {@linkplain RdmaNode#shared shared node} that listens on an address.
    *
    * @param local the address to listen on, such as {@code new InetSocketAddress(7471)} for all
-   *     devices; with port 0 the system chooses a port
+   *     devices, over IPv4 and IPv6; with port 0 the system chooses a port
    * @return the server
    * @throws IllegalArgumentException if the address is unresolved
    * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
@@ -53,7 +60,12 @@ public final class RdmaServer implements AutoCloseable {
     boolean done = false;
     try {
       CmId id = listening.id();
-      id.bind(local);
+      if (isWildcard(local) && hasIpv6()) {
+        id.options().ipv6Only(false);
+        id.bind(new InetSocketAddress(IPV6_WILDCARD, local.getPort()));
+      } else {
+        id.bind(local);
+      }
       if (id.hasDevice()) {
         node.share(id.device());
       } else {
@@ -66,6 +78,23 @@ public final class RdmaServer implements AutoCloseable {
       if (!done) {
         listening.lifetime().close();
       }
+    }
+  }
+
+  private static boolean isWildcard(InetSocketAddress local) {
+    return !local.isUnresolved() && local.getAddress().isAnyLocalAddress();
+  }
+
+  /** Returns whether this system has IPv6, which can be switched off. */
+  private static boolean hasIpv6() {
+    return Files.exists(Path.of("/proc/net/if_inet6"));
+  }
+
+  private static InetAddress ipv6Wildcard() {
+    try {
+      return InetAddress.getByAddress(new byte[16]);
+    } catch (UnknownHostException impossible) {
+      throw new IllegalStateException(impossible);
     }
   }
 
@@ -82,11 +111,12 @@ public final class RdmaServer implements AutoCloseable {
   /**
    * Returns the address that the server listens on.
    *
-   * @return the address, with the port that the system chose
+   * @return the address, with the port that the system chose; the wildcard address of IPv6 if it
+   *     listens on all addresses and the system has IPv6
    * @throws IllegalStateException if the server is closed
    */
   public InetSocketAddress localAddress() {
-    return listening.id().localAddress();
+    return listening.localAddress();
   }
 
   /**

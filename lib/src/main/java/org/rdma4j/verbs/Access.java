@@ -29,6 +29,16 @@ final class Access implements VerbsAccess {
   }
 
   @Override
+  public Runnable onRemoval(RdmaDevice device, Runnable action) {
+    return device.onRemoval(action);
+  }
+
+  @Override
+  public void removed(RdmaDevice device) {
+    device.removed();
+  }
+
+  @Override
   public Lifetime lifetime(RdmaDevice device) {
     return device.lifetime();
   }

@@ -5,6 +5,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
@@ -64,6 +66,7 @@ public final class RdmaDevice implements AutoCloseable {
   private final NativeObjects objects = new NativeObjects();
   private final AsyncEvents asyncEvents;
   private final Waits asyncEventWaits;
+  private final Set<Runnable> removalActions = ConcurrentHashMap.newKeySet();
 
   private RdmaDevice(MemorySegment context, DeviceInfo info, CallStyle callStyle) {
     this(context, info, callStyle, () -> close(context));
@@ -106,6 +109,21 @@ public final class RdmaDevice implements AutoCloseable {
       throw badProperty;
     }
     return new RdmaDevice(context, info, style, release);
+  }
+
+  /** See {@link VerbsAccess#onRemoval}. */
+  Runnable onRemoval(Runnable action) {
+    removalActions.add(action);
+    return () -> removalActions.remove(action);
+  }
+
+  /** See {@link VerbsAccess#removed}. */
+  void removed() {
+    try {
+      removalActions.forEach(Runnable::run);
+    } finally {
+      close();
+    }
   }
 
   private static void close(MemorySegment context) {

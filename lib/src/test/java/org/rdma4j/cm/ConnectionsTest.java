@@ -4,11 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.rdma4j.cm.CmLoopback.PATIENCE;
 
-import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.Inet6Address;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -21,6 +19,7 @@ import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.ErrorNumber;
+import org.rdma4j.LocalAddress;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionOpcode;
@@ -85,7 +84,7 @@ final class ConnectionsTest {
 
   @Test
   void anIpv6AddressWithItsScopeLeadsToThePeer() throws Exception {
-    Inet6Address host = linkLocal();
+    Inet6Address host = LocalAddress.linkLocal();
     try (var pair =
         CmLoopback.connected(
             CmLoopback.listener(PortSpace.TCP, host),
@@ -108,23 +107,6 @@ final class ConnectionsTest {
       pair.a().send(2, 0, 8);
       pair.b().await(1);
     }
-  }
-
-  /** Returns the link-local address of the device, or over iWARP of its network interface. */
-  private static Inet6Address linkLocal() throws IOException {
-    for (var entry : CmDevices.list().getFirst().port(1).gids()) {
-      if (entry.gid().toInetAddress() instanceof Inet6Address address
-          && address.isLinkLocalAddress()) {
-        return Inet6Address.getByAddress(null, address.getAddress(), entry.networkInterface());
-      }
-    }
-    return NetworkInterface.getByInetAddress(CmLoopback.host())
-        .inetAddresses()
-        .filter(Inet6Address.class::isInstance)
-        .map(Inet6Address.class::cast)
-        .filter(Inet6Address::isLinkLocalAddress)
-        .findFirst()
-        .orElseThrow();
   }
 
   @Test

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.foreign.Arena;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.ReadOnlyBufferException;
@@ -33,6 +35,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.LocalAddress;
 import org.rdma4j.RdmaException;
 import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.verbs.AccessFlag;
@@ -777,5 +780,22 @@ final class ConnectionFormsTest {
     assertThat(server.statistics().receivedMessages()).isEqualTo(1);
     assertThat(server.statistics().receivedBytes()).isEqualTo(5);
     assertThat(node.statistics().connections()).isEqualTo(2);
+  }
+
+  @Test
+  void aServerOnAllAddressesAcceptsPeersOverIpv4AndIpv6() throws Exception {
+    try (RdmaNode all = RdmaNode.open();
+        RdmaServer listener = all.bind(new InetSocketAddress(0))) {
+      for (InetAddress each : List.of(LocalAddress.ipv4(), LocalAddress.linkLocal())) {
+        InetSocketAddress to = new InetSocketAddress(each, listener.localAddress().getPort());
+        try (RdmaConnection client = all.connect(to, PATIENCE);
+            RdmaConnection server = listener.accept(PATIENCE)) {
+          client.send(ByteBuffer.allocate(7), PATIENCE);
+          try (MessageBuffer message = server.receive(PATIENCE).orElseThrow()) {
+            assertThat(message.length()).isEqualTo(7);
+          }
+        }
+      }
+    }
   }
 }

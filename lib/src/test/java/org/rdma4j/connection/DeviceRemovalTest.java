@@ -35,6 +35,10 @@ import org.rdma4j.cm.SynchronousCmId;
 @Order(Integer.MAX_VALUE)
 final class DeviceRemovalTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  /** As long as nothing waits for something else. */
+  private static final Duration PROMPT = Duration.ofSeconds(20);
+
   private static final String INTERFACE = "rdma4j1";
   private static final String ADDRESS = "198.51.100.1";
 
@@ -108,6 +112,56 @@ final class DeviceRemovalTest {
             .isInstanceOf(RdmaException.class)
             .hasMessageContaining("ENODEV");
       }
+    }
+  }
+
+  @Test
+  void aNodeThatHasNoConnectionOverItDoesNotHoldIt() throws Exception {
+    try (RdmaNode node = RdmaNode.open();
+        RdmaServer listener = node.bind(new InetSocketAddress(ADDRESS, 0))) {
+      RdmaConnection client = node.connect(listener.localAddress(), PATIENCE);
+      RdmaConnection server = listener.accept(PATIENCE);
+      client.close();
+      server.close();
+      listener.close();
+      assertThat(added.remove(PROMPT)).isTrue();
+      // The node goes on with other devices.
+      try (RdmaServer other = node.bind(RdmaConnectionTest.local())) {
+        node.connect(other.localAddress(), PATIENCE).close();
+      }
+    }
+  }
+
+  @Test
+  void aProcessThatUsesAnotherDeviceDoesNotHoldIt() throws Exception {
+    try (RdmaNode node = RdmaNode.open();
+        RdmaServer listener = node.bind(RdmaConnectionTest.local());
+        RdmaConnection client = node.connect(listener.localAddress(), PATIENCE)) {
+      assertThat(added.remove(PROMPT)).isTrue();
+      assertThat(client.isOpen()).isTrue();
+    }
+  }
+
+  @Test
+  void aServerThatIsBoundToItDoesNotHoldIt() throws Exception {
+    try (RdmaNode node = RdmaNode.open();
+        RdmaServer listener = node.bind(new InetSocketAddress(ADDRESS, 0))) {
+      InetSocketAddress address = listener.localAddress();
+      assertThat(added.remove(PROMPT)).isTrue();
+      assertThatThrownBy(() -> listener.accept(PATIENCE))
+          .isInstanceOf(RdmaException.class)
+          .hasMessageContaining("ENODEV");
+      assertThat(listener.localAddress()).isEqualTo(address);
+    }
+  }
+
+  @Test
+  void anOpenConnectionDoesNotHoldIt() throws Exception {
+    try (RdmaNode node = RdmaNode.open();
+        RdmaServer listener = node.bind(new InetSocketAddress(ADDRESS, 0));
+        RdmaConnection client = node.connect(listener.localAddress(), PATIENCE)) {
+      assertThat(added.remove(PROMPT)).isTrue();
+      assertThat(client.isOpen()).isFalse();
     }
   }
 }

@@ -43,6 +43,17 @@ public interface VerbsAccess {
   /** Returns the change that a {@code struct ibv_qp_attr} and its mask describe. */
   QueuePairChange change(MemorySegment attributes, int mask);
 
+  /**
+   * Has an action run when the device turns out to be removed from the machine, before it is
+   * closed.
+   *
+   * @return takes the action back
+   */
+  Runnable onRemoval(RdmaDevice device, Runnable action);
+
+  /** Runs the actions of those who want to know that the device was removed, and closes it. */
+  void removed(RdmaDevice device);
+
   /** Returns the lifetime of a device, for objects of other packages that depend on it. */
   Lifetime lifetime(RdmaDevice device);
 
