@@ -46,6 +46,7 @@ final class CmIdTest {
     channel.close();
   }
 
+  @Tag("needs-refusals-of-software")
   @Test
   void xrcQueuePairsAreRefusedByTheDevice() {
     CmId sender = channel.createId(PortSpace.IB, QueuePairType.XRC_SEND, CmLoopback.address(0));

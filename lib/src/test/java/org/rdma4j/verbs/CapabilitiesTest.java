@@ -215,6 +215,7 @@ final class CapabilitiesTest {
     assertThatThrownBy(() -> RdmaDevice.importDevice(0)).isInstanceOf(RdmaException.class);
   }
 
+  @Tag("needs-refusals-of-software")
   @Test
   void importingLeavesNoDescriptorBehind() throws IOException {
     int descriptor = device.commandFileDescriptor();
