@@ -262,7 +262,7 @@ final class QueuePairStatesTest {
       int depth = loopback.a.queuePair.capabilities().sendDepth();
       assertThatThrownBy(() -> loopback.a.queuePair.sendRequests(depth + 1))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("send depth")
+          .hasMessageContaining("sendDepth")
           .hasMessageContaining("from 1 to " + depth);
       assertThatThrownBy(() -> loopback.a.queuePair.receiveRequests(0))
           .isInstanceOf(IllegalArgumentException.class);
