@@ -108,7 +108,7 @@ class MainTest {
     Outcome outcome = InThisJvm.run("--version");
 
     assertThat(outcome.status()).isZero();
-    assertThat(outcome.out()).singleElement().asString().startsWith("rdma4j ");
+    assertThat(outcome.out()).singleElement().asString().startsWith("rdma4j-tools ");
   }
 
   @ParameterizedTest
