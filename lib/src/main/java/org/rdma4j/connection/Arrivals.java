@@ -127,27 +127,35 @@ final class Arrivals {
   }
 
   private void acceptOrBreak(Slot buffer) {
-    String violation = accept(buffer);
-    if (violation != null) {
-      breakUp(violation);
+    boolean needed = false;
+    try {
+      String violation = accept(buffer);
+      needed = violation == null && buffer.isComplete();
+      if (violation != null) {
+        breakUp(violation);
+      }
+    } finally {
+      if (!needed) {
+        buffer.leavePlace();
+        buffer.free();
+        promises.renewOwed();
+      }
     }
-    if (violation != null || !buffer.isComplete()) {
-      buffer.leavePlace();
-      buffer.free();
-      promises.renewOwed();
+    if (needed) {
+      deliver(buffer);
     }
   }
 
   /** Breaks the connection because the peer broke the protocol, and tells it so. */
   void breakUp(String violation) {
-    ending.breakUp("the peer broke the protocol: " + violation);
+    ending.breakUp("the peer broke the protocol: " + violation, null);
   }
 
   /**
    * Handles a message with its header.
    *
    * @return what is wrong with it; null if nothing is. The buffer is incomplete afterwards if it is
-   *     no longer needed
+   *     no longer needed; otherwise it is to be delivered
    */
   private @Nullable String accept(Slot buffer) {
     long at = buffer.header();
@@ -202,12 +210,14 @@ final class Arrivals {
           offer == null || kind == MessageKind.NOTICE
               ? "it sent an offer that is not valid"
               : inbox.offer(offer, kind, number);
-      return wrong != null ? wrong : fetchOffered();
+      if (wrong == null) {
+        fetchOffered();
+      }
+      return wrong;
     }
     messages++;
     bytes += buffer.length();
     buffer.become(kind, number, kind == MessageKind.NOTICE ? 0 : buffer.length(), link);
-    deliver(buffer);
     return null;
   }
 
@@ -222,13 +232,29 @@ final class Arrivals {
     }
   }
 
+  /** Begins to fetch what was offered, as far as there is memory. */
+  void fetchOffered() {
+    String wrong = inbox.fetchOffered(link, this::fetch);
+    if (wrong != null) {
+      breakUp(wrong);
+    } else if (inbox.hasNext()) {
+      // A message that has arrived behind the offer may be the next one now.
+      link.wakeReceiver();
+      users.messageArrived();
+    }
+  }
+
   /**
-   * Begins to fetch what was offered, as far as there is memory.
-   *
-   * @return what is wrong with an offer; null if nothing is
+   * Takes memory for the offer that waits for it; returns whether there still is one. If not, the
+   * caller gives the memory back.
    */
-  @Nullable String fetchOffered() {
-    return inbox.fetchOffered(link, this::fetch);
+  boolean supplied(Slot memory) {
+    if (ending.isClosing() || ending.failure() != null) {
+      return false;
+    }
+    inbox.supply(memory);
+    fetchOffered();
+    return true;
   }
 
   private void fetch(Offer offer, Incoming into) {
@@ -244,7 +270,7 @@ final class Arrivals {
       done += length;
       read.flags = done == offer.length() ? MessageHeader.OFFER : 0;
       reading++;
-      sends.add(read);
+      sends.addFetch(read);
     }
   }
 
@@ -274,11 +300,7 @@ final class Arrivals {
     }
     early.forEach(Arrivals::free);
     early.clear();
-    Slot unread = inbox.discard();
-    while (unread != null) {
-      free(unread);
-      unread = inbox.discard();
-    }
+    inbox.discard().forEach(Arrivals::free);
   }
 
   private static void free(Slot slot) {

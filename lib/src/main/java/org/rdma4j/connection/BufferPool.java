@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.ProtectionDomain;
@@ -38,6 +39,9 @@ final class BufferPool implements Slot.Home {
   private volatile Slot[] all = {};
   private Slot[] free = {};
   private int freeCount;
+
+  /** Why the last attempt to register more memory failed; null if it did not. */
+  private @Nullable RdmaException noMemory;
 
   /**
    * Creates a pool without buffers.
@@ -83,11 +87,24 @@ final class BufferPool implements Slot.Home {
     }
   }
 
-  /** Takes a free buffer; null if as many are in use as may be. */
+  /** Returns why there are no more buffers, if that is because no memory can be registered. */
+  @Nullable RdmaException noMemory() {
+    lock.lock();
+    try {
+      return isExhausted() ? null : noMemory;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Takes a free buffer; null if as many are in use as may be, or if all are in use and no more
+   * memory can be registered.
+   */
   @Nullable Slot tryTake() {
     lock.lock();
     try {
-      return isExhausted() ? null : takeOrGrow();
+      return isExhausted() ? null : tryTakeOrGrow();
     } finally {
       lock.unlock();
     }
@@ -95,13 +112,13 @@ final class BufferPool implements Slot.Home {
 
   /**
    * Takes a buffer for what a peer needs in order to send anything; null if twice as many are in
-   * use as may be. Without that limit, a user who sends on what has arrived, to a peer that
-   * receives nothing, would fill the memory.
+   * use as may be, or if no more memory can be registered. Without that limit, a user who sends on
+   * what has arrived, to a peer that receives nothing, would fill the memory.
    */
   @Nullable Slot tryTakeNeeded() {
     lock.lock();
     try {
-      return all.length - freeCount >= 2 * max ? null : takeOrGrow();
+      return all.length - freeCount >= 2 * max ? null : tryTakeOrGrow();
     } finally {
       lock.unlock();
     }
@@ -147,6 +164,15 @@ final class BufferPool implements Slot.Home {
     return all.length - freeCount >= max;
   }
 
+  private @Nullable Slot tryTakeOrGrow() {
+    try {
+      return takeOrGrow();
+    } catch (RdmaException kept) {
+      // Those that are in use become free again.
+      return null;
+    }
+  }
+
   private Slot takeOrGrow() {
     if (freeCount == 0) {
       grow();
@@ -155,8 +181,7 @@ final class BufferPool implements Slot.Home {
   }
 
   private void grow() {
-    MemoryRegion region =
-        domain.register(chunk * stride, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+    MemoryRegion region = register();
     Slot[] before = all;
     Slot[] grown = new Slot[before.length + chunk];
     System.arraycopy(before, 0, grown, 0, before.length);
@@ -172,11 +197,23 @@ final class BufferPool implements Slot.Home {
     all = grown;
   }
 
+  private MemoryRegion register() {
+    try {
+      MemoryRegion region =
+          domain.register(chunk * stride, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+      noMemory = null;
+      return region;
+    } catch (RdmaException failed) {
+      noMemory = failed;
+      throw failed;
+    }
+  }
+
   /** Runs an action once when a buffer can be taken, or when one is given back. */
   void whenFreed(Runnable action) {
     lock.lock();
     try {
-      if (isExhausted()) {
+      if (isExhausted() || (noMemory != null && freeCount == 0)) {
         waiting.add(action);
         return;
       }

@@ -1,20 +1,20 @@
 package org.rdma4j.connection;
 
-import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.cm.PortSpace;
+import org.rdma4j.lifetime.Attempts;
 
 /**
  * The events of the connection manager for all connections of a node, which one thread reads. It
- * waits for no peer: each step of a handshake is made when the event of the step before comes.
+ * waits for no peer: each step of a handshake is made when the event of the step before comes. It
+ * runs no user code, and goes on if the handling of an event fails.
  */
 final class CmEvents {
   /** Handles the events of one identifier. */
@@ -77,10 +77,17 @@ final class CmEvents {
           node.tick();
         }
       }
-    } catch (IllegalStateException | InterruptedException closed) {
-      // The node is closed.
-    } catch (RdmaException failed) {
-      node.log(Level.WARNING, "the events of the connection manager can no longer be read", failed);
+    } catch (InterruptedException interrupted) {
+      failed(interrupted);
+    } catch (RuntimeException | Error failed) {
+      failed(failed);
+    }
+  }
+
+  /** Ends the node if its events cannot be read, unless that is because the node is closed. */
+  private void failed(Throwable failure) {
+    if (node.lifetime().isOpen()) {
+      node.fail("the events of the connection manager can no longer be read", failure);
     }
   }
 
@@ -104,19 +111,16 @@ final class CmEvents {
     if (handler == null) {
       return;
     }
-    try {
-      handler.handle(event);
-    } catch (RuntimeException failed) {
-      node.log(Level.WARNING, "an event of the connection manager could not be handled", failed);
-    }
+    node.guarded("the handling of " + event, () -> handler.handle(event));
   }
 
   /** Ends the thread, closes all identifiers, and tells those that wait for events. */
   void close() {
-    try {
-      channel.close();
-    } finally {
-      handlers.values().forEach(Handler::closed);
+    Attempts attempts = new Attempts();
+    attempts.attempt(channel::close);
+    for (Handler handler : handlers.values()) {
+      attempts.attempt(handler::closed);
     }
+    attempts.finish();
   }
 }

@@ -45,7 +45,7 @@ final class Connecting implements CmEvents.Handler {
     this.id = node.lifetime().whileOpen(() -> node.events().create(this));
     try {
       id.resolveAddress(local, server, RESOLUTION);
-    } catch (RuntimeException failed) {
+    } catch (RuntimeException | Error failed) {
       fail(failed);
       node.events().close(id);
       throw failed;
@@ -56,6 +56,7 @@ final class Connecting implements CmEvents.Handler {
   static RdmaConnection untilDone(
       NodeState node, @Nullable InetSocketAddress local, InetSocketAddress server)
       throws InterruptedException {
+    node.checkMayWait();
     Connecting connecting = new Connecting(node, local, server);
     boolean done = false;
     try {
@@ -76,6 +77,7 @@ final class Connecting implements CmEvents.Handler {
       NodeState node, @Nullable InetSocketAddress local, InetSocketAddress server, Duration timeout)
       throws InterruptedException, TimeoutException {
     Deadline deadline = Deadline.after(timeout);
+    node.checkMayWait();
     Connecting connecting = new Connecting(node, local, server);
     boolean done = false;
     try {
@@ -105,7 +107,7 @@ final class Connecting implements CmEvents.Handler {
   }
 
   /** Fails unless there is an outcome already; returns whether it did. */
-  private boolean fail(RuntimeException reason) {
+  private boolean fail(Throwable reason) {
     boolean failed = outcome.completeExceptionally(reason);
     if (failed) {
       recorded.failure = reason.toString();
@@ -120,22 +122,26 @@ final class Connecting implements CmEvents.Handler {
     if (!outcome.isCompletedExceptionally()) {
       outcome.join().close();
     }
-    abandon();
+    node.awaitClose("what the connect to " + server + " has left", abandon());
   }
 
-  private synchronized void abandon() {
-    if (link == null) {
-      node.events().close(id);
-    } else {
-      link.lifetime().close();
-    }
+  /** Closes what there is, in a thread that may block. */
+  private synchronized CompletableFuture<Void> abandon() {
+    Link created = link;
+    return created == null
+        ? node.blocking().run(() -> node.events().close(id))
+        : created.closeAtOnce();
+  }
+
+  private void abandonAndLeave() {
+    node.logFailure("what the connect to " + server + " has left", abandon());
   }
 
   @Override
   public void handle(CmEvent event) {
     try {
       step(event);
-    } catch (RuntimeException failed) {
+    } catch (RuntimeException | Error failed) {
       if (fail(failed)) {
         node.log(Level.DEBUG, "could not connect to " + server, failed);
       }
@@ -199,7 +205,7 @@ final class Connecting implements CmEvents.Handler {
       link = created;
     }
     if (outcome.isDone()) {
-      abandon();
+      abandonAndLeave();
       return;
     }
     id.connect(parameters(node.config(), sendsFirst() ? 0 : Credits.FIRST_WINDOW));
@@ -238,7 +244,7 @@ final class Connecting implements CmEvents.Handler {
     if (outcome.complete(established)) {
       recorded.commit();
     } else {
-      established.lifetime().close();
+      abandonAndLeave();
     }
   }
 }

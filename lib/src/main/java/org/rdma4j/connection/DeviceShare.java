@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -13,6 +14,7 @@ import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.cm.CmId;
+import org.rdma4j.lifetime.Attempts;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.MemorySlice;
@@ -55,6 +57,7 @@ final class DeviceShare {
   private final Set<Link> links = ConcurrentHashMap.newKeySet();
   private final AtomicInteger nextPoller = new AtomicInteger();
   private final AtomicBoolean removed = new AtomicBoolean();
+  private final AtomicBoolean failed = new AtomicBoolean();
   private final Lifetime lifetime;
   private final Runnable ignoreRemoval;
   private int inlineBytes = INLINE_BYTES;
@@ -97,9 +100,13 @@ final class DeviceShare {
       done = true;
     } finally {
       if (!done) {
-        ignoreRemoval.run();
-        pollers.forEach(Poller::close);
-        domain.close();
+        Attempts attempts = new Attempts();
+        attempts.attempt(ignoreRemoval);
+        for (Poller poller : pollers) {
+          attempts.attempt(poller::close);
+        }
+        attempts.attempt(domain::close);
+        node.guarded("closing what was created", attempts::finish);
       }
     }
     for (int i = 0; i < pollers.size(); i++) {
@@ -146,7 +153,18 @@ final class DeviceShare {
   }
 
   boolean isUsable() {
-    return lifetime.isOpen() && !removed.get();
+    return lifetime.isOpen() && !removed.get() && !failed.get();
+  }
+
+  /** Returns whether the calling thread delivers for a connection over this device. */
+  boolean isDelivering() {
+    // Not with an iterator, because each wait calls this.
+    for (int i = 0; i < pollers.size(); i++) {
+      if (pollers.get(i).isDelivering()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**
@@ -188,6 +206,10 @@ final class DeviceShare {
   }
 
   private String noReceives() {
+    RdmaException noMemory = buffers.noMemory();
+    if (noMemory != null) {
+      return "No memory could be registered for more buffers: " + noMemory.getMessage();
+    }
     int depth = receiveQueue.depth();
     return receives.posted() >= depth && depth < config().maxBuffers()
         ? "All %d receives are taken, as many as the shared receive queue of the device holds: close other connections, of which each takes %d or more"
@@ -204,8 +226,11 @@ final class DeviceShare {
   Link createLink(CmId id) {
     PromisedReceives promises = new PromisedReceives(receives);
     if (!promises.add(FIRST_RECEIVES)) {
-      throw new RdmaException(
-          "connection to " + id.peerAddress(), ErrorNumber.ENOBUFS.value(), noReceives());
+      RdmaException refused =
+          new RdmaException(
+              "connection to " + id.peerAddress(), ErrorNumber.ENOBUFS.value(), noReceives());
+      refused.initCause(buffers.noMemory());
+      throw refused;
     }
     try {
       Poller poller = pollers.get(Math.floorMod(nextPoller.getAndIncrement(), pollers.size()));
@@ -265,28 +290,41 @@ final class DeviceShare {
   void removed() {
     if (removed.compareAndSet(false, true)) {
       log(Level.WARNING, device.info().name() + " was removed", null);
-      breakLinks();
+      for (Link link : links()) {
+        node.guarded(
+            "the end of " + link, () -> link.ending().brokenSoon(removed(link.toString())));
+      }
       node.later(
           () -> {
             node.forget(this);
-            device.close();
+            BlockingWork.join(BlockingWork.runApart("rdma4j-close", device::close));
           });
     }
   }
 
-  private void breakLinks() {
-    for (Link link : links()) {
-      link.ending().broken(removed(link.toString()));
+  /**
+   * Ends this share because nothing more can be polled: breaks all connections, once. New ones get
+   * another share.
+   */
+  void pollingFailed(Throwable cause) {
+    if (failed.compareAndSet(false, true)) {
+      String what = device.info().name() + ": the completion queue can no longer be polled";
+      log(Level.ERROR, what + ", which breaks all connections", cause);
+      node.later(
+          () -> {
+            breakAll(what, cause);
+            node.forget(this);
+            BlockingWork.join(BlockingWork.runApart("rdma4j-close", this::close));
+          });
     }
   }
 
-  /** Breaks all connections, because nothing more is delivered to them. */
-  void failAll(String what, Exception cause) {
-    log(Level.ERROR, device.info().name() + ": " + what + ", and breaks all connections", cause);
+  /** Breaks all connections. */
+  void breakAll(String what, Throwable cause) {
     for (Link link : links()) {
       RdmaException reason = new RdmaException(link.toString(), 0, what);
       reason.initCause(cause);
-      link.ending().broken(reason);
+      node.guarded("the end of " + link, () -> link.ending().broken(reason));
     }
   }
 
@@ -294,17 +332,36 @@ final class DeviceShare {
     lifetime.close();
   }
 
+  /**
+   * Closes everything, also if a part of it fails. All connections are stopped first, so that they
+   * wait for the device at the same time.
+   */
   private void destroy() {
-    ignoreRemoval.run();
+    Attempts attempts = new Attempts();
+    attempts.attempt(ignoreRemoval);
     if (removed.get()) {
       // The thread that noticed the removal may not have come to all of them.
-      breakLinks();
+      for (Link link : links) {
+        attempts.attempt(() -> link.ending().broken(removed(link.toString())));
+      }
     }
     List<Link> open = new ArrayList<>(links);
     open.sort(Comparator.comparing(Link::queuePairNumber));
-    open.parallelStream().forEach(link -> link.lifetime().close());
-    pollers.forEach(Poller::close);
-    domain.close();
+    for (Link link : open) {
+      attempts.attempt(link.ending()::stop);
+    }
+    List<CompletableFuture<Void>> closes = new ArrayList<>();
+    for (Link link : open) {
+      closes.add(node.blocking().run(link.lifetime()::close));
+    }
+    for (CompletableFuture<Void> close : closes) {
+      attempts.attempt(() -> BlockingWork.join(close));
+    }
+    for (Poller poller : pollers) {
+      attempts.attempt(poller::close);
+    }
+    attempts.attempt(domain::close);
+    attempts.finish();
   }
 
   void log(Level level, String message, @Nullable Throwable thrown) {

@@ -25,8 +25,11 @@ final class Ending {
   /** How long a connection that breaks may take to tell the peer why. */
   private static final Duration LAST_WORDS = Duration.ofSeconds(2);
 
-  /** How long a close waits for the device to give back the requests of a broken queue pair. */
+  /** How long a close waits for the device to give back the requests of a stopped queue pair. */
   private static final Duration FLUSH = Duration.ofSeconds(5);
+
+  private static final String RESET =
+      "The peer has broken the connection, or has accessed memory that it must not";
 
   private final Link link;
   private final ReentrantLock lock;
@@ -58,6 +61,9 @@ final class Ending {
 
   /** Whether the device has been told to give back all requests. */
   private volatile boolean stopped;
+
+  /** When a close no longer waits for the device; null before it was stopped. */
+  private @Nullable Deadline flushed;
 
   /** Creates the end of a connection that is open. */
   Ending(Link link, ReentrantLock lock, SendQueue sends) {
@@ -183,6 +189,14 @@ final class Ending {
     broken(reset("The peer ended without closing the connection"));
   }
 
+  /**
+   * Breaks the connection because its queue pair has stopped, and not because of this side: the
+   * device stops it when the peer disconnects, and when the peer accesses what it must not.
+   */
+  void stoppedByPeer(Throwable cause) {
+    fail(reset(RESET), cause);
+  }
+
   /** Breaks the connection because the peer no longer acknowledges what is sent. */
   void unreachable(Throwable cause) {
     fail(reset("The peer can no longer be reached"), cause);
@@ -190,7 +204,7 @@ final class Ending {
 
   /**
    * Breaks the connection for a reason outside of it, unless the peer has closed it. Takes the lock
-   * itself, after what has arrived was delivered.
+   * itself, after what has arrived was delivered. So user code may run in the calling thread.
    */
   void broken(RdmaException reason) {
     link.poller().drain();
@@ -199,7 +213,7 @@ final class Ending {
       if (peerClosed) {
         link.later(
             () -> {
-              stopDevice();
+              disconnect();
               link.tellUsers();
             });
       } else {
@@ -211,28 +225,39 @@ final class Ending {
     link.tellUsers();
   }
 
+  /** Does what {@link #broken} does, in another thread. */
+  void brokenSoon(RdmaException reason) {
+    link.later(() -> broken(reason));
+  }
+
   /** Breaks the connection because of this side, and tells the peer why. */
-  void breakUp(String reason) {
-    if (failure != null) {
+  void breakUp(String reason, @Nullable Throwable cause) {
+    if (failure != null || closing) {
       return;
     }
     tellPeer(reason);
-    fail(new RdmaException(link.toString(), 0, "The connection is broken because " + reason));
+    RdmaException broken =
+        new RdmaException(link.toString(), 0, "The connection is broken because " + reason);
+    broken.initCause(cause);
+    fail(broken);
   }
 
   private void tellPeer(String reason) {
-    if (!link.mayPost()) {
-      return;
+    try {
+      if (link.mayPost()) {
+        postReason(reason);
+      }
+    } catch (RuntimeException | Error refused) {
+      link.log(Level.DEBUG, "could not tell the peer why it breaks", refused);
     }
+  }
+
+  private void postReason(String reason) {
     ByteBuffer text = ByteBuffer.allocate(link.outbox().eagerBytes());
     // An encoder stops before a character that no longer fits.
     StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(reason), text, true);
     Outgoing last = newEnd(MessageHeader.BROKEN, text.flip());
-    try {
-      sends.postAhead(last);
-    } catch (RuntimeException refused) {
-      link.log(Level.DEBUG, "could not tell the peer why it breaks", refused);
-    }
+    sends.postAhead(last);
   }
 
   private Outgoing newEnd(int flags, ByteBuffer text) {
@@ -270,12 +295,25 @@ final class Ending {
     link.wakeAll();
     idle.signalAll();
     link.failAll(reason);
-    link.later(
-        () -> {
-          // The peer may still be told the reason.
-          awaitFlush(LAST_WORDS);
-          stopDevice();
-        });
+    link.later(this::disconnectSoon);
+  }
+
+  /** Ends the connection below once the peer was told why, so that the peer need not notice it. */
+  private void disconnectSoon() {
+    link.tellUsers();
+    awaitFlush(Deadline.after(LAST_WORDS));
+    disconnect();
+    link.tellUsers();
+  }
+
+  /** Ends the connection below: the device gives back all requests, and the peer learns of it. */
+  private void disconnect() {
+    try {
+      link.id().disconnect();
+      stopped = true;
+    } catch (IllegalStateException | RdmaException notConnected) {
+      stopDevice();
+    }
   }
 
   /** Makes the device give back all requests. Needs no lock. */
@@ -340,15 +378,15 @@ final class Ending {
     }
   }
 
-  /**
-   * Closes this end at once, as far as the device is concerned: when this returns, it has no more
-   * requests. Takes the lock itself.
-   */
-  void closeDevice() {
+  /** Begins to close this end at once: makes the device stop. Takes the lock itself. */
+  void stop() {
     lock.lock();
     try {
       closing = true;
       goodbyeDone = true;
+      if (flushed == null) {
+        flushed = Deadline.after(FLUSH);
+      }
       goodbye.signalAll();
       link.wakeAll();
       idle.signalAll();
@@ -357,7 +395,22 @@ final class Ending {
       lock.unlock();
     }
     stopDevice();
-    awaitFlush(FLUSH);
+  }
+
+  /**
+   * Waits until the device has no request any more, after it was stopped. Takes the lock itself.
+   */
+  void awaitStopped() {
+    Deadline until;
+    lock.lock();
+    try {
+      until = flushed;
+    } finally {
+      lock.unlock();
+    }
+    if (until != null) {
+      awaitFlush(until);
+    }
   }
 
   /** Completes the future that users see, after everything else. Needs no lock. */
@@ -371,8 +424,8 @@ final class Ending {
   }
 
   /** Waits until the device has no request of this connection. Takes the lock itself. */
-  private void awaitFlush(Duration max) {
-    long end = Deadline.after(max).end();
+  private void awaitFlush(Deadline deadline) {
+    long end = deadline.end();
     boolean interrupted = Thread.interrupted();
     lock.lock();
     try {

@@ -1,21 +1,21 @@
 package org.rdma4j.connection;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The messages of one connection that have arrived and that nobody has taken, in their order. A
- * message that is being fetched holds up those behind it.
+ * message that is being fetched, or that waits for memory, holds up those behind it.
  *
  * <p>Not safe for use by several threads: the lock of the connection guards it.
  */
 final class Inbox {
-  /** The number of offers that a peer may have made and that have not been fetched. */
-  static final int MAX_OFFERS = 64;
-
   private final LargeBuffers buffers;
   private final long maxBytes;
   private final Deque<Slot> arrived = new ArrayDeque<>();
@@ -25,11 +25,17 @@ final class Inbox {
   /** The offers that have not been fetched. */
   private int offers;
 
+  /** Whether memory was asked for, for the offer that waits first, and what was supplied then. */
+  private boolean asked;
+
+  private @Nullable Slot supply;
+
   /** The bytes of all long messages that have not been closed. */
   private long bytes;
 
-  /** An offer for which there is no memory yet. */
-  private record Waiting(Offer offer, MessageKind kind, long number) {}
+  /** An offer for which there is no memory yet, or a message that has arrived behind one. */
+  private record Waiting(
+      @Nullable Offer offer, MessageKind kind, long number, @Nullable Slot message) {}
 
   /** Fetches a piece of a message from the peer. */
   interface Fetch {
@@ -48,7 +54,11 @@ final class Inbox {
 
   /** Adds a message that has arrived as a whole. */
   void add(Slot message) {
-    arrived.addLast(message);
+    if (waiting.isEmpty()) {
+      arrived.addLast(message);
+    } else {
+      waiting.addLast(new Waiting(null, message.kind(), message.number(), message));
+    }
   }
 
   /** Takes the next message; null if none has arrived, or the next one is still being fetched. */
@@ -87,11 +97,11 @@ final class Inbox {
       return "it offered a message of %d bytes, more than the %d of NodeConfig.maxMessageBytes"
           .formatted(offer.total(), maxBytes);
     }
-    if (offers == MAX_OFFERS) {
-      return "it made more than " + MAX_OFFERS + " offers at a time";
+    if (offers == Offer.MAX_UNFETCHED) {
+      return "it made more than " + Offer.MAX_UNFETCHED + " offers at a time";
     }
     offers++;
-    waiting.addLast(new Waiting(offer, kind, number));
+    waiting.addLast(new Waiting(offer, kind, number, null));
     return null;
   }
 
@@ -102,16 +112,23 @@ final class Inbox {
    */
   @Nullable String fetchOffered(Link link, Fetch fetch) {
     while (!waiting.isEmpty()) {
-      Offer offer = waiting.getFirst().offer();
+      Waiting first = waiting.getFirst();
+      Offer offer = first.offer();
+      if (offer == null) {
+        arrived.addLast(Objects.requireNonNull(first.message()));
+        waiting.removeFirst();
+        continue;
+      }
       Incoming known = incoming.get(offer.message());
       if (known == null) {
         if (offer.offset() != 0) {
           return "it offered a piece of a message without those before";
         }
-        if (bytes > 0 && bytes + offer.total() > maxBytes) {
+        Slot target = takeMemory(offer.total(), link);
+        if (target == null) {
           return null;
         }
-        known = begin(waiting.getFirst(), link);
+        known = begin(first, offer, target, link);
       } else if (offer.offset() != known.offered || offer.total() != known.total) {
         return "it offered pieces that do not fit together";
       }
@@ -122,16 +139,39 @@ final class Inbox {
     return null;
   }
 
-  private Incoming begin(Waiting first, Link link) {
-    long total = first.offer().total();
-    Slot target = buffers.take(total);
+  /** Returns memory for a message; null if there is none yet, and then asks for it. */
+  private @Nullable Slot takeMemory(long total, Link link) {
+    if (bytes > 0 && bytes + total > maxBytes) {
+      return null;
+    }
+    if (asked) {
+      Slot supplied = supply;
+      supply = null;
+      asked = supplied == null;
+      return supplied;
+    }
+    Slot kept = buffers.tryTake(total);
+    if (kept == null) {
+      asked = true;
+      link.supplyMemory(total);
+    }
+    return kept;
+  }
+
+  /** Takes the memory that was asked for. */
+  void supply(Slot memory) {
+    supply = memory;
+  }
+
+  private Incoming begin(Waiting first, Offer offer, Slot target, Link link) {
+    long total = offer.total();
     target.become(first.kind(), first.number(), total, link);
     target.complete(false);
     bytes += target.capacity();
     if (first.kind() == MessageKind.MESSAGE) {
       arrived.addLast(target);
     }
-    Incoming begun = new Incoming(first.offer().message(), target, total);
+    Incoming begun = new Incoming(offer.message(), target, total);
     incoming.put(begun.number, begun);
     return begun;
   }
@@ -155,10 +195,26 @@ final class Inbox {
     bytes -= message.capacity();
   }
 
-  /**
-   * Removes a message that nobody will take, whether it is complete or not; null if none is left.
-   */
-  @Nullable Slot discard() {
-    return arrived.pollFirst();
+  /** Removes all messages that nobody will take, whether they are complete or not. */
+  List<Slot> discard() {
+    List<Slot> all = new ArrayList<>(arrived);
+    arrived.clear();
+    for (Incoming each : incoming.values()) {
+      if (each.target.kind() != MessageKind.MESSAGE) {
+        all.add(each.target);
+      }
+    }
+    incoming.clear();
+    for (Waiting each : waiting) {
+      if (each.message() != null) {
+        all.add(each.message());
+      }
+    }
+    waiting.clear();
+    if (supply != null) {
+      all.add(supply);
+      supply = null;
+    }
+    return all;
   }
 }

@@ -1,5 +1,6 @@
 package org.rdma4j.connection;
 
+import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.SequencedSet;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.ProtectionDomain;
@@ -54,20 +56,33 @@ final class LargeBuffers implements Slot.Home {
     }
   }
 
-  /** Returns a buffer with room for a message of this length, which is at least 2. */
-  Slot take(long bytes) {
-    int sizeClass = sizeClass(bytes);
+  /** Takes a buffer for a message of this length, at least 2, if one is kept; null if none is. */
+  @Nullable Slot tryTake(long bytes) {
     lock.lock();
     try {
-      Slot known = keptByClass.get(sizeClass).pollLast();
+      Slot known = keptByClass.get(sizeClass(bytes)).pollLast();
       if (known != null) {
         keptInOrder.remove(known);
         kept -= known.capacity();
-        return known;
       }
+      return known;
     } finally {
       lock.unlock();
     }
+  }
+
+  /**
+   * Takes a buffer for a message of this length, which is at least 2. Registers memory if none is
+   * kept, which takes long.
+   *
+   * @throws RdmaException if no memory can be registered
+   */
+  Slot take(long bytes) {
+    Slot known = tryTake(bytes);
+    if (known != null) {
+      return known;
+    }
+    int sizeClass = sizeClass(bytes);
     long capacity = 1L << sizeClass;
     MemoryRegion region =
         domain.register(
@@ -85,7 +100,7 @@ final class LargeBuffers implements Slot.Home {
   public void giveBack(Slot buffer) {
     Slot surplus = buffer.capacity() <= MAX_KEPT ? keep(buffer) : buffer;
     while (surplus != null) {
-      surplus.region().close();
+      deregister(surplus);
       lock.lock();
       try {
         registered -= surplus.capacity();
@@ -93,6 +108,15 @@ final class LargeBuffers implements Slot.Home {
       } finally {
         lock.unlock();
       }
+    }
+  }
+
+  /** Logs a failure, because who gives a buffer back can do nothing about it. */
+  private static void deregister(Slot surplus) {
+    try {
+      surplus.region().close();
+    } catch (RdmaException failed) {
+      System.getLogger("org.rdma4j").log(Level.WARNING, "memory was not deregistered", failed);
     }
   }
 

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
+import org.rdma4j.lifetime.Attempts;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.recording.WaitEvent;
@@ -31,7 +32,7 @@ import org.rdma4j.verbs.WorkCompletionException;
  *
  * <p>Its lock guards everything. No user code runs with the lock.
  */
-final class Link implements CmEvents.Handler {
+final class Link implements CmEvents.Handler, Poller.Client {
   /**
    * The receives for messages of the protocol itself: three with credits, and one each for the end
    * of the output and for the end of the connection.
@@ -58,6 +59,9 @@ final class Link implements CmEvents.Handler {
   private final Outbox outbox;
 
   private final Awaited arrivedOrEnded;
+
+  /** Completes when users were told of everything, after the link was destroyed. */
+  private final CompletableFuture<Void> allTold = new CompletableFuture<>();
 
   /** Buffers of a broken connection that the peer might still read from. */
   private final Deque<Slot> readable = new ArrayDeque<>();
@@ -196,7 +200,8 @@ final class Link implements CmEvents.Handler {
     }
   }
 
-  int queuePairNumber() {
+  @Override
+  public int queuePairNumber() {
     return queuePairNumber;
   }
 
@@ -442,23 +447,22 @@ final class Link implements CmEvents.Handler {
 
   /** Posts a chain; returns whether there was one. */
   private boolean flushOnce() {
-    boolean some;
     try {
-      some = sends.flush();
-    } catch (RuntimeException refused) {
-      ending.fail(String.valueOf(refused.getMessage()), refused);
+      boolean some = sends.flush();
+      Outgoing withoutMemory = sends.pollRefused();
+      while (withoutMemory != null) {
+        finish(withoutMemory, withoutMemory.failure);
+        withoutMemory = sends.pollRefused();
+      }
+      boolean complete = promises.renewOwed();
+      if (sends.isStarved() || !complete) {
+        share.buffers().whenFreed(() -> later(this::flushLocked));
+      }
+      return some;
+    } catch (RuntimeException | Error refused) {
+      ending.breakUp("requests could not be posted: " + refused.getMessage(), refused);
       return false;
     }
-    Outgoing withoutMemory = sends.pollRefused();
-    while (withoutMemory != null) {
-      finish(withoutMemory, withoutMemory.failure);
-      withoutMemory = sends.pollRefused();
-    }
-    boolean complete = promises.renewOwed();
-    if (sends.isStarved() || !complete) {
-      share.buffers().whenFreed(() -> later(this::flushLocked));
-    }
-    return some;
   }
 
   private void flushLocked() {
@@ -519,26 +523,25 @@ final class Link implements CmEvents.Handler {
    */
   void checkMayWait() {
     if (isHandler()) {
-      throw new IllegalStateException(
-          "a handler must not wait, because nothing is delivered meanwhile: use a method that"
-              + " returns a future or takes a handler");
+      throw NodeState.mustNotWait();
     }
   }
 
   /** Returns whether the calling thread runs a handler. */
   private boolean isHandler() {
-    return poller.isDelivering() || users.isTelling();
+    return share.isDelivering() || users.isTelling();
   }
 
-  /** Returns whether this is the first delivery of a batch to this connection. */
-  boolean touch() {
+  @Override
+  public boolean touch() {
     boolean first = !touched;
     touched = true;
     return first;
   }
 
   /** Handles the arrival of a message, as {@link Arrivals#arrived} describes. */
-  void received(Slot buffer, boolean succeeded, boolean isSend, long bytes) {
+  @Override
+  public void received(Slot buffer, boolean succeeded, boolean isSend, long bytes) {
     lock.lock();
     try {
       arrivals.arrived(buffer, succeeded, isSend, bytes);
@@ -547,8 +550,8 @@ final class Link implements CmEvents.Handler {
     }
   }
 
-  /** Handles the completion of a request, which is also that of all requests before it. */
-  void requestDone(long number, @Nullable WorkCompletionException failed) {
+  @Override
+  public void completed(long number, @Nullable WorkCompletionException failed) {
     lock.lock();
     try {
       while (sends.hasPostedUntil(number)) {
@@ -587,6 +590,8 @@ final class Link implements CmEvents.Handler {
     if (!ending.isUseless()) {
       if (status == CompletionStatus.RETRY_EXCEEDED) {
         ending.unreachable(reason);
+      } else if (status == CompletionStatus.FLUSHED) {
+        ending.stoppedByPeer(reason);
       } else {
         ending.fail("A request failed: " + reason.getMessage(), reason);
       }
@@ -652,7 +657,7 @@ final class Link implements CmEvents.Handler {
       }
       next = sends.pollUnposted();
     }
-    fetches.forEach(sends::add);
+    fetches.forEach(sends::addFetch);
     failRequests(reason);
   }
 
@@ -663,12 +668,15 @@ final class Link implements CmEvents.Handler {
     }
   }
 
-  /** Does what a batch of completions makes necessary, after all of them were delivered. */
-  void afterDelivery() {
-    users.tell();
+  @Override
+  public void batchDone() {
+    try {
+      users.tell();
+    } finally {
+      touched = false;
+    }
     lock.lock();
     try {
-      touched = false;
       lastUse = System.nanoTime();
       flush();
     } finally {
@@ -685,6 +693,22 @@ final class Link implements CmEvents.Handler {
     return arrivals.isConnected();
   }
 
+  @Override
+  public void deliveryFailed(Throwable thrown) {
+    failed("what has arrived or completed could not be handled: " + thrown, thrown);
+  }
+
+  /** Breaks the connection because of a failure of this side, and tells the peer so. */
+  private void failed(String reason, Throwable thrown) {
+    log(Level.WARNING, "a step has failed, which breaks the connection", thrown);
+    lock.lock();
+    try {
+      ending.breakUp(reason, thrown);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Tells users all there is to tell. Called without the lock. */
   void tellUsers() {
     users.tell();
@@ -698,7 +722,42 @@ final class Link implements CmEvents.Handler {
   /** Breaks the connection because its user's handler threw an exception. Requires the lock. */
   void handlerFailed(String failed, Throwable thrown) {
     log(Level.WARNING, failed + "an exception", thrown);
-    ending.breakUp(failed + thrown);
+    ending.breakUp(failed + thrown, thrown);
+  }
+
+  /**
+   * Gets memory for a long message, in a thread that may block: registering it takes long, and can
+   * fail.
+   */
+  void supplyMemory(long bytes) {
+    // A failure breaks the connection, so nobody waits for this.
+    var unused = share.node().blocking().run(() -> supply(bytes));
+  }
+
+  private void supply(long bytes) {
+    Slot memory;
+    try {
+      memory = share.largeBuffers().take(bytes);
+    } catch (RuntimeException | Error failed) {
+      failed(
+          "there is no memory for a message of %d bytes: %s".formatted(bytes, failed.getMessage()),
+          failed);
+      return;
+    }
+    boolean used = false;
+    lock.lock();
+    try {
+      used = arrivals.supplied(memory);
+      flush();
+    } catch (RuntimeException | Error failed) {
+      ending.breakUp("a message could not be fetched: " + failed.getMessage(), failed);
+    } finally {
+      lock.unlock();
+    }
+    if (!used) {
+      memory.free();
+    }
+    later(users::tell);
   }
 
   /** Ends the occupation of a place by a message that a user goes on holding. */
@@ -735,15 +794,22 @@ final class Link implements CmEvents.Handler {
     } finally {
       lock.unlock();
     }
+    if (isLarge(buffer) && users.hasNews() && !users.isTelling()) {
+      // Messages that waited for this memory have a handler, which this thread must not run.
+      later(users::tell);
+    }
+  }
+
+  private boolean isLarge(Slot buffer) {
+    return buffer.capacity() > share.buffers().bufferBytes();
   }
 
   /** Notes that a message no longer occupies a place of this connection. Requires the lock. */
   void freePlace(Slot buffer) {
-    if (buffer.capacity() > share.buffers().bufferBytes()) {
+    if (isLarge(buffer)) {
       inbox.closed(buffer);
-      String wrong = ending.failure() == null ? arrivals.fetchOffered() : null;
-      if (wrong != null) {
-        arrivals.breakUp(wrong);
+      if (ending.failure() == null) {
+        arrivals.fetchOffered();
       }
     } else {
       credits.freed();
@@ -753,7 +819,8 @@ final class Link implements CmEvents.Handler {
   @Override
   public void handle(CmEvent event) {
     if (event instanceof CmEvent.Disconnected) {
-      ending.disconnected();
+      // Not in the thread of the events, because what has arrived is delivered first.
+      later(ending::disconnected);
     } else if (event instanceof CmEvent.DeviceRemoved) {
       share.removed();
     }
@@ -786,8 +853,8 @@ final class Link implements CmEvents.Handler {
       if (keepAliveNanos > 0 && quiet >= keepAliveNanos && sends.postedCount() == 0) {
         sends.postAhead(ping());
       }
-    } catch (RuntimeException refused) {
-      ending.fail(String.valueOf(refused.getMessage()), refused);
+    } catch (Throwable failed) {
+      ending.breakUp("what is done at intervals has failed: " + failed.getMessage(), failed);
     } finally {
       lock.unlock();
     }
@@ -818,44 +885,75 @@ final class Link implements CmEvents.Handler {
     }
   }
 
-  /** Closes this end, as {@link RdmaConnection#close} describes. */
+  /**
+   * Closes this end, as {@link RdmaConnection#close} describes: in a thread that may wait if a
+   * handler calls this.
+   */
   void close() {
+    if (isHandler()) {
+      later(this::close);
+      return;
+    }
     lock.lock();
     try {
-      if (isHandler()) {
-        later(this::close);
-        return;
-      }
       ending.sayGoodbye();
     } finally {
       lock.unlock();
     }
-    lifetime.close();
+    share.node().awaitClose(lifetime, closeAtOnce());
+  }
+
+  /**
+   * Closes this end without a goodbye, in a thread that may block.
+   *
+   * @return completes when it is closed and users were told
+   */
+  CompletableFuture<Void> closeAtOnce() {
+    return share.node().blocking().run(lifetime::close).thenCompose(closed -> allTold);
   }
 
   /** Ends everything at once: the last step of a close, or all of it if the node closes. */
   private void destroy() {
-    ending.closeDevice();
-    poller.remove(this);
+    Attempts attempts = new Attempts();
+    attempts.attempt(ending::stop);
+    attempts.attempt(ending::awaitStopped);
+    attempts.attempt(() -> poller.remove(this));
     share.forget(this);
-    share.node().events().close(id);
+    attempts.attempt(() -> share.node().events().close(id));
+    attempts.attempt(this::discardAll);
+    later(this::tellTheEnd);
+    attempts.finish();
+  }
+
+  private void discardAll() {
+    Attempts attempts = new Attempts();
     lock.lock();
     try {
-      promises.withdrawAll();
+      attempts.attempt(promises::withdrawAll);
       Outgoing left = sends.pollUndone();
       while (left != null) {
         finish(left, lifetime.closed());
         left = sends.pollUndone();
       }
       failAll(lifetime.closed());
-      readable.forEach(Slot::free);
+      for (Slot each : readable) {
+        attempts.attempt(each::free);
+      }
       readable.clear();
-      arrivals.discard();
+      attempts.attempt(arrivals::discard);
     } finally {
       lock.unlock();
     }
-    users.tell();
-    ending.closed();
+    attempts.finish();
+  }
+
+  private void tellTheEnd() {
+    try {
+      ending.closed();
+      users.tell();
+    } finally {
+      allTold.complete(null);
+    }
   }
 
   /** Returns the connection's name, for messages. */

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -19,6 +20,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.ConnectionRejectedException;
+import org.rdma4j.lifetime.Attempts;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.Deadline;
 
@@ -123,7 +125,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     Link link;
     try {
       link = node.share(peer.device()).createLink(peer);
-    } catch (RuntimeException noResources) {
+    } catch (RuntimeException | Error noResources) {
       reject(peer, "this side cannot create its part", noResources);
       return;
     }
@@ -146,7 +148,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     } catch (RdmaException gone) {
       node.log(Level.DEBUG, "the peer that was rejected had gone", gone);
     } finally {
-      peer.close();
+      node.guarded("the close of a rejected peer", peer::close);
     }
   }
 
@@ -171,7 +173,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       // Not before: a message of the peer may arrive while this accepts, and its credits cannot be
       // given back until the queue pair is known to be ready.
       link.connected(hello);
-    } catch (RdmaException gaveUp) {
+    } catch (RuntimeException | Error gaveUp) {
       drop(handshake, gaveUp);
     }
   }
@@ -205,7 +207,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
             + ", which did not finish its part of the connection: "
             + (reason == null ? "it took too long" : reason.getMessage()),
         null);
-    node.later(() -> handshake.link.lifetime().close());
+    node.logFailure(handshake.link, handshake.link.closeAtOnce());
   }
 
   @Override
@@ -227,6 +229,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   /** Waits for a peer that has connected. */
   Link accept(Duration timeout) throws InterruptedException, TimeoutException {
     long end = Deadline.after(timeout).end();
+    node.checkMayWait();
     lock.lockInterruptibly();
     try {
       while (established.isEmpty()) {
@@ -248,9 +251,15 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     }
   }
 
+  /** Closes this, as {@link RdmaServer#close} describes. */
+  void close() {
+    node.close(lifetime);
+  }
+
   private void destroy() {
+    Attempts attempts = new Attempts();
     node.remove(this);
-    node.events().close(id);
+    attempts.attempt(() -> node.events().close(id));
     List<Link> unaccepted = new ArrayList<>();
     lock.lock();
     try {
@@ -262,6 +271,13 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     } finally {
       lock.unlock();
     }
-    unaccepted.forEach(each -> each.lifetime().close());
+    List<CompletableFuture<Void>> closes = new ArrayList<>();
+    for (Link link : unaccepted) {
+      closes.add(node.blocking().run(link.lifetime()::close));
+    }
+    for (CompletableFuture<Void> close : closes) {
+      attempts.attempt(() -> BlockingWork.join(close));
+    }
+    attempts.finish();
   }
 }

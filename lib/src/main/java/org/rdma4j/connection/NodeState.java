@@ -1,20 +1,30 @@
 package org.rdma4j.connection;
 
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmDevices;
+import org.rdma4j.lifetime.Attempts;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.Deadline;
 import org.rdma4j.verbs.RdmaDevice;
 
 /**
  * A node without the object that users hold, because its threads refer to it: its devices, its
  * events, and what has to be done at intervals.
+ *
+ * <p>What serves several connections goes on when one of them fails: whatever is thrown by what
+ * belongs to one is logged, and ends that one at most.
  */
 final class NodeState {
   /** What a node looks after at intervals of a second or less. */
@@ -22,8 +32,12 @@ final class NodeState {
     void tick();
   }
 
+  /** What a close may take at least, because the device and the kernel need some time. */
+  private static final Duration MIN_CLOSE = Duration.ofSeconds(5);
+
   private final NodeConfig config;
   private final CmEvents events;
+  private final BlockingWork blocking = new BlockingWork();
   private final Map<RdmaDevice, DeviceShare> shares = new HashMap<>();
   private final Set<Periodic> periodic = ConcurrentHashMap.newKeySet();
   private final Lifetime lifetime;
@@ -43,6 +57,10 @@ final class NodeState {
 
   CmEvents events() {
     return events;
+  }
+
+  BlockingWork blocking() {
+    return blocking;
   }
 
   Lifetime lifetime() {
@@ -114,20 +132,147 @@ final class NodeState {
 
   /** Looks after what has to be done at intervals. Called by the thread of the events. */
   void tick() {
-    periodic.forEach(Periodic::tick);
+    for (Periodic each : periodic) {
+      guarded("what a server does at intervals", each::tick);
+    }
     long keepAlive = config.keepAlive().toNanos();
-    shares().forEach(share -> share.links().forEach(link -> link.tick(keepAlive)));
+    for (DeviceShare share : shares()) {
+      for (Link link : share.links()) {
+        link.tick(keepAlive);
+      }
+    }
+  }
+
+  /** Runs something that belongs to one of several, and logs what it throws. */
+  void guarded(String what, Runnable action) {
+    try {
+      action.run();
+    } catch (Throwable failed) {
+      log(Level.WARNING, what + " failed", failed);
+    }
   }
 
   /** Runs something soon, in a thread that holds no lock. */
   void later(Runnable action) {
-    Thread.ofVirtual().name("rdma4j-node").start(action);
+    Thread.ofVirtual()
+        .name("rdma4j-node")
+        .start(() -> guarded("something that was to be done soon", action));
+  }
+
+  /**
+   * Returns whether the calling thread delivers for connections of this node, so that it runs a
+   * handler if it runs user code.
+   */
+  boolean isDelivering() {
+    for (DeviceShare share : shares()) {
+      if (share.isDelivering()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Checks that the calling thread may wait.
+   *
+   * @throws IllegalStateException if it runs a handler of a connection of this node
+   */
+  void checkMayWait() {
+    if (isDelivering()) {
+      throw mustNotWait();
+    }
+  }
+
+  static IllegalStateException mustNotWait() {
+    return new IllegalStateException(
+        "a handler must not wait, because nothing is delivered meanwhile: use a method that"
+            + " returns a future or takes a handler");
+  }
+
+  /**
+   * Closes the node, or a server or a device of it, in a thread of its own.
+   *
+   * @see #awaitClose
+   */
+  void close(Lifetime closed) {
+    awaitClose(closed, BlockingWork.runApart("rdma4j-close", closed::close));
+  }
+
+  /**
+   * Waits for a close that another thread performs: not at all in a handler, for which that thread
+   * waits, and otherwise not for longer than {@link NodeConfig#closeTimeout}. The close goes on in
+   * either case.
+   */
+  void awaitClose(Object closed, CompletableFuture<Void> close) {
+    if (isDelivering()) {
+      logFailure(closed, close);
+      return;
+    }
+    Duration timeout =
+        config.closeTimeout().compareTo(MIN_CLOSE) > 0 ? config.closeTimeout() : MIN_CLOSE;
+    Deadline deadline = Deadline.after(timeout);
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          close.get(Math.max(0, deadline.nanos()), TimeUnit.NANOSECONDS);
+          return;
+        } catch (InterruptedException again) {
+          interrupted = true;
+        }
+      }
+    } catch (ExecutionException failed) {
+      if (failed.getCause() instanceof Error error) {
+        throw error;
+      }
+      throw failed.getCause() instanceof RuntimeException cause
+          ? cause
+          : new IllegalStateException(failed.getCause());
+    } catch (TimeoutException late) {
+      log(
+          Level.WARNING,
+          closed
+              + " is not closed after "
+              + timeout
+              + ", because a handler has not returned or the device is slow; the close goes on",
+          null);
+      logFailure(closed, close);
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** Logs the failure of a close for which nobody waits. */
+  void logFailure(Object closed, CompletableFuture<Void> close) {
+    var unused =
+        close.whenComplete(
+            (done, failed) -> {
+              if (failed != null) {
+                log(Level.WARNING, closed + " could not be closed as a whole", failed);
+              }
+            });
+  }
+
+  /** Ends the node, because what it needs for all connections has failed. */
+  void fail(String what, Throwable cause) {
+    log(Level.ERROR, what + ", so the node is closed", cause);
+    for (DeviceShare share : shares()) {
+      share.breakAll(what, cause);
+    }
+    logFailure(lifetime, BlockingWork.runApart("rdma4j-close", lifetime::close));
   }
 
   private void destroy() {
-    recording.close();
-    shares().forEach(DeviceShare::close);
-    events.close();
+    Attempts attempts = new Attempts();
+    attempts.attempt(recording::close);
+    for (DeviceShare share : shares()) {
+      attempts.attempt(share::close);
+    }
+    attempts.attempt(events::close);
+    attempts.attempt(blocking::close);
+    attempts.finish();
   }
 
   void log(Level level, String message, @Nullable Throwable thrown) {

@@ -17,6 +17,12 @@ import org.jspecify.annotations.Nullable;
 record Offer(int message, long total, long offset, long length, long address, int key) {
   static final int BYTES = 4 * Long.BYTES + 2 * Integer.BYTES;
 
+  /**
+   * The number of offers that a side may have made without a report that they were fetched. The
+   * credit of an offer returns when the offer arrives, so credits do not limit this.
+   */
+  static final int MAX_UNFETCHED = 64;
+
   /** Reads an offer; null if it is not one that an honest peer sends. */
   static @Nullable Offer read(ByteBuffer bytes) {
     if (bytes.remaining() != BYTES) {

@@ -473,7 +473,7 @@ final class Outbox {
   void abandonMessage() {
     lock.lock();
     try {
-      link.ending().breakUp("a message was sent only in part");
+      link.ending().breakUp("a message was sent only in part", null);
     } finally {
       lock.unlock();
     }

@@ -1,5 +1,6 @@
 package org.rdma4j.connection;
 
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -20,6 +21,41 @@ import org.rdma4j.verbs.WorkCompletionException;
  * then stays away until nobody has polled for 2 ms.
  */
 final class Poller {
+  /**
+   * A connection whose completions this delivers. Whatever it throws ends this connection alone:
+   * {@link #deliveryFailed} is told.
+   */
+  interface Client {
+    int queuePairNumber();
+
+    /** Returns whether this is the first delivery of a batch to this connection. */
+    boolean touch();
+
+    /**
+     * A receive has completed.
+     *
+     * @param buffer what was received into, which belongs to this connection now
+     * @param succeeded whether the message fits into the buffer
+     * @param isSend whether it is what a send of the peer sent
+     * @param bytes the length of the message with its header
+     */
+    void received(Slot buffer, boolean succeeded, boolean isSend, long bytes);
+
+    /**
+     * A request has completed, and all those before it.
+     *
+     * @param number the number of the request
+     * @param failed why it failed; null if it succeeded
+     */
+    void completed(long number, @Nullable WorkCompletionException failed);
+
+    /** All completions of the batch were delivered. */
+    void batchDone();
+
+    /** One of the other methods has thrown an exception. */
+    void deliveryFailed(Throwable thrown);
+  }
+
   private static final int BATCH = 32;
   private static final long BORROWED_NANOS = 2_000_000;
   private static final long LONGEST_BORROWED_NANOS = 4 * BORROWED_NANOS;
@@ -40,17 +76,20 @@ final class Poller {
   private final CompletionChannel channel;
   private final CompletionQueue queue;
   private final Completions completions;
-  private final LinkTable links = new LinkTable();
+  private final ClientTable clients = new ClientTable();
   private final Spin ownSpin = new Spin();
   private final Spin waitersSpin = new Spin();
 
   /** Held by the thread that polls, also while it calls handlers. */
   private final ReentrantLock turn = new ReentrantLock();
 
-  /** The links of the batch that is being delivered, to be looked after at its end. */
-  private final Link[] touched = new Link[BATCH];
+  /** The connections to which the batch that is being delivered belongs. */
+  private final Client[] touched = new Client[BATCH];
 
   private int touchedCount;
+
+  /** Whether the queue cannot be polled any more: it is closed, or a poll has failed. */
+  private volatile boolean ended;
 
   /** What the thread that has the turn waits for. */
   private BooleanSupplier assisted = () -> true;
@@ -105,17 +144,17 @@ final class Poller {
   }
 
   /** Makes the completions of a queue pair go to a connection. */
-  void add(Link link) {
-    links.add(link);
+  void add(Client client) {
+    clients.add(client);
   }
 
   /**
    * Delivers what has completed of a connection whose queue pair takes no more requests, and
    * forgets it.
    */
-  void remove(Link link) {
+  void remove(Client client) {
     drain();
-    links.remove(link);
+    clients.remove(client);
   }
 
   /** Delivers all that has completed. */
@@ -126,8 +165,6 @@ final class Poller {
       do {
         polled = deliver();
       } while (polled > 0);
-    } catch (IllegalStateException closed) {
-      throwUnlessClosed(closed);
     } finally {
       turn.unlock();
     }
@@ -154,8 +191,6 @@ final class Poller {
         assisted = done;
         waitersSpin.until(end, pollForWaiter);
       }
-    } catch (IllegalStateException closed) {
-      throwUnlessClosed(closed);
     } finally {
       turn.unlock();
     }
@@ -187,20 +222,8 @@ final class Poller {
       do {
         polled = deliver();
       } while (polled == BATCH);
-    } catch (IllegalStateException closed) {
-      throwUnlessClosed(closed);
     } finally {
       turn.unlock();
-    }
-  }
-
-  /**
-   * A closed queue has nothing left to deliver, and its connections are closed too, which their
-   * users learn from them.
-   */
-  private void throwUnlessClosed(IllegalStateException failed) {
-    if (share.isUsable()) {
-      throw failed;
     }
   }
 
@@ -254,7 +277,7 @@ final class Poller {
   private void run() {
     long longest = BORROWED_NANOS;
     try {
-      while (true) {
+      while (!ended) {
         // Set before the look at the time, so that a waiter that gives up meanwhile unparks this.
         away = true;
         long left = longest - (System.nanoTime() - borrowed);
@@ -269,14 +292,29 @@ final class Poller {
         if (polled == TAKEN_OVER) {
           away = true;
           LockSupport.parkNanos(BORROWED_NANOS);
-        } else if (polled == 0 && channel.awaitEvent(LONG).isPresent()) {
+        } else if (polled == 0 && awaitEvent()) {
           asked = false;
         }
       }
-    } catch (RuntimeException | InterruptedException failed) {
-      if (share.isUsable()) {
-        share.failAll("the thread that polls has ended", failed);
-      }
+    } catch (Throwable failed) {
+      end(failed);
+    }
+  }
+
+  private boolean awaitEvent() {
+    try {
+      return channel.awaitEvent(LONG).isPresent();
+    } catch (InterruptedException byAHandler) {
+      // A handler has interrupted the thread that it ran in, which ends nothing.
+      return false;
+    }
+  }
+
+  /** Ends all delivery, after a failure of what all connections share. */
+  private void end(Throwable failed) {
+    ended = true;
+    if (share.isUsable()) {
+      share.pollingFailed(failed);
     }
   }
 
@@ -296,7 +334,7 @@ final class Poller {
           ownSpinning = false;
         }
       }
-      if (polled == 0 && !asked) {
+      if (polled == 0 && !asked && !ended) {
         // One event at a time, and a last look, because what came before the request causes none.
         asked = true;
         queue.requestNotification(false);
@@ -312,43 +350,77 @@ final class Poller {
     return wanted ? TAKEN_OVER : deliver();
   }
 
-  /** Takes a batch of completions and delivers them; returns their number. */
+  /**
+   * Takes a batch of completions and delivers them; returns their number. The failure of one
+   * connection is not that of the others.
+   */
   private int deliver() {
-    int polled = completions.poll();
+    if (ended) {
+      return 0;
+    }
+    int polled = 0;
     try {
+      polled = completions.poll();
       for (int i = 0; i < polled; i++) {
         deliver(i);
       }
-    } finally {
       completions.release();
+    } catch (Throwable failed) {
+      end(failed);
     }
     for (int i = 0; i < touchedCount; i++) {
-      Link link = touched[i];
+      Client client = touched[i];
       touched[i] = null;
-      link.afterDelivery();
+      try {
+        client.batchDone();
+      } catch (Throwable failed) {
+        failed(client, failed);
+      }
     }
     touchedCount = 0;
     return polled;
   }
 
   private void deliver(int index) {
+    Client client = clients.get(completions.queuePairNumber(index));
+    try {
+      deliver(index, client);
+    } catch (Throwable failed) {
+      failed(client, failed);
+    }
+    if (client != null && client.touch()) {
+      touched[touchedCount++] = client;
+    }
+  }
+
+  private void deliver(int index, @Nullable Client client) {
     long id = completions.workRequestId(index);
-    Link link = links.get(completions.queuePairNumber(index));
     if ((id & ReceiveSupply.RECEIVE) != 0) {
       Slot buffer = share.buffers().get((int) id);
-      if (link == null) {
+      if (client == null) {
         share.receives().lost();
         buffer.free();
       } else {
         boolean succeeded = completions.isSuccess(index);
         boolean isSend = succeeded && completions.opcode(index) == CompletionOpcode.RECEIVE;
-        link.received(buffer, succeeded, isSend, completions.byteLength(index));
+        client.received(buffer, succeeded, isSend, completions.byteLength(index));
       }
-    } else if (link != null) {
-      link.requestDone(id, failure(index));
+    } else if (client != null) {
+      client.completed(id, failure(index));
     }
-    if (link != null && link.touch()) {
-      touched[touchedCount++] = link;
+  }
+
+  private void failed(@Nullable Client client, Throwable thrown) {
+    try {
+      if (client != null) {
+        client.deliveryFailed(thrown);
+        return;
+      }
+    } catch (Throwable again) {
+      thrown.addSuppressed(again);
+    }
+    if (share.isUsable()) {
+      share.log(Level.WARNING, "a completion could not be delivered", thrown);
     }
   }
 
@@ -363,6 +435,7 @@ final class Poller {
 
   /** Ends the thread, and closes the queue. */
   void close() {
+    ended = true;
     channel.close();
     Thread running = thread;
     if (running != null) {

@@ -237,7 +237,7 @@ public final class RdmaNode implements AutoCloseable {
    */
   @Override
   public void close() {
-    state.lifetime().close();
+    state.close(state.lifetime());
   }
 
   @Override

@@ -76,7 +76,7 @@ public final class RdmaServer implements AutoCloseable {
       return new RdmaServer(listening);
     } finally {
       if (!done) {
-        listening.lifetime().close();
+        listening.close();
       }
     }
   }
@@ -154,7 +154,7 @@ public final class RdmaServer implements AutoCloseable {
    */
   @Override
   public void close() {
-    listening.lifetime().close();
+    listening.close();
   }
 
   @Override

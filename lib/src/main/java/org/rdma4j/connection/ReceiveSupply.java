@@ -2,6 +2,7 @@ package org.rdma4j.connection;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import org.rdma4j.verbs.PostException;
 import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SharedReceiveQueue;
 
@@ -19,6 +20,10 @@ final class ReceiveSupply {
   private final SharedReceiveQueue queue;
   private final int chainLength;
   private final ReceiveRequests requests;
+
+  /** The buffers of the chain that is posted. */
+  private final Slot[] taken;
+
   private final ReentrantLock lock = new ReentrantLock();
 
   /** The number of receives that are posted: each arrival takes one. */
@@ -32,6 +37,7 @@ final class ReceiveSupply {
     this.queue = queue;
     this.chainLength = pool.ahead();
     this.requests = queue.receiveRequests(chainLength);
+    this.taken = new Slot[chainLength];
   }
 
   /**
@@ -81,6 +87,7 @@ final class ReceiveSupply {
         if (buffer == null) {
           break;
         }
+        taken[chain] = buffer;
         requests
             .add(RECEIVE | buffer.index())
             .into(buffer.region(), buffer.header(), MessageHeader.BYTES + buffer.capacity());
@@ -89,11 +96,30 @@ final class ReceiveSupply {
       if (chain == 0) {
         return;
       }
-      requests.post();
-      requests.release();
-      posted.addAndGet(chain);
-      free += chain;
+      post(chain);
       remaining -= chain;
+    }
+  }
+
+  /** Posts what was added; if that fails, the buffers are free again. */
+  private void post(int chain) {
+    int accepted = 0;
+    try {
+      requests.post();
+      accepted = chain;
+    } catch (RuntimeException refused) {
+      if (refused instanceof PostException inC) {
+        accepted = inC.index() == PostException.UNKNOWN ? chain : inC.index();
+      }
+      requests.clear();
+      throw refused;
+    } finally {
+      requests.release();
+      posted.addAndGet(accepted);
+      free += accepted;
+      for (int i = accepted; i < chain; i++) {
+        taken[i].free();
+      }
     }
   }
 

@@ -41,6 +41,13 @@ final class SendQueue {
   private final boolean iwarp;
 
   private final Deque<Outgoing> waiting = new ArrayDeque<>();
+
+  /**
+   * The reads of what the peer has offered. They do not wait behind messages: if both sides have
+   * messages that wait until their offers are fetched, neither would fetch any.
+   */
+  private final Deque<Outgoing> fetches = new ArrayDeque<>();
+
   private final Deque<Outgoing> posted = new ArrayDeque<>();
   private final Deque<Outgoing> spare = new ArrayDeque<>();
 
@@ -52,7 +59,7 @@ final class SendQueue {
   /** The requests to be posted ahead of all that waits, once the device has taken the chain. */
   private final Deque<Outgoing> ahead = new ArrayDeque<>();
 
-  /** The offers that the peer still has to fetch. */
+  /** The posted offers of which the peer has not reported that it has fetched them. */
   private final Deque<Outgoing> offers = new ArrayDeque<>();
 
   /** The number of requests in the chain that is being built or posted. */
@@ -68,6 +75,9 @@ final class SendQueue {
 
   /** The number of waiting requests that need a credit. */
   private int waitingForCredit;
+
+  /** The number of waiting requests that are offers. */
+  private int waitingOffers;
 
   /** The number of fetched offers that the next message has to tell the peer about. */
   private int fetched;
@@ -128,14 +138,21 @@ final class SendQueue {
   void add(Outgoing request) {
     request.event = Recording.begin(request);
     waiting.addLast(request);
-    if (request.takesCredit()) {
-      waitingForCredit++;
-    }
+    waitingForCredit += request.takesCredit() ? 1 : 0;
+    waitingOffers += request.isOffer() ? 1 : 0;
+  }
+
+  /** Adds a read that fetches what the peer has offered. */
+  void addFetch(Outgoing read) {
+    read.event = Recording.begin(read);
+    fetches.addLast(read);
   }
 
   /** Returns whether a further message could be posted without waiting for the peer. */
   boolean hasRoomForMessage() {
-    return waiting.size() < depth && credits.available() > waitingForCredit;
+    return waiting.size() < depth
+        && credits.available() > waitingForCredit
+        && offers.size() + waitingOffers < Offer.MAX_UNFETCHED;
   }
 
   /** Returns whether a further operation need not wait for long. */
@@ -145,7 +162,7 @@ final class SendQueue {
 
   /** Returns the number of requests that are not done. */
   int outstanding() {
-    return waiting.size() + posted.size() + offers.size();
+    return fetches.size() + waiting.size() + posted.size() + offers.size();
   }
 
   /** Returns the number of requests that the device has, or will have at once. */
@@ -198,6 +215,9 @@ final class SendQueue {
     if (!refused.isEmpty()) {
       return refused.removeFirst();
     }
+    if (!fetches.isEmpty()) {
+      return fetches.removeFirst();
+    }
     if (!waiting.isEmpty()) {
       return takeWaiting();
     }
@@ -221,9 +241,9 @@ final class SendQueue {
   }
 
   /**
-   * Posts what can be posted: the waiting requests in their order, and credits alone if they are
-   * due and no message carries them. Does nothing while another thread posts, which looks again
-   * afterwards.
+   * Posts what can be posted: the fetches, then the waiting requests in their order, and credits
+   * alone if they are due and no message carries them. Does nothing while another thread posts,
+   * which looks again afterwards.
    *
    * @return whether requests were posted, so that there may be more now
    * @throws RuntimeException if the queue pair refuses requests; {@link #pollUnposted} then returns
@@ -289,6 +309,9 @@ final class SendQueue {
 
   private void describeAll() {
     int room = depth + controls - posted.size();
+    while (chain < room && !fetches.isEmpty()) {
+      describeNext(fetches.removeFirst());
+    }
     refuseNext();
     while (chain < room && !waiting.isEmpty() && mayPost(waiting.peekFirst())) {
       describeNext(takeWaiting());
@@ -308,8 +331,8 @@ final class SendQueue {
     if (request.takesCredit() && credits.available() == 0) {
       return false;
     }
-    // The peer tells in a message that it has fetched an offer, which takes a receive.
-    return !request.isOffer() || promises.add(1);
+    // The peer reports in a message that it has fetched an offer, which takes a receive.
+    return !request.isOffer() || (offers.size() < Offer.MAX_UNFETCHED && promises.add(1));
   }
 
   /** Grants the peer, with the next message, the credits of which its hello told nothing. */
@@ -355,6 +378,7 @@ final class SendQueue {
   private Outgoing takeWaiting() {
     Outgoing next = waiting.removeFirst();
     waitingForCredit -= next.takesCredit() ? 1 : 0;
+    waitingOffers -= next.isOffer() ? 1 : 0;
     return next;
   }
 

@@ -132,6 +132,11 @@ final class UserCalls {
     return teller == Thread.currentThread();
   }
 
+  /** Returns whether there may be something to tell. Needs no lock. */
+  boolean hasNews() {
+    return news;
+  }
+
   /** Tells users all there is, unless another thread does. Called without the lock. */
   void tell() {
     if (!news) {
@@ -206,7 +211,7 @@ final class UserCalls {
     try {
       handler.accept(message.readOnlyMessage());
       return null;
-    } catch (RuntimeException | Error thrown) {
+    } catch (Throwable thrown) {
       return thrown;
     } finally {
       message.free();
@@ -228,7 +233,7 @@ final class UserCalls {
       try {
         // Not a lambda, so that this allocates nothing.
         handler.completed(token, reason);
-      } catch (RuntimeException | Error exception) {
+      } catch (Throwable exception) {
         thrown = exception;
       } finally {
         lock.lock();
@@ -282,13 +287,16 @@ final class UserCalls {
     }
   }
 
-  /** Runs user code without the lock; returns what it threw. */
+  /**
+   * Runs user code without the lock; returns what it threw, which may be a checked exception if
+   * another language than Java allowed that.
+   */
   private @Nullable Throwable unlocked(Runnable code) {
     lock.unlock();
     try {
       code.run();
       return null;
-    } catch (RuntimeException | Error thrown) {
+    } catch (Throwable thrown) {
       return thrown;
     } finally {
       lock.lock();

@@ -34,10 +34,10 @@
  * shared receive queue, and its completion queues. A connection that is quiet has 7 buffers set
  * aside for what its peer might send.
  *
- * <h2>Wire protocol, version 2</h2>
+ * <h2>Wire protocol, version 3</h2>
  *
  * <p>The private data of the connection request, and that of the answer, are 29 bytes, big-endian:
- * the number 0x52344a43, the version 2, the length of the buffers that the side receives into, the
+ * the number 0x52344a43, the version 3, the length of the buffers that the side receives into, the
  * number of messages that it receives before it grants more, the number of messages that it
  * receives at most before it has read one (4 bytes each), the length of the longest message that it
  * receives (8 bytes), and a last byte of 0x5a.
@@ -72,7 +72,9 @@
  * <p>A message that is longer than the buffers of the peer is offered: the number of the message (4
  * bytes), its length, the offset and the length of the offered piece, its address (8 bytes each)
  * and the remote key (4 bytes). The peer fetches the piece by RDMA read, and says so in the header
- * of its next message. For that, the sender of an offer has a further receive.
+ * of its next message. For that, the sender of an offer has a further receive. A side that has made
+ * 64 offers of which the peer has not said that it has fetched them makes no further one until it
+ * says so.
  */
 @NullMarked
 package org.rdma4j.connection;

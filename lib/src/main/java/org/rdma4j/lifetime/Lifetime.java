@@ -1,6 +1,5 @@
 package org.rdma4j.lifetime;
 
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;
@@ -202,21 +201,17 @@ public final class Lifetime {
     if (!beginClosing()) {
       return;
     }
-    List<RuntimeException> failures = new ArrayList<>();
+    Attempts attempts = new Attempts();
     for (Lifetime dependent : youngestFirst()) {
-      attempt(dependent::close, failures);
+      attempts.attempt(dependent::close);
     }
-    attempt(destroy, failures);
+    attempts.attempt(destroy);
     for (Lifetime parent : dependsOn) {
       parent.remove(this);
     }
     endClosing();
-    onClose.run();
-    if (!failures.isEmpty()) {
-      RuntimeException first = failures.removeFirst();
-      failures.forEach(first::addSuppressed);
-      throw first;
-    }
+    attempts.attempt(onClose);
+    attempts.finish();
   }
 
   /**
@@ -277,14 +272,6 @@ public final class Lifetime {
       dependents.remove(dependent);
     } finally {
       lock.unlock();
-    }
-  }
-
-  private static void attempt(Runnable step, List<RuntimeException> failures) {
-    try {
-      step.run();
-    } catch (RuntimeException failure) {
-      failures.add(failure);
     }
   }
 
