@@ -1,4 +1,5 @@
 /* Addresses of IP and of InfiniBand, the GIDs that belong to them, and how an identifier gets its own and its peer's. */
+#include "../wire/wire.h"
 #include "cm.h"
 
 size_t address_size(const union address *a)
@@ -228,5 +229,6 @@ int cm_listen(struct cm_id *id, uint32_t backlog)
 		return error;
 	id->state = LISTENING;
 	id->backlog = backlog && backlog < most ? backlog : most;
+	wire_listen_at_port(space_index(id->port_space), id->port);
 	return 0;
 }

@@ -4,10 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SPACES = 4, PORTS = 65536 };
+enum { SPACES = 4, PORTS = 65536, NODE_BITS = 0x3f, LISTENS = 0x40 };
 
 static struct table {
-	_Atomic uint8_t owners[SPACES * PORTS]; /* a node + 1, or 0 */
+	_Atomic uint8_t owners[SPACES * PORTS]; /* a node + 1, or 0; and whether it listens, for who looks into the file */
 	_Atomic unsigned int nodes; /* that have been */
 } *table;
 
@@ -31,13 +31,13 @@ int ports_open(int directory)
 void ports_clear(int node)
 {
 	for (int i = 0; i < SPACES * PORTS; i++)
-		if (table->owners[i] == node + 1)
+		if ((table->owners[i] & NODE_BITS) == node + 1)
 			table->owners[i] = 0;
 }
 
 int wire_owner_of_port(int space, uint16_t port)
 {
-	return wire_has_network() ? table->owners[space * PORTS + port] - 1 : wire_node();
+	return wire_has_network() ? (table->owners[space * PORTS + port] & NODE_BITS) - 1 : wire_node();
 }
 
 /* Takes the port also from a node that has ended. */
@@ -48,9 +48,15 @@ bool wire_claim_port(int space, uint16_t port)
 	if (!wire_has_network())
 		return true;
 	owner = &table->owners[space * PORTS + port];
-	if (atomic_compare_exchange_strong(owner, &found, wire_node() + 1) || found == wire_node() + 1)
+	if (atomic_compare_exchange_strong(owner, &found, wire_node() + 1) || (found & NODE_BITS) == wire_node() + 1)
 		return true;
-	return !wire_is_there(found - 1) && atomic_compare_exchange_strong(owner, &found, wire_node() + 1);
+	return !wire_is_there((found & NODE_BITS) - 1) && atomic_compare_exchange_strong(owner, &found, wire_node() + 1);
+}
+
+void wire_listen_at_port(int space, uint16_t port)
+{
+	if (wire_has_network())
+		table->owners[space * PORTS + port] |= LISTENS;
 }
 
 void wire_release_port(int space, uint16_t port)

@@ -37,6 +37,7 @@ struct frame {
 int ports_open(int directory);
 void ports_clear(int node);
 bool wire_claim_port(int space, uint16_t port);
+void wire_listen_at_port(int space, uint16_t port);
 void wire_release_port(int space, uint16_t port);
 int wire_owner_of_port(int space, uint16_t port); /* a node, or -1 */
 

@@ -106,7 +106,24 @@ public final class ChildProcess implements AutoCloseable {
 
   /** Waits until a process of this machine listens on a port of the connection manager. */
   public static void awaitListeningCm(int port) throws Exception {
+    String network = System.getenv("MLX5SIM_NETWORK");
+    if (network != null) {
+      awaitListeningOnSimulatedAdapter(Path.of(network, "ports"), port);
+      return;
+    }
     awaitShown("state LISTEN .*:" + port + "\\b", "rdma", "resource", "show", "cm_id");
+  }
+
+  /** The file has a byte for each port, those of RDMA_PS_TCP first; its bit 6 is set in listeners. */
+  private static void awaitListeningOnSimulatedAdapter(Path ports, int port) throws Exception {
+    int isListening = 0x40;
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+    while (!Files.exists(ports) || (Files.readAllBytes(ports)[port] & isListening) == 0) {
+      if (System.nanoTime() > deadline) {
+        throw new AssertionError("nobody listens on RDMA port " + port);
+      }
+      Thread.sleep(20);
+    }
   }
 
   /** Waits until a network interface of this machine has joined a multicast group. */
