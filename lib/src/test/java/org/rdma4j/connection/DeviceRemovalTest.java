@@ -116,6 +116,7 @@ final class DeviceRemovalTest {
   }
 
   @Test
+  @SuppressWarnings("try") // It is closed earlier than at the end of the block.
   void aNodeThatHasNoConnectionOverItDoesNotHoldIt() throws Exception {
     try (RdmaNode node = RdmaNode.open();
         RdmaServer listener = node.bind(new InetSocketAddress(ADDRESS, 0))) {
