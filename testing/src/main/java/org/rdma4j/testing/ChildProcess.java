@@ -114,7 +114,9 @@ public final class ChildProcess implements AutoCloseable {
     awaitShown("state LISTEN .*:" + port + "\\b", "rdma", "resource", "show", "cm_id");
   }
 
-  /** The file has a byte for each port, those of RDMA_PS_TCP first; its bit 6 is set in listeners. */
+  /**
+   * The file has a byte for each port, those of RDMA_PS_TCP first; its bit 6 is set in listeners.
+   */
   private static void awaitListeningOnSimulatedAdapter(Path ports, int port) throws Exception {
     int isListening = 0x40;
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
