@@ -440,10 +440,10 @@ final class EveryWayToSendTest {
                 return true;
               },
               () -> client.trySend(buffer),
-              () -> client.sendAsync(tooLong),
-              () -> client.sendAsync(buffer),
-              () -> client.request(tooLong),
-              () -> client.request(buffer));
+              () -> client.sendAsync(tooLong).join(),
+              () -> client.sendAsync(buffer).join(),
+              () -> client.request(tooLong).join(),
+              () -> client.request(buffer).join());
       for (Callable<?> way : ways) {
         assertThatThrownBy(way::call)
             .isInstanceOf(IllegalArgumentException.class)

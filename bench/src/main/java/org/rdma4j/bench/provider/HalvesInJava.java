@@ -18,6 +18,7 @@ final class HalvesInJava {
   private final Completions batch;
 
   /** Holds what the polls have read, so that the compiler does not remove the reads. */
+  @SuppressWarnings("UnusedVariable")
   private volatile long sink;
 
   HalvesInJava(SimulatedAdapter adapter) {
