@@ -1,5 +1,7 @@
 package org.rdma4j.bench.provider;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -81,21 +83,25 @@ public final class ProviderPosts {
   }
 
   private static void note(Map<Half, double[]> times, Half half, int round, long nanos) {
-    times.get(half)[round] = (double) nanos / Half.LOOP;
+    of(times, half)[round] = (double) nanos / Half.LOOP;
   }
 
   private List<Point> points(String queues) {
     List<Point> points = new ArrayList<>();
     for (Half half : Half.values()) {
       // C has nothing like a prepared request: it posts the same one each time.
-      double[] inC = nanosInC.get(half == Half.PREPARED ? Half.POST : half);
-      add(points, queues, half.title(), inC, nanosInJava.get(half));
+      double[] inC = of(nanosInC, half == Half.PREPARED ? Half.POST : half);
+      add(points, queues, half.title(), inC, of(nanosInJava, half));
     }
-    double[] polls = nanosInJava.get(Half.POLL);
-    double[] both = sum(nanosInC.get(Half.POST), nanosInC.get(Half.POLL));
-    add(points, queues, "post + poll", both, sum(nanosInJava.get(Half.POST), polls));
-    add(points, queues, "prepared + poll", both, sum(nanosInJava.get(Half.PREPARED), polls));
+    double[] polls = of(nanosInJava, Half.POLL);
+    double[] both = sum(of(nanosInC, Half.POST), of(nanosInC, Half.POLL));
+    add(points, queues, "post + poll", both, sum(of(nanosInJava, Half.POST), polls));
+    add(points, queues, "prepared + poll", both, sum(of(nanosInJava, Half.PREPARED), polls));
     return points;
+  }
+
+  private static double[] of(Map<Half, double[]> times, Half half) {
+    return requireNonNull(times.get(half));
   }
 
   private static double[] sum(double[] left, double[] right) {

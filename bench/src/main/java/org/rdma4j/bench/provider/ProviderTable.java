@@ -37,11 +37,11 @@ public final class ProviderTable {
                     Locale.ROOT,
                     "| %s | %.1f | %.1f | %.2f | %.2f, %.2f |%n",
                     row,
-                    quantile(series.get(C), 0.5),
-                    quantile(series.get(JAVA), 0.5),
-                    quantile(series.get(RATIO), 0.5),
-                    quantile(series.get(RATIO), 0),
-                    quantile(series.get(RATIO), 1)));
+                    quantile(series, C, 0.5),
+                    quantile(series, JAVA, 0.5),
+                    quantile(series, RATIO, 0.5),
+                    quantile(series, RATIO, 0),
+                    quantile(series, RATIO, 1)));
   }
 
   /** Returns the values of all JVMs by row and series, in the order of the file. */
@@ -55,8 +55,8 @@ public final class ProviderTable {
                     Point::series, Collectors.mapping(Point::y, Collectors.toList()))));
   }
 
-  private static double quantile(List<Double> values, double part) {
-    List<Double> sorted = values.stream().sorted().toList();
+  private static double quantile(Map<String, List<Double>> series, String name, double part) {
+    List<Double> sorted = series.getOrDefault(name, List.of()).stream().sorted().toList();
     return sorted.get((int) Math.round(part * (sorted.size() - 1)));
   }
 }
