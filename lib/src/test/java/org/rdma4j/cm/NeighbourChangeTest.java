@@ -57,7 +57,12 @@ final class NeighbourChangeTest {
       neighbour("02:00:00:00:00:98");
       neighbour("00:00:00:00:00:00");
       FutureTask<Boolean> peer =
-          CmLoopback.start(() -> pair.server().awaitDisconnected(CmLoopback.PATIENCE));
+          CmLoopback.start(
+              () -> {
+                boolean disconnected = pair.server().awaitDisconnected(CmLoopback.PATIENCE);
+                pair.server().disconnect(CmLoopback.PATIENCE); // the answer
+                return disconnected;
+              });
       pair.client().disconnect(CmLoopback.PATIENCE);
       assertThat(CmLoopback.get(peer)).isTrue();
     }
