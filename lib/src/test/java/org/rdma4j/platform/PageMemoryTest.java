@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Scanner;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -15,6 +18,7 @@ import net.jqwik.api.constraints.LongRange;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.Command;
 import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.Library;
 import org.rdma4j.verbs.HugePages;
 
 final class PageMemoryTest {
@@ -60,6 +64,16 @@ final class PageMemoryTest {
     assertThat(view.get(JAVA_BYTE, 0)).isEqualTo((byte) 3);
   }
 
+  /** Where the classes are; on the module path, java.class.path has only the tests. */
+  private static String classPath() throws URISyntaxException {
+    List<String> places = new ArrayList<>();
+    for (Class<?> each : List.of(PageMemory.class, PageMemoryTest.class, Library.class)) {
+      places.add(
+          Path.of(each.getProtectionDomain().getCodeSource().getLocation().toURI()).toString());
+    }
+    return String.join(":", places);
+  }
+
   /** In a JVM of its own, whose address space holds some of the mappings, but not all of them. */
   @Test
   void closedMemoryDoesNotUseUpTheAddressSpace() throws Exception {
@@ -75,7 +89,7 @@ final class PageMemoryTest {
             "-Xmx64m",
             "--enable-native-access=ALL-UNNAMED",
             "-cp",
-            System.getProperty("java.class.path"),
+            classPath(),
             Rounds.class.getName());
     assertThat(output).contains(Rounds.DONE);
   }

@@ -7,13 +7,17 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.address.QueuePairAddress;
+import org.rdma4j.verbs.attribute.Mtu;
 
 /**
  * The changes of state for each type of connection set the attributes that the kernel requires, and
  * no others.
  */
 final class ConnectionChangesTest {
-  private static final PathConfig PATH = PathConfig.to(new QueuePairAddress(0, 1, 2, Gid.ZERO));
+  private static final PathConfig PATH =
+      PathConfig.to(new QueuePairAddress(0, 1, 2, Gid.ZERO))
+          .gidIndex(PathConfig.NO_GID)
+          .mtu(Mtu.MTU_1024);
 
   private static final int TO_RECEIVE =
       rdma_h.IBV_QP_STATE()

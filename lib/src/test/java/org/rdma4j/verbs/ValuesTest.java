@@ -124,7 +124,7 @@ final class ValuesTest {
 
   /** A setter of PathConfig, with the range that C and the wire format allow. */
   private enum Ranged {
-    GID_INDEX(-1, 0xff, PathConfig::gidIndex),
+    GID_INDEX(-2, 0xff, PathConfig::gidIndex),
     PARTITION_KEY_INDEX(0, 0xffff, PathConfig::partitionKeyIndex),
     SERVICE_LEVEL(0, 15, PathConfig::serviceLevel),
     TRAFFIC_CLASS(0, 0xff, PathConfig::trafficClass),
