@@ -969,7 +969,9 @@ public final class RdmaConnection implements AutoCloseable {
    * handler, it returns at once, and the connection is closed soon.
    *
    * <p>The waits of other threads end with an IllegalStateException. If another thread is closing
-   * the connection, this waits for it. If the connection is closed already, this does nothing.
+   * the connection, this waits for it. If the connection is closed already, this does nothing. If a
+   * handler has not returned after {@link NodeConfig#closeTimeout}, but not before 5 s, this
+   * returns and the close goes on in another thread.
    *
    * @throws RdmaException if a resource could not be destroyed; the others were closed all the same
    */

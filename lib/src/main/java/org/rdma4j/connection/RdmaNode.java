@@ -233,6 +233,10 @@ public final class RdmaNode implements AutoCloseable {
    * until what was sent has arrived: close the connections before, if that matters. The waits of
    * other threads end with an IllegalStateException. Does nothing if the node is closed.
    *
+   * <p>Called by a handler, it returns at once, and the node is closed soon. Otherwise it returns
+   * when everything is closed, or after {@link NodeConfig#closeTimeout} but not before 5 s; the
+   * close then goes on in another thread.
+   *
    * @throws RdmaException if a resource could not be destroyed; the others were closed all the same
    */
   @Override

@@ -148,7 +148,9 @@ public final class RdmaServer implements AutoCloseable {
 
   /**
    * Stops listening, and ends the waits of other threads. Accepted connections stay open; those
-   * that were not accepted are closed. Does nothing if the server is closed.
+   * that were not accepted are closed. Does nothing if the server is closed. Called by a handler,
+   * it returns at once, and the server is closed soon; otherwise it returns after {@link
+   * NodeConfig#closeTimeout} at the latest, but not before 5 s.
    *
    * @throws RdmaException if a resource could not be destroyed
    */

@@ -69,9 +69,15 @@ final class CrowdTest {
   }
 
   @AfterEach
-  void end() {
+  void end() throws Exception {
     node.close();
     threads.close();
+    // The close of so many connections may go on for a while after it has returned.
+    long began = System.nanoTime();
+    while (queues(Resources.now()) > queuesBefore) {
+      assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(PATIENCE);
+      Thread.sleep(100);
+    }
     domain.close();
     device.close();
   }

@@ -147,7 +147,8 @@ public final class Endpoint implements AutoCloseable {
 
     queuePair.connect(
         PathConfig.to(QueuePairAddress.of(remote))
-            .access(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE));
+            .access(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE)
+            .retries(6)); // Soft-RoCE takes 7 for "forever", also if the peer has gone.
     out.writeByte(1); // The peer may send now,
     in.readByte(); // and so may this side.
   }
