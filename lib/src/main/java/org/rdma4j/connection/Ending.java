@@ -14,6 +14,8 @@ import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.recording.EndEvent;
+import org.rdma4j.verbs.Port;
+import org.rdma4j.verbs.attribute.PortState;
 
 /**
  * How one end of a connection ends: whether it is open, ended by either side, broken or closed, and
@@ -309,11 +311,26 @@ final class Ending {
   /** Ends the connection below: the device gives back all requests, and the peer learns of it. */
   private void disconnect() {
     try {
-      link.id().disconnect();
-      stopped = true;
+      if (isPortUp()) {
+        link.id().disconnect();
+        stopped = true;
+      }
     } catch (IllegalStateException | RdmaException notConnected) {
+      link.log(Level.DEBUG, "could not disconnect", notConnected);
+    }
+    if (!stopped) {
       stopDevice();
     }
+  }
+
+  /**
+   * Returns whether a disconnect can leave the device. Soft-RoCE stops the queue pair of the
+   * kernel's connection manager when it cannot send, and then nothing connects until the device is
+   * removed and added again.
+   */
+  private boolean isPortUp() {
+    Port port = link.share().device().port(link.id().port());
+    return port.attributes().state() != PortState.DOWN;
   }
 
   /** Makes the device give back all requests. Needs no lock. */
