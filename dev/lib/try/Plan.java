@@ -124,6 +124,8 @@ final class Plan {
       launches.add("pair");
     } else if (tags.contains("stand-in")) {
       launches.addAll(List.of("stand-in", "critical-stand-in"));
+    } else if (tags.contains("mlx5")) {
+      launches.add("mlx5");
     } else if (tags.contains("removal") || tags.contains("device") && tags.contains("alone")) {
       launches.add("alone");
     } else if (tags.contains("device")) {
