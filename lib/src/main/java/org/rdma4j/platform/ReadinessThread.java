@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -37,6 +38,9 @@ final class ReadinessThread {
 
   private static final long EVENT_SIZE = DATA_OFFSET + 8;
   private static final int EVENTS_AT_ONCE = 256;
+
+  /** So that an error that stays does not take a whole processor. */
+  private static final long PAUSE_NANOS = 100_000_000;
 
   private static final MethodHandle EPOLL_CTL =
       link("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
@@ -103,19 +107,39 @@ final class ReadinessThread {
     return epoll;
   }
 
+  /** Goes on whatever is thrown, because all virtual threads that wait depend on this thread. */
   private static void serve(int epoll) {
     MemorySegment events = Arena.global().allocate(EVENT_SIZE * EVENTS_AT_ONCE, 8);
+    Throwable failure = null;
     while (true) {
-      int ready;
       try {
-        ready = (int) EPOLL_WAIT.invokeExact(Errno.state(), epoll, events, EVENTS_AT_ONCE, -1);
+        if (failure != null) {
+          LockSupport.parkNanos(PAUSE_NANOS);
+          wakeAll(failure);
+          failure = null;
+        }
+        wakeThoseThatAreReady(epoll, events);
       } catch (Throwable thrown) {
-        throw Errno.unexpected(thrown);
-      }
-      for (int i = 0; i < ready; i++) {
-        wake((int) events.get(JAVA_LONG_UNALIGNED, i * EVENT_SIZE + DATA_OFFSET));
+        failure = thrown;
       }
     }
+  }
+
+  private static void wakeThoseThatAreReady(int epoll, MemorySegment events) throws Throwable {
+    int ready = (int) EPOLL_WAIT.invokeExact(Errno.state(), epoll, events, EVENTS_AT_ONCE, -1);
+    if (ready < 0 && Errno.errno() != ErrorNumber.EINTR.value()) {
+      throw new RdmaException("epoll_wait", Errno.errno());
+    }
+    for (int i = 0; i < ready; i++) {
+      wake((int) events.get(JAVA_LONG_UNALIGNED, i * EVENT_SIZE + DATA_OFFSET));
+    }
+  }
+
+  /** Lets all threads look themselves, because it is not known which of them are ready. */
+  private static void wakeAll(Throwable failure) {
+    WAITING.keySet().forEach(ReadinessThread::wake);
+    System.getLogger("org.rdma4j")
+        .log(Level.WARNING, "could not wait for descriptors, will try again", failure);
   }
 
   /**
