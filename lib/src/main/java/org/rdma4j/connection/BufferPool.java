@@ -77,6 +77,17 @@ final class BufferPool implements Slot.Home {
     return all.length;
   }
 
+  /** Returns the buffers that the program has dropped since the last call. */
+  List<Slot> dropped() {
+    List<Slot> dropped = new ArrayList<>();
+    for (Slot each : all) {
+      if (each.holder().isDropped()) {
+        dropped.add(each);
+      }
+    }
+    return dropped;
+  }
+
   /** Returns the number of buffers that are in use. */
   int inUse() {
     lock.lock();

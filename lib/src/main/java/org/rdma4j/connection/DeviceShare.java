@@ -319,6 +319,24 @@ final class DeviceShare {
     }
   }
 
+  /** Ends the use of the buffers that the program has dropped. Called at intervals. */
+  void freeDropped() {
+    freeDropped(buffers.dropped());
+    freeDropped(largeBuffers.dropped());
+  }
+
+  private void freeDropped(List<Slot> dropped) {
+    if (dropped.isEmpty()) {
+      return;
+    }
+    log(
+        Level.WARNING,
+        "%d buffers were dropped, the last with a message of %d bytes: close each MessageBuffer that is not sent, or its sender has no place for further messages"
+            .formatted(dropped.size(), dropped.getLast().length()),
+        null);
+    dropped.forEach(each -> node.later(each::freeDropped));
+  }
+
   /** Breaks all connections. */
   void breakAll(String what, Throwable cause) {
     for (Link link : links()) {

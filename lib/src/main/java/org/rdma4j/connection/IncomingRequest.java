@@ -8,18 +8,25 @@ import org.rdma4j.RdmaException;
 
 /**
  * A request of the peer, to be answered or refused once, by any thread. The request occupies a
- * place of its sender's until its message is closed, or sent as the answer.
+ * place of its sender's until its message is closed, or sent as the answer. One that a program
+ * drops is refused some time after that, with a warning in the log.
  */
 public final class IncomingRequest {
   private final Link link;
   private final long number;
   private final MessageBuffer message;
-  private final AtomicBoolean answered = new AtomicBoolean();
+  private final AtomicBoolean answered;
 
-  IncomingRequest(Link link, long number, MessageBuffer message) {
+  /**
+   * Creates a request.
+   *
+   * @param answered false; set when it was answered
+   */
+  IncomingRequest(Link link, long number, MessageBuffer message, AtomicBoolean answered) {
     this.link = link;
     this.number = number;
     this.message = message;
+    this.answered = answered;
   }
 
   /**
@@ -79,11 +86,35 @@ public final class IncomingRequest {
    * @throws RdmaException if the connection is broken, or the peer has closed it
    */
   public void refuse(String reason) {
+    MessageBuffer buffer = refusal(link, reason);
+    boolean done = false;
+    try {
+      answer(MessageKind.REFUSAL, buffer);
+      done = true;
+    } finally {
+      if (!done) {
+        buffer.close();
+      }
+    }
+  }
+
+  private static MessageBuffer refusal(Link link, String reason) {
     byte[] bytes = reason.getBytes(StandardCharsets.UTF_8);
     int length = Math.min(bytes.length, link.outbox().eagerBytes());
     MessageBuffer buffer = new MessageBuffer(link.outbox().newSlot(length));
     buffer.byteBuffer().put(Arrays.copyOf(bytes, length)).flip();
-    answer(MessageKind.REFUSAL, buffer);
+    return buffer;
+  }
+
+  /** Refuses a request that nobody can answer any more, unless the connection has ended. */
+  static void refuse(Link link, long number, String reason) {
+    MessageBuffer buffer = refusal(link, reason);
+    try {
+      link.outbox().answer(MessageKind.REFUSAL, number, buffer);
+    } catch (IllegalStateException | RdmaException ended) {
+      // Then the peer learns of the end of the connection instead.
+      buffer.close();
+    }
   }
 
   /** Refuses the request unless it was answered or the connection has ended. */

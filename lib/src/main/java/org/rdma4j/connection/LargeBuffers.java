@@ -4,9 +4,11 @@ import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
@@ -31,6 +33,9 @@ final class LargeBuffers implements Slot.Home {
 
   /** All that are kept, in the order in which they were given back, as in each class. */
   private final SequencedSet<Slot> keptInOrder = new LinkedHashSet<>();
+
+  /** All whose memory is registered. */
+  private final Set<Slot> all = new HashSet<>();
 
   private long kept;
   private long registered;
@@ -87,13 +92,25 @@ final class LargeBuffers implements Slot.Home {
     MemoryRegion region =
         domain.register(
             MessageHeader.BYTES + capacity, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+    Slot slot = new Slot(this, sizeClass, region, 0, capacity);
     lock.lock();
     try {
       registered += capacity;
+      all.add(slot);
     } finally {
       lock.unlock();
     }
-    return new Slot(this, sizeClass, region, 0, capacity);
+    return slot;
+  }
+
+  /** Returns the buffers that the program has dropped since the last call. */
+  List<Slot> dropped() {
+    lock.lock();
+    try {
+      return all.stream().filter(each -> each.holder().isDropped()).toList();
+    } finally {
+      lock.unlock();
+    }
   }
 
   @Override
@@ -104,6 +121,7 @@ final class LargeBuffers implements Slot.Home {
       lock.lock();
       try {
         registered -= surplus.capacity();
+        all.remove(surplus);
         surplus = pollSurplus();
       } finally {
         lock.unlock();

@@ -835,6 +835,7 @@ final class Link implements CmEvents.Handler, Poller.Client {
   void tick(long keepAliveNanos) {
     lock.lock();
     try {
+      users.refuseDropped();
       long quiet = System.nanoTime() - lastUse;
       if (ending.isUseless()) {
         return;

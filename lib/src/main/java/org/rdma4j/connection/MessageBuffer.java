@@ -3,7 +3,6 @@ package org.rdma4j.connection;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.OptionalInt;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.MemorySlice;
 
@@ -13,13 +12,14 @@ import org.rdma4j.verbs.MemorySlice;
  * until then.
  *
  * <p>After a buffer was closed or sent, its methods throw an exception. The node uses the memory
- * again, so a program must not use a view of it any more.
+ * again, so a program must not use a view of it any more. A buffer that a program drops is closed
+ * some time after that, with a warning in the log; but its memory is not used again if the program
+ * had called {@link #segment} or {@link #memory}.
  *
  * <p>One thread at a time may use a buffer.
  */
 public final class MessageBuffer implements AutoCloseable {
   private final Slot slot;
-  private final AtomicBoolean held = new AtomicBoolean(true);
   private final @Nullable ByteBuffer bytes;
 
   /** Creates the buffer of a user for one use of a slot. */
@@ -29,6 +29,12 @@ public final class MessageBuffer implements AutoCloseable {
         slot.length() > Integer.MAX_VALUE
             ? null
             : slot.bytes(Integer.MAX_VALUE).asByteBuffer().limit((int) slot.length());
+    slot.holder().begin(user());
+  }
+
+  /** Returns what is reachable as long as this buffer is, or a view of its ByteBuffer. */
+  private Object user() {
+    return bytes == null ? this : bytes;
   }
 
   /**
@@ -60,6 +66,7 @@ public final class MessageBuffer implements AutoCloseable {
    */
   public MemorySegment segment() {
     checkHeld();
+    slot.holder().lend();
     return slot.bytes().asSlice(position(), length());
   }
 
@@ -72,6 +79,7 @@ public final class MessageBuffer implements AutoCloseable {
    */
   public MemorySlice memory() {
     checkHeld();
+    slot.holder().lend();
     return slot.part(position(), length());
   }
 
@@ -103,7 +111,7 @@ public final class MessageBuffer implements AutoCloseable {
   }
 
   private void checkHeld() {
-    if (!held.get()) {
+    if (!slot.holder().isHeldBy(user())) {
       throw notHeld();
     }
   }
@@ -124,7 +132,7 @@ public final class MessageBuffer implements AutoCloseable {
    * @throws IllegalStateException if the user no longer holds it
    */
   Slot take() {
-    if (!held.compareAndSet(true, false)) {
+    if (!slot.holder().end(user())) {
       throw notHeld();
     }
     slot.select(position(), length());
@@ -137,7 +145,7 @@ public final class MessageBuffer implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (held.compareAndSet(true, false)) {
+    if (slot.holder().end(user())) {
       slot.free();
     }
   }

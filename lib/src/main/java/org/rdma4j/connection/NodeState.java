@@ -137,6 +137,7 @@ final class NodeState {
     }
     long keepAlive = config.keepAlive().toNanos();
     for (DeviceShare share : shares()) {
+      guarded("the search for dropped buffers", share::freeDropped);
       for (Link link : share.links()) {
         link.tick(keepAlive);
       }

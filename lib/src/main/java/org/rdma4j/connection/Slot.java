@@ -30,6 +30,7 @@ final class Slot {
   private MessageKind kind = MessageKind.MESSAGE;
   private long number;
   private boolean complete;
+  private final Holder holder = new Holder();
 
   /** The bytes after the header, as many as a ByteBuffer can have; made at the first use. */
   private @Nullable ByteBuffer view;
@@ -125,6 +126,10 @@ final class Slot {
     return left;
   }
 
+  Holder holder() {
+    return holder;
+  }
+
   int index() {
     return index;
   }
@@ -193,8 +198,19 @@ final class Slot {
 
   /** Ends the use of this slot, and of the place that it occupies. */
   void free() {
+    free(true);
+  }
+
+  /** Ends the use of a slot that its user has dropped. Its memory may still be in use. */
+  void freeDropped() {
+    free(!holder.isLent());
+  }
+
+  private void free(boolean again) {
     Link left = leavePlace();
-    home.giveBack(this);
+    if (again) {
+      home.giveBack(this);
+    }
     if (left != null) {
       left.placeFreed(this);
     }

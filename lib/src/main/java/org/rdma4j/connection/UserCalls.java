@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,8 @@ final class UserCalls {
   /** Tells of the end of the connection, after all else; null if it has not ended, or was told. */
   private @Nullable Runnable end;
 
+  private final UnansweredRequests unanswered;
+
   /** Whether there may be something to tell. Written with the lock. */
   private volatile boolean news;
 
@@ -55,6 +58,12 @@ final class UserCalls {
     this.lock = lock;
     this.sends = sends;
     this.inbox = inbox;
+    this.unanswered = new UnansweredRequests(link);
+  }
+
+  /** Refuses the requests that the program has dropped. Called at intervals. */
+  void refuseDropped() {
+    unanswered.refuseDropped();
   }
 
   void handleMessages(MessageHandler handler) {
@@ -253,9 +262,16 @@ final class UserCalls {
   }
 
   private void tellOfRequest(Slot call, RequestHandler handler) {
-    IncomingRequest request = new IncomingRequest(link, call.number(), new MessageBuffer(call));
+    AtomicBoolean answered = new AtomicBoolean();
+    IncomingRequest request =
+        new IncomingRequest(link, call.number(), new MessageBuffer(call), answered);
+    long number = call.number();
     Throwable thrown = unlocked(() -> handler.received(request));
-    if (thrown != null) {
+    if (thrown == null) {
+      if (!answered.get()) {
+        unanswered.add(number, answered, request);
+      }
+    } else {
       link.log(Level.WARNING, "the handler of requests threw an exception", thrown);
       String message = thrown.getMessage();
       unlocked(() -> request.refuseIfUnanswered(message == null ? thrown.toString() : message));
@@ -280,8 +296,9 @@ final class UserCalls {
     } else {
       unlocked(
           () -> {
-            if (!answer.complete(new MessageBuffer(call))) {
-              call.free();
+            MessageBuffer buffer = new MessageBuffer(call);
+            if (!answer.complete(buffer)) {
+              buffer.close();
             }
           });
     }

@@ -2,11 +2,23 @@ package org.rdma4j.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.Warnings;
 import org.rdma4j.verbs.AccessFlag;
 
@@ -56,6 +68,117 @@ final class DroppedTest {
         server.read(exposed, copy.slice(0, 100), PATIENCE);
       }
     }
+  }
+
+  /** More than one connection has places for, so that they become free again. */
+  private static final int MANY = 300;
+
+  @Test
+  void theMemoryAndThePlaceOfADroppedMessageAreUsedAgain() throws Exception {
+    try (Warnings warnings = new Warnings()) {
+      FutureTask<Boolean> sending =
+          new FutureTask<>(
+              () -> {
+                for (int i = 0; i < MANY; i++) {
+                  client.send(ByteBuffer.allocate(100), PATIENCE);
+                }
+                return true;
+              });
+      Thread.ofVirtual().start(sending);
+      for (int i = 0; i < MANY; i++) {
+        receiveAndDrop();
+      }
+      assertThat(sending.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      collectUntil(() -> node.statistics().buffersInUse() == node.statistics().postedReceives());
+      assertThat(warnings.containing("with a message of 100 bytes")).isNotEmpty();
+    }
+  }
+
+  private void receiveAndDrop() throws Exception {
+    Optional<MessageBuffer> message = Optional.empty();
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (message.isEmpty() && System.nanoTime() < end) {
+      try {
+        message = server.receive(Duration.ofMillis(100));
+      } catch (TimeoutException noPlace) {
+        System.gc();
+      }
+    }
+    assertThat(message).isPresent();
+  }
+
+  private static void collectUntil(BooleanSupplier done) throws InterruptedException {
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (!done.getAsBoolean()) {
+      assertThat(System.nanoTime()).isLessThan(end);
+      System.gc();
+      Thread.sleep(50);
+    }
+  }
+
+  @Test
+  void aMessageWhoseByteBufferIsInUseIsNotDropped() throws Exception {
+    client.send(ByteBuffer.allocate(8).putLong(0, 42), PATIENCE);
+    ByteBuffer view = server.receive(PATIENCE).orElseThrow().byteBuffer().slice();
+    for (int i = 0; i < 200; i++) {
+      client.send(ByteBuffer.allocate(8), PATIENCE);
+      server.receive(PATIENCE).orElseThrow().close();
+      if (i % 20 == 0) {
+        // Longer than two looks take.
+        System.gc();
+        Thread.sleep(60);
+      }
+    }
+    assertThat(view.getLong(0)).isEqualTo(42);
+  }
+
+  @Test
+  void theMemoryOfADroppedMessageWhoseSegmentIsInUseIsNotUsedAgain() throws Exception {
+    client.send(ByteBuffer.allocate(8).putLong(0, 42), PATIENCE);
+    MemorySegment segment = server.receive(PATIENCE).orElseThrow().segment();
+    try (Warnings warnings = new Warnings()) {
+      collectUntil(() -> !warnings.containing("with a message of 8 bytes").isEmpty());
+    }
+    for (int i = 0; i < 200; i++) {
+      client.send(ByteBuffer.allocate(8), PATIENCE);
+      server.receive(PATIENCE).orElseThrow().close();
+    }
+    assertThat(segment.get(ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN), 0))
+        .isEqualTo(42);
+  }
+
+  @Test
+  void aLongMessageThatIsDroppedGivesItsMemoryBack() throws Exception {
+    int length = 1 << 20;
+    client.send(ByteBuffer.allocate(length), PATIENCE);
+    assertThat(server.receive(PATIENCE)).isPresent();
+    try (Warnings warnings = new Warnings()) {
+      collectUntil(() -> !warnings.containing("with a message of " + length + " bytes").isEmpty());
+    }
+    long registered = node.statistics().largeBytes();
+    client.send(ByteBuffer.allocate(length), PATIENCE);
+    server.receive(PATIENCE).orElseThrow().close();
+    assertThat(node.statistics().largeBytes()).isEqualTo(registered);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aRequestThatIsDroppedIsRefused(boolean closesItsMessage) throws Exception {
+    server.onRequest(
+        request -> {
+          if (closesItsMessage) {
+            request.message().close();
+          }
+        });
+    CompletableFuture<MessageBuffer> answer = client.request(ByteBuffer.allocate(8));
+    try (Warnings warnings = new Warnings()) {
+      collectUntil(answer::isDone);
+      assertThat(warnings.containing("dropped without an answer")).hasSize(1);
+    }
+    assertThat(answer)
+        .failsWithin(PATIENCE)
+        .withThrowableThat()
+        .withMessageContaining("the program has dropped it");
   }
 
   @Test

@@ -1,0 +1,47 @@
+package org.rdma4j.connection;
+
+import java.lang.System.Logger.Level;
+import java.lang.ref.WeakReference;
+import java.util.Iterator;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The requests of a peer that their handler did not answer before it returned. The program may
+ * answer them later, unless it has dropped them: then they are refused, so that the peer need not
+ * wait for ever.
+ */
+final class UnansweredRequests {
+  private record Unanswered(
+      long number, AtomicBoolean answered, WeakReference<IncomingRequest> request) {}
+
+  private final Link link;
+  private final Queue<Unanswered> requests = new ConcurrentLinkedQueue<>();
+
+  UnansweredRequests(Link link) {
+    this.link = link;
+  }
+
+  void add(long number, AtomicBoolean answered, IncomingRequest request) {
+    requests.add(new Unanswered(number, answered, new WeakReference<>(request)));
+  }
+
+  /** Refuses those that the program has dropped. Called at intervals by one thread. */
+  void refuseDropped() {
+    Iterator<Unanswered> all = requests.iterator();
+    while (all.hasNext()) {
+      Unanswered each = all.next();
+      if (each.answered.get()) {
+        all.remove();
+      } else if (each.request.refersTo(null)) {
+        all.remove();
+        link.log(
+            Level.WARNING,
+            "a request was dropped without an answer, so it is refused: answer or refuse each one",
+            null);
+        link.later(() -> IncomingRequest.refuse(link, each.number, "the program has dropped it"));
+      }
+    }
+  }
+}
