@@ -31,6 +31,10 @@ int open_device(int flags);
 int open_cm(int flags);
 const char *sim_tree(void); /* the directory that stands for "/" */
 
+/* refusals.c */
+int refusal(const char *kind, unsigned object, unsigned method);
+int refusal_of_command(struct ib_uverbs_ioctl_hdr *h);
+
 /* event_file.c */
 ssize_t event_read(struct event_file *f, void *buf, size_t size);
 void event_file_closed(struct event_file *f);

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/kcmp.h>
 #include <linux/netlink.h>
+#include <rdma/rdma_user_cm.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -58,7 +59,14 @@ EXPORT int fstat64(int fd, struct stat64 *st)
 
 EXPORT ssize_t write(int fd, const void *buf, size_t size)
 {
-	return kind_of(fd) == FD_CM ? cm_write(fd, buf, size) : syscall(SYS_write, fd, buf, size);
+	struct rdma_ucm_cmd_hdr header = {0};
+	int error;
+	if (kind_of(fd) != FD_CM)
+		return syscall(SYS_write, fd, buf, size);
+	memcpy(&header, buf, size < sizeof(header) ? size : sizeof(header));
+	error = header.cmd == RDMA_USER_CM_CMD_DESTROY_ID ? refusal("end of identifier", 0, 0)
+		: refusal("rdma_cm command", header.cmd, 0);
+	return error ? errno = error, -1 : cm_write(fd, buf, size);
 }
 
 EXPORT int ioctl(int fd, unsigned long request, ...)
@@ -69,7 +77,8 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 	arg = va_arg(args, void *);
 	va_end(args);
 	if (request == RDMA_VERBS_IOCTL && (kind_of(fd) == FD_UVERBS || adopt(fd))) {
-		int error = sim_ioctl(object_of(fd), arg);
+		int error = refusal_of_command(arg);
+		error = error ? error : sim_ioctl(object_of(fd), arg);
 		return error ? errno = error, -1 : 0;
 	}
 	return syscall(SYS_ioctl, fd, request, arg);
@@ -77,8 +86,10 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 
 EXPORT ssize_t read(int fd, void *buf, size_t size)
 {
-	if (kind_of(fd) == FD_EVENTS)
-		return event_read(object_of(fd), buf, size);
+	if (kind_of(fd) == FD_EVENTS) {
+		int error = refusal("read of events", 0, 0);
+		return error ? errno = error, -1 : event_read(object_of(fd), buf, size);
+	}
 	return syscall(SYS_read, fd, buf, size);
 }
 
@@ -112,6 +123,9 @@ EXPORT void *mmap(void *at, size_t length, int prot, int flags, int fd, off_t of
 {
 	if (fd >= 0 && kind_of(fd) == FD_UVERBS) {
 		struct dm *dm = sim_dm_at(object_of(fd), offset);
+		int error = refusal("mmap", 0, 0);
+		if (error)
+			return errno = error, MAP_FAILED;
 		if ((uint64_t)offset == mmap_offset(MLX5_IB_MMAP_CORE_CLOCK, 0))
 			return clock_map();
 		TRACE("mmap %zu at %lx\n", length, (long)offset);

@@ -1,57 +1,133 @@
 package org.rdma4j;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BOOLEAN;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.rdma4j.bindings.inlines.Errno;
+import org.rdma4j.verbs.QueuePair;
+import org.rdma4j.verbs.RdmaDevice;
 
 /**
- * The simulated adapter, if this process runs on it. Neither the tool {@code rdma} nor the kernel
- * knows what this process holds there, so the adapter itself is asked.
+ * The simulated adapter, if this process runs on it: what it holds for the process, which neither
+ * the tool {@code rdma} nor the kernel knows, and what tests can make it do. See
+ * docs/simulated-adapter.md.
  */
-final class SimulatedAdapter {
+public final class SimulatedAdapter {
+  // Syndromes of failed requests, as in the completion that the adapter writes: mlx5_dv.h.
+  public static final int REMOTE_ACCESS_ERROR = 0x13;
+  public static final int REMOTE_OPERATION_ERROR = 0x14;
+  public static final int RETRY_EXCEEDED = 0x15;
+  public static final int RNR_RETRY_EXCEEDED = 0x16;
+
   private static final String LIBRARY = System.getenv().getOrDefault("LD_PRELOAD", "");
 
   private SimulatedAdapter() {}
 
-  static boolean isLoaded() {
+  public static boolean isLoaded() {
     return LIBRARY.endsWith("librdma4j-mlx5.so");
   }
 
-  private static MethodHandle function(String name, FunctionDescriptor type) {
+  private static Object call(String name, FunctionDescriptor shape, Object... arguments) {
     var symbol = SymbolLookup.libraryLookup(LIBRARY, Arena.global()).find(name).orElseThrow();
-    return Linker.nativeLinker().downcallHandle(symbol, type);
+    MethodHandle function = Linker.nativeLinker().downcallHandle(symbol, shape);
+    try {
+      return function.invokeWithArguments(arguments);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  private static void run(String name, MemoryLayout shape, Object argument) {
+    call(name, FunctionDescriptor.ofVoid(shape), argument);
   }
 
   /** Returns the kind of each object that the simulated kernel keeps for this process. */
-  static List<String> objects(List<String> kinds) {
-    MethodHandle count = function("mlx5sim_count", FunctionDescriptor.of(JAVA_INT, ADDRESS));
+  public static List<String> objects(List<String> kinds) {
     List<String> objects = new ArrayList<>();
     try (Arena arena = Arena.ofConfined()) {
       for (String kind : kinds) {
-        objects.addAll(
-            Collections.nCopies((int) count.invokeExact(arena.allocateFrom(kind)), kind));
+        var count = FunctionDescriptor.of(JAVA_INT, ADDRESS);
+        int held = (int) call("mlx5sim_count", count, arena.allocateFrom(kind));
+        objects.addAll(Collections.nCopies(held, kind));
       }
-    } catch (Throwable failed) {
-      throw new AssertionError(failed);
     }
     return objects;
   }
 
   static long pinnedKib() {
-    MethodHandle pinned = function("mlx5sim_pinned", FunctionDescriptor.of(JAVA_LONG));
-    try {
-      return (long) pinned.invokeExact() >> 10;
-    } catch (Throwable failed) {
-      throw new AssertionError(failed);
+    return (long) call("mlx5sim_pinned", FunctionDescriptor.of(JAVA_LONG)) >> 10;
+  }
+
+  /** Lets the request after that many more of the queue pair fail with the syndrome. */
+  public static void fail(QueuePair queuePair, int after, int syndrome) {
+    var shape = FunctionDescriptor.of(JAVA_BOOLEAN, JAVA_INT, JAVA_INT, JAVA_INT);
+    if (!(boolean) call("mlx5sim_fail", shape, queuePair.number(), after, syndrome)) {
+      throw new IllegalStateException("the adapter does not have " + queuePair);
     }
+  }
+
+  /** Puts the cable into the port, or pulls it out. */
+  public static void port(boolean up) {
+    run("mlx5sim_port", JAVA_BOOLEAN, up);
+  }
+
+  /** Breaks the adapter, or mends it. */
+  public static void breakDown(boolean broken) {
+    run("mlx5sim_break", JAVA_BOOLEAN, broken);
+  }
+
+  /** Makes each request take at least that long. */
+  public static void slow(Duration each) {
+    run("mlx5sim_slow", JAVA_LONG, each.toNanos());
+  }
+
+  /** Lets posts, polls and requests for events of the device be refused, too. */
+  public static void refuseIn(RdmaDevice device) {
+    var shape = FunctionDescriptor.of(JAVA_BOOLEAN, ADDRESS);
+    if (!(boolean) call("mlx5sim_refuse_in", shape, device.handle())) {
+      throw new IllegalStateException("too many devices");
+    }
+  }
+
+  /** Counts the native calls from now on, from 0, and lets that one fail. */
+  public static void refuse(long number, ErrorNumber error) {
+    var shape = FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT);
+    call("mlx5sim_refuse", shape, number, error.value());
+  }
+
+  /** Lets one of so many native calls fail from now on, at random. */
+  public static void refuseSome(int oneIn, int seed, ErrorNumber error) {
+    var shape = FunctionDescriptor.ofVoid(JAVA_INT, JAVA_INT, JAVA_INT);
+    call("mlx5sim_refuse_some", shape, oneIn, seed, error.value());
+  }
+
+  /** Lets no call fail any more, and returns how many there were. */
+  public static long refuseNone() {
+    return (long) call("mlx5sim_refuse_none", FunctionDescriptor.of(JAVA_LONG));
+  }
+
+  /** Returns which calls were refused. */
+  public static String refused() {
+    var shape = FunctionDescriptor.of(ADDRESS);
+    MemorySegment names = (MemorySegment) call("mlx5sim_refused", shape);
+    return names.reinterpret(Long.MAX_VALUE).getString(0);
+  }
+
+  /** Lets the next poll fail. */
+  public static void refusePoll(ErrorNumber error) {
+    run("mlx5sim_refuse_poll", JAVA_INT, error.value());
   }
 }

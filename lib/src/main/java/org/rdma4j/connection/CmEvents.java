@@ -1,10 +1,12 @@
 package org.rdma4j.connection;
 
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.EventChannel;
@@ -28,9 +30,17 @@ final class CmEvents {
   private static final Duration TICK = Duration.ofMillis(250);
   private static final Duration MAX_CATCH_UP = Duration.ofSeconds(10);
 
+  /** The kernel may lack memory for a moment. After that many failures in a row, it is not that. */
+  private static final int MAX_FAILURES = 20;
+
+  private static final Duration PAUSE = Duration.ofMillis(50);
+
   private final NodeState node;
   private final EventChannel channel = EventChannel.open();
   private final Map<CmId, Handler> handlers = new ConcurrentHashMap<>();
+
+  /** How often in a row an event could not be read. Only the thread of the events uses it. */
+  private int failures;
 
   CmEvents(NodeState node) {
     this.node = node;
@@ -68,8 +78,7 @@ final class CmEvents {
     long tick = System.nanoTime();
     try {
       while (true) {
-        Optional<CmEvent> event = channel.awaitEvent(TICK);
-        event.ifPresent(this::dispatch);
+        awaitEvent(TICK).ifPresent(this::dispatch);
         if (System.nanoTime() - tick >= TICK.toNanos()) {
           // A peer is not late if this thread is, and its event is only waiting to be read.
           catchUp();
@@ -94,13 +103,30 @@ final class CmEvents {
   /** Handles the events that have come; not forever, because more may come all the time. */
   private void catchUp() throws InterruptedException {
     long began = System.nanoTime();
-    Optional<CmEvent> event = channel.awaitEvent(Duration.ZERO);
+    Optional<CmEvent> event = awaitEvent(Duration.ZERO);
     while (event.isPresent()) {
       dispatch(event.get());
       event =
           System.nanoTime() - began < MAX_CATCH_UP.toNanos()
-              ? channel.awaitEvent(Duration.ZERO)
+              ? awaitEvent(Duration.ZERO)
               : Optional.empty();
+    }
+  }
+
+  /** Waits for an event. Returns nothing if none came, or if it could not be read this time. */
+  private Optional<CmEvent> awaitEvent(Duration timeout) throws InterruptedException {
+    try {
+      Optional<CmEvent> event = channel.awaitEvent(timeout);
+      failures = 0;
+      return event;
+    } catch (RdmaException failed) {
+      failures++;
+      if (failures == MAX_FAILURES) {
+        throw failed;
+      }
+      node.log(Level.WARNING, "could not read an event, will try again", failed);
+      Thread.sleep(PAUSE);
+      return Optional.empty();
     }
   }
 

@@ -61,6 +61,9 @@ final class Ending {
 
   private @Nullable RdmaException failure;
 
+  /** Why nothing reaches the peer any more, although a close had begun before; null if it may. */
+  private @Nullable RdmaException goneWhileClosing;
+
   /** Whether the device has been told to give back all requests. */
   private volatile boolean stopped;
 
@@ -284,7 +287,12 @@ final class Ending {
 
   /** Notes the first failure: the others are its consequences. */
   private void fail(RdmaException reason) {
-    if (failure != null || closing) {
+    if (failure != null) {
+      return;
+    }
+    if (closing) {
+      goneWhileClosing = reason;
+      idle.signalAll();
       return;
     }
     failure = reason;
@@ -383,12 +391,19 @@ final class Ending {
   private void awaitIdle() {
     Duration timeout = link.share().config().closeTimeout();
     try {
-      BooleanSupplier done = () -> link.isIdle() || failure != null || peerClosed;
-      if (!link.await(link.new Awaited(idle, done), Deadline.after(timeout).end())) {
+      BooleanSupplier done =
+          () -> link.isIdle() || failure != null || peerClosed || goneWhileClosing != null;
+      boolean isDone = link.await(link.new Awaited(idle, done), Deadline.after(timeout).end());
+      if (!isDone) {
         link.log(
             Level.WARNING,
             "not all that was sent had arrived when it was closed after " + timeout,
             null);
+      } else if (goneWhileClosing != null) {
+        link.log(
+            Level.WARNING,
+            "not all that was sent had arrived when it was closed",
+            goneWhileClosing);
       }
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();

@@ -16,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.rdma4j.RdmaException;
+import org.rdma4j.SimulatedAdapter;
 import org.rdma4j.verbs.attribute.PortState;
 
 /** What a program sees if an adapter fails: a request, the port, or all of it. */
