@@ -10,8 +10,8 @@ import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaServer;
 
 /** Sends each message back, on any number of connections, until it is killed. */
-final class EchoServer {
-  static final String LISTENING = "listening on port ";
+public final class EchoServer {
+  public static final String LISTENING = "listening on port ";
   private static final Duration LONG = Duration.ofHours(1);
 
   private EchoServer() {}

@@ -74,16 +74,30 @@ public final class ChildProcess implements AutoCloseable {
     return new Outcome(process.exitValue(), Files.readAllLines(output), List.of());
   }
 
-  /** Waits until the output contains a text. */
-  public void awaitOutput(String text) throws Exception {
+  /** Waits until the output contains a text, and returns all output so far. */
+  public String awaitOutput(String text) throws Exception {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
-    while (!Files.readString(output).contains(text)) {
+    while (true) {
+      String all = Files.readString(output);
+      if (all.contains(text)) {
+        return all;
+      }
       if (System.nanoTime() > deadline) {
-        throw new AssertionError(
-            "no \"%s\" in its output: %s".formatted(text, Files.readString(output)));
+        throw new AssertionError("no \"%s\" in its output: %s".formatted(text, all));
       }
       Thread.sleep(20);
     }
+  }
+
+  /** Waits for a whole line that starts with a text, and returns the rest of the line. */
+  public String awaitLine(String beginning) throws Exception {
+    String all = awaitOutput(beginning);
+    int start = all.indexOf(beginning) + beginning.length();
+    while (all.indexOf('\n', start) < 0) {
+      Thread.sleep(20);
+      all = awaitOutput(beginning);
+    }
+    return all.substring(start, all.indexOf('\n', start));
   }
 
   /** Returns whether the process runs. */
