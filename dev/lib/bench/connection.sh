@@ -6,12 +6,14 @@ readonly port=18590
 
 usage() {
   cat <<'END'
-usage: dev/bench connection [-p PAIRS] [COMPARISON...]
+usage: dev/bench connection [--mlx5] [-p PAIRS] [COMPARISON...]
        dev/bench connection --pair
 
 Compares connections with the C programs of perftest, with our own rc-pingpong and with loops of raw verbs. Both run in
 turn on one device, in pairs, and the result is the median of the ratios. It prints the table of docs/performance.md.
 
+  --mlx5       measure natively on the simulated adapter (docs/simulated-adapter.md), whose wire between two processes
+               takes most of the time
   -p PAIRS     the number of pairs for each comparison (default: 5)
   --pair       measure between two guests instead, and print the rates over their link
   COMPARISON   some of: send-64, send-4k, send-64k, send-1m, write-64k, read-64k, echo, first, many, open, allocation,
@@ -25,11 +27,12 @@ END
 }
 
 run() {
-  local here=0 pairs=5 between=0 role='' chosen=()
+  local here=0 pairs=5 between=0 simulated=0 role='' chosen=()
   while (($#)); do
     case $1 in
       --here) here=1 ;;
       --pair) between=1 ;;
+      --mlx5) simulated=1 ;;
       --serve | --measure) role=$1 ;;
       -p) number "$@" && pairs=$2 && shift ;;
       -*) unknown "$1" ;;
@@ -50,6 +53,13 @@ run() {
     dev/lib/install perftest rdmacm-utils iproute2
     dev/lib/build-tools
     build_bench
+    if ((simulated)); then
+      LD_PRELOAD=$(dev/lib/simulation)
+      MLX5SIM_NETWORK=$(mktemp -d)
+      export LD_PRELOAD MLX5SIM_NETWORK
+      # The index of the GID of RoCE v2 that contains the address.
+      start connection "$java" "$jar" mlx5_0 3 192.0.2.1 "$pairs" "${chosen[@]}"
+    fi
     ((!between)) || exec dev/guest --timeout 900 --pair 'dev/bench connection --serve' 'dev/bench connection --measure'
     on_device 7200 -p "$pairs" "${chosen[@]}"
   fi
