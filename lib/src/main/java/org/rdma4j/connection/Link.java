@@ -13,6 +13,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
@@ -326,6 +327,11 @@ final class Link implements CmEvents.Handler, Poller.Client {
   /** Takes the next message, which must not be longer; null if there is none. Requires the lock. */
   private @Nullable Slot takeIfFits(int bytes) {
     Slot next = inbox.peek();
+    if (next != null && next.kind() == MessageKind.NOTICE) {
+      throw new IllegalStateException(
+          "%s: the next message is the notice %d, which has no bytes to copy: receive it with receive(timeout)"
+              .formatted(lifetime, next.number()));
+    }
     if (next != null && next.length() > bytes) {
       throw new IllegalArgumentException(
           "the buffer has room for %d bytes, but the next message has %d: receive it into a longer one"
@@ -378,13 +384,14 @@ final class Link implements CmEvents.Handler, Poller.Client {
     handle(() -> users.handleMessages(handler), holder);
   }
 
-  void handleMessageBytes(Consumer<ByteBuffer> handler, RdmaConnection holder) {
+  void handleMessageBytes(
+      Consumer<ByteBuffer> handler, LongConsumer noticeHandler, RdmaConnection holder) {
     if (share.config().maxMessageBytes() > Integer.MAX_VALUE) {
       throw new IllegalStateException(
           "NodeConfig.maxMessageBytes is %d, more than a ByteBuffer can have: lower it, or use onMessage"
               .formatted(share.config().maxMessageBytes()));
     }
-    handle(() -> users.handleMessageBytes(handler), holder);
+    handle(() -> users.handleMessageBytes(handler, noticeHandler), holder);
   }
 
   void handleRequests(RequestHandler handler, RdmaConnection holder) {

@@ -2,7 +2,7 @@ package org.rdma4j.connection;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.util.OptionalInt;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.verbs.MemorySlice;
 
@@ -71,8 +71,8 @@ public final class MessageBuffer implements AutoCloseable {
   }
 
   /**
-   * Returns the memory of the message, from the position to the limit, for {@link
-   * RdmaConnection#read}, {@link RdmaConnection#write} and other work requests.
+   * Returns the memory of the message, from the position to the limit, as the local memory of
+   * operations on {@link PeerMemory} and of other work requests.
    *
    * @return the part of the memory region
    * @throws IllegalStateException if the buffer was closed or sent, or the node is closed
@@ -97,17 +97,17 @@ public final class MessageBuffer implements AutoCloseable {
   }
 
   /**
-   * Returns the value that a peer has sent with {@link RdmaConnection#writeAsync(MemorySlice,
-   * RemoteMemory, int)}. Such a message has no bytes.
+   * Returns the value that a peer has sent with {@link PeerMemory#writeAndNotify}. Such a message
+   * has no bytes.
    *
    * @return the value; empty if this is another message
    * @throws IllegalStateException if the buffer was closed or sent
    */
-  public OptionalInt notice() {
+  public OptionalLong notice() {
     checkHeld();
     return slot.kind() == MessageKind.NOTICE
-        ? OptionalInt.of((int) slot.number())
-        : OptionalInt.empty();
+        ? OptionalLong.of(slot.number())
+        : OptionalLong.empty();
   }
 
   private void checkHeld() {

@@ -382,21 +382,6 @@ final class Outbox {
     local.region().checkOpen();
   }
 
-  /** Adds an operation that a handler or a future is told of. */
-  void operate(Outgoing filled) {
-    lock.lock();
-    try {
-      link.ending().checkCanSend();
-      sends.add(filled);
-      link.flushAndLeave();
-    } catch (RuntimeException refused) {
-      sends.recycle(filled);
-      throw refused;
-    } finally {
-      lock.unlock();
-    }
-  }
-
   /** Returns a request to be filled for {@link #operate} or {@link #operateAndWait}. */
   Outgoing newRequest() {
     lock.lock();
@@ -405,6 +390,47 @@ final class Outbox {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Returns a message that notifies the peer of a write, which goes before it. */
+  Outgoing newNotice(Outgoing write, long notice) {
+    Outgoing message = newRequest();
+    message.kind = MessageKind.NOTICE;
+    message.number = notice;
+    message.write = write;
+    return message;
+  }
+
+  /** Adds an operation, of whose end a handler or a future is notified. */
+  void operate(Outgoing filled) {
+    lock.lock();
+    try {
+      checkMayAdd(filled);
+      addOperation(filled);
+      link.flushAndLeave();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void checkMayAdd(Outgoing operation) {
+    if (operation.takesCredit()) {
+      link.ending().checkOutputOpen();
+    } else {
+      link.ending().checkCanSend();
+    }
+  }
+
+  private void addOperation(Outgoing operation) {
+    Outgoing write = operation.write;
+    if (write != null) {
+      Slot empty = share.buffers().take();
+      empty.become(MessageKind.NOTICE, 0, 0, null);
+      operation.buffer = empty;
+      operation.write = null;
+      sends.add(write);
+    }
+    sends.add(operation);
   }
 
   /**
@@ -416,16 +442,15 @@ final class Outbox {
     long end = Deadline.after(timeout).end();
     lock.lock();
     try {
-      try {
-        link.checkMayWait();
+      link.checkMayWait();
+      if (request.takesCredit()) {
+        awaitRoomForMessage(end, timeout);
+      } else {
         awaitRoomForOperation(end, timeout);
-      } catch (RuntimeException | InterruptedException | TimeoutException early) {
-        sends.recycle(request);
-        throw early;
       }
       Condition done = lock.newCondition();
       request.awaited = done;
-      sends.add(request);
+      addOperation(request);
       link.flush();
       try {
         link.await(link.new Awaited(done, () -> request.done || link.ending().isClosing()), end);
@@ -445,26 +470,7 @@ final class Outbox {
         throw failed;
       }
     } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Adds a write, and a message that tells the peer of it. */
-  void writeWithNotice(Outgoing write, int notice, CompletableFuture<Void> future) {
-    lock.lock();
-    try {
-      link.ending().checkOutputOpen();
-      Slot empty = share.buffers().take();
-      empty.become(MessageKind.NOTICE, 0, 0, null);
-      Outgoing message = sends.newRequest();
-      message.kind = MessageKind.NOTICE;
-      message.number = notice;
-      message.buffer = empty;
-      message.future = future;
-      sends.add(write);
-      sends.add(message);
-      link.flushAndLeave();
-    } finally {
+      wakeSenders();
       lock.unlock();
     }
   }

@@ -28,6 +28,9 @@ final class Outgoing {
   long number;
   @Nullable Slot buffer;
 
+  /** The write that goes before this notice, until both are added. */
+  @Nullable Outgoing write;
+
   // Of the others: the local and the remote memory, and the operands of an atomic operation.
   @Nullable MemorySlice local;
   long remoteAddress;
@@ -64,6 +67,7 @@ final class Outgoing {
     flags = 0;
     number = 0;
     buffer = null;
+    write = null;
     local = null;
     offered = null;
     incoming = null;

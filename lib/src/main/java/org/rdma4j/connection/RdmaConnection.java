@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.rdma4j.RdmaException;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.verbs.AccessFlag;
@@ -24,11 +25,10 @@ import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemoryRegionConfig;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.ProtectionDomain;
-import org.rdma4j.verbs.WorkCompletionException;
 
 /**
- * A connection that carries messages, and lets each side read and write memory that the other side
- * has named to it. {@link #connect} and {@link RdmaServer#accept} create one. Its queue pair is its
+ * A connection that carries messages, and lets each side read and write {@link #memory} that the
+ * other side has named to it. {@link #connect} and {@link RdmaServer#accept} create one. Its queue pair is its
  * own; buffers and completion queues are those of the {@link RdmaNode}.
  *
  * <p>Messages arrive whole and in order. A message of up to {@link NodeConfig#bufferBytes} is sent
@@ -39,11 +39,13 @@ import org.rdma4j.verbs.WorkCompletionException;
  * <h2>Three ways to use it</h2>
  *
  * <ul>
- *   <li><b>Blocking</b>: {@link #send(ByteBuffer, Duration) send}, {@link #receive}, {@link #read},
- *       {@link #write}. They return or throw within their timeouts; the form without a timeout
- *       waits as long as it takes. A virtual thread does not hold its carrier.
- *   <li><b>Futures</b>: {@link #sendAsync(ByteBuffer) sendAsync}, {@link #readAsync}, {@link
- *       #writeAsync}, {@link #request}. They never wait: what cannot be done now is done later.
+ *   <li><b>Blocking</b>: {@link #send(ByteBuffer, Duration) send}, {@link #receive}, and {@link
+ *       PeerMemory#read read} and {@link PeerMemory#write write} of {@link #memory}. They return or
+ *       throw within their timeouts; the form without a timeout waits as long as it takes. A
+ *       virtual thread does not hold its carrier.
+ *   <li><b>Futures</b>: {@link #sendAsync(ByteBuffer) sendAsync}, {@link #request}, {@link
+ *       PeerMemory#readAsync readAsync}, {@link PeerMemory#writeAsync writeAsync}. They never wait:
+ *       what cannot be done now is done later.
  *   <li><b>Handlers</b>: {@link #onMessage}, {@link #onRequest}, and the forms that take an {@link
  *       OperationHandler}, which create no object.
  * </ul>
@@ -80,10 +82,12 @@ public final class RdmaConnection implements AutoCloseable {
   private static final int PIECE = 1 << 20;
 
   private final Link link;
+  private final PeerMemory memory;
 
   /** Creates the object that users hold, for a connection that is established. */
   RdmaConnection(Link link) {
     this.link = link;
+    this.memory = new PeerMemory(link);
     Leaks.watch(this, link.lifetime());
   }
 
@@ -490,7 +494,7 @@ public final class RdmaConnection implements AutoCloseable {
 
   /**
    * Waits for the next message, and copies it into a buffer of the caller, without an object for
-   * the message. A notice is received as a message without bytes.
+   * the message. If the next one is a notice, use {@link #receive(Duration)}.
    *
    * @param target the buffer: the message is put at its position, which moves to the end of the
    *     message
@@ -503,7 +507,7 @@ public final class RdmaConnection implements AutoCloseable {
    *     remains in the buffer; it is still the next message
    * @throws ReadOnlyBufferException if the buffer is read-only
    * @throws IllegalStateException if the connection is closed, also while waiting, or has a handler
-   *     of messages
+   *     of messages, or if the next message is a notice; it is still the next one
    * @throws RdmaException if the connection is broken: ECONNRESET if the peer went away without
    *     closing it, ENODEV if the device was removed
    */
@@ -528,7 +532,7 @@ public final class RdmaConnection implements AutoCloseable {
    *     is still the next message
    * @throws ReadOnlyBufferException if the buffer is read-only
    * @throws IllegalStateException if the connection is closed, also while waiting, or has a handler
-   *     of messages
+   *     of messages, or if the next message is a notice; it is still the next one
    * @throws RdmaException if the connection is broken: ECONNRESET if the peer went away without
    *     closing it, ENODEV if the device was removed
    */
@@ -549,8 +553,8 @@ public final class RdmaConnection implements AutoCloseable {
 
   /**
    * Gives the bytes of all messages to a handler from now on, as {@link #onMessage} does, without
-   * an object for each: the handler reads a message where it arrived, and does not own it. A notice
-   * is a message without bytes.
+   * an object for each: the handler reads a message where it arrived, and does not own it. It is
+   * for a peer that sends no notices: one that arrives breaks the connection.
    *
    * @param handler is called with the message from the position to the limit of a read-only buffer,
    *     big-endian, which holds another message after the handler has returned. It runs under the
@@ -559,7 +563,33 @@ public final class RdmaConnection implements AutoCloseable {
    *     NodeConfig#maxMessageBytes} is more than a ByteBuffer can have
    */
   public void onMessageBytes(Consumer<ByteBuffer> handler) {
-    link.handleMessageBytes(Objects.requireNonNull(handler, "handler"), this);
+    onMessageBytes(handler, RdmaConnection::refuseNotice);
+  }
+
+  /**
+   * Gives the bytes of all messages to one handler from now on, and all notices to another one,
+   * without an object for each. Both are called in the order in which the peer has sent.
+   *
+   * @param handler is called with the message from the position to the limit of a read-only buffer,
+   *     big-endian, which holds another message after the handler has returned. It runs under the
+   *     rules of {@link MessageHandler}
+   * @param noticeHandler is called with the value that the peer gave to {@link
+   *     PeerMemory#writeAndNotify}, under the same rules
+   * @throws IllegalStateException if the connection is closed, or {@link
+   *     NodeConfig#maxMessageBytes} is more than a ByteBuffer can have
+   */
+  public void onMessageBytes(Consumer<ByteBuffer> handler, LongConsumer noticeHandler) {
+    link.handleMessageBytes(
+        Objects.requireNonNull(handler, "handler"),
+        Objects.requireNonNull(noticeHandler, "noticeHandler"),
+        this);
+  }
+
+  private static void refuseNotice(long notice) {
+    throw new IllegalStateException(
+        "the notice "
+            + notice
+            + " has arrived, and there is no handler of notices: give one to onMessageBytes");
   }
 
   /**
@@ -624,11 +654,20 @@ public final class RdmaConnection implements AutoCloseable {
     link.handleRequests(Objects.requireNonNull(handler, "handler"), this);
   }
 
-  // ---- The memory of the peer
+  // ---- Memory
 
   /**
-   * Allocates and registers memory: for peers, or as the local side of {@link #read} and {@link
-   * #write}. All connections of the node over the same device can use it.
+   * Returns the memory of the peer, for reads, writes and atomic operations.
+   *
+   * @return always the same object
+   */
+  public PeerMemory memory() {
+    return memory;
+  }
+
+  /**
+   * Allocates and registers memory: for peers, or as the local memory of operations on the {@link
+   * #memory} of the peer. All connections of the node over the same device can use it.
    *
    * @param bytes the length, at least 1
    * @param access the permitted uses: LOCAL_WRITE to read into it; REMOTE_READ, REMOTE_WRITE or
@@ -688,249 +727,12 @@ public final class RdmaConnection implements AutoCloseable {
             domain(), MemoryRegionConfig.of(memory), flags.toArray(AccessFlag[]::new)));
   }
 
-  /**
-   * Reads memory of the peer, without the peer taking part, and waits until the data is here.
-   *
-   * @param from the memory of the peer, at least as long as the local memory
-   * @param to the memory to write the data to, of {@link #domain} and with LOCAL_WRITE
-   * @param timeout the time for the read
-   * @throws InterruptedException if the thread is interrupted while it waits; the read goes on, and
-   *     the device may still write to the local memory
-   * @throws TimeoutException if the read does not complete in time; the read goes on, and the
-   *     device may still write to the local memory
-   * @throws IllegalArgumentException if the timeout is negative, the peer's memory is shorter than
-   *     the local memory, or the local memory is of another domain or without LOCAL_WRITE
-   * @throws IllegalStateException if the connection or the region is closed
-   * @throws WorkCompletionException if the peer's device refuses the read: REMOTE_ACCESS_ERROR if
-   *     the memory there may not be read, or was closed. That breaks the connection
-   * @throws RdmaException if the connection is broken
-   */
-  public void read(RemoteMemory from, MemorySlice to, Duration timeout)
-      throws InterruptedException, TimeoutException {
-    link.outbox().operateAndWait(newRead(from, to), timeout);
-  }
-
-  /**
-   * Writes to memory of the peer, without the peer taking part, and waits until the data is there.
-   *
-   * @param from the data to write, of {@link #domain}
-   * @param to the memory of the peer, at least as long as the local memory
-   * @param timeout the time for the write
-   * @throws InterruptedException if the thread is interrupted while it waits; the write goes on
-   * @throws TimeoutException if the write does not complete in time; the write goes on
-   * @throws IllegalArgumentException if the timeout is negative, the peer's memory is shorter than
-   *     the local memory, or the local memory is of another domain
-   * @throws IllegalStateException if the connection or the region is closed
-   * @throws WorkCompletionException if the peer's device refuses the write: REMOTE_ACCESS_ERROR if
-   *     the memory there may not be written, or was closed. That breaks the connection
-   * @throws RdmaException if the connection is broken
-   */
-  public void write(MemorySlice from, RemoteMemory to, Duration timeout)
-      throws InterruptedException, TimeoutException {
-    link.outbox().operateAndWait(newWrite(from, to), timeout);
-  }
-
-  /**
-   * Reads memory of the peer, without the peer taking part.
-   *
-   * @param from the memory of the peer, at least as long as the local memory
-   * @param to the memory to write the data to, of {@link #domain} and with LOCAL_WRITE
-   * @return a future that completes when the data is here; exceptionally with a {@link
-   *     WorkCompletionException} if the peer's device refuses the read, which breaks the connection
-   * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
-   *     local memory is of another domain or without LOCAL_WRITE
-   * @throws IllegalStateException if the connection or the region is closed
-   * @throws RdmaException if the connection is broken
-   */
-  public CompletableFuture<Void> readAsync(RemoteMemory from, MemorySlice to) {
-    return withFuture(newRead(from, to));
-  }
-
-  /**
-   * Reads memory of the peer, without the peer taking part, and tells a handler when that is done.
-   *
-   * @param from the memory of the peer, at least as long as the local memory
-   * @param to the memory to write the data to, of {@link #domain} and with LOCAL_WRITE
-   * @param token what the handler is told
-   * @param handler the handler
-   * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
-   *     local memory is of another domain or without LOCAL_WRITE
-   * @throws IllegalStateException if the connection or the region is closed
-   * @throws RdmaException if the connection is broken
-   */
-  public void readAsync(RemoteMemory from, MemorySlice to, long token, OperationHandler handler) {
-    withHandler(newRead(from, to), token, handler);
-  }
-
-  /**
-   * Writes to memory of the peer, without the peer taking part.
-   *
-   * @param from the data to write, of {@link #domain}, which must not change until the future
-   *     completes
-   * @param to the memory of the peer, at least as long as the local memory
-   * @return a future that completes when the data is there; exceptionally with a {@link
-   *     WorkCompletionException} if the peer's device refuses the write, which breaks the
-   *     connection
-   * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
-   *     local memory is of another domain
-   * @throws IllegalStateException if the connection or the region is closed
-   * @throws RdmaException if the connection is broken
-   */
-  public CompletableFuture<Void> writeAsync(MemorySlice from, RemoteMemory to) {
-    return withFuture(newWrite(from, to));
-  }
-
-  /**
-   * Writes to memory of the peer, without the peer taking part, and tells a handler when that is
-   * done.
-   *
-   * @param from the data to write, of {@link #domain}, which must not change until then
-   * @param to the memory of the peer, at least as long as the local memory
-   * @param token what the handler is told
-   * @param handler the handler
-   * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
-   *     local memory is of another domain
-   * @throws IllegalStateException if the connection or the region is closed
-   * @throws RdmaException if the connection is broken
-   */
-  public void writeAsync(MemorySlice from, RemoteMemory to, long token, OperationHandler handler) {
-    withHandler(newWrite(from, to), token, handler);
-  }
-
-  /**
-   * Writes to memory of the peer, and notifies the peer when the data is there: it receives a
-   * message without bytes that has this value as its {@link MessageBuffer#notice}. Like any
-   * message, it waits until the peer has room for it. On the wire, these are a write and a send,
-   * because iWARP has no write with an immediate value.
-   *
-   * @param from the data to write, of {@link #domain}, which must not change until the future
-   *     completes
-   * @param to the memory of the peer, at least as long as the local memory
-   * @param notice the value for the peer
-   * @return a future that completes when the data and the notice have arrived; exceptionally with a
-   *     {@link WorkCompletionException} if the peer's device refuses the write, which breaks the
-   *     connection
-   * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
-   *     local memory is of another domain
-   * @throws IllegalStateException if the connection or the region is closed
-   * @throws RdmaException if the connection is broken
-   */
-  public CompletableFuture<Void> writeAsync(MemorySlice from, RemoteMemory to, int notice) {
-    CompletableFuture<Void> arrived = new CompletableFuture<>();
-    link.outbox().writeWithNotice(newWrite(from, to), notice, arrived);
-    return arrived;
-  }
-
-  /**
-   * Compares 8 bytes of the peer's memory with a value, and replaces them with another one if they
-   * are equal, atomically.
-   *
-   * @param at the memory of the peer, 8 bytes at a multiple of 8, with REMOTE_ATOMIC
-   * @param expected the value to compare with
-   * @param replacement the value to replace it with
-   * @param result where the value from before is stored: 8 bytes of {@link #domain} with
-   *     LOCAL_WRITE, in native byte order
-   * @return a future that completes when the result is stored
-   * @throws IllegalArgumentException if one of the two does not have 8 bytes, the remote address is
-   *     not a multiple of 8, or the local memory is of another domain or without LOCAL_WRITE
-   * @throws IllegalStateException if the connection or the region is closed
-   * @throws RdmaException if the connection is broken; {@link
-   *     org.rdma4j.UnsupportedByDeviceException} if the device has no atomic operations
-   */
-  public CompletableFuture<Void> compareAndSwapAsync(
-      RemoteMemory at, long expected, long replacement, MemorySlice result) {
-    Outgoing request = newAtomic(Outgoing.Operation.COMPARE_AND_SWAP, at, result);
-    request.first = expected;
-    request.second = replacement;
-    return withFuture(request);
-  }
-
-  /**
-   * Adds to 8 bytes of the peer's memory, atomically.
-   *
-   * @param at the memory of the peer, 8 bytes at a multiple of 8, with REMOTE_ATOMIC
-   * @param addend the number to add
-   * @param result where the value from before is stored: 8 bytes of {@link #domain} with
-   *     LOCAL_WRITE, in native byte order
-   * @return a future that completes when the result is stored
-   * @throws IllegalArgumentException if one of the two does not have 8 bytes, the remote address is
-   *     not a multiple of 8, or the local memory is of another domain or without LOCAL_WRITE
-   * @throws IllegalStateException if the connection or the region is closed
-   * @throws RdmaException if the connection is broken; {@link
-   *     org.rdma4j.UnsupportedByDeviceException} if the device has no atomic operations
-   */
-  public CompletableFuture<Void> fetchAndAddAsync(
-      RemoteMemory at, long addend, MemorySlice result) {
-    Outgoing request = newAtomic(Outgoing.Operation.FETCH_AND_ADD, at, result);
-    request.first = addend;
-    return withFuture(request);
-  }
-
-  private Outgoing newRead(RemoteMemory from, MemorySlice to) {
-    link.outbox().checkLocal(to, AccessFlag.LOCAL_WRITE, "to be read into");
-    return newOperation(Outgoing.Operation.READ, from, to);
-  }
-
-  private Outgoing newWrite(MemorySlice from, RemoteMemory to) {
-    link.outbox().checkDomain(from);
-    return newOperation(Outgoing.Operation.WRITE, to, from);
-  }
-
-  private Outgoing newAtomic(
-      Outgoing.Operation operation, RemoteMemory remote, MemorySlice result) {
-    link.outbox().checkLocal(result, AccessFlag.LOCAL_WRITE, "to store the result");
-    if (remote.length() != Long.BYTES || result.length() != Long.BYTES) {
-      throw new IllegalArgumentException(
-          "the remote memory has %d bytes and the local memory %d, both must have 8"
-              .formatted(remote.length(), result.length()));
-    }
-    if (remote.address() % Long.BYTES != 0) {
-      throw new IllegalArgumentException(
-          "the remote address is 0x%x, must be a multiple of 8".formatted(remote.address()));
-    }
-    link.share().checkAtomics();
-    return newOperation(operation, remote, result);
-  }
-
-  private Outgoing newOperation(
-      Outgoing.Operation operation, RemoteMemory remote, MemorySlice local) {
-    if (local.length() > remote.length()) {
-      throw new IllegalArgumentException(
-          "length is %d, must be at most %d, the length of the peer's memory"
-              .formatted(local.length(), remote.length()));
-    }
-    if (local.length() > SendQueue.MAX_TRANSFER) {
-      throw new IllegalArgumentException(
-          "length is %d, must be at most %d: use several operations"
-              .formatted(local.length(), SendQueue.MAX_TRANSFER));
-    }
-    Outgoing request = link.outbox().newRequest();
-    request.operation = operation;
-    request.local = local;
-    request.remoteAddress = remote.address();
-    request.remoteKey = remote.key();
-    return request;
-  }
-
-  private CompletableFuture<Void> withFuture(Outgoing request) {
-    CompletableFuture<Void> done = new CompletableFuture<>();
-    request.future = done;
-    link.outbox().operate(request);
-    return done;
-  }
-
-  private void withHandler(Outgoing request, long token, OperationHandler handler) {
-    request.token = token;
-    request.handler = Objects.requireNonNull(handler, "handler");
-    link.outbox().operate(request);
-  }
-
   // ---- Streams
 
   /**
    * Returns a channel of bytes over the messages of this connection, for code that knows {@code
    * java.nio}. A read waits for at least one byte and returns -1 at the end of the peer's output; a
-   * write waits until all bytes are on their way. Closing the channel closes the connection. An
+   * write waits until all bytes are on their way. Notices have no bytes and are dropped. Closing the channel closes the connection. An
    * exception of the connection is the cause of an IOException.
    *
    * @return the channel, which one thread may read and another one write; messages that are

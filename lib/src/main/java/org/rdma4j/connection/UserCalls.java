@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +51,10 @@ final class UserCalls {
   private @Nullable MessageHandler messageHandler;
 
   private @Nullable Consumer<ByteBuffer> bytesHandler;
+
+  /** Is there if the handler of bytes is. */
+  private @Nullable LongConsumer noticeHandler;
+
   private @Nullable RequestHandler requestHandler;
 
   /** Creates one with nothing to tell. */
@@ -72,8 +77,9 @@ final class UserCalls {
     news = true;
   }
 
-  void handleMessageBytes(Consumer<ByteBuffer> handler) {
+  void handleMessageBytes(Consumer<ByteBuffer> handler, LongConsumer ofNotices) {
     bytesHandler = handler;
+    noticeHandler = ofNotices;
     messageHandler = null;
     news = true;
   }
@@ -191,11 +197,12 @@ final class UserCalls {
     }
     MessageHandler handler = messageHandler;
     Consumer<ByteBuffer> ofBytes = bytesHandler;
+    LongConsumer ofNotices = noticeHandler;
     Throwable thrown = null;
     if (handler != null) {
       thrown = unlocked(() -> handler.received(new MessageBuffer(message)));
-    } else if (ofBytes != null) {
-      thrown = tellOfBytes(message, ofBytes);
+    } else if (ofBytes != null && ofNotices != null) {
+      thrown = tellOfBytes(message, ofBytes, ofNotices);
     }
     if (thrown != null) {
       link.handlerFailed("the handler of its messages threw ", thrown);
@@ -215,10 +222,15 @@ final class UserCalls {
   }
 
   /** Not with a lambda, so that this allocates nothing. */
-  private @Nullable Throwable tellOfBytes(Slot message, Consumer<ByteBuffer> handler) {
+  private @Nullable Throwable tellOfBytes(
+      Slot message, Consumer<ByteBuffer> handler, LongConsumer ofNotices) {
     lock.unlock();
     try {
-      handler.accept(message.readOnlyMessage());
+      if (message.kind() == MessageKind.NOTICE) {
+        ofNotices.accept(message.number());
+      } else {
+        handler.accept(message.readOnlyMessage());
+      }
       return null;
     } catch (Throwable thrown) {
       return thrown;

@@ -71,8 +71,8 @@ final class BusyNodeCloseTest {
               connection.request(ByteBuffer.allocate(10)).get().close(),
           (connection, remote, local, number) ->
               CompletableFuture.allOf(
-                      connection.readAsync(remote, local.slice(0, 4096)),
-                      connection.writeAsync(local.slice(4096, 4096), remote))
+                      connection.memory().readAsync(remote, local.slice(0, 4096)),
+                      connection.memory().writeAsync(local.slice(4096, 4096), remote))
                   .get(),
           (connection, remote, local, number) -> {
             connection.send(ByteBuffer.allocate(100_000), PATIENCE);

@@ -9,7 +9,6 @@ import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.ReadOnlyBufferException;
 import java.nio.channels.ByteChannel;
 import java.nio.charset.StandardCharsets;
@@ -37,13 +36,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.LocalAddress;
 import org.rdma4j.RdmaException;
-import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
-import org.rdma4j.verbs.WorkCompletionException;
-import org.rdma4j.verbs.attribute.AtomicCapability;
 
-/** Messages of all lengths, futures, handlers, requests, streams and the memory of the peer. */
+/** Messages of all lengths, futures, handlers, requests and streams. */
 @Tag("device")
 final class ConnectionFormsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -71,15 +67,19 @@ final class ConnectionFormsTest {
   @SuppressWarnings("NullAway")
   void aHandlerThatIsNullIsRefusedWhenItIsGiven() {
     MemoryRegion memory = client.register(64, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+    RemoteMemory word = RemoteMemory.of(memory).slice(0, 8);
     List<ThrowingCallable> calls =
         List.of(
             () -> client.onMessage(null),
             () -> client.onMessageBytes(null),
+            () -> client.memory().fetchAndAddAsync(word, 1, memory.slice(0, 8), 0, null),
+            () -> client.memory().compareAndSwapAsync(word, 1, 2, memory.slice(0, 8), 0, null),
+            () -> client.memory().writeAndNotifyAsync(memory.slice(0, 8), word, 1, 0, null),
             () -> client.onRequest(null),
             () -> client.sendAsync(text("x"), 0, null),
             () -> client.sendAsync(client.buffer(), 0, null),
-            () -> client.writeAsync(memory.slice(0, 64), RemoteMemory.of(memory), 0, null),
-            () -> client.readAsync(RemoteMemory.of(memory), memory.slice(0, 64), 0, null));
+            () -> client.memory().writeAsync(memory.slice(0, 64), RemoteMemory.of(memory), 0, null),
+            () -> client.memory().readAsync(RemoteMemory.of(memory), memory.slice(0, 64), 0, null));
     assertThat(calls)
         .allSatisfy(
             call ->
@@ -260,7 +260,7 @@ final class ConnectionFormsTest {
             threads.submit(
                 () -> {
                   for (int k = 0; k < 10; k++) {
-                    client.write(source.slice(0, 64), RemoteMemory.of(memory), PATIENCE);
+                    client.memory().write(source.slice(0, 64), RemoteMemory.of(memory), PATIENCE);
                   }
                   return null;
                 }));
@@ -462,7 +462,7 @@ final class ConnectionFormsTest {
         message -> {
           message.close();
           try {
-            server.read(
+            server.memory().read(
                 new RemoteMemory(0, 0, 8),
                 server.register(8, AccessFlag.LOCAL_WRITE).slice(0, 8),
                 PATIENCE);
@@ -632,120 +632,6 @@ final class ConnectionFormsTest {
       for (int i = 0; i < 3; i++) {
         out.receive(PATIENCE).orElseThrow().close();
       }
-    }
-  }
-
-  @Test
-  void aWriteWithANoticeIsThereBeforeTheNotice() throws Exception {
-    MemoryRegion exposed = server.register(4096, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
-    MemoryRegion local = client.register(4096, AccessFlag.LOCAL_WRITE);
-    for (int i = 1; i <= 50; i++) {
-      local.byteBuffer().putInt(0, i);
-      CompletableFuture<Void> written =
-          client.writeAsync(local.slice(0, 4), RemoteMemory.of(exposed), -i);
-      try (MessageBuffer notice = server.receive(PATIENCE).orElseThrow()) {
-        assertThat(notice.notice()).hasValue(-i);
-        assertThat(notice.length()).isZero();
-        assertThat(exposed.byteBuffer().getInt(0)).isEqualTo(i);
-      }
-      get(written);
-    }
-  }
-
-  @Test
-  void readsAndWritesCompleteTheirFutures() throws Exception {
-    MemoryRegion exposed = exposedMemory();
-    MemoryRegion local = client.register(4096, AccessFlag.LOCAL_WRITE);
-    ByteBuffer here = local.byteBuffer().order(ByteOrder.nativeOrder());
-    List<CompletableFuture<Void>> all = new ArrayList<>();
-    for (int i = 0; i < 100; i++) {
-      here.putLong(1024 + 8 * i, i);
-      all.add(
-          client.writeAsync(
-              local.slice(1024 + 8 * i, 8), RemoteMemory.of(exposed).slice(1024 + 8 * i, 8)));
-    }
-    for (CompletableFuture<Void> each : all) {
-      get(each);
-    }
-    get(client.readAsync(RemoteMemory.of(exposed).slice(1024, 800), local.slice(2048, 800)));
-    for (int i = 0; i < 100; i++) {
-      assertThat(here.getLong(2048 + 8 * i)).isEqualTo(i);
-    }
-  }
-
-  @Test
-  void atomicOperationsCompleteTheirFuturesOrAreRefusedAtOnce() throws Exception {
-    RemoteMemory counter = RemoteMemory.of(exposedMemory()).slice(0, 8);
-    MemoryRegion local = client.register(16, AccessFlag.LOCAL_WRITE);
-    if (client.domain().device().attributes().atomicCapability() == AtomicCapability.NONE) {
-      assertThatThrownBy(() -> client.fetchAndAddAsync(counter, 5, local.slice(0, 8)))
-          .isInstanceOf(UnsupportedByDeviceException.class)
-          .hasMessageContaining("with a request");
-      assertThatThrownBy(() -> client.compareAndSwapAsync(counter, 0, 7, local.slice(0, 8)))
-          .isInstanceOf(UnsupportedByDeviceException.class);
-      return;
-    }
-    ByteBuffer here = local.byteBuffer().order(ByteOrder.nativeOrder());
-    for (int i = 0; i < 10; i++) {
-      get(client.fetchAndAddAsync(counter, 5, local.slice(0, 8)));
-      assertThat(here.getLong(0)).isEqualTo(5L * i);
-    }
-    get(client.compareAndSwapAsync(counter, 50, 7, local.slice(8, 8)));
-    assertThat(here.getLong(8)).isEqualTo(50);
-    get(client.fetchAndAddAsync(counter, 0, local.slice(0, 8)));
-    assertThat(here.getLong(0)).isEqualTo(7);
-  }
-
-  private MemoryRegion exposedMemory() {
-    return server.register(
-        4096,
-        AccessFlag.LOCAL_WRITE,
-        AccessFlag.REMOTE_WRITE,
-        AccessFlag.REMOTE_READ,
-        AccessFlag.REMOTE_ATOMIC);
-  }
-
-  @Test
-  void wrongArgumentsOfOperationsAreRefusedAndCostNothing() throws Exception {
-    MemoryRegion readOnly = client.register(64, AccessFlag.REMOTE_READ);
-    MemoryRegion local = client.register(64, AccessFlag.LOCAL_WRITE);
-    RemoteMemory remote = new RemoteMemory(4096, 1, 32);
-    assertThatThrownBy(() -> client.readAsync(remote, readOnly.slice(0, 32)))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("LOCAL_WRITE");
-    assertThatThrownBy(() -> client.readAsync(remote, local.slice(0, 33)))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("33");
-    assertThatThrownBy(() -> client.fetchAndAddAsync(remote, 1, local.slice(0, 8)))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("8");
-    try (RdmaNode other = RdmaNode.open()) {
-      MemoryRegion foreign = other.register(64, AccessFlag.LOCAL_WRITE);
-      assertThatThrownBy(() -> client.readAsync(remote, foreign.slice(0, 32)))
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("another domain");
-    }
-    assertThat(client.isOpen()).isTrue();
-  }
-
-  @Tag("needs-remote-errors")
-  @Test
-  void exposedMemoryGrantsWhatItNamesAndNoMore() throws Exception {
-    MemoryRegion region = server.register(12288, AccessFlag.LOCAL_WRITE);
-    region.byteBuffer().put(4096, (byte) 42);
-    MemoryRegion local = client.register(64, AccessFlag.LOCAL_WRITE);
-    ExposedMemory exposed =
-        server.expose(region.slice(4096, 16), AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
-    RemoteMemory name = exposed.name();
-    client.read(name, local.slice(0, 16), PATIENCE);
-    assertThat(local.byteBuffer().get(0)).isEqualTo((byte) 42);
-    RemoteMemory beyond = new RemoteMemory(name.address() - 8, name.key(), 16);
-    assertThatThrownBy(() -> client.read(beyond, local.slice(0, 16), PATIENCE))
-        .isInstanceOf(WorkCompletionException.class);
-    try (RdmaConnection other = node.connect(listener.localAddress(), PATIENCE)) {
-      exposed.close();
-      assertThatThrownBy(() -> other.read(name, local.slice(0, 16), PATIENCE))
-          .isInstanceOf(WorkCompletionException.class);
     }
   }
 

@@ -63,9 +63,9 @@ final class DroppedTest {
       assertThat(warnings.containing("never closed")).isEmpty();
       // The peer can still use it.
       try (var copy = server.register(100, AccessFlag.LOCAL_WRITE)) {
-        server.read(ofNode.slice(0, 100), copy.slice(0, 100), PATIENCE);
-        server.read(ofConnection.slice(0, 100), copy.slice(0, 100), PATIENCE);
-        server.read(exposed, copy.slice(0, 100), PATIENCE);
+        server.memory().read(ofNode.slice(0, 100), copy.slice(0, 100), PATIENCE);
+        server.memory().read(ofConnection.slice(0, 100), copy.slice(0, 100), PATIENCE);
+        server.memory().read(exposed, copy.slice(0, 100), PATIENCE);
       }
     }
   }

@@ -361,10 +361,10 @@ final class RdmaConnectionTest {
     }
     MemoryRegion local = client.register(4096, AccessFlag.LOCAL_WRITE);
     local.byteBuffer().put(text("written"));
-    client.write(local.slice(0, 7), remote.slice(4, 100), PATIENCE);
+    client.memory().write(local.slice(0, 7), remote.slice(4, 100), PATIENCE);
     assertThat(StandardCharsets.US_ASCII.decode(exposed.byteBuffer().slice(100, 7)).toString())
         .isEqualTo("written");
-    client.read(remote, local.slice(1000, 11), PATIENCE);
+    client.memory().read(remote, local.slice(1000, 11), PATIENCE);
     assertThat(StandardCharsets.US_ASCII.decode(local.byteBuffer().slice(1004, 7)).toString())
         .isEqualTo("written");
   }
@@ -374,7 +374,7 @@ final class RdmaConnectionTest {
   void aReadThatIsNotPermittedBreaksTheConnection() throws Exception {
     MemoryRegion hidden = server.register(64, AccessFlag.LOCAL_WRITE);
     MemoryRegion local = client.register(64, AccessFlag.LOCAL_WRITE);
-    assertThatThrownBy(() -> client.read(RemoteMemory.of(hidden), local.slice(0, 64), PATIENCE))
+    assertThatThrownBy(() -> client.memory().read(RemoteMemory.of(hidden), local.slice(0, 64), PATIENCE))
         .isInstanceOf(WorkCompletionException.class);
     assertThatThrownBy(() -> client.send(text("more"), PATIENCE)).isInstanceOf(RdmaException.class);
   }
@@ -473,7 +473,7 @@ final class RdmaConnectionTest {
     FutureTask<Boolean> read =
         start(
             () -> {
-              client.read(remote, local.slice(0, local.byteSize()), PATIENCE);
+              client.memory().read(remote, local.slice(0, local.byteSize()), PATIENCE);
               return true;
             });
     // The read is posted by then; it may even be done.

@@ -58,7 +58,7 @@ final class RecordingTest {
       try (MemoryRegion target =
               server.register(BYTES, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
           MemoryRegion source = client.register(BYTES)) {
-        client.write(source.slice(0, BYTES), RemoteMemory.of(target), PATIENCE);
+        client.memory().write(source.slice(0, BYTES), RemoteMemory.of(target), PATIENCE);
       }
       Thread.sleep(500);
       client.close();

@@ -119,8 +119,8 @@ final class RefusedCallsTest {
                   64, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
           MemoryRegion local = pair.client.register(64, AccessFlag.LOCAL_WRITE)) {
         RemoteMemory name = RemoteMemory.of(remote);
-        pair.client.write(local.slice(0, 64), name, PATIENCE);
-        pair.client.read(name, local.slice(0, 64), PATIENCE);
+        pair.client.memory().write(local.slice(0, 64), name, PATIENCE);
+        pair.client.memory().read(name, local.slice(0, 64), PATIENCE);
       }
     } finally {
       pair.close();

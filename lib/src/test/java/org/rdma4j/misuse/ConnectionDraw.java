@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.rdma4j.LocalAddress;
 import org.rdma4j.connection.ExposedMemory;
 import org.rdma4j.connection.IncomingRequest;
@@ -128,6 +129,15 @@ final class ConnectionDraw {
           }
         }
         default -> bytes.position(bytes.limit());
+      }
+    };
+  }
+
+  LongConsumer noticeHandler(Draw d) {
+    int kind = d.random.nextInt(8);
+    return notice -> {
+      if (kind == 0) {
+        throw new IllegalStateException("a handler that throws");
       }
     };
   }

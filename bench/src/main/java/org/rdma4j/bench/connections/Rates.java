@@ -80,7 +80,7 @@ final class Rates {
       throws Exception {
     try (MemoryRegion region = connection.register(memory.length())) {
       MemorySlice local = region.slice(0, memory.length());
-      return repeat(time, done -> connection.writeAsync(local, memory, 0, done));
+      return repeat(time, done -> connection.memory().writeAsync(local, memory, 0, done));
     }
   }
 
@@ -89,7 +89,7 @@ final class Rates {
       throws Exception {
     try (MemoryRegion region = connection.register(memory.length(), AccessFlag.LOCAL_WRITE)) {
       MemorySlice local = region.slice(0, memory.length());
-      return repeat(time, done -> connection.readAsync(memory, local, 0, done));
+      return repeat(time, done -> connection.memory().readAsync(memory, local, 0, done));
     }
   }
 

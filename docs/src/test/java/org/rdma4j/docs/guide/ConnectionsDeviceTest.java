@@ -113,10 +113,29 @@ class ConnectionsDeviceTest {
       remote = RemoteMemory.read(message.byteBuffer());
     }
     MemoryRegion here = connection.register(64, AccessFlag.LOCAL_WRITE);
-    connection.read(remote, here.slice(0, 64), TIMEOUT);
+    connection.memory().read(remote, here.slice(0, 64), TIMEOUT);
     first = here.byteBuffer().get(0);
     // end
     assertThat(first).isEqualTo((byte) 42);
     exposed.close();
+  }
+
+  @Test
+  void aNotice() throws Exception {
+    MemoryRegion table =
+        peer.register(1 << 20, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+    RemoteMemory remote = RemoteMemory.of(table).slice(4096, 64);
+    MemoryRegion data = connection.register(64);
+    // snippet: notify
+    long row = 64;
+    connection.memory().writeAndNotify(data.slice(0, 64), remote, row, TIMEOUT);
+    // end
+    long changed;
+    // snippet: notice
+    try (MessageBuffer message = peer.receive(TIMEOUT).orElseThrow()) {
+      changed = message.notice().orElseThrow();
+    }
+    // end
+    assertThat(changed).isEqualTo(64);
   }
 }

@@ -41,7 +41,7 @@ final class KeyValueClient implements AutoCloseable {
     byte[] wanted = key.getBytes(UTF_8);
     long began = System.nanoTime();
     do {
-      server.read(CacheSlot.of(table, wanted), copy.slice(0, CacheSlot.BYTES), timeout);
+      server.memory().read(CacheSlot.of(table, wanted), copy.slice(0, CacheSlot.BYTES), timeout);
       Optional<ByteBuffer> entry = CacheSlot.load(copy.byteBuffer());
       if (entry.isPresent()) {
         return value(entry.get(), wanted);
