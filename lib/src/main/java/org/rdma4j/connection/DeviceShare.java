@@ -75,7 +75,7 @@ final class DeviceShare {
     boolean done = false;
     try {
       this.buffers = new BufferPool(domain, config.bufferBytes(), config.maxBuffers());
-      this.largeBuffers = new LargeBuffers(domain);
+      this.largeBuffers = new LargeBuffers(domain, config.maxLargeBytes());
       int depth =
           Math.min(
               config.maxBuffers(),
@@ -198,7 +198,20 @@ final class DeviceShare {
     return links.size();
   }
 
-  /** Takes a slot for a message of this length. */
+  /**
+   * Takes a slot for a message of this length, or waits until the limits of the node allow it; null
+   * if they do not within the time.
+   */
+  @Nullable Slot take(long bytes, long nanos) throws InterruptedException {
+    Slot slot =
+        bytes > buffers.bufferBytes() ? largeBuffers.take(bytes, nanos) : buffers.take(nanos);
+    if (slot != null) {
+      slot.become(MessageKind.MESSAGE, 0, bytes, null);
+    }
+    return slot;
+  }
+
+  /** Takes a slot for a message of this length, without waiting. */
   Slot take(long bytes) {
     Slot slot = bytes > buffers.bufferBytes() ? largeBuffers.take(bytes) : buffers.take();
     slot.become(MessageKind.MESSAGE, 0, bytes, null);

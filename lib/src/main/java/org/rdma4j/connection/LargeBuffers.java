@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;
 import java.util.Set;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
@@ -37,11 +38,22 @@ final class LargeBuffers implements Slot.Home {
   /** All whose memory is registered. */
   private final Set<Slot> all = new HashSet<>();
 
+  /** Signaled when memory may have become free for the threads that wait. */
+  private final Condition freed = lock.newCondition();
+
+  private final long max;
+  private long inUse;
   private long kept;
   private long registered;
 
-  LargeBuffers(ProtectionDomain domain) {
+  /**
+   * Creates a pool without buffers.
+   *
+   * @param max the bytes beyond which a thread that can wait waits
+   */
+  LargeBuffers(ProtectionDomain domain, long max) {
     this.domain = domain;
+    this.max = max;
     for (int i = 0; i <= Long.SIZE; i++) {
       keptByClass.add(new ArrayDeque<>());
     }
@@ -65,15 +77,23 @@ final class LargeBuffers implements Slot.Home {
   @Nullable Slot tryTake(long bytes) {
     lock.lock();
     try {
-      Slot known = keptByClass.get(sizeClass(bytes)).pollLast();
+      Slot known = pollKept(bytes);
       if (known != null) {
-        keptInOrder.remove(known);
-        kept -= known.capacity();
+        inUse += known.capacity();
       }
       return known;
     } finally {
       lock.unlock();
     }
+  }
+
+  private @Nullable Slot pollKept(long bytes) {
+    Slot known = keptByClass.get(sizeClass(bytes)).pollLast();
+    if (known != null) {
+      keptInOrder.remove(known);
+      kept -= known.capacity();
+    }
+    return known;
   }
 
   /**
@@ -83,15 +103,57 @@ final class LargeBuffers implements Slot.Home {
    * @throws RdmaException if no memory can be registered
    */
   Slot take(long bytes) {
-    Slot known = tryTake(bytes);
-    if (known != null) {
-      return known;
+    Slot known;
+    lock.lock();
+    try {
+      inUse += 1L << sizeClass(bytes);
+      known = pollKept(bytes);
+    } finally {
+      lock.unlock();
     }
+    return known == null ? register(bytes) : known;
+  }
+
+  /**
+   * Takes a buffer for a message of this length, which is from 2 to the maximum, or waits while it
+   * and those that are in use are more than the maximum.
+   *
+   * @return the buffer; null if the time is over
+   * @throws RdmaException if no memory can be registered
+   */
+  @Nullable Slot take(long bytes, long nanos) throws InterruptedException {
+    Slot known;
+    lock.lock();
+    try {
+      long capacity = 1L << sizeClass(bytes);
+      long left = nanos;
+      while (inUse > 0 && inUse + capacity > max) {
+        if (left <= 0) {
+          return null;
+        }
+        left = freed.awaitNanos(left);
+      }
+      inUse += capacity;
+      known = pollKept(bytes);
+    } finally {
+      lock.unlock();
+    }
+    return known == null ? register(bytes) : known;
+  }
+
+  /** Registers memory for a buffer that is counted as in use. */
+  private Slot register(long bytes) {
     int sizeClass = sizeClass(bytes);
     long capacity = 1L << sizeClass;
-    MemoryRegion region =
-        domain.register(
-            MessageHeader.BYTES + capacity, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+    MemoryRegion region;
+    try {
+      region =
+          domain.register(
+              MessageHeader.BYTES + capacity, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+    } catch (RuntimeException | Error failed) {
+      noLongerInUse(capacity);
+      throw failed;
+    }
     Slot slot = new Slot(this, sizeClass, region, 0, capacity);
     lock.lock();
     try {
@@ -113,8 +175,19 @@ final class LargeBuffers implements Slot.Home {
     }
   }
 
+  private void noLongerInUse(long capacity) {
+    lock.lock();
+    try {
+      inUse -= capacity;
+      freed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   @Override
   public void giveBack(Slot buffer) {
+    noLongerInUse(buffer.capacity());
     Slot surplus = buffer.capacity() <= MAX_KEPT ? keep(buffer) : buffer;
     while (surplus != null) {
       deregister(surplus);

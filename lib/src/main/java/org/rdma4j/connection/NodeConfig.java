@@ -22,6 +22,11 @@ import org.rdma4j.platform.Range;
  * @param maxMessageBytes the length in bytes of the longest message that is received; also the
  *     memory that a connection has at most for long messages that have not been closed; default 256
  *     MiB
+ * @param maxLargeBytes the bytes of all buffers of a device for messages longer than {@code
+ *     bufferBytes}, sent or received, beyond which {@link RdmaConnection#buffer(long, Duration)}
+ *     waits. Each counts as the next power of two. What does not wait, such as {@link
+ *     RdmaConnection#allocateBuffer} and a message that arrives, exceeds it if need be; default 1
+ *     GiB
  * @param handshakeTimeout the time that a peer has for its part of a new connection; default 10 s
  * @param closeTimeout the time that the close of a connection waits at most until everything sent
  *     has arrived; default 5 s. A close of a connection, a server or a node returns after this
@@ -37,6 +42,7 @@ public record NodeConfig(
     int pollers,
     int maxBuffers,
     long maxMessageBytes,
+    long maxLargeBytes,
     Duration handshakeTimeout,
     Duration closeTimeout,
     Duration keepAlive) {
@@ -49,12 +55,14 @@ public record NodeConfig(
           Math.min(8, Runtime.getRuntime().availableProcessors()),
           1 << 14,
           256L << 20,
+          1L << 30,
           Duration.ofSeconds(10),
           Duration.ofSeconds(5),
           Duration.ofSeconds(30));
 
   private static final int MAX_BUFFER_BYTES = 1 << 30;
   private static final long MAX_MESSAGE_BYTES = 1L << 32;
+  private static final long MAX_LARGE_BYTES = 1L << 40;
 
   /**
    * Creates a configuration with all its values.
@@ -62,7 +70,8 @@ public record NodeConfig(
    * @throws IllegalArgumentException if a value is out of its range: from 64 bytes to 1 GiB for
    *     {@code bufferBytes}, from 2 to 16384 for {@code receives}, from 2 to 4096 for {@code
    *     sends}, from 1 to 64 for {@code pollers}, from 64 to 2^20 for {@code maxBuffers}, from 1 to
-   *     2^32 for {@code maxMessageBytes}; or if a time is negative
+   *     2^32 for {@code maxMessageBytes}, from 1 to 2^40 for {@code maxLargeBytes}; or if a time is
+   *     negative
    */
   public NodeConfig {
     Range.check("bufferBytes", bufferBytes, 64, MAX_BUFFER_BYTES);
@@ -70,13 +79,17 @@ public record NodeConfig(
     Range.check("sends", sends, 2, 1 << 12);
     Range.check("pollers", pollers, 1, 64);
     Range.check("maxBuffers", maxBuffers, 64, 1 << 20);
-    if (maxMessageBytes < 1 || maxMessageBytes > MAX_MESSAGE_BYTES) {
-      throw new IllegalArgumentException(
-          "maxMessageBytes is " + maxMessageBytes + ", must be from 1 to " + MAX_MESSAGE_BYTES);
-    }
+    checkBytes("maxMessageBytes", maxMessageBytes, MAX_MESSAGE_BYTES);
+    checkBytes("maxLargeBytes", maxLargeBytes, MAX_LARGE_BYTES);
     checkNotNegative("handshakeTimeout", handshakeTimeout);
     checkNotNegative("closeTimeout", closeTimeout);
     checkNotNegative("keepAlive", keepAlive);
+  }
+
+  private static void checkBytes(String name, long bytes, long max) {
+    if (bytes < 1 || bytes > max) {
+      throw new IllegalArgumentException(name + " is " + bytes + ", must be from 1 to " + max);
+    }
   }
 
   private static void checkNotNegative(String name, Duration time) {
@@ -93,6 +106,7 @@ public record NodeConfig(
     int pollers;
     int maxBuffers;
     long maxMessageBytes;
+    long maxLargeBytes;
     Duration handshakeTimeout;
     Duration closeTimeout;
     Duration keepAlive;
@@ -104,6 +118,7 @@ public record NodeConfig(
       pollers = from.pollers;
       maxBuffers = from.maxBuffers;
       maxMessageBytes = from.maxMessageBytes;
+      maxLargeBytes = from.maxLargeBytes;
       handshakeTimeout = from.handshakeTimeout;
       closeTimeout = from.closeTimeout;
       keepAlive = from.keepAlive;
@@ -120,6 +135,7 @@ public record NodeConfig(
         draft.pollers,
         draft.maxBuffers,
         draft.maxMessageBytes,
+        draft.maxLargeBytes,
         draft.handshakeTimeout,
         draft.closeTimeout,
         draft.keepAlive);
@@ -189,6 +205,17 @@ public record NodeConfig(
    */
   public NodeConfig maxMessageBytes(long maxMessageBytes) {
     return with(draft -> draft.maxMessageBytes = maxMessageBytes);
+  }
+
+  /**
+   * Returns a copy with another {@link #maxLargeBytes()}.
+   *
+   * @param maxLargeBytes the length in bytes, from 1 to 2^40
+   * @return the copy
+   * @throws IllegalArgumentException if the length is out of range
+   */
+  public NodeConfig maxLargeBytes(long maxLargeBytes) {
+    return with(draft -> draft.maxLargeBytes = maxLargeBytes);
   }
 
   /**

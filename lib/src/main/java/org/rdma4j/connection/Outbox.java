@@ -82,8 +82,14 @@ final class Outbox {
     link.ending().checkCanSend();
   }
 
-  /** Takes a slot of the usual length, and waits if all are in use. */
-  Slot takeSlot(Duration timeout) throws InterruptedException, TimeoutException {
+  /** Takes a slot for a message of a given length, and waits if too many are in use. */
+  Slot takeSlot(long bytes, Duration timeout) throws InterruptedException, TimeoutException {
+    long max = share.config().maxLargeBytes();
+    if (bytes < 0 || (bytes > share.buffers().bufferBytes() && bytes > max)) {
+      throw new IllegalArgumentException(
+          "bytes is %d, must be from 0 to %d, which is NodeConfig.maxLargeBytes"
+              .formatted(bytes, max));
+    }
     Deadline deadline = Deadline.after(timeout);
     lock.lock();
     try {
@@ -94,14 +100,13 @@ final class Outbox {
     }
     // In slices, because the end of the connection frees no buffer.
     while (true) {
-      Slot slot = share.buffers().take(Math.min(deadline.nanos(), SLICE_NANOS));
+      Slot slot = share.take(bytes, Math.min(deadline.nanos(), SLICE_NANOS));
       if (slot != null) {
-        slot.become(MessageKind.MESSAGE, 0, slot.capacity(), null);
         return slot;
       }
       link.checkNotClosed();
       if (deadline.nanos() <= 0) {
-        throw link.timedOut("no buffer became free", timeout);
+        throw link.timedOut("no buffer for %d bytes became free".formatted(bytes), timeout);
       }
     }
   }
@@ -143,7 +148,7 @@ final class Outbox {
     // If there is a slot, it is taken without the lock: what takeSlot checks is checked below.
     Slot slot = isLong ? newSlot(message.remaining()) : share.buffers().tryTake();
     if (slot == null) {
-      slot = takeSlot(timeout);
+      slot = takeSlot(message.remaining(), timeout);
     }
     boolean sent = false;
     boolean busy = false;

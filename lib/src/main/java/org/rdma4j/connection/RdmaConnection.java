@@ -229,7 +229,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws RdmaException if memory cannot be registered
    */
   public MessageBuffer buffer(Duration timeout) throws InterruptedException, TimeoutException {
-    return new MessageBuffer(link.outbox().takeSlot(timeout));
+    return new MessageBuffer(link.outbox().takeSlot(link.share().buffers().bufferBytes(), timeout));
   }
 
   /**
@@ -249,13 +249,37 @@ public final class RdmaConnection implements AutoCloseable {
    * Takes a buffer for a message of a given length, to be filled and sent. If the length is more
    * than {@link NodeConfig#bufferBytes}, the peer fetches the message from it.
    *
+   * <p>Waits while {@link NodeConfig#maxBuffers} are in use, or for a longer message while the
+   * buffer would exceed {@link NodeConfig#maxLargeBytes}. So a program that fills buffers faster
+   * than peers fetch them does not take ever more memory. If several threads wait, a short one may
+   * be served before a long one.
+   *
+   * @param bytes the length of the message, from 0 to {@link NodeConfig#maxLargeBytes}
+   * @param timeout the time to wait for a free buffer
+   * @return the buffer, whose limit is that length, to be sent or closed
+   * @throws InterruptedException if the thread is interrupted while it waits
+   * @throws TimeoutException if no buffer becomes free in time
+   * @throws IllegalArgumentException if the length is out of range, or the timeout is negative
+   * @throws IllegalStateException if the connection is closed, also while waiting
+   * @throws RdmaException if memory cannot be registered
+   */
+  public MessageBuffer buffer(long bytes, Duration timeout)
+      throws InterruptedException, TimeoutException {
+    return new MessageBuffer(link.outbox().takeSlot(bytes, timeout));
+  }
+
+  /**
+   * Allocates a buffer for a message of a given length, to be filled and sent, without waiting. If
+   * the length is more than {@link NodeConfig#bufferBytes}, the peer fetches the message from it.
+   * Takes more than {@link NodeConfig#maxBuffers} and {@link NodeConfig#maxLargeBytes} if need be.
+   *
    * @param bytes the length of the message, from 0 to 4 GiB
    * @return the buffer, whose limit is that length, to be sent or closed
    * @throws IllegalArgumentException if the length is out of range
    * @throws IllegalStateException if the connection is closed
    * @throws RdmaException if memory cannot be registered
    */
-  public MessageBuffer buffer(long bytes) {
+  public MessageBuffer allocateBuffer(long bytes) {
     return new MessageBuffer(link.outbox().newSlot(bytes));
   }
 

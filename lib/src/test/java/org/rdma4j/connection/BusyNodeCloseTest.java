@@ -136,7 +136,7 @@ final class BusyNodeCloseTest {
       }
       peer.onRequest(request -> request.answer(request.message()));
       peer.onMessage(message -> sendBack(peer, message));
-      MessageBuffer letter = peer.buffer(RemoteMemory.BYTES);
+      MessageBuffer letter = peer.allocateBuffer(RemoteMemory.BYTES);
       RemoteMemory.of(memory[0]).write(letter.byteBuffer());
       letter.byteBuffer().flip();
       sendBack(peer, letter);

@@ -293,6 +293,41 @@ final class ConnectionFormsTest {
   }
 
   @Test
+  void aLongBufferWaitsForMemoryOfTheNodeAndAnAllocatedOneDoesNot() throws Exception {
+    int most = 2 << 20;
+    try (RdmaNode small = RdmaNode.open(NodeConfig.DEFAULT.maxLargeBytes(most));
+        RdmaConnection of = small.connect(listener.localAddress(), PATIENCE)) {
+      MessageBuffer first = of.buffer(most, PATIENCE);
+      assertThat(first.length()).isEqualTo(most);
+      assertThatThrownBy(() -> of.buffer(most / 2, Duration.ofMillis(1)))
+          .isInstanceOf(TimeoutException.class)
+          .hasMessageContaining("no buffer for 1048576 bytes became free");
+      of.allocateBuffer(4L * most).close();
+      FutureTask<MessageBuffer> waiting = new FutureTask<>(() -> of.buffer(most / 2, PATIENCE));
+      Thread.ofVirtual().start(waiting);
+      of.send(first, PATIENCE);
+      try (RdmaConnection in = listener.accept(PATIENCE)) {
+        in.receive(PATIENCE).orElseThrow().close();
+        RdmaConnectionTest.get(waiting).close();
+      }
+      assertThatThrownBy(() -> of.buffer(most + 1, PATIENCE))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("2097153")
+          .hasMessageContaining("maxLargeBytes");
+    }
+  }
+
+  @Test
+  void aShortBufferHasTheLengthThatWasAskedFor() throws Exception {
+    try (MessageBuffer buffer = client.buffer(5, PATIENCE)) {
+      assertThat(buffer.length()).isEqualTo(5);
+    }
+    assertThatThrownBy(() -> client.buffer(-1, PATIENCE))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("bytes is -1");
+  }
+
+  @Test
   void trySendRefusesOnceThePeerHasNoRoomAndLeavesTheBufferToTheCaller() throws Exception {
     int sent = 0;
     MessageBuffer buffer = client.buffer();

@@ -73,7 +73,7 @@ final class EveryWayToSendTest {
   }
 
   private static MessageBuffer filled(RdmaConnection connection, int number, int length) {
-    MessageBuffer buffer = connection.buffer(length);
+    MessageBuffer buffer = connection.allocateBuffer(length);
     buffer.byteBuffer().put(message(number, length)).flip();
     return buffer;
   }
@@ -428,7 +428,7 @@ final class EveryWayToSendTest {
     try (RdmaConnection client = clients.connect(listener.localAddress(), PATIENCE);
         RdmaConnection server = listener.accept(PATIENCE)) {
       ByteBuffer tooLong = ByteBuffer.allocate(MAX + 1);
-      MessageBuffer buffer = client.buffer(MAX + 1);
+      MessageBuffer buffer = client.allocateBuffer(MAX + 1);
       List<Callable<?>> ways =
           List.of(
               () -> {

@@ -2,8 +2,12 @@ package org.rdma4j.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -13,6 +17,7 @@ import org.rdma4j.verbs.RdmaDevice;
 
 @Tag("device")
 final class LargeBuffersTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final long MIB = 1 << 20;
 
   /** As many of 1 MiB as are kept. */
@@ -26,7 +31,7 @@ final class LargeBuffersTest {
   void open() throws Exception {
     device = RdmaDevice.open(RdmaDevice.list().getFirst().name());
     domain = device.allocateProtectionDomain();
-    buffers = new LargeBuffers(domain);
+    buffers = new LargeBuffers(domain, 256 * MIB);
   }
 
   @AfterEach
@@ -56,6 +61,31 @@ final class LargeBuffersTest {
     assertThat(buffers.registeredBytes()).isEqualTo(64 * MIB);
     useAtOnce(1, 3 * MIB);
     assertThat(buffers.registeredBytes()).isLessThanOrEqualTo(64 * MIB).isGreaterThan(60 * MIB);
+  }
+
+  @Test
+  void aThreadWaitsWhileThoseInUseAreTooManyForAnotherOne() throws Exception {
+    LargeBuffers few = new LargeBuffers(domain, 4 * MIB);
+    Slot first = few.take(3 * MIB); // counts as 4 MiB
+    assertThat(few.take(MIB, 1_000_000)).isNull();
+    FutureTask<@Nullable Slot> waiting = new FutureTask<>(() -> few.take(MIB, PATIENCE.toNanos()));
+    Thread.ofVirtual().start(waiting);
+    first.free();
+    Slot second = waiting.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    assertThat(second).isNotNull();
+    assertThat(few.take(3 * MIB, 0)).as("4 MiB with 1 MiB in use").isNull();
+    assertThat(few.take(2 * MIB, 0)).as("2 MiB with 1 MiB in use").isNotNull();
+  }
+
+  @Test
+  void aBufferThatDoesNotWaitCountsAllTheSame() throws Exception {
+    LargeBuffers few = new LargeBuffers(domain, 2 * MIB);
+    Slot beyond = few.take(8 * MIB);
+    assertThat(few.take(MIB, 0)).isNull();
+    beyond.free();
+    assertThat(few.take(MIB, 0)).isNotNull();
+    assertThat(few.tryTake(8 * MIB)).as("kept").isSameAs(beyond);
+    assertThat(few.take(MIB, 0)).isNull();
   }
 
   @Test

@@ -93,6 +93,7 @@ final class AnyMethod {
           "initializeFork",
           "invalidate",
           "sendWithInvalidate",
+          "allocateBuffer",
           "buffer");
 
   private static final int DEEP = 6;

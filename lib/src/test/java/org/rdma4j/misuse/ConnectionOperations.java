@@ -71,12 +71,19 @@ final class ConnectionOperations {
                 Impatience.limit(2, () -> d.any(d.connections.connections).buffer())));
     to.add(
         20,
-        "RdmaConnection.buffer(long)",
+        "RdmaConnection.buffer(long, Duration)",
+        d ->
+            d.add(
+                d.connections.messages,
+                d.any(d.connections.connections).buffer(d.random.nextInt(1 << 18), d.patience())));
+    to.add(
+        20,
+        "RdmaConnection.allocateBuffer",
         d ->
             d.add(
                 d.connections.messages,
                 d.any(d.connections.connections)
-                    .buffer(d.oneIn(8) ? d.number() & Long.MIN_VALUE : d.random.nextInt(1 << 18))));
+                    .allocateBuffer(d.oneIn(8) ? d.number() & Long.MIN_VALUE : d.random.nextInt(1 << 18))));
     to.add(10, "MessageBuffer.close", d -> d.any(d.connections.messages).close());
     to.add(
         20,

@@ -41,13 +41,13 @@ final class KeyValues {
 
   // snippet: client
   static CompletableFuture<byte[]> get(RdmaConnection server, long key) {
-    MessageBuffer request = server.buffer(9); // registered memory: nothing is copied
+    MessageBuffer request = server.allocateBuffer(9); // registered memory: nothing is copied
     request.byteBuffer().put(GET).putLong(key).flip();
     return server.request(request).thenApply(KeyValues::value);
   }
 
   static CompletableFuture<byte[]> put(RdmaConnection server, long key, byte[] value) {
-    MessageBuffer request = server.buffer(9 + value.length);
+    MessageBuffer request = server.allocateBuffer(9 + value.length);
     request.byteBuffer().put(PUT).putLong(key).put(value).flip();
     return server.request(request).thenApply(KeyValues::value);
   }

@@ -72,7 +72,7 @@ final class FileSender {
       awaitFirst();
     }
     int part = (int) Math.min(PART_BYTES, progress.left());
-    try (MessageBuffer buffer = connection.buffer(part)) {
+    try (MessageBuffer buffer = connection.buffer(part, Rcopy.TIMEOUT)) {
       ByteBuffer bytes = buffer.byteBuffer();
       if (file.read(bytes) < 1) {
         throw new CopyFailure(
