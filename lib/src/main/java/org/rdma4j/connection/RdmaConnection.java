@@ -2,6 +2,8 @@ package org.rdma4j.connection;
 
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -157,6 +159,10 @@ public final class RdmaConnection implements AutoCloseable {
    */
   public ProtectionDomain domain() {
     return link.share().domain();
+  }
+
+  NodeState node() {
+    return link.share().node();
   }
 
   /**
@@ -691,7 +697,8 @@ public final class RdmaConnection implements AutoCloseable {
 
   /**
    * Allocates and registers memory: for peers, or as the local memory of operations on the {@link
-   * #memory} of the peer. All connections of the node over the same device can use it.
+   * #memory} of the peer. All connections of the node over the same device can use it. {@link
+   * RdmaNode#register(Arena, MemorySegment, AccessFlag...)} registers memory of your own.
    *
    * @param bytes the length, at least 1
    * @param access the permitted uses: LOCAL_WRITE to read into it; REMOTE_READ, REMOTE_WRITE or
@@ -705,7 +712,7 @@ public final class RdmaConnection implements AutoCloseable {
    */
   public MemoryRegion register(long bytes, AccessFlag... access) {
     checkCanRegister();
-    return RdmaNode.register(link.share().domain(), MemoryRegionConfig.allocate(bytes), access);
+    return RdmaNode.register(domain(), MemoryRegionConfig.allocate(bytes).access(access));
   }
 
   private void checkCanRegister() {
@@ -747,8 +754,7 @@ public final class RdmaConnection implements AutoCloseable {
       flags.add(AccessFlag.LOCAL_WRITE);
     }
     return new ExposedMemory(
-        RdmaNode.register(
-            domain(), MemoryRegionConfig.of(memory), flags.toArray(AccessFlag[]::new)));
+        RdmaNode.register(domain(), MemoryRegionConfig.of(memory).access(flags)));
   }
 
   // ---- Streams

@@ -1,19 +1,19 @@
 package org.rdma4j.connection;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
-import org.rdma4j.cm.CmDevices;
 import org.rdma4j.lifetime.Leaks;
+import org.rdma4j.platform.PageMemory;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemoryRegionConfig;
 import org.rdma4j.verbs.ProtectionDomain;
-import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
@@ -188,33 +188,69 @@ public final class RdmaNode implements AutoCloseable {
   }
 
   /**
-   * Allocates and registers memory for all connections of this node, on a machine with one RDMA
-   * device. If there are several, use {@link RdmaConnection#register}.
+   * Allocates memory and registers it for all connections of this node, over any device. No
+   * connection need exist.
    *
    * @param bytes the length, at least 1
    * @param access the permitted uses, as {@link RdmaConnection#register} describes
-   * @return the region, which is closed with the node
+   * @return the memory, of whole pages, filled with zeros
    * @throws IllegalArgumentException if the length is out of range, or a flag lacks one that it
    *     requires
-   * @throws IllegalStateException if the node is closed, or there is not exactly one device
+   * @throws IllegalStateException if the node is closed
+   * @throws RdmaException if the memory cannot be allocated or registered
+   */
+  public NodeMemory register(long bytes, AccessFlag... access) {
+    PageMemory memory = PageMemory.allocate(bytes);
+    return register(
+        memory.segment(), MemoryRegionConfig.of(memory.segment()), memory::close, access);
+  }
+
+  /**
+   * Registers memory of the caller that is not freed while it is reachable for all connections of
+   * this node, over any device. No connection need exist.
+   *
+   * @param memory the memory, of {@link Arena#ofAuto} or {@link Arena#global}, or of a direct
+   *     ByteBuffer
+   * @param access the permitted uses, as {@link RdmaConnection#register} describes
+   * @return the memory
+   * @throws IllegalArgumentException if the memory is on the Java heap, is empty, or belongs to an
+   *     arena that can be closed; or a flag lacks one that it requires
+   * @throws IllegalStateException if the node is closed
    * @throws RdmaException if the memory cannot be registered
    */
-  public MemoryRegion register(long bytes, AccessFlag... access) {
-    List<RdmaDevice> devices = CmDevices.list();
-    if (devices.size() != 1) {
-      throw new IllegalStateException(
-          "this machine has "
-              + devices.size()
-              + " RDMA devices: register the memory with RdmaConnection.register");
-    }
-    return register(
-        state.share(devices.getFirst()).domain(), MemoryRegionConfig.allocate(bytes), access);
+  public NodeMemory register(MemorySegment memory, AccessFlag... access) {
+    return register(memory, MemoryRegionConfig.of(memory), () -> {}, access);
+  }
+
+  /**
+   * Registers memory of the caller in an arena of the caller, such as a mapped file, for all
+   * connections of this node, over any device. No connection need exist. Closing the arena closes
+   * the regions first. {@link MemoryRegionConfig#of(Arena, MemorySegment)} says which files can be
+   * registered.
+   *
+   * @param arena the arena of the memory, a shared one if another thread may close this
+   * @param memory the memory
+   * @param access the permitted uses, as {@link RdmaConnection#register} describes
+   * @return the memory
+   * @throws IllegalArgumentException if the memory is on the Java heap, is empty, or belongs to
+   *     another arena; or a flag lacks one that it requires
+   * @throws IllegalStateException if the node or the arena is closed
+   * @throws RdmaException if the memory cannot be registered
+   */
+  public NodeMemory register(Arena arena, MemorySegment memory, AccessFlag... access) {
+    return register(memory, MemoryRegionConfig.of(arena, memory), () -> {}, access);
+  }
+
+  private NodeMemory register(
+      MemorySegment memory, MemoryRegionConfig config, Runnable free, AccessFlag... access) {
+    return state
+        .lifetime()
+        .whileOpen(() -> new NodeMemory(state, memory, config.access(access), free));
   }
 
   /** Registers memory that a program may drop without closing it: the node closes it. */
-  static MemoryRegion register(
-      ProtectionDomain domain, MemoryRegionConfig config, AccessFlag... access) {
-    MemoryRegion region = domain.register(config.access(access));
+  static MemoryRegion register(ProtectionDomain domain, MemoryRegionConfig config) {
+    MemoryRegion region = domain.register(config);
     VerbsAccess.get().lifetime(region).leaveToParent();
     return region;
   }

@@ -243,8 +243,9 @@ final class PeerMemoryTest {
     assertThatThrownBy(() -> client.memory().fetchAndAddAsync(name, 1, local.slice(0, 8)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("8");
-    try (RdmaNode other = RdmaNode.open()) {
-      MemoryRegion foreign = other.register(64, AccessFlag.LOCAL_WRITE);
+    try (RdmaNode other = RdmaNode.open();
+        RdmaConnection foreigner = other.connect(listener.localAddress(), PATIENCE)) {
+      MemoryRegion foreign = foreigner.register(64, AccessFlag.LOCAL_WRITE);
       assertThatThrownBy(() -> client.memory().readAsync(name, foreign.slice(0, 32)))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("another domain");

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import org.rdma4j.connection.NodeMemory;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
@@ -36,13 +37,7 @@ final class ConnectionOperations {
     to.rarely(1, "RdmaNode.close", d -> d.any(d.connections.nodes).close());
     to.rarely(1, "RdmaServer.close", d -> d.any(d.connections.servers).close());
     to.rarely(3, "RdmaConnection.close", d -> d.any(d.connections.connections).close());
-    to.rarely(
-        20,
-        "RdmaNode.register",
-        d ->
-            d.add(
-                d.objects.regions,
-                d.any(d.connections.nodes).register(d.regionBytes(), d.access())));
+    to.rarely(20, "RdmaNode.register", ConnectionOperations::registerWithNode);
     to.add(
         20,
         "RdmaConnection.register",
@@ -156,6 +151,15 @@ final class ConnectionOperations {
       memory = d.any(d.objects.slices);
     }
     d.add(d.connections.exposed, connection.expose(memory, d.remoteAccess()));
+  }
+
+  /** Registers memory with any node, for a connection that can be of another one. */
+  private static void registerWithNode(Draw d) throws Exception {
+    NodeMemory memory = d.any(d.connections.nodes).register(d.regionBytes(), d.access());
+    if (d.oneIn(4)) {
+      memory.close();
+    }
+    d.add(d.objects.regions, memory.region(d.any(d.connections.connections)));
   }
 
   /** Connects one node to another, or to itself. */

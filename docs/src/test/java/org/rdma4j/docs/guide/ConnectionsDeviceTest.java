@@ -1,10 +1,17 @@
 package org.rdma4j.docs.guide;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.rdma4j.docs.guide.Peers.TIMEOUT;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -17,9 +24,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.connection.ExposedMemory;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.NodeConfig;
+import org.rdma4j.connection.NodeMemory;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
@@ -118,6 +127,23 @@ class ConnectionsDeviceTest {
     // end
     assertThat(first).isEqualTo((byte) 42);
     exposed.close();
+  }
+
+  @Test
+  void ownMemory(@TempDir Path directory) throws Exception {
+    Path path = Files.write(directory.resolve("table"), new byte[1 << 20]);
+    NodeMemory table;
+    Arena arena = Arena.ofShared();
+    // snippet: own
+    try (FileChannel file = FileChannel.open(path, READ, WRITE)) {
+      MemorySegment mapped = file.map(FileChannel.MapMode.READ_WRITE, 0, file.size(), arena);
+      table = node.register(arena, mapped, AccessFlag.REMOTE_READ);
+    }
+    // ... and later, for each connection:
+    RemoteMemory name = RemoteMemory.of(table.region(peer));
+    // end
+    assertThat(name.length()).isEqualTo(1 << 20);
+    arena.close();
   }
 
   @Test

@@ -1,35 +1,26 @@
 package org.rdma4j.samples.keyvalue;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.util.Collection;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.NodeMemory;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.connection.RemoteMemory;
 import org.rdma4j.verbs.AccessFlag;
-import org.rdma4j.verbs.MemoryRegion;
-import org.rdma4j.verbs.MemoryRegionConfig;
-import org.rdma4j.verbs.ProtectionDomain;
 
 /** The server: it has the table, tells each client where it is, and stores what clients put. */
 final class KeyValueServer implements AutoCloseable {
   private final RdmaNode node = RdmaNode.open();
-  private final MemorySegment table;
-  private final Map<ProtectionDomain, RemoteMemory> names = new ConcurrentHashMap<>();
-  private final Collection<MemoryRegion> regions = new ConcurrentLinkedQueue<>();
+  private final NodeMemory table;
   private final RdmaServer listener;
 
   KeyValueServer(InetSocketAddress address, int slots) {
-    table = Arena.ofAuto().allocate((long) slots * CacheSlot.BYTES, CacheSlot.BYTES);
+    // Clients may read the table, and nothing else.
+    table = node.register((long) slots * CacheSlot.BYTES, AccessFlag.REMOTE_READ);
     for (int i = 0; i < slots; i++) {
       CacheSlot.store(slot((long) i * CacheSlot.BYTES), ByteBuffer.allocate(0));
     }
@@ -46,9 +37,8 @@ final class KeyValueServer implements AutoCloseable {
     var unused = client.ended().whenComplete((closed, broken) -> client.close());
     try {
       client.onRequest(this::put);
-      // A machine can have several devices, each with a domain of its own. The table is registered
-      // once with each domain; its clients may read it, and nothing else.
-      RemoteMemory name = names.computeIfAbsent(client.domain(), this::register);
+      // A machine can have several devices; this is the table as the client's device sees it.
+      RemoteMemory name = RemoteMemory.of(table.region(client));
       try (MessageBuffer letter = client.buffer()) {
         name.write(letter.byteBuffer());
         letter.byteBuffer().flip();
@@ -58,13 +48,6 @@ final class KeyValueServer implements AutoCloseable {
     } catch (RdmaException | IllegalStateException gone) {
       System.err.println("a client left before it was served: " + gone.getMessage());
     }
-  }
-
-  private RemoteMemory register(ProtectionDomain domain) {
-    MemoryRegion region =
-        domain.register(MemoryRegionConfig.of(table).access(AccessFlag.REMOTE_READ));
-    regions.add(region); // the node closes it
-    return RemoteMemory.of(region);
   }
 
   /** Handles a PUT. This runs in a thread that delivers for many clients: it must not wait. */
@@ -82,11 +65,11 @@ final class KeyValueServer implements AutoCloseable {
    * This is a cache: the slot forgets the entry that it had, even if that one has another key.
    */
   synchronized void store(ByteBuffer entry) {
-    CacheSlot.store(slot(CacheSlot.offset(table.byteSize(), CacheSlot.key(entry))), entry);
+    CacheSlot.store(slot(CacheSlot.offset(table.segment().byteSize(), CacheSlot.key(entry))), entry);
   }
 
   private ByteBuffer slot(long offset) {
-    return table.asSlice(offset, CacheSlot.BYTES).asByteBuffer();
+    return table.segment().asSlice(offset, CacheSlot.BYTES).asByteBuffer();
   }
 
   /** Ends everything at once: the listener, the connections and the registrations. */

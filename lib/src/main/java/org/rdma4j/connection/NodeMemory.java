@@ -1,0 +1,121 @@
+package org.rdma4j.connection;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.rdma4j.RdmaException;
+import org.rdma4j.lifetime.Attempts;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.MemoryRegionConfig;
+import org.rdma4j.verbs.ProtectionDomain;
+
+/**
+ * Memory that all connections of a node can use, whichever device they are over. {@link
+ * RdmaNode#register(long, org.rdma4j.verbs.AccessFlag...)} creates it.
+ *
+ * <p>The memory is registered once with each device of the machine. {@link #region} returns the
+ * region for a connection:
+ *
+ * {@snippet :
+ * NodeMemory table = node.register(1 << 20, AccessFlag.REMOTE_READ);
+ * ...
+ * RemoteMemory name = RemoteMemory.of(table.region(connection));
+ * }
+ *
+ * <p>All methods may be called from any thread.
+ */
+public final class NodeMemory implements AutoCloseable {
+  private final NodeState node;
+  private final MemorySegment segment;
+  private final MemoryRegionConfig config;
+  private final Runnable free;
+  private final Map<ProtectionDomain, MemoryRegion> regions = new ConcurrentHashMap<>();
+  private boolean closed;
+
+  /**
+   * Registers memory with all devices.
+   *
+   * @param free frees the memory, after its regions were closed
+   */
+  NodeMemory(NodeState node, MemorySegment segment, MemoryRegionConfig config, Runnable free) {
+    this.node = node;
+    this.segment = segment;
+    this.config = config;
+    this.free = free;
+    boolean done = false;
+    try {
+      node.prepareAll();
+      for (DeviceShare share : node.shares()) {
+        register(share.domain());
+      }
+      done = true;
+    } finally {
+      if (!done) {
+        close();
+      }
+    }
+  }
+
+  /**
+   * Returns the memory.
+   *
+   * @return the memory that was registered
+   */
+  public MemorySegment segment() {
+    return segment;
+  }
+
+  /**
+   * Returns the region of this memory for a connection, which is the same one for all connections
+   * over the same device. Registers the memory if the device was added to the machine after {@link
+   * RdmaNode#register(long, org.rdma4j.verbs.AccessFlag...)}.
+   *
+   * @param connection a connection of the node
+   * @return the region, in the {@link RdmaConnection#domain} of the connection
+   * @throws IllegalArgumentException if the connection belongs to another node
+   * @throws IllegalStateException if this memory or the node is closed
+   * @throws RdmaException if the memory cannot be registered
+   */
+  public MemoryRegion region(RdmaConnection connection) {
+    if (connection.node() != node) {
+      throw new IllegalArgumentException(
+          connection + " belongs to another node: register the memory with that node too");
+    }
+    MemoryRegion known = regions.get(connection.domain());
+    return known == null ? register(connection.domain()) : known;
+  }
+
+  private synchronized MemoryRegion register(ProtectionDomain domain) {
+    if (closed) {
+      throw new IllegalStateException("the memory of the node is closed");
+    }
+    return regions.computeIfAbsent(domain, each -> RdmaNode.register(each, config));
+  }
+
+  /**
+   * Closes the regions, and frees the memory if the node has allocated it. What a peer reads or
+   * writes there afterwards fails, and breaks its connection. Does nothing if this is closed. The
+   * end of the node closes the regions too.
+   *
+   * @throws RdmaException if a region could not be closed; the others were closed all the same
+   */
+  @Override
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    Attempts attempts = new Attempts();
+    for (MemoryRegion region : regions.values()) {
+      attempts.attempt(region::close);
+    }
+    regions.clear();
+    attempts.attempt(free);
+    attempts.finish();
+  }
+
+  @Override
+  public String toString() {
+    return "memory of a node, " + segment.byteSize() + " bytes";
+  }
+}
