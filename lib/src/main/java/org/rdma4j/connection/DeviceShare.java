@@ -55,6 +55,11 @@ final class DeviceShare {
   private final boolean atomics;
   private final List<Poller> pollers = new ArrayList<>();
   private final Set<Link> links = ConcurrentHashMap.newKeySet();
+
+  private final Object forgetting = new Object();
+
+  /** The traffic of the connections that were forgotten; {@link #forgetting} guards it. */
+  private Traffic past = Traffic.NONE;
   private final AtomicInteger nextPoller = new AtomicInteger();
   private final AtomicBoolean removed = new AtomicBoolean();
   private final AtomicBoolean failed = new AtomicBoolean();
@@ -288,8 +293,24 @@ final class DeviceShare {
     }
   }
 
+  /** Forgets a connection that is closed, but not what it has transferred. */
   void forget(Link link) {
-    links.remove(link);
+    synchronized (forgetting) {
+      if (links.remove(link)) {
+        past = past.plus(link.statistics().traffic());
+      }
+    }
+  }
+
+  /** Returns what all connections have transferred, also those that are closed. */
+  Traffic traffic() {
+    synchronized (forgetting) {
+      Traffic all = past;
+      for (Link link : links) {
+        all = all.plus(link.statistics().traffic());
+      }
+      return all;
+    }
   }
 
   List<Link> links() {

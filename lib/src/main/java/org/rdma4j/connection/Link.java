@@ -251,10 +251,7 @@ final class Link implements CmEvents.Handler, Poller.Client {
     lock.lock();
     try {
       return new ConnectionStatistics(
-          sends.sentMessages(),
-          sends.sentBytes(),
-          arrivals.messages(),
-          arrivals.bytes(),
+          sends.traffic(arrivals.messages(), arrivals.bytes()),
           credits.available(),
           credits.granted(),
           sends.outstanding(),
@@ -868,10 +865,9 @@ final class Link implements CmEvents.Handler, Poller.Client {
     }
   }
 
-  /** Returns a write of nothing, which the peer's device acknowledges. */
   private Outgoing ping() {
     Outgoing ping = sends.newRequest();
-    ping.operation = Outgoing.Operation.WRITE;
+    ping.operation = Outgoing.Operation.PING;
     ping.local = share.nothing();
     ping.remoteAddress = 0;
     ping.remoteKey = 0;

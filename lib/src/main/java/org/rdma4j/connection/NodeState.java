@@ -101,19 +101,22 @@ final class NodeState {
 
   /** Returns what the node has and uses, for all devices together. */
   NodeStatistics statistics() {
+    Traffic traffic = Traffic.NONE;
     int connections = 0;
     int buffers = 0;
     int buffersInUse = 0;
     int receives = 0;
     long largeBytes = 0;
     for (DeviceShare share : shares()) {
+      traffic = traffic.plus(share.traffic());
       connections += share.connections();
       buffers += share.buffers().size();
       buffersInUse += share.buffers().inUse();
       receives += share.receives().posted();
       largeBytes += share.largeBuffers().registeredBytes();
     }
-    return new NodeStatistics(connections, buffers, buffersInUse, receives, largeBytes);
+    return new NodeStatistics(
+        traffic, connections, buffers, buffersInUse, receives, largeBytes);
   }
 
   void forget(DeviceShare share) {

@@ -1,8 +1,9 @@
 package org.rdma4j.connection;
 
 /**
- * What a node has and uses at one moment, for all its devices together.
+ * What a node has done, and what it has and uses at one moment, for all its devices together.
  *
+ * @param traffic what its connections have transferred, also those that are closed
  * @param connections the number of connections that are not closed
  * @param buffers the number of buffers of {@link NodeConfig#bufferBytes} that are registered
  * @param buffersInUse the number of those that are posted, on the way, or held by the program
@@ -10,4 +11,9 @@ package org.rdma4j.connection;
  * @param largeBytes the registered bytes for longer messages
  */
 public record NodeStatistics(
-    int connections, int buffers, int buffersInUse, int postedReceives, long largeBytes) {}
+    Traffic traffic,
+    int connections,
+    int buffers,
+    int buffersInUse,
+    int postedReceives,
+    long largeBytes) {}

@@ -17,7 +17,9 @@ final class Outgoing {
     READ,
     WRITE,
     COMPARE_AND_SWAP,
-    FETCH_AND_ADD
+    FETCH_AND_ADD,
+    /** A write of nothing, which the peer's device acknowledges. */
+    PING
   }
 
   Operation operation = Operation.SEND;

@@ -256,7 +256,7 @@ public final class RdmaNode implements AutoCloseable {
   }
 
   /**
-   * Returns what the node has and uses at this moment.
+   * Returns what the node has done, and what it has and uses at this moment.
    *
    * @return the numbers, for all devices together
    */

@@ -80,10 +80,16 @@ final class Recording implements FlightRecorderListener {
     ConnectionStatistics now = link.statistics();
     ConnectionEvent event = new ConnectionEvent();
     event.connection = link.toString();
-    event.sentMessages = now.sentMessages();
-    event.sentBytes = now.sentBytes();
-    event.receivedMessages = now.receivedMessages();
-    event.receivedBytes = now.receivedBytes();
+    Traffic traffic = now.traffic();
+    event.sentMessages = traffic.sentMessages();
+    event.sentBytes = traffic.sentBytes();
+    event.receivedMessages = traffic.receivedMessages();
+    event.receivedBytes = traffic.receivedBytes();
+    event.reads = traffic.reads();
+    event.readBytes = traffic.readBytes();
+    event.writes = traffic.writes();
+    event.writtenBytes = traffic.writtenBytes();
+    event.atomics = traffic.atomics();
     event.credits = now.credits();
     event.grantedCredits = now.grantedCredits();
     event.outstanding = now.outstanding();
@@ -95,6 +101,16 @@ final class Recording implements FlightRecorderListener {
   private void recordNode() {
     NodeStatistics now = node.statistics();
     NodeEvent event = new NodeEvent();
+    Traffic traffic = now.traffic();
+    event.sentMessages = traffic.sentMessages();
+    event.sentBytes = traffic.sentBytes();
+    event.receivedMessages = traffic.receivedMessages();
+    event.receivedBytes = traffic.receivedBytes();
+    event.reads = traffic.reads();
+    event.readBytes = traffic.readBytes();
+    event.writes = traffic.writes();
+    event.writtenBytes = traffic.writtenBytes();
+    event.atomics = traffic.atomics();
     event.connections = now.connections();
     event.buffers = now.buffers();
     event.buffersInUse = now.buffersInUse();

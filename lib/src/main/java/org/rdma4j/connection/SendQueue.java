@@ -96,6 +96,11 @@ final class SendQueue {
   private boolean starved;
   private long sentMessages;
   private long sentBytes;
+  private long reads;
+  private long readBytes;
+  private long writes;
+  private long writtenBytes;
+  private long atomics;
 
   /**
    * Creates the queue of a queue pair.
@@ -170,14 +175,18 @@ final class SendQueue {
     return posted.size() + ahead.size();
   }
 
-  /** Returns the number of messages that were posted. */
-  long sentMessages() {
-    return sentMessages;
-  }
-
-  /** Returns the number of bytes of the messages that were posted. */
-  long sentBytes() {
-    return sentBytes;
+  /** Returns what was posted for users, and what has arrived. */
+  Traffic traffic(long receivedMessages, long receivedBytes) {
+    return new Traffic(
+        sentMessages,
+        sentBytes,
+        receivedMessages,
+        receivedBytes,
+        reads,
+        readBytes,
+        writes,
+        writtenBytes,
+        atomics);
   }
 
   /** Returns whether the device is so busy that it is better to collect requests for a chain. */
@@ -444,18 +453,39 @@ final class SendQueue {
   private void describe(Outgoing request) {
     switch (request.operation) {
       case SEND -> describeSend(request);
-      case READ -> into(requests.read(request.remoteAddress, request.remoteKey), request);
-      case WRITE -> requests.write(request.remoteAddress, request.remoteKey).from(local(request));
-      case COMPARE_AND_SWAP ->
-          into(
-              requests.compareAndSwap(
-                  request.remoteAddress, request.remoteKey, request.first, request.second),
-              request);
-      case FETCH_AND_ADD ->
-          into(
-              requests.fetchAndAdd(request.remoteAddress, request.remoteKey, request.first),
-              request);
+      case READ -> describeRead(request);
+      case WRITE -> {
+        describeWrite(request);
+        writes++;
+        writtenBytes += request.bytes();
+      }
+      case PING -> describeWrite(request);
+      case COMPARE_AND_SWAP -> {
+        into(
+            requests.compareAndSwap(
+                request.remoteAddress, request.remoteKey, request.first, request.second),
+            request);
+        atomics++;
+      }
+      case FETCH_AND_ADD -> {
+        into(
+            requests.fetchAndAdd(request.remoteAddress, request.remoteKey, request.first), request);
+        atomics++;
+      }
     }
+  }
+
+  private void describeRead(Outgoing request) {
+    into(requests.read(request.remoteAddress, request.remoteKey), request);
+    // The bytes of a message that is fetched are counted as those of a message.
+    if (request.incoming == null) {
+      reads++;
+      readBytes += request.bytes();
+    }
+  }
+
+  private void describeWrite(Outgoing request) {
+    requests.write(request.remoteAddress, request.remoteKey).from(local(request));
   }
 
   private void describeSend(Outgoing request) {

@@ -34,6 +34,23 @@ public final class ConnectionEvent extends Event {
   @DataAmount
   public long receivedBytes;
 
+  @Label("Reads")
+  public long reads;
+
+  @Label("Read Bytes")
+  @DataAmount
+  public long readBytes;
+
+  @Label("Writes")
+  public long writes;
+
+  @Label("Written Bytes")
+  @DataAmount
+  public long writtenBytes;
+
+  @Label("Atomic Operations")
+  public long atomics;
+
   @Label("Credits")
   public int credits;
 

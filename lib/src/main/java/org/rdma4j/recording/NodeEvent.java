@@ -9,14 +9,45 @@ import jdk.jfr.Name;
 import jdk.jfr.Period;
 import jdk.jfr.StackTrace;
 
-/** What a node has and uses. */
+/** What a node has done, has and uses. */
 @Name("org.rdma4j.NodeStatistics")
 @Label("RDMA node statistics")
 @Category("RDMA")
-@Description("What a node has and uses.")
+@Description("What a node has done, has and uses.")
 @Period("1 s")
 @StackTrace(false)
 public final class NodeEvent extends Event {
+  @Label("Sent Messages")
+  public long sentMessages;
+
+  @Label("Sent Bytes")
+  @DataAmount
+  public long sentBytes;
+
+  @Label("Received Messages")
+  public long receivedMessages;
+
+  @Label("Received Bytes")
+  @DataAmount
+  public long receivedBytes;
+
+  @Label("Reads")
+  public long reads;
+
+  @Label("Read Bytes")
+  @DataAmount
+  public long readBytes;
+
+  @Label("Writes")
+  public long writes;
+
+  @Label("Written Bytes")
+  @DataAmount
+  public long writtenBytes;
+
+  @Label("Atomic Operations")
+  public long atomics;
+
   @Label("Connections")
   public int connections;
 

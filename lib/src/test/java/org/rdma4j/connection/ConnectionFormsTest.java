@@ -696,10 +696,10 @@ final class ConnectionFormsTest {
   void theStatisticsCountMessagesAndBytes() throws Exception {
     client.send(text("12345"), PATIENCE);
     server.receive(PATIENCE).orElseThrow().close();
-    assertThat(client.statistics().sentMessages()).isEqualTo(1);
-    assertThat(client.statistics().sentBytes()).isEqualTo(5);
-    assertThat(server.statistics().receivedMessages()).isEqualTo(1);
-    assertThat(server.statistics().receivedBytes()).isEqualTo(5);
+    assertThat(client.statistics().traffic().sentMessages()).isEqualTo(1);
+    assertThat(client.statistics().traffic().sentBytes()).isEqualTo(5);
+    assertThat(server.statistics().traffic().receivedMessages()).isEqualTo(1);
+    assertThat(server.statistics().traffic().receivedBytes()).isEqualTo(5);
     assertThat(node.statistics().connections()).isEqualTo(2);
   }
 

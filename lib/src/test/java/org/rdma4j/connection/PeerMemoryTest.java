@@ -231,6 +231,27 @@ final class PeerMemoryTest {
   }
 
   @Test
+  void operationsAreCountedWithTheirBytesAlsoAfterTheEnd() throws Exception {
+    client.memory().read(remote(0, 100), local.slice(0, 100), PATIENCE);
+    client.memory().read(remote(0, 28), local.slice(0, 28), PATIENCE);
+    client.memory().write(local.slice(0, 1000), remote(0, 1000), PATIENCE);
+    long atomics = 0;
+    if (client.domain().device().attributes().atomicCapability() != AtomicCapability.NONE) {
+      client.memory().fetchAndAdd(remote(0, 8), 5, local.slice(0, 8), PATIENCE);
+      atomics = 1;
+    }
+    client.send(ByteBuffer.allocate(1 << 20), PATIENCE);
+    server.receive(PATIENCE).orElseThrow().close();
+    Traffic expected = new Traffic(1, 0, 0, 0, 2, 128, 1, 1000, atomics);
+    assertThat(client.statistics().traffic()).isEqualTo(expected);
+    Traffic ofServer = new Traffic(0, 0, 1, 1 << 20, 0, 0, 0, 0, 0);
+    assertThat(server.statistics().traffic()).isEqualTo(ofServer);
+    client.close();
+    server.close();
+    assertThat(node.statistics().traffic()).isEqualTo(expected.plus(ofServer));
+  }
+
+  @Test
   void wrongArgumentsOfOperationsAreRefusedAndCostNothing() throws Exception {
     MemoryRegion readOnly = client.register(64, AccessFlag.REMOTE_READ);
     RemoteMemory name = new RemoteMemory(4096, 1, 32);

@@ -129,7 +129,7 @@ final class RecordingTest {
       recording.onEvent(
           "org.rdma4j.Operation",
           event -> {
-            if (event.getString("operation").equals("WRITE") && event.getLong("bytes") == 0) {
+            if (event.getString("operation").equals("PING")) {
               writes.add(event.getString("connection"));
             }
           });
