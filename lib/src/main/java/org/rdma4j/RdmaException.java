@@ -19,6 +19,9 @@ public class RdmaException extends RuntimeException {
   /** The errno value, or 0. */
   private final int errno;
 
+  /** See {@link #advice}. */
+  private final String advice;
+
   /**
    * Creates the exception for a call that failed with an errno. The advice follows from both.
    *
@@ -47,6 +50,7 @@ public class RdmaException extends RuntimeException {
             + (advice.isEmpty() ? "" : ". " + advice));
     this.call = call;
     this.errno = Math.abs(errno);
+    this.advice = advice;
   }
 
   /**
@@ -65,6 +69,15 @@ public class RdmaException extends RuntimeException {
    */
   public final int errno() {
     return errno;
+  }
+
+  /**
+   * Returns what to do, which is also the end of the message.
+   *
+   * @return one or more sentences without a final period; empty if nothing is known
+   */
+  public final String advice() {
+    return advice;
   }
 
   /**

@@ -148,7 +148,7 @@ final class Arrivals {
 
   /** Breaks the connection because the peer broke the protocol, and tells it so. */
   void breakUp(String violation) {
-    ending.breakUp("the peer broke the protocol: " + violation, null);
+    ending.violated(violation);
   }
 
   /**

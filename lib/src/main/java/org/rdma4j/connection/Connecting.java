@@ -15,6 +15,7 @@ import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.ConnectionParameters;
 import org.rdma4j.cm.ConnectionRejectedException;
+import org.rdma4j.connection.ConnectionException.Reason;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.recording.ConnectEvent;
 import org.rdma4j.verbs.attribute.TransportType;
@@ -30,6 +31,9 @@ final class Connecting implements CmEvents.Handler {
   /** How long the connection manager looks for an address, and for a route to it. */
   private static final Duration RESOLUTION = Duration.ofSeconds(20);
 
+  private static final String RESOLVE_ADDRESS = "rdma_resolve_addr";
+  private static final String RESOLVE_ROUTE = "rdma_resolve_route";
+
   private final NodeState node;
   private final InetSocketAddress server;
   private final CmId id;
@@ -44,7 +48,7 @@ final class Connecting implements CmEvents.Handler {
     recorded.begin();
     this.id = node.lifetime().whileOpen(() -> node.events().create(this));
     try {
-      id.resolveAddress(local, server, RESOLUTION);
+      resolveAddress(local);
     } catch (RuntimeException | Error failed) {
       fail(failed);
       node.events().close(id);
@@ -163,40 +167,61 @@ final class Connecting implements CmEvents.Handler {
     } else if (event instanceof CmEvent.Established established) {
       established(established);
     } else if (event instanceof CmEvent.Rejected rejected) {
-      throw new ConnectionRejectedException("rdma_connect(" + server + ")", rejected);
+      throw refused(new ConnectionRejectedException("rdma_connect(" + server + ")", rejected));
     } else if (event instanceof CmEvent.AddressFailed failure) {
-      throw new RdmaException("rdma_resolve_addr(" + server + ")", failure.errno());
+      throw unreachable(RESOLVE_ADDRESS, failure.errno(), null);
     } else if (event instanceof CmEvent.RouteFailed failure) {
-      throw new RdmaException("rdma_resolve_route(" + server + ")", failure.errno());
+      throw unreachable(RESOLVE_ROUTE, failure.errno(), null);
     } else if (event instanceof CmEvent.Failure failure) {
       throw failed(failure.errno());
     } else if (event instanceof CmEvent.DeviceRemoved) {
-      throw new RdmaException("connect to " + server, ErrorNumber.ENODEV.value());
+      throw new ConnectionException(
+          Reason.DEVICE_REMOVED, "connect to " + server, ErrorNumber.ENODEV.value());
     } else if (event instanceof CmEvent.Disconnected) {
-      throw new RdmaException("connect to " + server, ErrorNumber.ECONNRESET.value());
+      throw new ConnectionException(
+          Reason.RESET, "connect to " + server, ErrorNumber.ECONNRESET.value());
     }
   }
 
-  /** What Linux makes of the address of the server need not be the address that the user knows. */
+  private void resolveAddress(@Nullable InetSocketAddress local) {
+    try {
+      id.resolveAddress(local, server, RESOLUTION);
+    } catch (RdmaException failed) {
+      throw unreachable(RESOLVE_ADDRESS, failed.errno(), failed);
+    }
+  }
+
   private void resolveRoute() {
     try {
       id.resolveRoute(RESOLUTION);
     } catch (RdmaException failed) {
-      RdmaException named = new RdmaException("rdma_resolve_route(" + server + ")", failed.errno());
-      named.initCause(failed);
-      throw named;
+      throw unreachable(RESOLVE_ROUTE, failed.errno(), failed);
     }
   }
 
-  private RdmaException failed(int errno) {
+  /** What Linux makes of the address of the server need not be the address that the user knows. */
+  private ConnectionException unreachable(String call, int errno, @Nullable RdmaException cause) {
+    ConnectionException named =
+        new ConnectionException(Reason.UNREACHABLE, call + "(" + server + ")", errno);
+    named.initCause(cause);
+    return named;
+  }
+
+  private ConnectionException refused(ConnectionRejectedException rejected) {
+    return new ConnectionException(Reason.REFUSED, "connect to " + server, rejected);
+  }
+
+  private ConnectionException failed(int errno) {
     String call = "connect to " + server;
     // What Linux answers to the last step of this side, if the other side has ended meanwhile.
     return errno == ErrorNumber.EINVAL.value()
-        ? new RdmaException(
+        ? new ConnectionException(
+            Reason.RESET,
             call,
             errno,
-            "The server has probably dropped the connection while it was set up: its log says why")
-        : new RdmaException(call, errno);
+            "The server has probably dropped the connection while it was set up: its log says why",
+            null)
+        : new ConnectionException(Reason.UNREACHABLE, call, errno);
   }
 
   private void connect() {
@@ -208,7 +233,11 @@ final class Connecting implements CmEvents.Handler {
       abandonAndLeave();
       return;
     }
-    id.connect(parameters(node.config(), sendsFirst() ? 0 : Credits.FIRST_WINDOW));
+    try {
+      id.connect(parameters(node.config(), sendsFirst() ? 0 : Credits.FIRST_WINDOW));
+    } catch (ConnectionRejectedException overIwarp) {
+      throw refused(overIwarp);
+    }
   }
 
   /**
@@ -230,11 +259,13 @@ final class Connecting implements CmEvents.Handler {
     Link established = link;
     Optional<Hello> peer = Hello.read(event.parameters().privateData());
     if (established == null || peer.isEmpty()) {
-      throw new RdmaException(
+      throw new ConnectionException(
+          Reason.PROTOCOL,
           "connect to " + server,
           ErrorNumber.EPROTO.value(),
           "The program that listens there is not an RdmaServer, or uses another version of its"
-              + " protocol");
+              + " protocol",
+          null);
     }
     node.events().handle(id, established);
     established.connected(peer.get());

@@ -14,6 +14,7 @@ import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.cm.CmId;
+import org.rdma4j.connection.ConnectionException.Reason;
 import org.rdma4j.lifetime.Attempts;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.verbs.CompletionQueue;
@@ -60,6 +61,7 @@ final class DeviceShare {
 
   /** The traffic of the connections that were forgotten; {@link #forgetting} guards it. */
   private Traffic past = Traffic.NONE;
+
   private final AtomicInteger nextPoller = new AtomicInteger();
   private final AtomicBoolean removed = new AtomicBoolean();
   private final AtomicBoolean failed = new AtomicBoolean();
@@ -180,7 +182,7 @@ final class DeviceShare {
    */
   void checkNotRemoved(String operation) {
     if (removed.get()) {
-      throw removed(operation);
+      throw new RdmaException(operation, ErrorNumber.ENODEV.value());
     }
   }
 
@@ -195,8 +197,9 @@ final class DeviceShare {
     }
   }
 
-  private static RdmaException removed(String operation) {
-    return new RdmaException(operation, ErrorNumber.ENODEV.value());
+  private static ConnectionException deviceRemoved(Link link) {
+    return new ConnectionException(
+        Reason.DEVICE_REMOVED, link.toString(), ErrorNumber.ENODEV.value());
   }
 
   int connections() {
@@ -325,8 +328,7 @@ final class DeviceShare {
     if (removed.compareAndSet(false, true)) {
       log(Level.WARNING, device.info().name() + " was removed", null);
       for (Link link : links()) {
-        node.guarded(
-            "the end of " + link, () -> link.ending().brokenSoon(removed(link.toString())));
+        node.guarded("the end of " + link, () -> link.ending().brokenSoon(deviceRemoved(link)));
       }
       node.later(
           () -> {
@@ -374,8 +376,8 @@ final class DeviceShare {
   /** Breaks all connections. */
   void breakAll(String what, Throwable cause) {
     for (Link link : links()) {
-      RdmaException reason = new RdmaException(link.toString(), 0, what);
-      reason.initCause(cause);
+      ConnectionException reason =
+          new ConnectionException(Reason.BROKEN_HERE, link.toString(), 0, what, cause);
       node.guarded("the end of " + link, () -> link.ending().broken(reason));
     }
   }
@@ -394,7 +396,7 @@ final class DeviceShare {
     if (removed.get()) {
       // The thread that noticed the removal may not have come to all of them.
       for (Link link : links) {
-        attempts.attempt(() -> link.ending().broken(removed(link.toString())));
+        attempts.attempt(() -> link.ending().broken(deviceRemoved(link)));
       }
     }
     List<Link> open = new ArrayList<>(links);

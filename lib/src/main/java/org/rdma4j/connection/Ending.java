@@ -12,6 +12,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
+import org.rdma4j.connection.ConnectionException.Reason;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.recording.EndEvent;
 import org.rdma4j.verbs.Port;
@@ -59,10 +60,10 @@ final class Ending {
   /** Whether its user has closed it, rather than what it needs. */
   private boolean closedByUser;
 
-  private @Nullable RdmaException failure;
+  private @Nullable ConnectionException failure;
 
   /** Why nothing reaches the peer any more, although a close had begun before; null if it may. */
-  private @Nullable RdmaException goneWhileClosing;
+  private @Nullable ConnectionException goneWhileClosing;
 
   /** Whether the device has been told to give back all requests. */
   private volatile boolean stopped;
@@ -128,7 +129,7 @@ final class Ending {
   }
 
   /** Returns why the connection is broken; null if it is not. */
-  @Nullable RdmaException failure() {
+  @Nullable ConnectionException failure() {
     return failure;
   }
 
@@ -145,7 +146,7 @@ final class Ending {
       throw failure;
     }
     if (peerClosed) {
-      throw reset("The peer has closed the connection");
+      throw closedByPeer();
     }
   }
 
@@ -157,8 +158,18 @@ final class Ending {
     }
   }
 
-  private RdmaException reset(String reason) {
-    return new RdmaException(link.toString(), ErrorNumber.ECONNRESET.value(), reason);
+  private ConnectionException because(Reason reason, String text, @Nullable Throwable cause) {
+    int errno =
+        switch (reason) {
+          case RESET, CLOSED_BY_PEER, UNREACHABLE -> ErrorNumber.ECONNRESET.value();
+          case PROTOCOL -> ErrorNumber.EPROTO.value();
+          default -> 0;
+        };
+    return new ConnectionException(reason, link.toString(), errno, text, cause);
+  }
+
+  private ConnectionException closedByPeer() {
+    return because(Reason.CLOSED_BY_PEER, "The peer has closed the connection", null);
   }
 
   /** Notes that the device has done all requests. */
@@ -173,7 +184,8 @@ final class Ending {
    */
   @Nullable String peerEnded(int flags, ByteBuffer reason) {
     if (flags == MessageHeader.BROKEN) {
-      fail(reset("The peer broke the connection: " + PrintableText.of(reason)));
+      String text = "The peer broke the connection: " + PrintableText.of(reason);
+      fail(because(Reason.RESET, text, null));
       return null;
     }
     if ((flags & ~MessageHeader.CLOSED) != 0) {
@@ -183,7 +195,7 @@ final class Ending {
     peerClosed = flags == MessageHeader.CLOSED;
     link.wakeAll();
     if (peerClosed) {
-      link.failOutput(reset("The peer has closed the connection"));
+      link.failOutput(closedByPeer());
       complete(null);
     }
     return null;
@@ -191,7 +203,7 @@ final class Ending {
 
   /** Handles the end of the connection below: the peer's process has gone. */
   void disconnected() {
-    broken(reset("The peer ended without closing the connection"));
+    broken(because(Reason.RESET, "The peer ended without closing the connection", null));
   }
 
   /**
@@ -199,19 +211,19 @@ final class Ending {
    * device stops it when the peer disconnects, and when the peer accesses what it must not.
    */
   void stoppedByPeer(Throwable cause) {
-    fail(reset(RESET), cause);
+    fail(because(Reason.RESET, RESET, cause));
   }
 
   /** Breaks the connection because the peer no longer acknowledges what is sent. */
   void unreachable(Throwable cause) {
-    fail(reset("The peer can no longer be reached"), cause);
+    fail(because(Reason.UNREACHABLE, "The peer can no longer be reached", cause));
   }
 
   /**
    * Breaks the connection for a reason outside of it, unless the peer has closed it. Takes the lock
    * itself, after what has arrived was delivered. So user code may run in the calling thread.
    */
-  void broken(RdmaException reason) {
+  void broken(ConnectionException reason) {
     link.poller().drain();
     lock.lock();
     try {
@@ -231,20 +243,26 @@ final class Ending {
   }
 
   /** Does what {@link #broken} does, in another thread. */
-  void brokenSoon(RdmaException reason) {
+  void brokenSoon(ConnectionException reason) {
     link.later(() -> broken(reason));
   }
 
   /** Breaks the connection because of this side, and tells the peer why. */
-  void breakUp(String reason, @Nullable Throwable cause) {
+  void breakUp(String text, @Nullable Throwable cause) {
+    breakUp(Reason.BROKEN_HERE, text, cause);
+  }
+
+  /** Breaks the connection because of what the peer has sent, and tells the peer so. */
+  void violated(String violation) {
+    breakUp(Reason.PROTOCOL, "the peer broke the protocol: " + violation, null);
+  }
+
+  private void breakUp(Reason reason, String text, @Nullable Throwable cause) {
     if (failure != null || closing) {
       return;
     }
-    tellPeer(reason);
-    RdmaException broken =
-        new RdmaException(link.toString(), 0, "The connection is broken because " + reason);
-    broken.initCause(cause);
-    fail(broken);
+    tellPeer(text);
+    fail(because(reason, "The connection is broken because " + text, cause));
   }
 
   private void tellPeer(String reason) {
@@ -275,18 +293,13 @@ final class Ending {
     return last;
   }
 
-  /** Breaks the connection. */
-  void fail(String reason, Throwable cause) {
-    fail(new RdmaException(link.toString(), 0, reason), cause);
-  }
-
-  private void fail(RdmaException reason, Throwable cause) {
-    reason.initCause(cause);
-    fail(reason);
+  /** Breaks the connection because a request failed. */
+  void requestFailed(Throwable cause) {
+    fail(because(Reason.BROKEN_HERE, "A request failed: " + cause.getMessage(), cause));
   }
 
   /** Notes the first failure: the others are its consequences. */
-  private void fail(RdmaException reason) {
+  private void fail(ConnectionException reason) {
     if (failure != null) {
       return;
     }

@@ -48,7 +48,7 @@ public final class IncomingRequest {
    *     belongs to another node
    * @throws IllegalStateException if the request was answered, the connection is closed, or the
    *     buffer was closed or sent
-   * @throws RdmaException if the connection is broken, or the peer has closed it
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void answer(MessageBuffer answer) {
     answer(MessageKind.ANSWER, answer);
@@ -61,7 +61,7 @@ public final class IncomingRequest {
    * @param answer the bytes from the position to the limit, which becomes the position
    * @throws IllegalArgumentException if the answer is longer than the peer receives
    * @throws IllegalStateException if the request was answered, or the connection is closed
-   * @throws RdmaException if the connection is broken, or the peer has closed it
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void answer(ByteBuffer answer) {
     MessageBuffer buffer = new MessageBuffer(link.outbox().newSlot(answer.remaining()));
@@ -83,7 +83,7 @@ public final class IncomingRequest {
    *
    * @param reason the reason, which may be cut off
    * @throws IllegalStateException if the request was answered, or the connection is closed
-   * @throws RdmaException if the connection is broken, or the peer has closed it
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void refuse(String reason) {
     MessageBuffer buffer = refusal(link, reason);

@@ -597,7 +597,7 @@ final class Link implements CmEvents.Handler, Poller.Client {
       } else if (status == CompletionStatus.FLUSHED) {
         ending.stoppedByPeer(reason);
       } else {
-        ending.fail("A request failed: " + reason.getMessage(), reason);
+        ending.requestFailed(reason);
       }
     }
     sends.removeOffer(done);

@@ -20,6 +20,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.ConnectionRejectedException;
+import org.rdma4j.connection.ConnectionException.Reason;
 import org.rdma4j.lifetime.Attempts;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.Deadline;
@@ -92,7 +93,8 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     } else if (event instanceof CmEvent.DeviceRemoved) {
       lock.lock();
       try {
-        failure = new RdmaException("accept", ErrorNumber.ENODEV.value());
+        failure =
+            new ConnectionException(Reason.DEVICE_REMOVED, "accept", ErrorNumber.ENODEV.value());
         changed.signalAll();
       } finally {
         lock.unlock();

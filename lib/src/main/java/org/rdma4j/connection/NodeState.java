@@ -115,8 +115,7 @@ final class NodeState {
       receives += share.receives().posted();
       largeBytes += share.largeBuffers().registeredBytes();
     }
-    return new NodeStatistics(
-        traffic, connections, buffers, buffersInUse, receives, largeBytes);
+    return new NodeStatistics(traffic, connections, buffers, buffersInUse, receives, largeBytes);
   }
 
   void forget(DeviceShare share) {

@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
-import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.WorkCompletionException;
@@ -26,12 +25,12 @@ import org.rdma4j.verbs.WorkCompletionException;
  *
  * <p>If the peer's device refuses an operation, because the memory there does not have the access
  * flag that it needs, or was closed, the operation fails with a {@link WorkCompletionException},
- * and the connection breaks. {@link #writeAndNotify} then fails with an {@link RdmaException} that
- * has this exception as its cause.
+ * and the connection breaks. {@link #writeAndNotify} then fails with a {@link ConnectionException}
+ * that has this exception as its cause.
  *
- * <p>Operations of one connection begin in the order of the calls, but an operation may begin before
- * an earlier read or atomic operation is done. All methods may be called from any thread; those
- * that wait throw IllegalStateException in a handler.
+ * <p>Operations of one connection begin in the order of the calls, but an operation may begin
+ * before an earlier read or atomic operation is done. All methods may be called from any thread;
+ * those that wait throw IllegalStateException in a handler.
  */
 public final class PeerMemory {
   private final Link link;
@@ -54,7 +53,7 @@ public final class PeerMemory {
    *     the local memory, or the local memory is of another domain or without LOCAL_WRITE
    * @throws IllegalStateException if the connection or the region is closed
    * @throws WorkCompletionException if the peer's device refuses the read
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void read(RemoteMemory from, MemorySlice to, Duration timeout)
       throws InterruptedException, TimeoutException {
@@ -71,7 +70,7 @@ public final class PeerMemory {
    * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
    *     local memory is of another domain or without LOCAL_WRITE
    * @throws IllegalStateException if the connection or the region is closed
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<Void> readAsync(RemoteMemory from, MemorySlice to) {
     return withFuture(newRead(from, to));
@@ -87,7 +86,7 @@ public final class PeerMemory {
    * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
    *     local memory is of another domain or without LOCAL_WRITE
    * @throws IllegalStateException if the connection or the region is closed
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void readAsync(RemoteMemory from, MemorySlice to, long token, OperationHandler handler) {
     Objects.requireNonNull(handler, "handler");
@@ -108,7 +107,7 @@ public final class PeerMemory {
    *     the local memory, or the local memory is of another domain
    * @throws IllegalStateException if the connection or the region is closed
    * @throws WorkCompletionException if the peer's device refuses the write
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void write(MemorySlice from, RemoteMemory to, Duration timeout)
       throws InterruptedException, TimeoutException {
@@ -125,7 +124,7 @@ public final class PeerMemory {
    * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
    *     local memory is of another domain
    * @throws IllegalStateException if the connection or the region is closed
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<Void> writeAsync(MemorySlice from, RemoteMemory to) {
     return withFuture(newWrite(from, to));
@@ -141,7 +140,7 @@ public final class PeerMemory {
    * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
    *     local memory is of another domain
    * @throws IllegalStateException if the connection or the region is closed
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void writeAsync(MemorySlice from, RemoteMemory to, long token, OperationHandler handler) {
     Objects.requireNonNull(handler, "handler");
@@ -171,8 +170,8 @@ public final class PeerMemory {
    *     the local memory, or the local memory is of another domain
    * @throws IllegalStateException if the connection or the region is closed, or this side has ended
    *     its output
-   * @throws RdmaException if the peer's device refuses the write, the connection is broken, or the
-   *     peer has closed it: ECONNRESET
+   * @throws ConnectionException if the peer's device refuses the write, the connection is broken,
+   *     or the peer has closed it
    */
   public void writeAndNotify(MemorySlice from, RemoteMemory to, long notice, Duration timeout)
       throws InterruptedException, TimeoutException {
@@ -191,7 +190,7 @@ public final class PeerMemory {
    *     local memory is of another domain
    * @throws IllegalStateException if the connection or the region is closed, or this side has ended
    *     its output
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<Void> writeAndNotifyAsync(
       MemorySlice from, RemoteMemory to, long notice) {
@@ -212,7 +211,7 @@ public final class PeerMemory {
    *     local memory is of another domain
    * @throws IllegalStateException if the connection or the region is closed, or this side has ended
    *     its output
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void writeAndNotifyAsync(
       MemorySlice from, RemoteMemory to, long notice, long token, OperationHandler handler) {
@@ -241,7 +240,7 @@ public final class PeerMemory {
    * @throws IllegalStateException if the connection or the region is closed
    * @throws WorkCompletionException if the peer's device refuses the operation
    * @throws org.rdma4j.UnsupportedByDeviceException if the device has no atomic operations
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public long compareAndSwap(
       RemoteMemory at, long expected, long replacement, MemorySlice result, Duration timeout)
@@ -264,7 +263,7 @@ public final class PeerMemory {
    *     not a multiple of 8, or the local memory is of another domain or without LOCAL_WRITE
    * @throws IllegalStateException if the connection or the region is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if the device has no atomic operations
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<Void> compareAndSwapAsync(
       RemoteMemory at, long expected, long replacement, MemorySlice result) {
@@ -286,7 +285,7 @@ public final class PeerMemory {
    *     not a multiple of 8, or the local memory is of another domain or without LOCAL_WRITE
    * @throws IllegalStateException if the connection or the region is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if the device has no atomic operations
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void compareAndSwapAsync(
       RemoteMemory at,
@@ -317,7 +316,7 @@ public final class PeerMemory {
    * @throws IllegalStateException if the connection or the region is closed
    * @throws WorkCompletionException if the peer's device refuses the operation
    * @throws org.rdma4j.UnsupportedByDeviceException if the device has no atomic operations
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public long fetchAndAdd(RemoteMemory at, long addend, MemorySlice result, Duration timeout)
       throws InterruptedException, TimeoutException {
@@ -337,7 +336,7 @@ public final class PeerMemory {
    *     not a multiple of 8, or the local memory is of another domain or without LOCAL_WRITE
    * @throws IllegalStateException if the connection or the region is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if the device has no atomic operations
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<Void> fetchAndAddAsync(
       RemoteMemory at, long addend, MemorySlice result) {
@@ -358,7 +357,7 @@ public final class PeerMemory {
    *     not a multiple of 8, or the local memory is of another domain or without LOCAL_WRITE
    * @throws IllegalStateException if the connection or the region is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if the device has no atomic operations
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void fetchAndAddAsync(
       RemoteMemory at, long addend, MemorySlice result, long token, OperationHandler handler) {

@@ -30,8 +30,8 @@ import org.rdma4j.verbs.ProtectionDomain;
 
 /**
  * A connection that carries messages, and lets each side read and write {@link #memory} that the
- * other side has named to it. {@link #connect} and {@link RdmaServer#accept} create one. Its queue pair is its
- * own; buffers and completion queues are those of the {@link RdmaNode}.
+ * other side has named to it. {@link #connect} and {@link RdmaServer#accept} create one. Its queue
+ * pair is its own; buffers and completion queues are those of the {@link RdmaNode}.
  *
  * <p>Messages arrive whole and in order. A message of up to {@link NodeConfig#bufferBytes} is sent
  * into a buffer that the receiver has posted; no message ever reaches a device without one, because
@@ -57,11 +57,13 @@ import org.rdma4j.verbs.ProtectionDomain;
  *
  * <h2>Failures</h2>
  *
- * <p>If the peer's process ends, in whatever way, calls fail with ECONNRESET: within 1 to 3 s if it
- * was killed, since its kernel first takes down what the process had. If the device of this side is
- * removed, they fail at once with ENODEV. If one side breaks the protocol, the other breaks the
- * connection, and tells it why. A wrong argument that is known before the request is posted throws
- * IllegalArgumentException and costs nothing.
+ * <p>If the connection breaks, calls fail with a {@link ConnectionException}, whose {@linkplain
+ * ConnectionException#reason reason} tells the causes apart. If the peer's process ends, in
+ * whatever way, they fail with RESET: within 1 to 3 s if it was killed, since its kernel first
+ * takes down what the process had. If the device of this side is removed, they fail at once with
+ * DEVICE_REMOVED. If one side breaks the protocol, the other breaks the connection, and tells it
+ * why. A wrong argument that is known before the request is posted throws IllegalArgumentException
+ * and costs nothing.
  *
  * <p>A packet that is not acknowledged is sent again, up to six times, after a time that the
  * connection manager sets: 2.1 s over Ethernet with Linux 6.1. So a connection survives an
@@ -103,10 +105,9 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws TimeoutException if the connection is not established in time
    * @throws IllegalArgumentException if the address is unresolved, or the timeout is negative
    * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
-   * @throws org.rdma4j.cm.ConnectionRejectedException if nothing listens at that address, or what
-   *     listens rejects the connection
-   * @throws RdmaException if the address cannot be reached over RDMA, belongs to another program
-   *     (EPROTO), or a resource is not available
+   * @throws ConnectionException if nothing listens at that address, what listens rejects the
+   *     connection or is another program, or the address cannot be reached over RDMA
+   * @throws RdmaException if a resource is not available
    */
   public static RdmaConnection connect(InetSocketAddress server, Duration timeout)
       throws InterruptedException, TimeoutException {
@@ -122,10 +123,10 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws InterruptedException if the thread is interrupted
    * @throws IllegalArgumentException if the address is unresolved
    * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
-   * @throws org.rdma4j.cm.ConnectionRejectedException if nothing listens at that address, or what
-   *     listens rejects the connection
-   * @throws RdmaException if the address cannot be reached over RDMA (also if nothing answers),
-   *     belongs to another program (EPROTO), or a resource is not available
+   * @throws ConnectionException if nothing listens at that address, what listens rejects the
+   *     connection or is another program, or the address cannot be reached over RDMA, also if
+   *     nothing answers
+   * @throws RdmaException if a resource is not available
    */
   public static RdmaConnection connect(InetSocketAddress server) throws InterruptedException {
     return RdmaNode.shared().connect(server);
@@ -303,7 +304,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalArgumentException if the timeout is negative, the buffer belongs to another
    *     node, or the message is longer than {@link #maxMessageBytes}
    * @throws IllegalStateException if the connection is closed, or the buffer was closed or sent
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void send(MessageBuffer buffer, Duration timeout)
       throws InterruptedException, TimeoutException {
@@ -321,7 +322,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalArgumentException if the buffer belongs to another node, or the message is
    *     longer than {@link #maxMessageBytes}
    * @throws IllegalStateException if the connection is closed, or the buffer was closed or sent
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void send(MessageBuffer buffer) throws InterruptedException {
     Forever.await(
@@ -346,7 +347,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalArgumentException if the timeout is negative, or the message is longer than
    *     {@link #maxMessageBytes}
    * @throws IllegalStateException if the connection is closed
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void send(ByteBuffer message, Duration timeout)
       throws InterruptedException, TimeoutException {
@@ -368,7 +369,7 @@ public final class RdmaConnection implements AutoCloseable {
    *     than 1 MiB may have been sent in part; that breaks the connection
    * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes}
    * @throws IllegalStateException if the connection is closed
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void send(ByteBuffer message) throws InterruptedException {
     Forever.await(
@@ -389,7 +390,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalArgumentException if the buffer belongs to another node, or the message is
    *     longer than {@link #maxMessageBytes}
    * @throws IllegalStateException if the connection is closed, or the buffer was closed or sent
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public boolean trySend(MessageBuffer buffer) {
     return link.outbox().trySend(buffer);
@@ -404,7 +405,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalArgumentException if the buffer belongs to another node, or the message is
    *     longer than {@link #maxMessageBytes}
    * @throws IllegalStateException if the connection is closed, or the buffer was closed or sent
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<Void> sendAsync(MessageBuffer buffer) {
     CompletableFuture<Void> arrived = new CompletableFuture<>();
@@ -423,7 +424,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalArgumentException if the buffer belongs to another node, or the message is
    *     longer than {@link #maxMessageBytes}
    * @throws IllegalStateException if the connection is closed, or the buffer was closed or sent
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void sendAsync(MessageBuffer buffer, long token, OperationHandler handler) {
     link.outbox().sendHeld(buffer, Objects.requireNonNull(handler, "handler"), token, null);
@@ -437,7 +438,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @return a future that completes when the message has arrived, and exceptionally if it cannot
    * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes}
    * @throws IllegalStateException if the connection is closed
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<Void> sendAsync(ByteBuffer message) {
     CompletableFuture<Void> arrived = new CompletableFuture<>();
@@ -456,7 +457,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @param handler the handler
    * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes}
    * @throws IllegalStateException if the connection is closed
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void sendAsync(ByteBuffer message, long token, OperationHandler handler) {
     link.outbox().sendCopyAsync(message, Objects.requireNonNull(handler, "handler"), token, null);
@@ -473,7 +474,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalArgumentException if the memory is empty, of another domain or without
    *     REMOTE_READ, or longer than {@link #maxMessageBytes}
    * @throws IllegalStateException if the connection or the region is closed
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<Void> sendAsync(MemorySlice memory) {
     if (memory.length() == 0) {
@@ -497,8 +498,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalArgumentException if the timeout is negative
    * @throws IllegalStateException if the connection is closed, also while waiting, or has a handler
    *     of messages
-   * @throws RdmaException if the connection is broken: ECONNRESET if the peer went away without
-   *     closing it, ENODEV if the device was removed
+   * @throws ConnectionException if the connection is broken
    */
   public Optional<MessageBuffer> receive(Duration timeout)
       throws InterruptedException, TimeoutException {
@@ -515,8 +515,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws InterruptedException if the thread is interrupted while it waits
    * @throws IllegalStateException if the connection is closed, also while waiting, or has a handler
    *     of messages
-   * @throws RdmaException if the connection is broken: ECONNRESET if the peer went away without
-   *     closing it, ENODEV if the device was removed
+   * @throws ConnectionException if the connection is broken
    */
   public Optional<MessageBuffer> receive() throws InterruptedException {
     return Forever.await(this::receive);
@@ -538,8 +537,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws ReadOnlyBufferException if the buffer is read-only
    * @throws IllegalStateException if the connection is closed, also while waiting, or has a handler
    *     of messages, or if the next message is a notice; it is still the next one
-   * @throws RdmaException if the connection is broken: ECONNRESET if the peer went away without
-   *     closing it, ENODEV if the device was removed
+   * @throws ConnectionException if the connection is broken
    */
   public boolean receive(ByteBuffer target, Duration timeout)
       throws InterruptedException, TimeoutException {
@@ -563,8 +561,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws ReadOnlyBufferException if the buffer is read-only
    * @throws IllegalStateException if the connection is closed, also while waiting, or has a handler
    *     of messages, or if the next message is a notice; it is still the next one
-   * @throws RdmaException if the connection is broken: ECONNRESET if the peer went away without
-   *     closing it, ENODEV if the device was removed
+   * @throws ConnectionException if the connection is broken
    */
   public boolean receive(ByteBuffer target) throws InterruptedException {
     return Forever.await(this, target, RdmaConnection::receive);
@@ -627,7 +624,7 @@ public final class RdmaConnection implements AutoCloseable {
    * after those sent before; it can still send. Does nothing if this side has ended its output.
    *
    * @throws IllegalStateException if the connection is closed
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void endOutput() {
     link.endOutput();
@@ -645,7 +642,7 @@ public final class RdmaConnection implements AutoCloseable {
    *     CompletableFuture#orTimeout}: an answer that comes later is dropped
    * @throws IllegalArgumentException if the request is longer than {@link #maxMessageBytes}
    * @throws IllegalStateException if the connection is closed
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<MessageBuffer> request(ByteBuffer request) {
     link.outbox().checkLength(request.remaining());
@@ -666,7 +663,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws IllegalArgumentException if the request is longer than {@link #maxMessageBytes}, or the
    *     buffer belongs to another node
    * @throws IllegalStateException if the connection is closed, or the buffer was closed or sent
-   * @throws RdmaException if the connection is broken, or the peer has closed it: ECONNRESET
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<MessageBuffer> request(MessageBuffer request) {
     return link.outbox().request(request);
@@ -762,8 +759,9 @@ public final class RdmaConnection implements AutoCloseable {
   /**
    * Returns a channel of bytes over the messages of this connection, for code that knows {@code
    * java.nio}. A read waits for at least one byte and returns -1 at the end of the peer's output; a
-   * write waits until all bytes are on their way. Notices have no bytes and are dropped. Closing the channel closes the connection. An
-   * exception of the connection is the cause of an IOException.
+   * write waits until all bytes are on their way. Notices have no bytes and are dropped. Closing
+   * the channel closes the connection. An exception of the connection is the cause of an
+   * IOException.
    *
    * @return the channel, which one thread may read and another one write; messages that are
    *     received otherwise are missing in it

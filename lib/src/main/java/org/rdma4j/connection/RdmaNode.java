@@ -137,10 +137,10 @@ public final class RdmaNode implements AutoCloseable {
    * @throws InterruptedException if the thread is interrupted
    * @throws IllegalArgumentException if the address is unresolved
    * @throws IllegalStateException if the node is closed
-   * @throws org.rdma4j.cm.ConnectionRejectedException if nothing listens at that address, or what
-   *     listens rejects the connection
-   * @throws RdmaException if the address cannot be reached over RDMA (also if nothing answers),
-   *     belongs to another program (EPROTO), or a resource is not available
+   * @throws ConnectionException if nothing listens at that address, what listens rejects the
+   *     connection or is another program, or the address cannot be reached over RDMA, also if
+   *     nothing answers
+   * @throws RdmaException if a resource is not available
    */
   public RdmaConnection connect(InetSocketAddress server) throws InterruptedException {
     return Connecting.untilDone(state, null, server);
@@ -156,10 +156,9 @@ public final class RdmaNode implements AutoCloseable {
    * @throws TimeoutException if the connection is not established in time
    * @throws IllegalArgumentException if the address is unresolved, or the timeout is negative
    * @throws IllegalStateException if the node is closed
-   * @throws org.rdma4j.cm.ConnectionRejectedException if nothing listens at that address, or what
-   *     listens rejects the connection
-   * @throws RdmaException if the address cannot be reached over RDMA, belongs to another program
-   *     (EPROTO), or a resource is not available
+   * @throws ConnectionException if nothing listens at that address, what listens rejects the
+   *     connection or is another program, or the address cannot be reached over RDMA
+   * @throws RdmaException if a resource is not available
    */
   public RdmaConnection connect(InetSocketAddress server, Duration timeout)
       throws InterruptedException, TimeoutException {
@@ -177,10 +176,9 @@ public final class RdmaNode implements AutoCloseable {
    * @throws TimeoutException if the connection is not established in time
    * @throws IllegalArgumentException if an address is unresolved, or the timeout is negative
    * @throws IllegalStateException if the node is closed
-   * @throws org.rdma4j.cm.ConnectionRejectedException if nothing listens at that address, or what
-   *     listens rejects the connection
-   * @throws RdmaException if the address cannot be reached over RDMA from there, belongs to another
-   *     program (EPROTO), or a resource is not available
+   * @throws ConnectionException if nothing listens at that address, what listens rejects the
+   *     connection or is another program, or the address cannot be reached over RDMA from there
+   * @throws RdmaException if a resource is not available
    */
   public RdmaConnection connect(InetSocketAddress local, InetSocketAddress server, Duration timeout)
       throws InterruptedException, TimeoutException {

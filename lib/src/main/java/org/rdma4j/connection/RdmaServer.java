@@ -125,7 +125,7 @@ public final class RdmaServer implements AutoCloseable {
    * @return the connection, ready to send
    * @throws InterruptedException if the thread is interrupted
    * @throws IllegalStateException if the server is closed, also while waiting
-   * @throws RdmaException if the device was removed
+   * @throws ConnectionException if the device was removed
    */
   public RdmaConnection accept() throws InterruptedException {
     return Forever.await(this::accept);
@@ -140,7 +140,7 @@ public final class RdmaServer implements AutoCloseable {
    * @throws TimeoutException if no peer has connected in time
    * @throws IllegalArgumentException if the timeout is negative
    * @throws IllegalStateException if the server is closed, also while waiting
-   * @throws RdmaException if the device was removed
+   * @throws ConnectionException if the device was removed
    */
   public RdmaConnection accept(Duration timeout) throws InterruptedException, TimeoutException {
     return new RdmaConnection(listening.accept(timeout));

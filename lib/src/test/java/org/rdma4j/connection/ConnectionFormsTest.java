@@ -497,10 +497,12 @@ final class ConnectionFormsTest {
         message -> {
           message.close();
           try {
-            server.memory().read(
-                new RemoteMemory(0, 0, 8),
-                server.register(8, AccessFlag.LOCAL_WRITE).slice(0, 8),
-                PATIENCE);
+            server
+                .memory()
+                .read(
+                    new RemoteMemory(0, 0, 8),
+                    server.register(8, AccessFlag.LOCAL_WRITE).slice(0, 8),
+                    PATIENCE);
           } catch (RuntimeException refused) {
             thrown.complete(refused);
             throw refused;

@@ -48,7 +48,8 @@ final class DroppedTest {
   @Test
   void memoryThatTheNodeClosesMayBeDropped() throws Exception {
     try (Warnings warnings = new Warnings()) {
-      RemoteMemory ofNode = RemoteMemory.of(node.register(12_288, AccessFlag.REMOTE_READ).region(client));
+      RemoteMemory ofNode =
+          RemoteMemory.of(node.register(12_288, AccessFlag.REMOTE_READ).region(client));
       RemoteMemory ofConnection = RemoteMemory.of(client.register(4096, AccessFlag.REMOTE_READ));
       RemoteMemory exposed =
           client

@@ -125,8 +125,7 @@ final class PeerMemoryTest {
             () ->
                 client
                     .memory()
-                    .writeAndNotify(
-                        local.slice(0, 1), remote(0, 1), 1, Duration.ofMillis(10)))
+                    .writeAndNotify(local.slice(0, 1), remote(0, 1), 1, Duration.ofMillis(10)))
         .isInstanceOf(TimeoutException.class)
         .hasMessageContaining("no free buffer");
     client.memory().read(remote(8, 1), local.slice(8, 1), PATIENCE);
@@ -173,9 +172,7 @@ final class PeerMemoryTest {
     List<CompletableFuture<Void>> all = new ArrayList<>();
     for (int i = 0; i < 100; i++) {
       here.putLong(1024 + 8 * i, i);
-      all.add(
-          client.memory().writeAsync(
-              local.slice(1024 + 8 * i, 8), remote(1024 + 8 * i, 8)));
+      all.add(client.memory().writeAsync(local.slice(1024 + 8 * i, 8), remote(1024 + 8 * i, 8)));
     }
     for (CompletableFuture<Void> each : all) {
       get(each);
@@ -193,7 +190,8 @@ final class PeerMemoryTest {
       assertThatThrownBy(() -> client.memory().fetchAndAddAsync(counter, 5, local.slice(0, 8)))
           .isInstanceOf(UnsupportedByDeviceException.class)
           .hasMessageContaining("with a request");
-      assertThatThrownBy(() -> client.memory().compareAndSwapAsync(counter, 0, 7, local.slice(0, 8)))
+      assertThatThrownBy(
+              () -> client.memory().compareAndSwapAsync(counter, 0, 7, local.slice(0, 8)))
           .isInstanceOf(UnsupportedByDeviceException.class);
       return;
     }
@@ -226,8 +224,7 @@ final class PeerMemoryTest {
     Outcome swapped = new Outcome();
     client.memory().compareAndSwapAsync(counter, 10, Long.MIN_VALUE, result, 4, swapped);
     assertThat(get(swapped.token)).isEqualTo(4);
-    assertThat(client.memory().fetchAndAdd(counter, 0, result, PATIENCE))
-        .isEqualTo(Long.MIN_VALUE);
+    assertThat(client.memory().fetchAndAdd(counter, 0, result, PATIENCE)).isEqualTo(Long.MIN_VALUE);
   }
 
   @Test

@@ -374,7 +374,8 @@ final class RdmaConnectionTest {
   void aReadThatIsNotPermittedBreaksTheConnection() throws Exception {
     MemoryRegion hidden = server.register(64, AccessFlag.LOCAL_WRITE);
     MemoryRegion local = client.register(64, AccessFlag.LOCAL_WRITE);
-    assertThatThrownBy(() -> client.memory().read(RemoteMemory.of(hidden), local.slice(0, 64), PATIENCE))
+    assertThatThrownBy(
+            () -> client.memory().read(RemoteMemory.of(hidden), local.slice(0, 64), PATIENCE))
         .isInstanceOf(WorkCompletionException.class);
     assertThatThrownBy(() -> client.send(text("more"), PATIENCE)).isInstanceOf(RdmaException.class);
   }

@@ -78,7 +78,8 @@ final class ConnectionOperations {
             d.add(
                 d.connections.messages,
                 d.any(d.connections.connections)
-                    .allocateBuffer(d.oneIn(8) ? d.number() & Long.MIN_VALUE : d.random.nextInt(1 << 18))));
+                    .allocateBuffer(
+                        d.oneIn(8) ? d.number() & Long.MIN_VALUE : d.random.nextInt(1 << 18))));
     to.add(10, "MessageBuffer.close", d -> d.any(d.connections.messages).close());
     to.add(
         20,

@@ -200,7 +200,7 @@ final class Rates {
           });
     }
     for (RdmaConnection connection : connections) {
-      connection.sendAsync(connection.buffer(bytes), 0, ignore);
+      connection.sendAsync(connection.allocateBuffer(bytes), 0, ignore);
     }
     stopped.acquire(connections.size());
     return new Result(count.get(), System.nanoTime() - begin);

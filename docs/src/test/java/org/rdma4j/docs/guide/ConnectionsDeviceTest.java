@@ -148,8 +148,7 @@ class ConnectionsDeviceTest {
 
   @Test
   void aNotice() throws Exception {
-    MemoryRegion table =
-        peer.register(1 << 20, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+    MemoryRegion table = peer.register(1 << 20, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
     RemoteMemory remote = RemoteMemory.of(table).slice(4096, 64);
     MemoryRegion data = connection.register(64);
     // snippet: notify

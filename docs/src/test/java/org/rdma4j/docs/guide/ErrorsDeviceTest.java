@@ -3,6 +3,8 @@ package org.rdma4j.docs.guide;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.rdma4j.docs.guide.Peers.TIMEOUT;
 
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
+import org.rdma4j.connection.ConnectionException;
+import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionStatus;
 import org.rdma4j.verbs.Completions;
@@ -42,6 +46,25 @@ class ErrorsDeviceTest {
     }
     // end
     assertThat(log).hasSize(2).first().asString().contains("ENODEV");
+  }
+
+  @Test
+  void aConnectionThatIsRefusedSaysSo() throws Exception {
+    InetSocketAddress address = new InetSocketAddress(Peers.host(), 7470);
+    Boolean again = null;
+    // snippet: reason
+    try (RdmaConnection connection = RdmaConnection.connect(address, TIMEOUT)) {
+      connection.send(ByteBuffer.allocate(64), TIMEOUT);
+    } catch (ConnectionException broken) {
+      again =
+          switch (broken.reason()) {
+            case REFUSED, UNREACHABLE, RESET, DEVICE_REMOVED -> true; // after a while
+            case CLOSED_BY_PEER -> false;
+            case PROTOCOL, BROKEN_HERE -> throw broken; // a mistake of a program
+          };
+    }
+    // end
+    assertThat(again).isTrue();
   }
 
   @Tag("needs-connecting-by-address")

@@ -65,7 +65,8 @@ final class KeyValueServer implements AutoCloseable {
    * This is a cache: the slot forgets the entry that it had, even if that one has another key.
    */
   synchronized void store(ByteBuffer entry) {
-    CacheSlot.store(slot(CacheSlot.offset(table.segment().byteSize(), CacheSlot.key(entry))), entry);
+    CacheSlot.store(
+        slot(CacheSlot.offset(table.segment().byteSize(), CacheSlot.key(entry))), entry);
   }
 
   private ByteBuffer slot(long offset) {
