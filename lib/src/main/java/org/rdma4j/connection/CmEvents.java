@@ -135,6 +135,10 @@ final class CmEvents {
         event instanceof CmEvent.ConnectRequest request ? request.listener() : event.id();
     @Nullable Handler handler = handlers.get(addressee);
     if (handler == null) {
+      if (event instanceof CmEvent.ConnectRequest) {
+        // Its server is being closed. The peer would wait for an answer.
+        node.guarded("the close of a request to a closed server", event.id()::close);
+      }
       return;
     }
     node.guarded("the handling of " + event, () -> handler.handle(event));

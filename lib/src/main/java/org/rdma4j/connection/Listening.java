@@ -89,7 +89,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   @Override
   public void handle(CmEvent event) {
     if (event instanceof CmEvent.ConnectRequest request) {
-      answer(request);
+      answerIfOpen(request);
     } else if (event instanceof CmEvent.DeviceRemoved) {
       lock.lock();
       try {
@@ -111,8 +111,20 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     return former == null || !lifetime.isOpen() ? id.localAddress() : former;
   }
 
+  private void answerIfOpen(CmEvent.ConnectRequest request) {
+    try {
+      answer(request);
+    } catch (IllegalStateException closed) {
+      if (lifetime.isOpen()) {
+        throw closed;
+      }
+      // The close of the node has closed the identifier of the peer, too.
+    }
+  }
+
   private void answer(CmEvent.ConnectRequest request) {
     CmId peer = request.id();
+    InetSocketAddress address = peer.peerAddress();
     Optional<Hello> hello = Hello.read(request.parameters().privateData());
     String refusal = null;
     if (hello.isEmpty()) {
@@ -121,17 +133,17 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       refusal = backlog + " peers wait to be accepted: accept them, or raise the backlog";
     }
     if (refusal != null || hello.isEmpty()) {
-      reject(peer, String.valueOf(refusal), null);
+      reject(peer, address, String.valueOf(refusal), null);
       return;
     }
     Link link;
     try {
       link = node.share(peer.device()).createLink(peer);
     } catch (RuntimeException | Error noResources) {
-      reject(peer, "this side cannot create its part", noResources);
+      reject(peer, address, "this side cannot create its part", noResources);
       return;
     }
-    begin(link, hello.get());
+    begin(link, address, hello.get());
   }
 
   private boolean isFull() {
@@ -143,8 +155,9 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     }
   }
 
-  private void reject(CmId peer, String reason, @Nullable Throwable thrown) {
-    node.log(Level.WARNING, "rejected the peer " + peer.peerAddress() + ": " + reason, thrown);
+  private void reject(
+      CmId peer, InetSocketAddress address, String reason, @Nullable Throwable thrown) {
+    node.log(Level.WARNING, "rejected the peer " + address + ": " + reason, thrown);
     try {
       peer.reject(ByteBuffer.wrap(reason.getBytes(StandardCharsets.UTF_8)));
     } catch (RdmaException gone) {
@@ -154,18 +167,27 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     }
   }
 
-  private void begin(Link link, Hello hello) {
-    Handshake handshake = new Handshake(link, link.id().peerAddress());
+  private void begin(Link link, InetSocketAddress peer, Hello hello) {
+    Handshake handshake = new Handshake(link, peer);
     node.events().handle(link.id(), handshake);
     Handshake oldest = null;
+    boolean closed;
     lock.lock();
     try {
-      handshakes.addLast(handshake);
+      // With the lock, because a close takes those that are there when it has the lock.
+      closed = !lifetime.isOpen();
+      if (!closed) {
+        handshakes.addLast(handshake);
+      }
       if (handshakes.size() > MAX_HANDSHAKES) {
         oldest = handshakes.peekFirst();
       }
     } finally {
       lock.unlock();
+    }
+    if (closed) {
+      node.logFailure(link, link.closeAtOnce());
+      return;
     }
     if (oldest != null) {
       drop(oldest, null);

@@ -341,9 +341,10 @@ final class Outbox {
     }
   }
 
-  /** Sends a piece of a message of heap memory. */
+  /** Sends a piece of a message of heap memory. Gives its slot back if that is refused. */
   CompletableFuture<Void> sendPiece(Slot piece, int message, long total, long offset) {
     CompletableFuture<Void> fetched = new CompletableFuture<>();
+    boolean sent = false;
     lock.lock();
     try {
       link.ending().checkOutputOpen();
@@ -351,9 +352,13 @@ final class Outbox {
       request.offered = piece;
       request.future = fetched;
       sends.add(request);
+      sent = true;
       link.flushAndLeave();
     } finally {
       lock.unlock();
+      if (!sent) {
+        piece.free();
+      }
     }
     return fetched;
   }
