@@ -108,12 +108,10 @@ public final class IncomingRequest {
 
   /** Refuses a request that nobody can answer any more, unless the connection has ended. */
   static void refuse(Link link, long number, String reason) {
-    MessageBuffer buffer = refusal(link, reason);
-    try {
+    try (MessageBuffer buffer = refusal(link, reason)) {
       link.outbox().answer(MessageKind.REFUSAL, number, buffer);
     } catch (IllegalStateException | RdmaException ended) {
       // Then the peer learns of the end of the connection instead.
-      buffer.close();
     }
   }
 

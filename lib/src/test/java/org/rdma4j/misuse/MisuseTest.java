@@ -1,11 +1,7 @@
 package org.rdma4j.misuse;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,34 +26,14 @@ final class MisuseTest {
       int threads, String calls, @TempDir Path directory) throws Exception {
     long seed = Long.getLong("org.rdma4j.misuse.seed", System.nanoTime());
     System.out.printf("seed %d for %d threads%n", seed, threads);
-    Path output = directory.resolve("output");
-    Process process =
-        new ProcessBuilder(
-                List.of(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                    "--enable-native-access=ALL-UNNAMED",
-                    "-XX:-CreateCoredumpOnCrash",
-                    "-XX:ErrorFile=/dev/stderr",
-                    "-Dorg.rdma4j.calls=" + calls,
-                    "-cp",
-                    System.getProperty("java.class.path"),
-                    Misuse.class.getName(),
-                    Long.toString(seed),
-                    Integer.toString(CALLS),
-                    Integer.toString(threads)))
-            .redirectErrorStream(true)
-            .redirectOutput(output.toFile())
-            .start();
-    try {
-      long limit = Misuse.limit(CALLS).plusMinutes(1).toSeconds();
-      assertThat(process.waitFor(limit, TimeUnit.SECONDS))
-          .as("ended, seed %d:%n%s", seed, Files.readString(output))
-          .isTrue();
-    } finally {
-      process.destroyForcibly();
-    }
-    assertThat(process.exitValue())
-        .as("exit status, seed %d:%n%s", seed, Files.readString(output))
-        .isZero();
+    OwnJvm.run(
+        "seed " + seed,
+        Misuse.class,
+        Misuse.limit(CALLS).plusMinutes(1),
+        directory,
+        List.of("-Dorg.rdma4j.calls=" + calls),
+        Long.toString(seed),
+        Integer.toString(CALLS),
+        Integer.toString(threads));
   }
 }

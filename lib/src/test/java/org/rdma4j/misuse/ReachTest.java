@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.connection.RdmaNode;
@@ -35,6 +36,24 @@ class ReachTest {
             .map(AnyMethod::name)
             .toList();
     assertThat(missed).isEmpty();
+  }
+
+  @Test
+  void unrulyCodeRunsWhereverUsersCanGiveItToTheLibrary() {
+    List<String> places =
+        types().stream()
+            .flatMap(ReachTest::publicMethods)
+            .filter(ReachTest::takesCode)
+            .map(AnyMethod::name)
+            .toList();
+    assertThat(places).hasSizeGreaterThan(15);
+    assertThat(UnrulyCalls.placesOfApi()).containsExactlyInAnyOrderElementsOf(places);
+  }
+
+  /** Returns whether the library calls what it takes, or what depends on the future it returns. */
+  private static boolean takesCode(Method method) {
+    return method.getReturnType() == CompletableFuture.class
+        || Arrays.stream(method.getParameterTypes()).anyMatch(Class::isInterface);
   }
 
   private static List<Class<?>> types() {
