@@ -10,12 +10,15 @@ import java.util.NavigableMap;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.OperationHandler;
+import org.rdma4j.connection.PeerMemory;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.connection.RemoteMemory;
@@ -273,9 +276,14 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
         random -> keep(random, connection(random).buffer(SHORT)));
     add(
         4,
-        "RdmaConnection.buffer(long)",
+        "RdmaConnection.buffer(long, Duration)",
+        SHORT,
+        random -> keep(random, connection(random).buffer(random.nextInt(20_000), SHORT)));
+    add(
+        4,
+        "RdmaConnection.allocateBuffer",
         NONE,
-        random -> keep(random, connection(random).buffer(random.nextInt(20_000))));
+        random -> keep(random, connection(random).allocateBuffer(random.nextInt(20_000))));
     add(20, "MessageBuffer.close", NONE, random -> objects.messages.any(random).close());
     add(
         10,
@@ -378,89 +386,115 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
         random -> objects.requests.any(random).request().refuse("mischief"));
   }
 
-  /** Two pieces of memory: of this side, and of the peer. */
-  private interface Use {
-    void make(RdmaConnection connection, MemorySlice local, RemoteMemory remote) throws Exception;
+  /** Uses memory of the peer, and as much of this side. */
+  private interface Use<T> {
+    T make(PeerMemory memory, MemorySlice local, RemoteMemory remote) throws Exception;
   }
 
-  private void use(Random random, int bytes, Use use) throws Exception {
+  private <T> T use(Random random, int bytes, Use<T> use) throws Exception {
     UnrulyObjects.Held held = objects.connection(random);
     MemoryRegion local = held.member().memory();
     RemoteMemory remote = RemoteMemory.of(held.peer().memory());
-    use.make(held.connection(), local.slice(0, bytes), remote.slice(0, bytes));
+    return use.make(held.connection().memory(), local.slice(0, bytes), remote.slice(0, bytes));
+  }
+
+  private void addUse(String method, int bytes, Use<?> use) {
+    add(4, "PeerMemory." + method, SHORT, random -> use(random, bytes, use));
+  }
+
+  private void addFuture(String method, int bytes, Use<CompletableFuture<?>> use) {
+    addPlace(
+        4, "PeerMemory." + method, (random, place) -> code.after(place, use(random, bytes, use)));
+  }
+
+  /** Uses memory of the peer, and gives a handler of that. */
+  private interface HandledUse {
+    void make(PeerMemory memory, MemorySlice local, RemoteMemory remote, OperationHandler handler);
+  }
+
+  private void addHandled(String method, int bytes, HandledUse handled) {
+    addPlace(
+        4,
+        "PeerMemory." + method,
+        (random, place) -> {
+          OperationHandler handler = code.onOperation(place);
+          use(
+              random,
+              bytes,
+              (memory, local, remote) -> {
+                handled.make(memory, local, remote, handler);
+                return true;
+              });
+        });
   }
 
   private void memory() {
-    add(
-        5,
-        "RdmaConnection.read",
-        SHORT,
-        random -> use(random, 64, (connection, l, r) -> connection.read(r, l, SHORT)));
-    add(
-        5,
-        "RdmaConnection.write",
-        SHORT,
-        random -> use(random, 64, (connection, l, r) -> connection.write(l, r, SHORT)));
-    addPlace(
-        5,
-        "RdmaConnection.readAsync(RemoteMemory, MemorySlice)",
-        (random, place) ->
-            use(random, 64, (connection, l, r) -> code.after(place, connection.readAsync(r, l))));
-    addPlace(
-        5,
-        "RdmaConnection.readAsync(RemoteMemory, MemorySlice, long, OperationHandler)",
-        (random, place) ->
-            use(
-                random,
-                4096,
-                (connection, l, r) -> connection.readAsync(r, l, 1, code.onOperation(place))));
-    addPlace(
-        5,
-        "RdmaConnection.writeAsync(MemorySlice, RemoteMemory)",
-        (random, place) ->
-            use(random, 64, (connection, l, r) -> code.after(place, connection.writeAsync(l, r))));
-    addPlace(
-        5,
-        "RdmaConnection.writeAsync(MemorySlice, RemoteMemory, long, OperationHandler)",
-        (random, place) ->
-            use(
-                random,
-                4096,
-                (connection, l, r) -> connection.writeAsync(l, r, 1, code.onOperation(place))));
-    addPlace(
-        5,
-        "RdmaConnection.writeAsync(MemorySlice, RemoteMemory, int)",
-        (random, place) ->
-            use(
-                random,
-                64,
-                (connection, l, r) -> code.after(place, connection.writeAsync(l, r, 7))));
-    addPlace(
-        3,
-        "RdmaConnection.compareAndSwapAsync(RemoteMemory, long, long, MemorySlice)",
-        (random, place) ->
-            use(
-                random,
-                8,
-                (connection, l, r) ->
-                    code.after(place, connection.compareAndSwapAsync(r, 0, 1, l))));
-    addPlace(
-        3,
-        "RdmaConnection.fetchAndAddAsync(RemoteMemory, long, MemorySlice)",
-        (random, place) ->
-            use(
-                random,
-                8,
-                (connection, l, r) -> code.after(place, connection.fetchAndAddAsync(r, 1, l))));
+    addUse(
+        "read",
+        64,
+        (m, l, r) -> {
+          m.read(r, l, SHORT);
+          return true;
+        });
+    addUse(
+        "write",
+        4096,
+        (m, l, r) -> {
+          m.write(l, r, SHORT);
+          return true;
+        });
+    addUse(
+        "writeAndNotify",
+        64,
+        (m, l, r) -> {
+          m.writeAndNotify(l, r, 7, SHORT);
+          return true;
+        });
+    addUse("compareAndSwap", 8, (m, l, r) -> m.compareAndSwap(r, 0, 1, l, SHORT));
+    addUse("fetchAndAdd", 8, (m, l, r) -> m.fetchAndAdd(r, 1, l, SHORT));
+    addFuture("readAsync(RemoteMemory, MemorySlice)", 4096, (m, l, r) -> m.readAsync(r, l));
+    addFuture("writeAsync(MemorySlice, RemoteMemory)", 64, (m, l, r) -> m.writeAsync(l, r));
+    addFuture(
+        "writeAndNotifyAsync(MemorySlice, RemoteMemory, long)",
+        64,
+        (m, l, r) -> m.writeAndNotifyAsync(l, r, 7));
+    addFuture(
+        "compareAndSwapAsync(RemoteMemory, long, long, MemorySlice)",
+        8,
+        (m, l, r) -> m.compareAndSwapAsync(r, 0, 1, l));
+    addFuture(
+        "fetchAndAddAsync(RemoteMemory, long, MemorySlice)",
+        8,
+        (m, l, r) -> m.fetchAndAddAsync(r, 1, l));
+    addHandled(
+        "readAsync(RemoteMemory, MemorySlice, long, OperationHandler)",
+        64,
+        (m, l, r, handler) -> m.readAsync(r, l, 1, handler));
+    addHandled(
+        "writeAsync(MemorySlice, RemoteMemory, long, OperationHandler)",
+        64,
+        (m, l, r, handler) -> m.writeAsync(l, r, 1, handler));
+    addHandled(
+        "writeAndNotifyAsync(MemorySlice, RemoteMemory, long, long, OperationHandler)",
+        64,
+        (m, l, r, handler) -> m.writeAndNotifyAsync(l, r, 7, 1, handler));
+    addHandled(
+        "compareAndSwapAsync(RemoteMemory, long, long, MemorySlice, long, OperationHandler)",
+        8,
+        (m, l, r, handler) -> m.compareAndSwapAsync(r, 0, 1, l, 1, handler));
+    addHandled(
+        "fetchAndAddAsync(RemoteMemory, long, MemorySlice, long, OperationHandler)",
+        8,
+        (m, l, r, handler) -> m.fetchAndAddAsync(r, 1, l, 1, handler));
     add(
         1,
         "RdmaConnection.expose",
         NONE,
-        random ->
-            use(
-                random,
-                64,
-                (connection, l, r) -> connection.expose(l, AccessFlag.REMOTE_READ).close()));
+        random -> {
+          UnrulyObjects.Held held = objects.connection(random);
+          MemorySlice memory = held.member().memory().slice(0, 64);
+          held.connection().expose(memory, AccessFlag.REMOTE_READ).close();
+        });
   }
 
   private void streams() {
