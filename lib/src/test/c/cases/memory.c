@@ -29,8 +29,13 @@ void register_at_another_address(void)
 
 void register_a_dma_buffer(void)
 {
-	ibv_reg_dmabuf_mr(latest.pd, BIG, BIG + 1, 0xf1f2f3f4f5f6f7f8, 0x7fff,
+	ibv_reg_dmabuf_mr(latest.pd, BIG, BIG + 1, 0xf1f2f3f4f5f6f89a, 0x7fff,
 			  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+}
+
+void register_a_dma_buffer_at_its_offset(void)
+{
+	ibv_reg_dmabuf_mr(latest.pd, BIG, 4096, BIG, 0x7fff, 0);
 }
 
 void allocate_a_null_region(void)

@@ -53,6 +53,21 @@ void register_with_a_dma_handle_at_another_address(void)
 	ibv_reg_mr_ex(latest.pd, (void *)&attr);
 }
 
+void register_a_dma_buffer_with_a_dma_handle(void)
+{
+	struct newer_mr_init_attr attr = {
+		.length = 5000,
+		.access = IBV_ACCESS_LOCAL_WRITE,
+		.comp_mask = NEWER_REG_MR_MASK_IOVA | NEWER_REG_MR_MASK_FD | NEWER_REG_MR_MASK_FD_OFFSET |
+			     NEWER_REG_MR_MASK_DMAH,
+		.iova = 0xfedcba9876543100,
+		.fd = 0x7fff,
+		.fd_offset = 0x100,
+		.dmah = latest_dmah,
+	};
+	ibv_reg_mr_ex(latest.pd, (void *)&attr);
+}
+
 void close_the_dma_handle_of_a_region(void)
 {
 	ibv_dereg_mr(latest.mr);

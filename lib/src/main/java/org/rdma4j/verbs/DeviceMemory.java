@@ -16,14 +16,14 @@ import org.rdma4j.platform.Range;
 
 /**
  * Memory on the device itself, {@code struct ibv_dm}. Requests access it without a transfer over
- * the bus. {@link ProtectionDomain#register(DeviceMemory, long, long, AccessFlag...)} registers a
- * part of it as a memory region; {@link #write} and {@link #read} copy between it and memory of
+ * the bus. {@link MemoryRegionConfig#of(DeviceMemory, long, long)} describes a part of it, to be
+ * registered as a memory region; {@link #write} and {@link #read} copy between it and memory of
  * this process.
  *
  * <p>All methods may be called from any thread.
  *
  * @see RdmaDevice#allocateDeviceMemory
- * @see ProtectionDomain#register(DeviceMemory, long, long, AccessFlag...)
+ * @see MemoryRegionConfig#of(DeviceMemory, long, long)
  */
 public final class DeviceMemory implements AutoCloseable {
   private static final int MAX_ALIGNMENT = 31;

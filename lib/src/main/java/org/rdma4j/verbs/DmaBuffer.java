@@ -6,7 +6,7 @@ import org.rdma4j.platform.Libc;
 
 /**
  * A file descriptor of a DMA buffer (dma-buf), through which other devices and processes use device
- * memory: for example {@link ProtectionDomain#registerDmaBuffer} of another device.
+ * memory: for example {@link MemoryRegionConfig#ofDmaBuffer}, to register it with another device.
  *
  * <p>All methods may be called from any thread.
  *

@@ -5,9 +5,7 @@ import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.Objects;
-import java.util.OptionalLong;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
@@ -19,7 +17,6 @@ import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.PageMemory;
-import org.rdma4j.platform.Range;
 import org.rdma4j.platform.SameDevice;
 
 /**
@@ -71,23 +68,21 @@ public final class MemoryRegion implements AutoCloseable {
   /**
    * Creates the object for memory that has just been registered.
    *
-   * @param kind the kind of region, for messages
+   * @param name the name of the region in messages
    * @param address the address of the first byte in requests
-   * @param dependsOn what the region depends on
    */
   private MemoryRegion(
       ProtectionDomain domain,
       Registration registration,
-      String kind,
+      String name,
       long address,
       long byteSize,
-      Set<AccessFlag> access,
-      Lifetime... dependsOn) {
+      Set<AccessFlag> access) {
     this.domain = domain;
     this.registration = registration;
     RegionMemory memory = registration.memory();
-    this.segment = memory == null ? null : memory.segment();
-    this.memoryAddress = memory == null ? 0 : memory.segment().address();
+    this.segment = memory.isAccessible() ? memory.segment() : null;
+    this.memoryAddress = segment == null ? 0 : segment.address();
     this.access = Collections.unmodifiableSet(access);
     this.byteSize = byteSize;
     this.address = address;
@@ -98,14 +93,15 @@ public final class MemoryRegion implements AutoCloseable {
     // never closed would not be reported.
     WeakReference<MemoryRegion> self = new WeakReference<>(this);
     boolean bindable = access.contains(AccessFlag.MEMORY_WINDOW_BIND);
-    Referent pointedTo = Referent.of(kind + " of " + domain.device().info().name());
+    String nameOnDevice = name + " of " + domain.device().info().name();
+    Referent pointedTo = Referent.of(nameOnDevice);
     this.referent = pointedTo;
     HotCalls posts = domain.referringPosts();
     RegionsByKey regions = domain.regions();
     int key = localKey;
     this.lifetime =
         new Lifetime(
-            kind + " of " + domain.device().info().name(),
+            nameOnDevice,
             () -> end(self),
             () -> {
               regions.remove(key, self);
@@ -116,12 +112,10 @@ public final class MemoryRegion implements AutoCloseable {
               }
               registration.end();
             },
-            dependsOn);
+            registration.dependsOn(domain).toArray(Lifetime[]::new));
     Leaks.watch(this, lifetime);
     regions.add(key, self);
-    if (memory != null) {
-      closeBeforeArena(memory);
-    }
+    closeBeforeArena(memory);
   }
 
   private static void end(WeakReference<MemoryRegion> self) {
@@ -142,9 +136,8 @@ public final class MemoryRegion implements AutoCloseable {
 
   /** Registers the memory that the configuration describes. */
   static MemoryRegion register(ProtectionDomain domain, MemoryRegionConfig config) {
-    Set<AccessFlag> access = config.access();
-    RegistrationRules.checkAccess(access);
-    RegistrationRules.checkLength(domain.device(), config.bytes());
+    MemoryKind kind = config.kind();
+    kind.check(domain, config);
     DmaHandle handle = config.dmaHandle();
     if (handle != null) {
       SameDevice.check("DMA handle", handle.device(), domain.device());
@@ -153,124 +146,23 @@ public final class MemoryRegion implements AutoCloseable {
         .lifetime()
         .whileOpen(
             () -> {
-              RegionMemory memory = config.memory();
+              RegionMemory memory = kind.obtain();
               try {
-                RegistrationRules.checkMemory(memory.segment(), access);
-                RegistrationRules.checkAddress(memory.segment(), config.remoteAddress());
-                return memory.whileOpen(() -> register(domain, memory, config));
+                return Lifetime.whileAllOpen(
+                    memory.dependsOn(domain, handle),
+                    () ->
+                        new MemoryRegion(
+                            domain,
+                            Registration.of(domain, memory, config),
+                            kind.regionName(),
+                            config.remoteAddress().orElse(kind.defaultAddress(memory)),
+                            kind.bytes(),
+                            config.access()));
               } catch (RuntimeException failed) {
                 memory.free();
                 throw failed;
               }
             });
-  }
-
-  private static MemoryRegion register(
-      ProtectionDomain domain, RegionMemory memory, MemoryRegionConfig config) {
-    OptionalLong remoteAddress = config.remoteAddress();
-    DmaHandle handle = config.dmaHandle();
-    if (handle == null) {
-      return of(
-          domain,
-          Registration.of(domain, memory, config.access(), remoteAddress),
-          config.access(),
-          remoteAddress.orElse(memory.segment().address()));
-    }
-    return handle
-        .lifetime()
-        .whileOpen(
-            () ->
-                of(
-                    domain,
-                    Registration.of(domain, memory, config.access(), remoteAddress, handle),
-                    config.access(),
-                    remoteAddress.orElse(memory.segment().address())));
-  }
-
-  /** Returns the region of a registration of memory of this process. */
-  private static MemoryRegion of(
-      ProtectionDomain domain, Registration registration, Set<AccessFlag> access, long address) {
-    long bytes = Objects.requireNonNull(registration.memory()).segment().byteSize();
-    return new MemoryRegion(
-        domain,
-        registration,
-        "memory region of " + bytes + " bytes",
-        address,
-        bytes,
-        access,
-        registration.dependsOn(domain));
-  }
-
-  /** Registers a part of a DMA buffer. */
-  static MemoryRegion registerDmaBuffer(
-      ProtectionDomain domain,
-      int fileDescriptor,
-      long offset,
-      long bytes,
-      long remoteAddress,
-      Set<AccessFlag> access) {
-    Range.check("fileDescriptor", fileDescriptor, 0, Integer.MAX_VALUE);
-    RegistrationRules.checkAccess(access);
-    RegistrationRules.checkLength(domain.device(), bytes);
-    if (offset < 0 || offset > Long.MAX_VALUE - bytes) {
-      throw new IllegalArgumentException(
-          "offset is " + offset + ", must be from 0 to " + (Long.MAX_VALUE - bytes));
-    }
-    return domain
-        .lifetime()
-        .whileOpen(
-            () ->
-                new MemoryRegion(
-                    domain,
-                    Registration.ofDmaBuffer(
-                        domain, fileDescriptor, offset, bytes, remoteAddress, access),
-                    "memory region of " + bytes + " bytes of a DMA buffer",
-                    remoteAddress,
-                    bytes,
-                    access,
-                    domain.lifetime()));
-  }
-
-  /** Registers a part of device memory. Its first byte has the address 0. */
-  static MemoryRegion register(
-      ProtectionDomain domain,
-      DeviceMemory memory,
-      long offset,
-      long bytes,
-      Set<AccessFlag> access) {
-    SameDevice.check("device memory", memory.device(), domain.device());
-    memory.checkPart(offset, bytes);
-    RegistrationRules.checkLength(domain.device(), bytes);
-    access.add(AccessFlag.ZERO_BASED);
-    RegistrationRules.checkAccess(access);
-    return Lifetime.whileAllOpen(
-        List.of(domain.lifetime(), memory.lifetime()),
-        () ->
-            new MemoryRegion(
-                domain,
-                Registration.ofDeviceMemory(domain, memory, offset, bytes, access),
-                "memory region of " + bytes + " bytes of device memory",
-                0,
-                bytes,
-                access,
-                domain.lifetime(),
-                memory.lifetime()));
-  }
-
-  /** Allocates a region without memory. */
-  static MemoryRegion allocateNull(ProtectionDomain domain) {
-    return domain
-        .lifetime()
-        .whileOpen(
-            () ->
-                new MemoryRegion(
-                    domain,
-                    Registration.ofNothing(domain),
-                    "null memory region",
-                    0,
-                    Long.MAX_VALUE,
-                    EnumSet.of(AccessFlag.LOCAL_WRITE),
-                    domain.lifetime()));
   }
 
   /** Imports a region that another context of the same device file registered. */
@@ -287,8 +179,7 @@ public final class MemoryRegion implements AutoCloseable {
                   "imported memory region of " + bytes + " bytes",
                   remoteAddress,
                   bytes,
-                  EnumSet.noneOf(AccessFlag.class),
-                  domain.lifetime());
+                  EnumSet.noneOf(AccessFlag.class));
             });
   }
 
@@ -445,7 +336,7 @@ public final class MemoryRegion implements AutoCloseable {
    *     memory window is bound. If the failure has made the region unusable, the region is closed
    *     and the message says so; otherwise the region is unchanged
    */
-  public MemoryRegion reregister(Reregistration change) {
+  public MemoryRegion reregister(MemoryRegionChange change) {
     segment();
     if (change.flags() == 0) {
       throw new IllegalArgumentException(
@@ -457,9 +348,8 @@ public final class MemoryRegion implements AutoCloseable {
     Reregistered done =
         lifetime.whileOpen(
             () ->
-                newDomain
-                    .lifetime()
-                    .whileOpen(() -> registration.whileOpen(() -> apply(change, newDomain))));
+                Lifetime.whileAllOpen(
+                    registration.dependsOn(newDomain), () -> apply(change, newDomain)));
     if (done.region != null) {
       // The registration has been handed over, so this close deregisters nothing.
       close();
@@ -478,13 +368,14 @@ public final class MemoryRegion implements AutoCloseable {
 
   private record Reregistered(Registration.Changed changed, @Nullable MemoryRegion region) {}
 
-  private Reregistered apply(Reregistration change, ProtectionDomain newDomain) {
-    RegionMemory newMemory = change.memory();
+  private Reregistered apply(MemoryRegionChange change, ProtectionDomain newDomain) {
+    MemoryKind.OfProcess newKind = change.memory();
+    if (newKind != null) {
+      RegistrationRules.checkLength(newDomain.device(), newKind.bytes());
+    }
+    RegionMemory newMemory = newKind == null ? null : newKind.obtain();
     Registration.Changed changed;
     try {
-      if (newMemory != null) {
-        RegistrationRules.checkLength(newDomain.device(), newMemory.segment().byteSize());
-      }
       RegistrationRules.checkMemory(
           newMemory == null ? segment() : newMemory.segment(), change.accessOr(access));
       changed =
@@ -506,13 +397,16 @@ public final class MemoryRegion implements AutoCloseable {
       }
       return new Reregistered(changed, null);
     }
+    MemorySegment memory = successor.memory().segment();
     return new Reregistered(
         changed,
-        of(
+        new MemoryRegion(
             newDomain,
             successor,
-            change.accessOr(access),
-            newMemory == null ? address : newMemory.segment().address()));
+            "memory region of " + memory.byteSize() + " bytes",
+            newMemory == null ? address : memory.address(),
+            memory.byteSize(),
+            change.accessOr(access)));
   }
 
   /**

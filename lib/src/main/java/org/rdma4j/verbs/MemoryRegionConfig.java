@@ -6,14 +6,14 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of a region, and how it is registered. Immutable; the methods that set a property
- * return a changed copy.
+ * The memory of a region, and how it is registered. There is a static factory for each kind of
+ * memory. Immutable; the methods that set a property return a changed copy.
  *
  * {@snippet :
  * // 1 GiB in huge pages
@@ -31,27 +31,24 @@ import org.jspecify.annotations.Nullable;
  * @see HugePages
  */
 public final class MemoryRegionConfig {
-  private final long bytes;
-  private final Supplier<RegionMemory> memory;
+  private final MemoryKind kind;
   private final Set<AccessFlag> access;
   private final OptionalLong remoteAddress;
   private final @Nullable DmaHandle dmaHandle;
 
   private MemoryRegionConfig(
-      long bytes,
-      Supplier<RegionMemory> memory,
+      MemoryKind kind,
       Set<AccessFlag> access,
       OptionalLong remoteAddress,
       @Nullable DmaHandle dmaHandle) {
-    this.bytes = bytes;
-    this.memory = memory;
+    this.kind = kind;
     this.access = access;
     this.remoteAddress = remoteAddress;
     this.dmaHandle = dmaHandle;
   }
 
-  private static MemoryRegionConfig of(long bytes, Supplier<RegionMemory> memory) {
-    return new MemoryRegionConfig(bytes, memory, Set.of(), OptionalLong.empty(), null);
+  private static MemoryRegionConfig of(MemoryKind kind) {
+    return new MemoryRegionConfig(kind, Set.of(), OptionalLong.empty(), null);
   }
 
   /**
@@ -62,7 +59,7 @@ public final class MemoryRegionConfig {
    * @return the configuration, without access flags
    */
   public static MemoryRegionConfig allocate(long bytes) {
-    return of(bytes, () -> RegionMemory.allocate(bytes));
+    return of(new MemoryKind.Allocated(bytes, null));
   }
 
   /**
@@ -75,7 +72,7 @@ public final class MemoryRegionConfig {
    * @return the configuration, without access flags
    */
   public static MemoryRegionConfig allocate(long bytes, HugePages pages) {
-    return of(bytes, () -> RegionMemory.allocate(bytes, pages));
+    return of(new MemoryKind.Allocated(bytes, pages));
   }
 
   /**
@@ -90,8 +87,7 @@ public final class MemoryRegionConfig {
    *     arena that can be closed; use {@link #of(Arena, MemorySegment)} for such an arena
    */
   public static MemoryRegionConfig of(MemorySegment memory) {
-    RegionMemory.of(memory);
-    return of(memory.byteSize(), () -> RegionMemory.of(memory));
+    return of(new MemoryKind.Given(memory, null));
   }
 
   /**
@@ -113,8 +109,7 @@ public final class MemoryRegionConfig {
    *     another arena
    */
   public static MemoryRegionConfig of(Arena arena, MemorySegment memory) {
-    RegionMemory.of(arena, memory);
-    return of(memory.byteSize(), () -> RegionMemory.of(arena, memory));
+    return of(new MemoryKind.Given(memory, Objects.requireNonNull(arena)));
   }
 
   /**
@@ -128,8 +123,51 @@ public final class MemoryRegionConfig {
    * @throws IllegalStateException if the region is closed
    */
   public static MemoryRegionConfig of(MemorySlice part) {
-    RegionMemory.of(part);
-    return of(part.length(), () -> RegionMemory.of(part));
+    return of(new MemoryKind.PartOf(part));
+  }
+
+  /**
+   * Returns a configuration for a part of device memory: {@code ibv_reg_dm_mr}. The region is
+   * always {@link AccessFlag#ZERO_BASED}: its first byte has the address 0 in requests. Closing the
+   * device memory closes the region first. A remote address or a DMA handle cannot be set.
+   *
+   * @param memory the device memory, of the device that the memory is registered on
+   * @param offset the offset of the first byte in the device memory
+   * @param bytes the number of bytes, at least 1
+   * @return the configuration, with ZERO_BASED and no other access flag
+   * @throws IllegalArgumentException if the number of bytes is not at least 1
+   * @throws IndexOutOfBoundsException if the part is not within the device memory
+   */
+  public static MemoryRegionConfig of(DeviceMemory memory, long offset, long bytes) {
+    return of(new MemoryKind.OnDevice(memory, offset, bytes));
+  }
+
+  /**
+   * Returns a configuration for a part of a DMA buffer, such as the memory of a GPU: {@code
+   * ibv_reg_dmabuf_mr}. Its default {@link #remoteAddress} is the offset.
+   *
+   * @param fileDescriptor the file descriptor of the DMA buffer; it may be closed after the
+   *     registration
+   * @param offset the offset of the first byte in the buffer, at least 0
+   * @param bytes the number of bytes, at least 1
+   * @return the configuration, without access flags
+   * @throws IllegalArgumentException if an argument is out of range
+   * @see DmaBuffer
+   */
+  public static MemoryRegionConfig ofDmaBuffer(int fileDescriptor, long offset, long bytes) {
+    return of(new MemoryKind.OfDmaBuffer(fileDescriptor, offset, bytes));
+  }
+
+  /**
+   * Returns a configuration for a null region: {@code ibv_alloc_null_mr}. The device discards what
+   * is written to it and reads zeros from it. Requests of this process may use any part of it, and
+   * peers none. A remote address or a DMA handle cannot be set.
+   *
+   * @return the configuration, with {@link AccessFlag#LOCAL_WRITE}, for a region of {@link
+   *     Long#MAX_VALUE} bytes without memory
+   */
+  public static MemoryRegionConfig nullRegion() {
+    return of(new MemoryKind.Nothing());
   }
 
   /**
@@ -154,7 +192,7 @@ public final class MemoryRegionConfig {
     Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
     flags.addAll(access);
     return new MemoryRegionConfig(
-        bytes, memory, Collections.unmodifiableSet(flags), remoteAddress, dmaHandle);
+        kind, Collections.unmodifiableSet(flags), remoteAddress, dmaHandle);
   }
 
   /**
@@ -163,11 +201,11 @@ public final class MemoryRegionConfig {
    * default with {@link AccessFlag#ZERO_BASED} is 0.
    *
    * @param address the address, as an unsigned number. It must have the same offset within its page
-   *     as the memory has in this process
+   *     as the memory has in this process, or in the DMA buffer
    * @return the copy
    */
   public MemoryRegionConfig remoteAddress(long address) {
-    return new MemoryRegionConfig(bytes, memory, access, OptionalLong.of(address), dmaHandle);
+    return new MemoryRegionConfig(kind, access, OptionalLong.of(address), dmaHandle);
   }
 
   /**
@@ -178,19 +216,19 @@ public final class MemoryRegionConfig {
    * @return the copy
    */
   public MemoryRegionConfig dmaHandle(DmaHandle handle) {
-    return new MemoryRegionConfig(bytes, memory, access, remoteAddress, handle);
+    return new MemoryRegionConfig(kind, access, remoteAddress, handle);
   }
 
-  long bytes() {
-    return bytes;
+  MemoryKind kind() {
+    return kind;
   }
 
   Set<AccessFlag> access() {
-    return access;
+    return kind.access(access);
   }
 
   OptionalLong remoteAddress() {
-    return access.contains(AccessFlag.ZERO_BASED) && remoteAddress.isEmpty()
+    return access().contains(AccessFlag.ZERO_BASED) && remoteAddress.isEmpty()
         ? OptionalLong.of(0)
         : remoteAddress;
   }
@@ -199,8 +237,20 @@ public final class MemoryRegionConfig {
     return dmaHandle;
   }
 
-  /** Returns the memory, which this method allocates if the configuration says so. */
-  RegionMemory memory() {
-    return memory.get();
+  /** Refuses what the memory of some kinds cannot have. */
+  void refuseAddressAndHandle(String what) {
+    if (remoteAddress.isPresent()) {
+      throw new IllegalArgumentException(
+          "remoteAddress is 0x%x, must not be set for %s, whose first byte has the address 0"
+              .formatted(remoteAddress.getAsLong(), what));
+    }
+    if (dmaHandle != null) {
+      throw new IllegalArgumentException(
+          "dmaHandle is "
+              + dmaHandle
+              + ", must not be set for "
+              + what
+              + ", which the device does not access over the bus");
+    }
   }
 }

@@ -3,9 +3,7 @@ package org.rdma4j.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Collection;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.UnsupportedByDeviceException;
@@ -214,76 +212,27 @@ public final class ProtectionDomain implements AutoCloseable {
 
   /**
    * Registers the memory that the configuration describes: {@code ibv_reg_mr}, or {@code
-   * ibv_reg_mr_iova} if the configuration sets a remote address.
+   * ibv_reg_mr_iova} if the configuration sets a remote address, {@code ibv_reg_mr_ex} if it has a
+   * DMA handle. DMA buffers, device memory and null regions have functions of their own, which
+   * {@link MemoryRegionConfig} names.
    *
    * @param config the memory, its access, and its remote address
    * @return the region
    * @throws IllegalArgumentException if the length is not from 1 to the device's {@link
    *     DeviceAttributes#maxMemoryRegionSize}; if the access contains REMOTE_WRITE or REMOTE_ATOMIC
-   *     without LOCAL_WRITE, or LOCAL_WRITE for a read-only segment; or if the remote address does
-   *     not have the same offset within its page as the memory
-   * @throws IllegalStateException if the domain or the memory's arena is closed
+   *     without LOCAL_WRITE, or LOCAL_WRITE for a read-only segment; if the remote address does not
+   *     have the same offset within its page as the memory; if the device memory or the DMA handle
+   *     belongs to another device; or if this kind of memory cannot have what is configured
+   * @throws IllegalStateException if the domain is closed, or the arena, the region, the device
+   *     memory or the DMA handle that the memory depends on
    * @throws WrongThreadException if the memory belongs to a confined arena of another thread
    * @throws RdmaException if the memory cannot be allocated or registered: ENOMEM if the limit on
    *     locked memory (ulimit -l) or the number of huge pages is too low, EFAULT if the memory
-   *     cannot be pinned, EOPNOTSUPP or EINVAL if the device does not support an access flag
+   *     cannot be pinned, EBADF or EINVAL if a file descriptor is not that of a DMA buffer,
+   *     EOPNOTSUPP or EINVAL if the device does not support this kind of memory or an access flag
    */
   public MemoryRegion register(MemoryRegionConfig config) {
     return MemoryRegion.register(this, config);
-  }
-
-  /**
-   * Registers a part of a DMA buffer, such as the memory of a GPU: {@code ibv_reg_dmabuf_mr}.
-   *
-   * @param fileDescriptor the file descriptor of the DMA buffer; it may be closed afterwards
-   * @param offset the offset of the first byte in the buffer
-   * @param bytes the number of bytes, at least 1
-   * @param remoteAddress the address that requests and peers use for the first byte; it must have
-   *     the same offset within its page as {@code offset}
-   * @param access what the device and peers may do with the memory
-   * @return the region, whose memory this process cannot access
-   * @throws IllegalArgumentException if an argument is out of range, or if the access contains
-   *     REMOTE_WRITE or REMOTE_ATOMIC without LOCAL_WRITE
-   * @throws IllegalStateException if the domain is closed
-   * @throws RdmaException if it fails: EBADF or EINVAL if the descriptor is not that of a DMA
-   *     buffer, EOPNOTSUPP if the device does not support it
-   */
-  public MemoryRegion registerDmaBuffer(
-      int fileDescriptor, long offset, long bytes, long remoteAddress, AccessFlag... access) {
-    return MemoryRegion.registerDmaBuffer(
-        this, fileDescriptor, offset, bytes, remoteAddress, flags(access));
-  }
-
-  /**
-   * Registers a part of device memory: {@code ibv_reg_dm_mr}. The region is always {@link
-   * AccessFlag#ZERO_BASED}. Closing the device memory closes the region first.
-   *
-   * @param memory the device memory, of this domain's device
-   * @param offset the offset of the first byte in the device memory
-   * @param bytes the number of bytes, at least 1
-   * @param access what the device and peers may do with the memory
-   * @return the region, whose first byte has the address 0 in requests, and whose memory this
-   *     process cannot access
-   * @throws IllegalArgumentException if the device memory belongs to another device, or if the
-   *     access contains REMOTE_WRITE or REMOTE_ATOMIC without LOCAL_WRITE
-   * @throws IndexOutOfBoundsException if the part is not within the device memory
-   * @throws IllegalStateException if the domain or the device memory is closed
-   * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support it
-   */
-  public MemoryRegion register(DeviceMemory memory, long offset, long bytes, AccessFlag... access) {
-    return MemoryRegion.register(this, memory, offset, bytes, flags(access));
-  }
-
-  /**
-   * Allocates a null region: {@code ibv_alloc_null_mr}. The device discards what is written to it
-   * and reads zeros from it. Requests of this process may use any part of it.
-   *
-   * @return the region, with a length of {@link Long#MAX_VALUE} bytes and without memory
-   * @throws IllegalStateException if the domain is closed
-   * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support it
-   */
-  public MemoryRegion allocateNullRegion() {
-    return MemoryRegion.allocateNull(this);
   }
 
   /**
@@ -363,12 +312,6 @@ public final class ProtectionDomain implements AutoCloseable {
     ibv_sge.addr(sge, part.region().addressOf(part.offset(), part.length()));
     ibv_sge.length(sge, (int) part.length());
     ibv_sge.lkey(sge, part.region().key());
-  }
-
-  private static Set<AccessFlag> flags(AccessFlag... access) {
-    Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
-    flags.addAll(List.of(access));
-    return flags;
   }
 
   /**

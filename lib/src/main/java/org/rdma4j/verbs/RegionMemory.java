@@ -3,18 +3,20 @@ package org.rdma4j.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.PageMemory;
 
 /**
- * The memory of a region. It must not be freed before the deregistration: a device that writes to
- * freed memory would overwrite whatever the process stores there next.
+ * The memory of one region, while it is registered. Memory of this process must not be freed before
+ * the deregistration: a device that writes to freed memory would overwrite whatever the process
+ * stores there next.
  */
 final class RegionMemory {
   /** Keeps registered memory reachable, even if the program drops a region without closing it. */
@@ -22,60 +24,75 @@ final class RegionMemory {
 
   private static final Set<Class<?>> SCOPES_WITHOUT_CLOSE = scopesWithoutClose();
 
-  private final MemorySegment segment;
+  private final @Nullable MemorySegment segment;
   private final Runnable free;
   private final @Nullable Arena arena;
   private final @Nullable Lifetime whole;
 
   private RegionMemory(
-      MemorySegment segment, Runnable free, @Nullable Arena arena, @Nullable Lifetime whole) {
+      @Nullable MemorySegment segment,
+      Runnable free,
+      @Nullable Arena arena,
+      @Nullable Lifetime whole) {
     this.segment = segment;
     this.free = free;
     this.arena = arena;
     this.whole = whole;
   }
 
-  static RegionMemory allocate(long bytes) {
-    return of(PageMemory.allocate(bytes));
-  }
-
-  static RegionMemory allocate(long bytes, HugePages pages) {
-    return of(PageMemory.allocateHuge(bytes, pages.pageSize()));
-  }
-
-  private static RegionMemory of(PageMemory memory) {
+  /** Allocates memory of ordinary pages, or of huge ones. */
+  static RegionMemory allocate(long bytes, @Nullable HugePages pages) {
+    PageMemory memory =
+        pages == null
+            ? PageMemory.allocate(bytes)
+            : PageMemory.allocateHuge(bytes, pages.pageSize());
     return new RegionMemory(memory.segment(), memory::close, null, null);
   }
 
-  /** Returns the memory of a segment that is freed when it becomes unreachable, or never. */
-  static RegionMemory of(MemorySegment segment) {
-    checkNative(segment);
-    if (!SCOPES_WITHOUT_CLOSE.contains(segment.scope().getClass())) {
-      throw new IllegalArgumentException(
-          "the memory belongs to an arena that can be closed, which would free memory that the"
-              + " device still uses: pass the arena too, then closing it closes the region first");
-    }
-    return new RegionMemory(segment, () -> {}, null, null);
-  }
-
-  /** Returns memory of an arena. Closing the arena closes the region first. */
-  static RegionMemory of(Arena arena, MemorySegment segment) {
-    checkNative(segment);
-    if (!segment.scope().equals(arena.scope())) {
-      throw new IllegalArgumentException(
-          "the memory belongs to another arena: pass the arena that the memory was allocated from");
-    }
+  /**
+   * Returns memory of the caller that has been checked.
+   *
+   * @param arena its arena, whose end closes the region first; null if it has none that can be
+   *     closed
+   */
+  static RegionMemory given(MemorySegment segment, @Nullable Arena arena) {
     return new RegionMemory(segment, () -> {}, arena, null);
   }
 
   /** Returns a part of the memory of another region. */
-  static RegionMemory of(MemorySlice part) {
-    MemorySegment segment = part.segment();
-    checkNative(segment);
-    return new RegionMemory(segment, () -> {}, null, part.region().lifetime());
+  static RegionMemory partOf(MemorySlice part) {
+    return new RegionMemory(part.segment(), () -> {}, null, part.region().lifetime());
   }
 
-  private static void checkNative(MemorySegment segment) {
+  /** Returns memory on a device, which this process cannot access. */
+  static RegionMemory onDevice(DeviceMemory memory) {
+    return new RegionMemory(null, () -> {}, null, memory.lifetime());
+  }
+
+  /** Returns memory that this process neither owns nor can access. */
+  static RegionMemory elsewhere() {
+    return new RegionMemory(null, () -> {}, null, null);
+  }
+
+  /**
+   * Checks memory of the caller.
+   *
+   * @param arena its arena; null if it has none that can be closed
+   */
+  static void checkGiven(MemorySegment segment, @Nullable Arena arena) {
+    checkNative(segment);
+    if (arena == null && !SCOPES_WITHOUT_CLOSE.contains(segment.scope().getClass())) {
+      throw new IllegalArgumentException(
+          "the memory belongs to an arena that can be closed, which would free memory that the"
+              + " device still uses: pass the arena too, then closing it closes the region first");
+    }
+    if (arena != null && !segment.scope().equals(arena.scope())) {
+      throw new IllegalArgumentException(
+          "the memory belongs to another arena: pass the arena that the memory was allocated from");
+    }
+  }
+
+  static void checkNative(MemorySegment segment) {
     if (!segment.isNative()) {
       throw new IllegalArgumentException(
           "the memory is on the Java heap, where the garbage collector moves it: allocate it from"
@@ -104,22 +121,29 @@ final class RegionMemory {
     return Set.copyOf(classes);
   }
 
+  /** Returns whether this process can access the memory. */
+  boolean isAccessible() {
+    return segment != null;
+  }
+
+  /** Returns the memory, which this process must have access to. */
   MemorySegment segment() {
-    return segment;
+    return Objects.requireNonNull(segment);
   }
 
-  /** Makes a call during which the region that this memory is a part of stays open. */
-  <T> T whileOpen(Supplier<T> call) {
-    return whole == null ? call.get() : whole.whileOpen(call);
-  }
-
-  /** Returns what a region over this memory depends on: these, and the region it is a part of. */
-  Lifetime[] dependsOn(Lifetime... others) {
-    if (whole == null) {
-      return others;
+  /**
+   * Returns what a region over this memory depends on: its domain, its DMA handle, and the region
+   * or the device memory that it is a part of.
+   */
+  List<Lifetime> dependsOn(ProtectionDomain domain, @Nullable DmaHandle handle) {
+    List<Lifetime> all = new ArrayList<>(3);
+    all.add(domain.lifetime());
+    if (handle != null) {
+      all.add(handle.lifetime());
     }
-    Lifetime[] all = Arrays.copyOf(others, others.length + 1);
-    all[others.length] = whole;
+    if (whole != null) {
+      all.add(whole);
+    }
     return all;
   }
 
@@ -137,7 +161,7 @@ final class RegionMemory {
    */
   void closeBeforeArena(Lifetime region) {
     if (arena != null) {
-      MemorySegment.ofAddress(segment.address()).reinterpret(arena, gone -> region.close());
+      MemorySegment.ofAddress(segment().address()).reinterpret(arena, gone -> region.close());
     }
   }
 

@@ -1,23 +1,15 @@
 package org.rdma4j.verbs;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
-import java.util.OptionalLong;
-import java.util.Set;
-import java.util.function.Supplier;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
-import org.rdma4j.bindings.generated.ibv_mr_init_attr;
 import org.rdma4j.bindings.generated.rdma_h;
-import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.MemoryVerbs;
-import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.lifetime.BoundWindows;
 import org.rdma4j.lifetime.Lifetime;
-import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NativeFailures;
 
 /**
@@ -25,13 +17,12 @@ import org.rdma4j.platform.NativeFailures;
  * the {@code ibv_mr} over to a successor. It does not know the {@link MemoryRegion} that users
  * hold.
  *
- * <p>Each static method registers one kind of memory. The caller has checked the arguments, and
- * keeps open what the registration depends on.
+ * <p>Who creates one has checked the arguments, and keeps open what the registration depends on.
  */
 final class Registration {
   private final MemorySegment region;
   private final BoundWindows windows;
-  private final @Nullable RegionMemory memory;
+  private final RegionMemory memory;
   private final boolean imported;
   private final @Nullable DmaHandle dmaHandle;
   private boolean handedOver;
@@ -39,7 +30,7 @@ final class Registration {
   private Registration(
       MemorySegment region,
       BoundWindows windows,
-      @Nullable RegionMemory memory,
+      RegionMemory memory,
       boolean imported,
       @Nullable DmaHandle dmaHandle) {
     this.region = region;
@@ -47,120 +38,27 @@ final class Registration {
     this.memory = memory;
     this.imported = imported;
     this.dmaHandle = dmaHandle;
-    if (memory != null) {
-      memory.registered();
-    }
+    memory.registered();
   }
 
-  /** Registers memory of this process. */
-  static Registration of(
-      ProtectionDomain domain,
-      RegionMemory memory,
-      Set<AccessFlag> access,
-      OptionalLong remoteAddress) {
-    MemorySegment segment = memory.segment();
-    long bytes = segment.byteSize();
-    int flags = NativeConstants.mask(access);
-    MemorySegment region =
-        created(
-            domain,
-            "ibv_reg_mr(" + bytes + " bytes, " + access + ")",
-            remoteAddress.isEmpty()
-                ? Verbs.ibv_reg_mr(domain.pointer(), segment, bytes, flags)
-                : MemoryVerbs.ibv_reg_mr_iova(
-                    domain.pointer(), segment, bytes, remoteAddress.getAsLong(), flags));
-    return new Registration(region, new BoundWindows(), memory, false, null);
-  }
-
-  /** Registers memory of this process, and tells the device what the handle says about it. */
-  static Registration of(
-      ProtectionDomain domain,
-      RegionMemory memory,
-      Set<AccessFlag> access,
-      OptionalLong remoteAddress,
-      DmaHandle handle) {
-    String device = domain.device().info().name();
-    NativeFailures.requireFunction(device, "ibv_reg_mr_ex", 59);
-    MemorySegment segment = memory.segment();
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment init = arena.allocate(ibv_mr_init_attr.layout());
-      ibv_mr_init_attr.length(init, segment.byteSize());
-      ibv_mr_init_attr.access(init, NativeConstants.mask(access));
-      ibv_mr_init_attr.addr(init, segment);
-      ibv_mr_init_attr.dmah(init, handle.pointer());
-      long mask = rdma_h.IBV_REG_MR_MASK_ADDR() | rdma_h.IBV_REG_MR_MASK_DMAH();
-      if (remoteAddress.isPresent()) {
-        mask |= rdma_h.IBV_REG_MR_MASK_IOVA();
-        ibv_mr_init_attr.iova(init, remoteAddress.getAsLong());
-      }
-      ibv_mr_init_attr.comp_mask(init, mask);
-      MemorySegment region =
-          created(
-              domain,
-              "ibv_reg_mr_ex(" + segment.byteSize() + " bytes, " + access + ")",
-              Calls.pointer(rdma_h.ibv_reg_mr_ex$address(), domain.pointer(), init));
-      return new Registration(region, new BoundWindows(), memory, false, handle);
-    }
-  }
-
-  /** Registers a part of a DMA buffer. */
-  static Registration ofDmaBuffer(
-      ProtectionDomain domain,
-      int fileDescriptor,
-      long offset,
-      long bytes,
-      long remoteAddress,
-      Set<AccessFlag> access) {
-    return withoutMemory(
-        created(
-            domain,
-            "ibv_reg_dmabuf_mr(descriptor " + fileDescriptor + ", " + access + ")",
-            MemoryVerbs.ibv_reg_dmabuf_mr(
-                domain.pointer(),
-                offset,
-                bytes,
-                remoteAddress,
-                fileDescriptor,
-                NativeConstants.mask(access))));
-  }
-
-  /** Registers a part of device memory. */
-  static Registration ofDeviceMemory(
-      ProtectionDomain domain,
-      DeviceMemory memory,
-      long offset,
-      long bytes,
-      Set<AccessFlag> access) {
-    return withoutMemory(
-        created(
-            domain,
-            "ibv_reg_dm_mr(" + bytes + " bytes, " + access + ")",
-            MemoryVerbs.ibv_reg_dm_mr(
-                domain.pointer(), memory.pointer(), offset, bytes, NativeConstants.mask(access))));
-  }
-
-  /** Allocates a null region. */
-  static Registration ofNothing(ProtectionDomain domain) {
-    return withoutMemory(
-        created(domain, "ibv_alloc_null_mr", MemoryVerbs.ibv_alloc_null_mr(domain.pointer())));
+  /** Registers memory as the configuration says. */
+  static Registration of(ProtectionDomain domain, RegionMemory memory, MemoryRegionConfig config) {
+    return new Registration(
+        config.kind().register(domain, memory, config),
+        new BoundWindows(),
+        memory,
+        false,
+        config.dmaHandle());
   }
 
   /** Imports a registration of another context of the same device file. */
   static Registration imported(ProtectionDomain domain, int kernelHandle) {
     MemorySegment region =
-        created(
-            domain,
+        NativeFailures.created(
+            domain.device().info().name(),
             "ibv_import_mr(" + kernelHandle + ")",
             MemoryVerbs.ibv_import_mr(domain.pointer(), kernelHandle));
-    return new Registration(region, new BoundWindows(), null, true, null);
-  }
-
-  private static Registration withoutMemory(MemorySegment region) {
-    return new Registration(region, new BoundWindows(), null, false, null);
-  }
-
-  private static MemorySegment created(ProtectionDomain domain, String call, MemorySegment region) {
-    return NativeFailures.created(domain.device().info().name(), call, region);
+    return new Registration(region, new BoundWindows(), RegionMemory.elsewhere(), true, null);
   }
 
   MemorySegment region() {
@@ -171,24 +69,13 @@ final class Registration {
     return windows;
   }
 
-  @Nullable RegionMemory memory() {
+  RegionMemory memory() {
     return memory;
   }
 
-  /** Returns what a region of this registration, which has memory, depends on. */
-  Lifetime[] dependsOn(ProtectionDomain domain) {
-    RegionMemory registered = Objects.requireNonNull(memory);
-    return dmaHandle == null
-        ? registered.dependsOn(domain.lifetime())
-        : registered.dependsOn(domain.lifetime(), dmaHandle.lifetime());
-  }
-
-  /** Makes a call during which the DMA handle stays open, and the region that this is a part of. */
-  <T> T whileOpen(Supplier<T> call) {
-    RegionMemory registered = Objects.requireNonNull(memory);
-    return dmaHandle == null
-        ? registered.whileOpen(call)
-        : dmaHandle.lifetime().whileOpen(() -> registered.whileOpen(call));
+  /** Returns what a region of this registration in a domain depends on. */
+  List<Lifetime> dependsOn(ProtectionDomain domain) {
+    return memory.dependsOn(domain, dmaHandle);
   }
 
   /** Closes the windows that are bound to the region, deregisters it, and frees the memory. */
@@ -199,6 +86,7 @@ final class Registration {
     windows.closeBound();
     if (imported) {
       rdma_h.ibv_unimport_mr(region);
+      memory.free();
       return;
     }
     int errno = rdma_h.ibv_dereg_mr(region);
@@ -212,9 +100,7 @@ final class Registration {
           "The memory stays registered and allocated: perhaps a memory window is bound to it that"
               + " was created with the bindings");
     }
-    if (memory != null) {
-      memory.free();
-    }
+    memory.free();
   }
 
   /**
@@ -252,7 +138,7 @@ final class Registration {
     Registration successor =
         new Registration(
             region, windows, newMemory == null ? memory : newMemory, imported, dmaHandle);
-    if (newMemory != null && memory != null) {
+    if (newMemory != null) {
       memory.free();
     }
     return new Changed(successor, null, false);

@@ -31,6 +31,13 @@ final class RegistrationRules {
     }
   }
 
+  /** Checks a length before it is known which device will register the memory. */
+  static void checkPositive(long bytes) {
+    if (bytes <= 0) {
+      throw new IllegalArgumentException("bytes is " + bytes + ", must be at least 1");
+    }
+  }
+
   static void checkMemory(MemorySegment segment, Set<AccessFlag> access) {
     if (segment.isReadOnly() && access.contains(AccessFlag.LOCAL_WRITE)) {
       throw new IllegalArgumentException(
@@ -45,22 +52,27 @@ final class RegistrationRules {
     }
   }
 
-  /** Checks the address that requests and peers are to use for the memory, if there is one. */
-  static void checkAddress(MemorySegment segment, OptionalLong address) {
+  /**
+   * Checks the address that requests and peers are to use for the memory, if there is one.
+   *
+   * @param what what has the position, for the message
+   * @param position the address of the memory, or its offset in a DMA buffer
+   */
+  static void checkAddress(OptionalLong address, String what, long position, long bytes) {
     if (address.isEmpty()) {
       return;
     }
     long given = address.getAsLong();
     long inPage = PageMemory.pageSize() - 1;
-    if ((given & inPage) != (segment.address() & inPage)) {
+    if ((given & inPage) != (position & inPage)) {
       throw new IllegalArgumentException(
-          "remoteAddress is 0x%x, must be %d modulo the page size %d, as the memory is"
-              .formatted(given, segment.address() & inPage, PageMemory.pageSize()));
+          "remoteAddress is 0x%x, must be %d modulo the page size %d, as %s is"
+              .formatted(given, position & inPage, PageMemory.pageSize(), what));
     }
-    if (Long.compareUnsigned(given, -segment.byteSize()) > 0) {
+    if (Long.compareUnsigned(given, -bytes) > 0) {
       throw new IllegalArgumentException(
           "remoteAddress is 0x%x, must be at most 0x%x: %d bytes must not wrap around to address 0"
-              .formatted(given, -segment.byteSize(), segment.byteSize()));
+              .formatted(given, -bytes, bytes));
     }
   }
 }

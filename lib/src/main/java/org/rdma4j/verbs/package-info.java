@@ -62,7 +62,7 @@
  *   <dt>Memory
  *   <dd>{@link org.rdma4j.verbs.ProtectionDomain}, {@link org.rdma4j.verbs.MemoryRegion}, {@link
  *       org.rdma4j.verbs.MemoryRegionConfig}, {@link org.rdma4j.verbs.MemorySlice}, {@link
- *       org.rdma4j.verbs.ImplicitRegion}, {@link org.rdma4j.verbs.Reregistration}, {@link
+ *       org.rdma4j.verbs.ImplicitRegion}, {@link org.rdma4j.verbs.MemoryRegionChange}, {@link
  *       org.rdma4j.verbs.AccessFlag}, {@link org.rdma4j.verbs.HugePages}, {@link
  *       org.rdma4j.verbs.MemoryAdvice}, {@link org.rdma4j.verbs.MemoryWindow}, {@link
  *       org.rdma4j.verbs.MemoryWindowType}, {@link org.rdma4j.verbs.DeviceMemory}, {@link

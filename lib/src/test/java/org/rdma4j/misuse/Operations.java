@@ -14,13 +14,13 @@ import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.DeviceOperation;
 import org.rdma4j.verbs.MemoryAdvice;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.MemoryRegionChange;
 import org.rdma4j.verbs.MemoryRegionConfig;
 import org.rdma4j.verbs.MemoryWindow;
 import org.rdma4j.verbs.MemoryWindowType;
 import org.rdma4j.verbs.Port;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.RdmaDevice;
-import org.rdma4j.verbs.Reregistration;
 import org.rdma4j.verbs.SendOperation;
 import org.rdma4j.verbs.SendRequests;
 import org.rdma4j.verbs.SharedReceiveQueue;
@@ -149,15 +149,18 @@ final class Operations {
         d -> d.any(d.objects.devices).importProtectionDomain(d.number()).close());
     add(
         5,
-        "ProtectionDomain.registerDmaBuffer",
+        "ProtectionDomain.register a DMA buffer",
         d ->
             d.any(d.objects.domains)
-                .registerDmaBuffer(d.number(), d.bytes(), d.bytes(), d.bytes(), d.access())
+                .register(
+                    MemoryRegionConfig.ofDmaBuffer(d.number(), d.bytes(), d.bytes())
+                        .remoteAddress(d.bytes())
+                        .access(d.access()))
                 .close());
     add(
         5,
-        "ProtectionDomain.allocateNullRegion",
-        d -> d.any(d.objects.domains).allocateNullRegion().close());
+        "ProtectionDomain.register a null region",
+        d -> d.any(d.objects.domains).register(MemoryRegionConfig.nullRegion()).close());
     add(
         5,
         "ProtectionDomain.importRegion",
@@ -225,8 +228,8 @@ final class Operations {
                 d.any(d.objects.regions)
                     .reregister(
                         d.yes()
-                            ? Reregistration.none().access(d.access())
-                            : Reregistration.none().domain(d.any(d.objects.domains)))));
+                            ? MemoryRegionChange.none().access(d.access())
+                            : MemoryRegionChange.none().domain(d.any(d.objects.domains)))));
     add(
         20,
         "MemoryRegion.segment",

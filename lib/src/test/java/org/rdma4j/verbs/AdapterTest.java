@@ -113,7 +113,8 @@ final class AdapterTest {
     source.segment().asSlice(0, 64).copyFrom(MemorySegment.ofArray(sent));
     try (DeviceMemory memory = device.allocateDeviceMemory(LENGTH, 0);
         MemoryRegion target =
-            domain.register(memory, 0, LENGTH, AccessFlag.LOCAL_WRITE, AccessFlag.ZERO_BASED)) {
+            domain.register(
+                MemoryRegionConfig.of(memory, 0, LENGTH).access(AccessFlag.LOCAL_WRITE))) {
       loopback.b.receives.add(1).into(target.slice(128, 64)).post();
       loopback.a.sends.add(2).from(source.slice(0, 64)).signaled().post();
       loopback.a.await(1);
@@ -156,7 +157,7 @@ final class AdapterTest {
   void aNullRegionReadsAsZerosAndForgetsWhatIsWritten() {
     MemoryRegion target = region();
     target.segment().fill((byte) 7);
-    try (MemoryRegion nothing = domain.allocateNullRegion()) {
+    try (MemoryRegion nothing = domain.register(MemoryRegionConfig.nullRegion())) {
       loopback.b.receives.add(1).into(target.slice(0, 64)).post();
       loopback.a.sends.add(2).from(nothing, 0, 64).signaled().post();
       loopback.a.await(1);
@@ -172,7 +173,7 @@ final class AdapterTest {
       MemorySegment memory = arena.allocate(LENGTH, LENGTH);
       MemoryRegion changed =
           target.reregister(
-              Reregistration.none()
+              MemoryRegionChange.none()
                   .memory(arena, memory)
                   .access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE));
       byte[] sent = Messages.random(LENGTH);

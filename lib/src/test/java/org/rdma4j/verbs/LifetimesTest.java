@@ -78,8 +78,11 @@ final class LifetimesTest {
         "ProtectionDomain.register(MemoryRegionConfig)",
         () -> closed.domain.register(MemoryRegionConfig.allocate(1)));
     uses.put(
-        "ProtectionDomain.registerDmaBuffer", () -> closed.domain.registerDmaBuffer(0, 0, 4096, 0));
-    uses.put("ProtectionDomain.allocateNullRegion", closed.domain::allocateNullRegion);
+        "ProtectionDomain.register(MemoryRegionConfig.ofDmaBuffer)",
+        () -> closed.domain.register(MemoryRegionConfig.ofDmaBuffer(0, 0, 4096)));
+    uses.put(
+        "ProtectionDomain.register(MemoryRegionConfig.nullRegion)",
+        () -> closed.domain.register(MemoryRegionConfig.nullRegion()));
     uses.put("ProtectionDomain.importRegion", () -> closed.domain.importRegion(1, 0));
     uses.put("RdmaDevice.importProtectionDomain", () -> closed.device.importProtectionDomain(1));
     uses.put(
@@ -93,7 +96,7 @@ final class LifetimesTest {
     uses.put("MemoryRegion.kernelHandle", a.region::kernelHandle);
     uses.put(
         "MemoryRegion.reregister",
-        () -> a.region.reregister(Reregistration.none().access(AccessFlag.LOCAL_WRITE)));
+        () -> a.region.reregister(MemoryRegionChange.none().access(AccessFlag.LOCAL_WRITE)));
     uses.put("MemoryRegion.localKey", a.region::localKey);
     uses.put("MemoryRegion.remoteKey", a.region::remoteKey);
     uses.put("MemoryRegion.remoteAddress", a.region::remoteAddress);

@@ -81,18 +81,24 @@ final class MemoryBytesTest {
     assertAsInC(
         "register_a_dma_buffer",
         () ->
-            domain.registerDmaBuffer(
-                0x7fff,
-                BIG,
-                BIG + 1,
-                0xf1f2f3f4f5f6f7f8L,
-                AccessFlag.LOCAL_WRITE,
-                AccessFlag.REMOTE_WRITE));
+            domain.register(
+                MemoryRegionConfig.ofDmaBuffer(0x7fff, BIG, BIG + 1)
+                    .remoteAddress(0xf1f2f3f4f5f6f89aL)
+                    .access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE)));
+  }
+
+  @Test
+  void theAddressOfADmaBufferIsItsOffset() {
+    MemoryRegion[] region = new MemoryRegion[1];
+    assertAsInC(
+        "register_a_dma_buffer_at_its_offset",
+        () -> region[0] = domain.register(MemoryRegionConfig.ofDmaBuffer(0x7fff, BIG, 4096)));
+    assertThat(region[0].remoteAddress()).isEqualTo(BIG);
   }
 
   @Test
   void aNullRegion() {
-    assertAsInC("allocate_a_null_region", domain::allocateNullRegion);
+    assertAsInC("allocate_a_null_region", () -> domain.register(MemoryRegionConfig.nullRegion()));
   }
 
   @Test
@@ -131,7 +137,9 @@ final class MemoryBytesTest {
         () -> {
           memory.write(BIG - 24, MemorySegment.ofArray(written));
           memory.read(BIG - 24, MemorySegment.ofArray(read));
-          domain.register(memory, BIG - 4096, 4095, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+          domain.register(
+              MemoryRegionConfig.of(memory, BIG - 4096, 4095)
+                  .access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ));
         });
     assertThat(read).isEqualTo(written);
     assertAsInC("free_device_memory", device.allocateDeviceMemory(1, 0)::close);
@@ -192,7 +200,7 @@ final class MemoryBytesTest {
         () ->
             after[0] =
                 before.reregister(
-                    Reregistration.none()
+                    MemoryRegionChange.none()
                         .domain(other)
                         .allocate(8192)
                         .access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE)));
@@ -220,7 +228,8 @@ final class MemoryBytesTest {
     MemoryRegion[] after = new MemoryRegion[1];
     assertAsInC(
         "reregister_access",
-        () -> after[0] = before.reregister(Reregistration.none().access(AccessFlag.REMOTE_READ)));
+        () ->
+            after[0] = before.reregister(MemoryRegionChange.none().access(AccessFlag.REMOTE_READ)));
     assertThat(after[0].segment().address()).isEqualTo(memory.address());
     memory.fill((byte) 0x5a);
     assertThat(StandIn.transcriptOf(before::close)).isEmpty();
@@ -235,7 +244,7 @@ final class MemoryBytesTest {
     MemorySegment memory = region.segment();
     memory.fill((byte) 0x5a);
     StandIn.answer(rdma_h.IBV_REREG_MR_ERR_INPUT());
-    assertThatThrownBy(() -> region.reregister(Reregistration.none().allocate(8192)))
+    assertThatThrownBy(() -> region.reregister(MemoryRegionChange.none().allocate(8192)))
         .isInstanceOf(RdmaException.class)
         .hasMessageContaining("ENOMEM");
     assertThat(region.segment()).isEqualTo(memory);
@@ -249,7 +258,7 @@ final class MemoryBytesTest {
         .isIn(rdma_h.IBV_REREG_MR_ERR_CMD(), rdma_h.IBV_REREG_MR_ERR_CMD_AND_DO_FORK_NEW());
     MemoryRegion region = domain.register(4096, AccessFlag.LOCAL_WRITE);
     StandIn.answer(result);
-    assertThatThrownBy(() -> region.reregister(Reregistration.none().allocate(8192)))
+    assertThatThrownBy(() -> region.reregister(MemoryRegionChange.none().allocate(8192)))
         .isInstanceOf(RdmaException.class)
         .hasMessageContaining("unusable");
     assertThatThrownBy(region::segment).isInstanceOf(IllegalStateException.class);
@@ -260,7 +269,7 @@ final class MemoryBytesTest {
   void aReregistrationWhoseOldMemoryStaysUnsharedWithChildrenSucceeds() {
     MemoryRegion region = domain.register(4096, AccessFlag.LOCAL_WRITE);
     StandIn.answer(rdma_h.IBV_REREG_MR_ERR_DO_FORK_OLD());
-    MemoryRegion after = region.reregister(Reregistration.none().allocate(8192));
+    MemoryRegion after = region.reregister(MemoryRegionChange.none().allocate(8192));
     assertThat(after.byteSize()).isEqualTo(8192);
   }
 }

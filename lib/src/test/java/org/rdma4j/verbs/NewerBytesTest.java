@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.rdma4j.StandIn.assertAsInC;
 
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -71,6 +72,26 @@ final class NewerBytesTest {
                     .access(AccessFlag.REMOTE_READ)
                     .remoteAddress(0xfedcba9876543000L)
                     .dmaHandle(handle)));
+    assertAsInC(
+        "register_a_dma_buffer_with_a_dma_handle",
+        () ->
+            domain.register(
+                MemoryRegionConfig.ofDmaBuffer(0x7fff, 0x100, 5000)
+                    .access(AccessFlag.LOCAL_WRITE)
+                    .remoteAddress(0xfedcba9876543100L)
+                    .dmaHandle(handle)));
+  }
+
+  @Test
+  void memoryThatIsNotReachedOverTheBusHasNoDmaHandle() {
+    DmaHandle handle = device.allocateDmaHandle(DmaHandleConfig.none());
+    DeviceMemory memory = device.allocateDeviceMemory(64, 0);
+    for (MemoryRegionConfig config :
+        List.of(MemoryRegionConfig.of(memory, 0, 64), MemoryRegionConfig.nullRegion())) {
+      assertThatThrownBy(() -> domain.register(config.dmaHandle(handle)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("dmaHandle is DMA handle");
+    }
   }
 
   /** Also the region that a re-registration made. */
@@ -78,7 +99,7 @@ final class NewerBytesTest {
   void closingADmaHandleClosesItsRegionsFirst() {
     DmaHandle handle = device.allocateDmaHandle(DmaHandleConfig.none());
     MemoryRegion region = domain.register(MemoryRegionConfig.allocate(4096).dmaHandle(handle));
-    region.reregister(Reregistration.none().access(AccessFlag.REMOTE_READ));
+    region.reregister(MemoryRegionChange.none().access(AccessFlag.REMOTE_READ));
     assertAsInC("close_the_dma_handle_of_a_region", handle::close);
   }
 

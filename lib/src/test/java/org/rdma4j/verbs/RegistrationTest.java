@@ -399,13 +399,13 @@ final class RegistrationTest {
     try (ProtectionDomain other = loopback.device.allocateProtectionDomain();
         Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocate(LENGTH);
-      for (Reregistration change :
-          new Reregistration[] {
-            Reregistration.none().access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ),
-            Reregistration.none().domain(other),
-            Reregistration.none().allocate(64),
-            Reregistration.none().memory(arena, memory),
-            Reregistration.none().memory(Arena.ofAuto().allocate(64)).domain(other)
+      for (MemoryRegionChange change :
+          new MemoryRegionChange[] {
+            MemoryRegionChange.none().access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ),
+            MemoryRegionChange.none().domain(other),
+            MemoryRegionChange.none().allocate(64),
+            MemoryRegionChange.none().memory(arena, memory),
+            MemoryRegionChange.none().memory(Arena.ofAuto().allocate(64)).domain(other)
           }) {
         assertThatThrownBy(() -> region.reregister(change))
             .isInstanceOfSatisfying(
@@ -419,20 +419,20 @@ final class RegistrationTest {
   @Test
   void anEmptyOrInvalidReregistrationIsRefused() {
     MemoryRegion region = ordinary();
-    assertThatThrownBy(() -> region.reregister(Reregistration.none()))
+    assertThatThrownBy(() -> region.reregister(MemoryRegionChange.none()))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("the change is empty");
     assertThatThrownBy(
-            () -> region.reregister(Reregistration.none().access(AccessFlag.REMOTE_WRITE)))
+            () -> region.reregister(MemoryRegionChange.none().access(AccessFlag.REMOTE_WRITE)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("LOCAL_WRITE");
     try (RdmaDevice again = Loopback.openDevice()) {
       ProtectionDomain foreign = again.allocateProtectionDomain();
-      assertThatThrownBy(() -> region.reregister(Reregistration.none().domain(foreign)))
+      assertThatThrownBy(() -> region.reregister(MemoryRegionChange.none().domain(foreign)))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("new domain");
     }
-    assertThatThrownBy(() -> region.reregister(Reregistration.none().allocate(0)))
+    assertThatThrownBy(() -> region.reregister(MemoryRegionChange.none().allocate(0)))
         .isInstanceOf(IllegalArgumentException.class);
     Messages.cross(loopback, ordinary(), region);
   }
@@ -441,11 +441,12 @@ final class RegistrationTest {
   @Test
   void operationsThatSoftwareDevicesLackAreRefusedAsUnsupported() {
     MemoryRegion region = ordinary();
-    unsupported("ibv_alloc_null_mr", domain::allocateNullRegion);
+    unsupported("ibv_alloc_null_mr", () -> domain.register(MemoryRegionConfig.nullRegion()));
     unsupported("ibv_reg_mr(all memory, ON_DEMAND)", domain::registerImplicit);
     unsupported("ibv_alloc_dm", () -> loopback.device.allocateDeviceMemory(64, 3));
     unsupported("ibv_import_dm", () -> loopback.device.importDeviceMemory(1, 64));
-    unsupported("ibv_reg_dmabuf_mr", () -> domain.registerDmaBuffer(0, 0, 4096, 0));
+    unsupported(
+        "ibv_reg_dmabuf_mr", () -> domain.register(MemoryRegionConfig.ofDmaBuffer(0, 0, 4096)));
     unsupported("ibv_import_mr", () -> domain.importRegion(region.kernelHandle(), 0));
     unsupported(
         "ibv_import_pd", () -> loopback.device.importProtectionDomain(domain.kernelHandle()));
@@ -457,12 +458,24 @@ final class RegistrationTest {
 
   @Test
   void invalidArgumentsAreRefusedBeforeTheCall() {
-    assertThatThrownBy(() -> domain.registerDmaBuffer(-1, 0, 4096, 0))
+    assertThatThrownBy(() -> MemoryRegionConfig.ofDmaBuffer(-1, 0, 4096))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("fileDescriptor is -1");
-    assertThatThrownBy(() -> domain.registerDmaBuffer(0, -1, 4096, 0))
+    assertThatThrownBy(() -> MemoryRegionConfig.ofDmaBuffer(0, -1, 4096))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("offset is -1");
+    assertThatThrownBy(
+            () -> domain.register(MemoryRegionConfig.ofDmaBuffer(0, 1, 4096).remoteAddress(2)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("remoteAddress is 0x2")
+        .hasMessageContaining("as the offset is");
+    assertThatThrownBy(() -> domain.register(MemoryRegionConfig.nullRegion().remoteAddress(1)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("remoteAddress is 0x1, must not be set for a null region");
+    assertThatThrownBy(
+            () -> domain.register(MemoryRegionConfig.nullRegion().access(AccessFlag.REMOTE_READ)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("must be at most LOCAL_WRITE for a null region");
     assertThatThrownBy(() -> loopback.device.allocateDeviceMemory(0, 0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("bytes is 0");

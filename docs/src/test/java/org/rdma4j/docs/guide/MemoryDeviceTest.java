@@ -335,8 +335,9 @@ class MemoryDeviceTest {
       ProtectionDomain domain, int descriptor, long length) {
     // snippet: dmabuf
     // The descriptor comes from the GPU's driver: with CUDA, cuMemGetHandleForAddressRange.
-    return domain.registerDmaBuffer(
-        descriptor, 0, length, 0, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+    return domain.register(
+        MemoryRegionConfig.ofDmaBuffer(descriptor, 0, length)
+            .access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE));
     // end
   }
 }

@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.rdma_h;
 
@@ -16,15 +16,15 @@ import org.rdma4j.bindings.generated.rdma_h;
  *
  * @see MemoryRegion#reregister
  */
-public final class Reregistration {
+public final class MemoryRegionChange {
   private final @Nullable ProtectionDomain domain;
   private final @Nullable Set<AccessFlag> access;
-  private final @Nullable Supplier<RegionMemory> memory;
+  private final MemoryKind.@Nullable OfProcess memory;
 
-  private Reregistration(
+  private MemoryRegionChange(
       @Nullable ProtectionDomain domain,
       @Nullable Set<AccessFlag> access,
-      @Nullable Supplier<RegionMemory> memory) {
+      MemoryKind.@Nullable OfProcess memory) {
     this.domain = domain;
     this.access = access;
     this.memory = memory;
@@ -35,8 +35,8 @@ public final class Reregistration {
    *
    * @return the change
    */
-  public static Reregistration none() {
-    return new Reregistration(null, null, null);
+  public static MemoryRegionChange none() {
+    return new MemoryRegionChange(null, null, null);
   }
 
   /**
@@ -45,8 +45,8 @@ public final class Reregistration {
    * @param domain the domain, of the same device
    * @return the copy
    */
-  public Reregistration domain(ProtectionDomain domain) {
-    return new Reregistration(domain, access, memory);
+  public MemoryRegionChange domain(ProtectionDomain domain) {
+    return new MemoryRegionChange(domain, access, memory);
   }
 
   /**
@@ -55,10 +55,10 @@ public final class Reregistration {
    * @param access what the device and peers may do with the region from then on
    * @return the copy
    */
-  public Reregistration access(AccessFlag... access) {
+  public MemoryRegionChange access(AccessFlag... access) {
     Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
     flags.addAll(List.of(access));
-    return new Reregistration(domain, Collections.unmodifiableSet(flags), memory);
+    return new MemoryRegionChange(domain, Collections.unmodifiableSet(flags), memory);
   }
 
   /**
@@ -68,8 +68,8 @@ public final class Reregistration {
    * @param bytes the length in bytes, at least 1
    * @return the copy
    */
-  public Reregistration allocate(long bytes) {
-    return new Reregistration(domain, access, () -> RegionMemory.allocate(bytes));
+  public MemoryRegionChange allocate(long bytes) {
+    return new MemoryRegionChange(domain, access, new MemoryKind.Allocated(bytes, null));
   }
 
   /**
@@ -81,9 +81,8 @@ public final class Reregistration {
    * @throws IllegalArgumentException if the memory is on the Java heap, is empty, or belongs to an
    *     arena that can be closed
    */
-  public Reregistration memory(MemorySegment segment) {
-    RegionMemory.of(segment);
-    return new Reregistration(domain, access, () -> RegionMemory.of(segment));
+  public MemoryRegionChange memory(MemorySegment segment) {
+    return new MemoryRegionChange(domain, access, new MemoryKind.Given(segment, null));
   }
 
   /**
@@ -96,9 +95,9 @@ public final class Reregistration {
    * @throws IllegalArgumentException if the memory is on the Java heap, is empty, or belongs to
    *     another arena
    */
-  public Reregistration memory(Arena arena, MemorySegment segment) {
-    RegionMemory.of(arena, segment);
-    return new Reregistration(domain, access, () -> RegionMemory.of(arena, segment));
+  public MemoryRegionChange memory(Arena arena, MemorySegment segment) {
+    return new MemoryRegionChange(
+        domain, access, new MemoryKind.Given(segment, Objects.requireNonNull(arena)));
   }
 
   /** Returns the flags of what changes. */
@@ -124,8 +123,8 @@ public final class Reregistration {
     return access != null;
   }
 
-  /** Returns the new memory, which this method allocates if needed; null if it does not change. */
-  @Nullable RegionMemory memory() {
-    return memory == null ? null : memory.get();
+  /** Returns the new memory; null if it does not change. */
+  MemoryKind.@Nullable OfProcess memory() {
+    return memory;
   }
 }
