@@ -14,18 +14,18 @@ import org.rdma4j.platform.Range;
  *
  * <p>Parameters that come with an event differ in two points. The private data is as long as such a
  * message can carry: zeros follow what the peer gave. The numbers are what the peer asks for or
- * grants: responderResources is how many reads and atomics it would have outstanding here,
- * initiatorDepth is how many of this side it answers at once.
+ * grants: remoteReads is how many reads and atomics it would have outstanding here,
+ * reads is how many of this side it answers at once.
  *
  * @param privateData the bytes from the position to the limit, which the program of the peer gets
- * @param responderResources the maximum number of the peer's reads and atomics that are answered at
- *     once, 0 to 254, or {@link #DEVICE_MAXIMUM}
- * @param initiatorDepth the maximum number of reads and atomics outstanding at the peer, 0 to 254,
- *     or {@link #DEVICE_MAXIMUM}
+ * @param remoteReads the maximum number of the peer's reads and atomics that are answered at once,
+ *     {@code responder_resources}: 0 to 254, or {@link #DEVICE_MAXIMUM}
+ * @param reads the maximum number of reads and atomics outstanding at the peer, {@code
+ *     initiator_depth}: 0 to 254, or {@link #DEVICE_MAXIMUM}
  * @param flowControl whether the hardware controls the flow of messages, if it can
- * @param retryCount how often to send again if no acknowledgement comes, 0 to 7; ignored when
+ * @param retries how often to send again if no acknowledgement comes, 0 to 7; ignored when
  *     accepting
- * @param rnrRetryCount how often to send again if the peer has not posted a receive, 0 to 6, or 7
+ * @param rnrRetries how often to send again if the peer has not posted a receive, 0 to 6, or 7
  *     for forever; when accepting, how often the peer is to send again
  * @param sharedReceiveQueue whether an {@linkplain ExternalQueuePair external queue pair} has a
  *     shared receive queue; ignored for others
@@ -36,11 +36,11 @@ import org.rdma4j.platform.Range;
  */
 public record ConnectionParameters(
     ByteBuffer privateData,
-    int responderResources,
-    int initiatorDepth,
+    int remoteReads,
+    int reads,
     boolean flowControl,
-    int retryCount,
-    int rnrRetryCount,
+    int retries,
+    int rnrRetries,
     boolean sharedReceiveQueue,
     int queuePairNumber) {
   /** Stands for as many reads and atomics as the device offers: {@code RDMA_MAX_RESP_RES}. */
@@ -64,10 +64,10 @@ public record ConnectionParameters(
    */
   public ConnectionParameters {
     Range.check("length of the private data", privateData.remaining(), 0, MAX_PRIVATE_DATA);
-    Range.check("responderResources", responderResources, 0, DEVICE_MAXIMUM);
-    Range.check("initiatorDepth", initiatorDepth, 0, DEVICE_MAXIMUM);
-    Range.check("retryCount", retryCount, 0, 7);
-    Range.check("rnrRetryCount", rnrRetryCount, 0, 7);
+    Range.check("remoteReads", remoteReads, 0, DEVICE_MAXIMUM);
+    Range.check("reads", reads, 0, DEVICE_MAXIMUM);
+    Range.check("retries", retries, 0, 7);
+    Range.check("rnrRetries", rnrRetries, 0, 7);
     Range.check("queuePairNumber", queuePairNumber, 0, 0xff_ffff);
     privateData = PrivateData.copy(privateData);
   }
@@ -91,11 +91,11 @@ public record ConnectionParameters(
     MemorySegment param = arena.allocate(rdma_conn_param.layout());
     rdma_conn_param.private_data(param, PrivateData.write(privateData, arena));
     rdma_conn_param.private_data_len(param, (byte) privateData.remaining());
-    rdma_conn_param.responder_resources(param, (byte) responderResources);
-    rdma_conn_param.initiator_depth(param, (byte) initiatorDepth);
+    rdma_conn_param.responder_resources(param, (byte) remoteReads);
+    rdma_conn_param.initiator_depth(param, (byte) reads);
     rdma_conn_param.flow_control(param, (byte) (flowControl ? 1 : 0));
-    rdma_conn_param.retry_count(param, (byte) retryCount);
-    rdma_conn_param.rnr_retry_count(param, (byte) rnrRetryCount);
+    rdma_conn_param.retry_count(param, (byte) retries);
+    rdma_conn_param.rnr_retry_count(param, (byte) rnrRetries);
     rdma_conn_param.srq(param, (byte) (sharedReceiveQueue ? 1 : 0));
     rdma_conn_param.qp_num(param, queuePairNumber);
     return param;
@@ -122,25 +122,25 @@ public record ConnectionParameters(
   }
 
   /**
-   * Returns a copy with another {@link #responderResources()}.
+   * Returns a copy with another {@link #remoteReads()}.
    *
-   * @param responderResources the maximum number of the peer's reads and atomics that are answered
+   * @param remoteReads the maximum number of the peer's reads and atomics that are answered
    *     at once, 0 to 254, or {@link #DEVICE_MAXIMUM}
    * @return the copy
    */
-  public ConnectionParameters responderResources(int responderResources) {
-    return with(draft -> draft.responderResources = responderResources);
+  public ConnectionParameters remoteReads(int remoteReads) {
+    return with(draft -> draft.remoteReads = remoteReads);
   }
 
   /**
-   * Returns a copy with another {@link #initiatorDepth()}.
+   * Returns a copy with another {@link #reads()}.
    *
-   * @param initiatorDepth the maximum number of reads and atomics outstanding at the peer, 0 to
+   * @param reads the maximum number of reads and atomics outstanding at the peer, 0 to
    *     254, or {@link #DEVICE_MAXIMUM}
    * @return the copy
    */
-  public ConnectionParameters initiatorDepth(int initiatorDepth) {
-    return with(draft -> draft.initiatorDepth = initiatorDepth);
+  public ConnectionParameters reads(int reads) {
+    return with(draft -> draft.reads = reads);
   }
 
   /**
@@ -154,25 +154,25 @@ public record ConnectionParameters(
   }
 
   /**
-   * Returns a copy with another {@link #retryCount()}.
+   * Returns a copy with another {@link #retries()}.
    *
-   * @param retryCount how often to send again if no acknowledgement comes, 0 to 7; ignored when
+   * @param retries how often to send again if no acknowledgement comes, 0 to 7; ignored when
    *     accepting
    * @return the copy
    */
-  public ConnectionParameters retryCount(int retryCount) {
-    return with(draft -> draft.retryCount = retryCount);
+  public ConnectionParameters retries(int retries) {
+    return with(draft -> draft.retries = retries);
   }
 
   /**
-   * Returns a copy with another {@link #rnrRetryCount()}.
+   * Returns a copy with another {@link #rnrRetries()}.
    *
-   * @param rnrRetryCount how often to send again if the peer has not posted a receive, 0 to 6, or 7
+   * @param rnrRetries how often to send again if the peer has not posted a receive, 0 to 6, or 7
    *     for forever; when accepting, how often the peer is to send again
    * @return the copy
    */
-  public ConnectionParameters rnrRetryCount(int rnrRetryCount) {
-    return with(draft -> draft.rnrRetryCount = rnrRetryCount);
+  public ConnectionParameters rnrRetries(int rnrRetries) {
+    return with(draft -> draft.rnrRetries = rnrRetries);
   }
 
   /**
@@ -204,21 +204,21 @@ public record ConnectionParameters(
   /** The components, to change one of them. */
   private static final class Draft {
     ByteBuffer privateData;
-    int responderResources;
-    int initiatorDepth;
+    int remoteReads;
+    int reads;
     boolean flowControl;
-    int retryCount;
-    int rnrRetryCount;
+    int retries;
+    int rnrRetries;
     boolean sharedReceiveQueue;
     int queuePairNumber;
 
     Draft(ConnectionParameters parameters) {
       this.privateData = parameters.privateData;
-      this.responderResources = parameters.responderResources;
-      this.initiatorDepth = parameters.initiatorDepth;
+      this.remoteReads = parameters.remoteReads;
+      this.reads = parameters.reads;
       this.flowControl = parameters.flowControl;
-      this.retryCount = parameters.retryCount;
-      this.rnrRetryCount = parameters.rnrRetryCount;
+      this.retries = parameters.retries;
+      this.rnrRetries = parameters.rnrRetries;
       this.sharedReceiveQueue = parameters.sharedReceiveQueue;
       this.queuePairNumber = parameters.queuePairNumber;
     }
@@ -226,11 +226,11 @@ public record ConnectionParameters(
     ConnectionParameters parameters() {
       return new ConnectionParameters(
           privateData,
-          responderResources,
-          initiatorDepth,
+          remoteReads,
+          reads,
           flowControl,
-          retryCount,
-          rnrRetryCount,
+          retries,
+          rnrRetries,
           sharedReceiveQueue,
           queuePairNumber);
     }

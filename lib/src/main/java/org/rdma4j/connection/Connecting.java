@@ -252,7 +252,7 @@ final class Connecting implements CmEvents.Handler {
   static ConnectionParameters parameters(NodeConfig config, int credits) {
     Hello hello =
         new Hello(config.bufferBytes(), credits, config.receives(), config.maxMessageBytes());
-    return ConnectionParameters.DEFAULT.retryCount(RETRIES).privateData(hello.write());
+    return ConnectionParameters.DEFAULT.retries(RETRIES).privateData(hello.write());
   }
 
   private void established(CmEvent.Established event) {

@@ -100,7 +100,7 @@ public record CompletionQueueConfig(
    *
    * @param ignore whether the device need not check that the queue overruns. Queue pairs of this
    *     library do not let it overrun, unless they were created with {@link
-   *     QueuePairConfig#mayOverrun}
+   *     QueuePairConfig#ignoreOverrun}
    * @return the copy
    */
   public CompletionQueueConfig ignoreOverrun(boolean ignore) {

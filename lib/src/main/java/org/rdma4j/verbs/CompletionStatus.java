@@ -110,7 +110,7 @@ public enum CompletionStatus implements NativeConstant {
   RECEIVER_NOT_READY_RETRY_EXCEEDED(
       rdma_h.IBV_WC_RNR_RETRY_EXC_ERR(),
       "The peer had no receive posted in time: post receives before the peer sends, or raise"
-          + " rnrRetry of the path (7 retries forever)"),
+          + " rnrRetries of the path (7 retries forever)"),
   /** A violation of the reliable datagram domain: {@code IBV_WC_LOC_RDD_VIOL_ERR}. */
   LOCAL_RDD_VIOLATION(
       rdma_h.IBV_WC_LOC_RDD_VIOL_ERR(),

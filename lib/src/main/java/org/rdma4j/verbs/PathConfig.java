@@ -40,9 +40,9 @@ import org.rdma4j.verbs.attribute.PortAttributes;
  * @param hopLimit the number of routers that a packet may pass, 0 to 255; default 64
  * @param access what the peer may do with memory of this side; default nothing
  * @param remoteReads the maximum number of reads and atomics of the peer that this side processes
- *     at a time, 0 to {@link DeviceAttributes#maxResponderReads}; default 1
+ *     at a time, 0 to {@link DeviceAttributes#maxRemoteReads}; default 1
  * @param reads the maximum number of reads and atomics of this side that are outstanding at a time,
- *     0 to {@link DeviceAttributes#maxInitiatorReads}; default 1
+ *     0 to {@link DeviceAttributes#maxReads}; default 1
  * @param minimumRnrTimer how long the peer waits before it sends again if this side had no receive
  *     posted (receiver not ready, RNR): a code from 0 to 31; 0 is 655.36 ms, 1 is 0.01 ms, 12 is
  *     0.64 ms and 31 is 491.52 ms; default 12
@@ -50,7 +50,7 @@ import org.rdma4j.verbs.attribute.PortAttributes;
  *     2^timeout, 0 to 31; 0 means to wait forever; default 14, which is 67 ms
  * @param retries how often to send again if no acknowledgement came, 0 to 7; soft-RoCE (Linux 6.1)
  *     treats 7 as forever; default 7, as in the programs of rdma-core
- * @param rnrRetry how often to send again if the peer had no receive posted, 0 to 7; 7 means
+ * @param rnrRetries how often to send again if the peer had no receive posted, 0 to 7; 7 means
  *     forever, but with soft-RoCE of Linux 6.1 only until the retries of {@code retries} are used
  *     up, which ends in RETRY_EXCEEDED; default 7
  * @see QueuePair#connect
@@ -73,7 +73,7 @@ public record PathConfig(
     int minimumRnrTimer,
     int timeout,
     int retries,
-    int rnrRetry) {
+    int rnrRetries) {
   /** The value of {@link #gidIndex()} if packets carry no GID. */
   public static final int NO_GID = -1;
 
@@ -101,7 +101,7 @@ public record PathConfig(
     Range.check("minimumRnrTimer", minimumRnrTimer, 0, 31);
     Range.check("timeout", timeout, 0, 31);
     Range.check("retries", retries, 0, 7);
-    Range.check("rnrRetry", rnrRetry, 0, 7);
+    Range.check("rnrRetries", rnrRetries, 0, 7);
   }
 
   /**
@@ -217,7 +217,7 @@ public record PathConfig(
    * Returns a copy with another {@link #remoteReads()}.
    *
    * @param remoteReads the maximum number of reads and atomics of the peer that this side processes
-   *     at a time, 0 to {@link DeviceAttributes#maxResponderReads}
+   *     at a time, 0 to {@link DeviceAttributes#maxRemoteReads}
    * @return the copy
    * @throws IllegalArgumentException if the number is out of range
    */
@@ -229,7 +229,7 @@ public record PathConfig(
    * Returns a copy with another {@link #reads()}.
    *
    * @param reads the maximum number of reads and atomics of this side that are outstanding at a
-   *     time, 0 to {@link DeviceAttributes#maxInitiatorReads}
+   *     time, 0 to {@link DeviceAttributes#maxReads}
    * @return the copy
    * @throws IllegalArgumentException if the number is out of range
    */
@@ -275,15 +275,15 @@ public record PathConfig(
   }
 
   /**
-   * Returns a copy with another {@link #rnrRetry()}.
+   * Returns a copy with another {@link #rnrRetries()}.
    *
-   * @param rnrRetry how often to send again if the peer had no receive posted, 0 to 7; 7 means
+   * @param rnrRetries how often to send again if the peer had no receive posted, 0 to 7; 7 means
    *     forever
    * @return the copy
    * @throws IllegalArgumentException if the number is out of range
    */
-  public PathConfig rnrRetry(int rnrRetry) {
-    return with(draft -> draft.rnrRetry = rnrRetry);
+  public PathConfig rnrRetries(int rnrRetries) {
+    return with(draft -> draft.rnrRetries = rnrRetries);
   }
 
   private PathConfig with(Consumer<Draft> change) {
@@ -309,7 +309,7 @@ public record PathConfig(
     int minimumRnrTimer;
     int timeout;
     int retries;
-    int rnrRetry;
+    int rnrRetries;
 
     Draft(PathConfig config) {
       this.remote = config.remote;
@@ -327,7 +327,7 @@ public record PathConfig(
       this.minimumRnrTimer = config.minimumRnrTimer;
       this.timeout = config.timeout;
       this.retries = config.retries;
-      this.rnrRetry = config.rnrRetry;
+      this.rnrRetries = config.rnrRetries;
     }
 
     PathConfig config() {
@@ -347,7 +347,7 @@ public record PathConfig(
           minimumRnrTimer,
           timeout,
           retries,
-          rnrRetry);
+          rnrRetries);
     }
   }
 
@@ -416,7 +416,7 @@ public record PathConfig(
       change.timeout(timeout);
     }
     return type == QueuePairType.RELIABLE_CONNECTION || type == QueuePairType.XRC_SEND
-        ? change.retries(retries).rnrRetry(rnrRetry).reads(reads)
+        ? change.retries(retries).rnrRetries(rnrRetries).reads(reads)
         : change;
   }
 }

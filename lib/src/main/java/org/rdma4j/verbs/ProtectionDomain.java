@@ -334,7 +334,7 @@ public final class ProtectionDomain implements AutoCloseable {
    * @return the queue pair, in the state RESET
    * @throws IllegalArgumentException if a capacity is larger than the device supports, an object
    *     belongs to another device, a setting does not apply to the type, or a completion queue is
-   *     not long enough for all queue pairs that use it, see {@link QueuePairConfig#mayOverrun}
+   *     not long enough for all queue pairs that use it, see {@link QueuePairConfig#ignoreOverrun}
    * @throws IllegalStateException if the domain or an object of the configuration is closed
    * @throws RdmaException if it cannot be created: EOPNOTSUPP if the device does not support the
    *     type

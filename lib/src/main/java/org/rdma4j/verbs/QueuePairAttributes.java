@@ -29,7 +29,7 @@ import org.rdma4j.verbs.address.AddressVector;
  * @param port the local port
  * @param timeout the exponent of the timeout, see {@link PathConfig}
  * @param retries how often to send again if no acknowledgement came
- * @param rnrRetry how often to send again if the peer had no receive posted
+ * @param rnrRetries how often to send again if the peer had no receive posted
  * @param queueKey the key that datagrams to this queue pair must carry
  * @param addressVector the path to the peer; null if none is set
  * @param alternatePath the alternate path, which the queue pair can migrate to; null if none is set
@@ -54,7 +54,7 @@ public record QueuePairAttributes(
     int port,
     int timeout,
     int retries,
-    int rnrRetry,
+    int rnrRetries,
     int queueKey,
     @Nullable AddressVector addressVector,
     @Nullable AddressVector alternatePath,

@@ -169,13 +169,13 @@ public final class QueuePairChange {
   /**
    * Sets how often to send again if the peer had no receive posted: {@code IBV_QP_RNR_RETRY}.
    *
-   * @param rnrRetry the number of retries, 0 to 7; 7 means forever
+   * @param rnrRetries the number of retries, 0 to 7; 7 means forever
    * @return this
    * @throws IllegalArgumentException if the number is out of range
    */
-  public QueuePairChange rnrRetry(int rnrRetry) {
-    Range.check("rnrRetry", rnrRetry, 0, 7);
-    return set(rdma_h.IBV_QP_RNR_RETRY(), a -> ibv_qp_attr.rnr_retry(a, (byte) rnrRetry));
+  public QueuePairChange rnrRetries(int rnrRetries) {
+    Range.check("rnrRetries", rnrRetries, 0, 7);
+    return set(rdma_h.IBV_QP_RNR_RETRY(), a -> ibv_qp_attr.rnr_retry(a, (byte) rnrRetries));
   }
 
   /**

@@ -31,7 +31,7 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
  * }</pre>
  *
  * <p>A completion queue must have room for all requests of all queue pairs that use it, so for 128
- * completions in this example; otherwise the creation fails, see {@link #mayOverrun()}.
+ * completions in this example; otherwise the creation fails, see {@link #ignoreOverrun()}.
  *
  * @param type the type of the queue pair
  * @param sendCompletions the completion queue of sends; null if the queue pair does not send,
@@ -56,8 +56,8 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
  *     SendRequests#segmented segmented} send; default 0, which allows no such sends
  * @param signalAll whether every send creates a completion, even if it is not signaled; default
  *     false
- * @param mayOverrun whether the completion queues may be shorter than the queues of all queue pairs
- *     that use them; default false
+ * @param ignoreOverrun whether the completion queues may be shorter than the queues of all queue
+ *     pairs that use them; default false
  * @param sequenceNumber the packet sequence number of the first packet that is sent, 0 to 0xffffff;
  *     by default it is chosen at random when the queue pair is created
  * @param flags special features, which few devices support; default none
@@ -81,7 +81,7 @@ public record QueuePairConfig(
     int inlineBytes,
     int segmentHeaderBytes,
     boolean signalAll,
-    boolean mayOverrun,
+    boolean ignoreOverrun,
     OptionalInt sequenceNumber,
     Set<QueuePairFlag> flags,
     Set<SendOperation> sendOperations) {
@@ -240,7 +240,7 @@ public record QueuePairConfig(
     private int inlineBytes;
     private int segmentHeaderBytes;
     private boolean signalAll;
-    private boolean mayOverrun;
+    private boolean ignoreOverrun;
     private OptionalInt sequenceNumber;
     private Set<QueuePairFlag> flags;
     private Set<SendOperation> sendOperations;
@@ -256,7 +256,7 @@ public record QueuePairConfig(
       inlineBytes = from.inlineBytes;
       segmentHeaderBytes = from.segmentHeaderBytes;
       signalAll = from.signalAll;
-      mayOverrun = from.mayOverrun;
+      ignoreOverrun = from.ignoreOverrun;
       sequenceNumber = from.sequenceNumber;
       flags = from.flags;
       sendOperations = from.sendOperations;
@@ -280,7 +280,7 @@ public record QueuePairConfig(
         draft.inlineBytes,
         draft.segmentHeaderBytes,
         draft.signalAll,
-        draft.mayOverrun,
+        draft.ignoreOverrun,
         draft.sequenceNumber,
         draft.flags,
         draft.sendOperations);
@@ -384,15 +384,15 @@ public record QueuePairConfig(
   }
 
   /**
-   * Returns a copy with another {@link #mayOverrun()}.
+   * Returns a copy with another {@link #ignoreOverrun()}.
    *
-   * @param mayOverrun true to skip the check of the length of the completion queues. The program
+   * @param ignoreOverrun true to skip the check of the length of the completion queues. The program
    *     then promises that there are never more unpolled completions than a completion queue can
    *     hold; a completion queue that overruns loses completions for good
    * @return the copy
    */
-  public QueuePairConfig mayOverrun(boolean mayOverrun) {
-    return with(draft -> draft.mayOverrun = mayOverrun);
+  public QueuePairConfig ignoreOverrun(boolean ignoreOverrun) {
+    return with(draft -> draft.ignoreOverrun = ignoreOverrun);
   }
 
   /**

@@ -40,7 +40,7 @@ final class Reservations {
       throw new IllegalArgumentException(
           ("a completion queue of %d entries, of which %d are reserved for other queues,"
                   + " cannot hold the completions of %d outstanding requests; create it with more"
-                  + " entries, or call QueuePairConfig.mayOverrun(true) if fewer are ever signaled"
+                  + " entries, or call QueuePairConfig.ignoreOverrun(true) if fewer are ever signaled"
                   + " and unpolled")
               .formatted(entries, reserved, requests));
     }
@@ -56,7 +56,7 @@ final class Reservations {
    * them.
    */
   static Runnable reserve(QueuePairConfig config) {
-    if (config.mayOverrun()) {
+    if (config.ignoreOverrun()) {
       return () -> {};
     }
     List<Runnable> releases = new ArrayList<>();

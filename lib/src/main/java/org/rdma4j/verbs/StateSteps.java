@@ -37,7 +37,7 @@ final class StateSteps {
     requireConnection("startDatagrams");
     PathConfig known = path.resolvedAt(device().port(path.port()));
     if (isReliable()) {
-      Range.check("remoteReads", path.remoteReads(), 0, device().limits().maxResponderReads());
+      Range.check("remoteReads", path.remoteReads(), 0, device().limits().maxRemoteReads());
     }
     queuePair.modify(known.readyToReceive(queuePair.type()));
   }
@@ -45,7 +45,7 @@ final class StateSteps {
   void readyToSend(PathConfig path) {
     requireConnection("startDatagrams");
     if (isReliable()) {
-      Range.check("reads", path.reads(), 0, device().limits().maxInitiatorReads());
+      Range.check("reads", path.reads(), 0, device().limits().maxReads());
     }
     queuePair.modify(path.readyToSend(queuePair.type(), queuePair.sequenceNumber()));
   }

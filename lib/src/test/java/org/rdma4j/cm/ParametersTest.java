@@ -147,11 +147,11 @@ final class ParametersTest {
     ConnectionParameters parameters =
         ConnectionParameters.DEFAULT
             .privateData(ByteBuffer.wrap(new byte[] {1, 2, 3}))
-            .responderResources(4)
-            .initiatorDepth(5)
+            .remoteReads(4)
+            .reads(5)
             .flowControl(true)
-            .retryCount(6)
-            .rnrRetryCount(7)
+            .retries(6)
+            .rnrRetries(7)
             .sharedReceiveQueue(true)
             .queuePairNumber(0xff_fffe);
     try (Arena arena = Arena.ofConfined()) {
@@ -161,9 +161,9 @@ final class ParametersTest {
 
   @Test
   void aNumberOutOfItsRangeIsRefusedWithTheRange() {
-    assertThatThrownBy(() -> ConnectionParameters.DEFAULT.retryCount(8))
+    assertThatThrownBy(() -> ConnectionParameters.DEFAULT.retries(8))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("retryCount is 8, must be from 0 to 7");
+        .hasMessage("retries is 8, must be from 0 to 7");
     assertThatThrownBy(() -> ConnectionParameters.DEFAULT.privateData(ByteBuffer.allocate(256)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("256");

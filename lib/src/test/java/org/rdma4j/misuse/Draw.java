@@ -243,7 +243,7 @@ final class Draw {
             .receiveSges(oneIn(SELDOM) ? number() : random.nextInt(4))
             .inlineBytes(oneIn(SELDOM) ? number() : random.nextInt(100))
             .signalAll(oneIn(4))
-            .mayOverrun(!oneIn(4));
+            .ignoreOverrun(!oneIn(4));
     if (oneIn(4)) {
       config = config.sharedReceiveQueue(any(objects.sharedReceiveQueues));
     }
@@ -287,7 +287,7 @@ final class Draw {
             .minimumRnrTimer(1)
             .timeout(8 + random.nextInt(5))
             .retries(random.nextInt(3))
-            .rnrRetry(random.nextInt(8));
+            .rnrRetries(random.nextInt(8));
     return oneIn(SELDOM)
         ? path.reads(number()).remoteReads(number()).partitionKeyIndex(number())
         : path;
@@ -317,7 +317,7 @@ final class Draw {
         case 7 -> change.mtu(constant(Mtu.class));
         case 8 -> change.timeout(few());
         case 9 -> change.retries(few());
-        case 10 -> change.rnrRetry(few());
+        case 10 -> change.rnrRetries(few());
         case 11 -> change.receiveSequenceNumber(number());
         case 12 -> change.sendSequenceNumber(number());
         case 13 -> change.reads(number());

@@ -127,7 +127,7 @@ final class AdapterFaultsTest {
   void aCompletionQueueThatOverflowsIsReported() throws InterruptedException {
     try (CompletionQueue small = loopback.device.createCompletionQueue(3)) {
       QueuePair queuePair =
-          loopback.domain.createQueuePair(Loopback.config(small).mayOverrun(true).sendDepth(32));
+          loopback.domain.createQueuePair(Loopback.config(small).ignoreOverrun(true).sendDepth(32));
       queuePair.connect(
           loopback
               .path(queuePair.address(1, Loopback.gidIndex(loopback.device)))

@@ -73,7 +73,7 @@ final class AsyncEventsTest {
     CompletionQueue tooShort = device.createCompletionQueue(1);
     QueuePair queuePair =
         loopback.domain.createQueuePair(
-            QueuePairConfig.reliable(tooShort).receiveDepth(1024).mayOverrun(true));
+            QueuePairConfig.reliable(tooShort).receiveDepth(1024).ignoreOverrun(true));
     queuePair.initialize(1, 0);
     ReceiveRequests receives = queuePair.receiveRequests(1);
     int more = Math.min(tooShort.capacity() + 64, queuePair.capabilities().receiveDepth());

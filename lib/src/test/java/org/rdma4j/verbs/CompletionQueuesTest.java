@@ -106,7 +106,7 @@ final class CompletionQueuesTest {
   @Tag("needs-resizing-completion-queues")
   @Test
   void aQueueCannotBeMadeShorterThanTheCompletionsInIt() {
-    try (Loopback loopback = Loopback.connected(config -> config.mayOverrun(true))) {
+    try (Loopback loopback = Loopback.connected(config -> config.ignoreOverrun(true))) {
       for (int i = 0; i < 2; i++) {
         loopback.b.receive(i, 0, 64);
         loopback.a.sends.add(i).signaled();

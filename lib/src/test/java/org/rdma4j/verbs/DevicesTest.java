@@ -145,9 +145,9 @@ final class DevicesTest {
         .containsPattern("max_cqe:\\s+" + attributes.maxCompletionQueueEntries() + "\n")
         .containsPattern("max_mr:\\s+" + attributes.maxMemoryRegions() + "\n")
         .containsPattern("max_pd:\\s+" + attributes.maxProtectionDomains() + "\n")
-        .containsPattern("max_qp_rd_atom:\\s+" + attributes.maxResponderReads() + "\n")
-        .containsPattern("max_res_rd_atom:\\s+" + attributes.maxResponderResources() + "\n")
-        .containsPattern("max_qp_init_rd_atom:\\s+" + attributes.maxInitiatorReads() + "\n")
+        .containsPattern("max_qp_rd_atom:\\s+" + attributes.maxRemoteReads() + "\n")
+        .containsPattern("max_res_rd_atom:\\s+" + attributes.maxTotalRemoteReads() + "\n")
+        .containsPattern("max_qp_init_rd_atom:\\s+" + attributes.maxReads() + "\n")
         .containsPattern("max_mw:\\s+" + attributes.maxMemoryWindows() + "\n")
         .containsPattern("max_mcast_grp:\\s+" + attributes.maxMulticastGroups() + "\n")
         .containsPattern(
@@ -287,7 +287,7 @@ final class DevicesTest {
         CompletionQueue queue = device.createCompletionQueue(1);
         MemoryRegion region = domain.register(1);
         QueuePair queuePair =
-            domain.createQueuePair(QueuePairConfig.reliable(queue).mayOverrun(true))) {
+            domain.createQueuePair(QueuePairConfig.reliable(queue).ignoreOverrun(true))) {
       assertThat(org.rdma4j.bindings.generated.ibv_pd.context(domain.handle()))
           .isEqualTo(device.handle());
       assertThat(org.rdma4j.bindings.generated.ibv_cq.context(queue.handle()))

@@ -188,7 +188,7 @@ final class ExtendedCompletionsTest {
 
   private QueuePair datagrams(CompletionQueue queue) {
     QueuePair datagrams =
-        loopback.domain.createQueuePair(QueuePairConfig.datagram(queue).mayOverrun(true));
+        loopback.domain.createQueuePair(QueuePairConfig.datagram(queue).ignoreOverrun(true));
     datagrams.startDatagrams(1, 0, 1);
     return datagrams;
   }

@@ -145,7 +145,7 @@ final class ExtendedQueuePairTest {
     try (QueuePair sendOnly =
         loopback.domain.createQueuePair(
             Loopback.config(loopback.a.queue)
-                .mayOverrun(true)
+                .ignoreOverrun(true)
                 .extended(SendOperation.SEND_WITH_IMMEDIATE))) {
       SendRequests requests = sendOnly.sendRequests(2);
       requests.add(1);

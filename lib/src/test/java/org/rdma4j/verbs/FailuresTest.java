@@ -62,7 +62,7 @@ final class FailuresTest {
 
   @Test
   void aFullSendQueueRefusesAndKeepsARequest() {
-    try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetry(7))) {
+    try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetries(7))) {
       int depth = loopback.a.queuePair.capabilities().sendDepth();
       SendRequests requests = loopback.a.queuePair.sendRequests(depth);
       List<PostException> refusals = new ArrayList<>();
@@ -95,9 +95,9 @@ final class FailuresTest {
       assertThatThrownBy(() -> domain.createQueuePair(tooDeep))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining(granted + " entries")
-          .hasMessageContaining("mayOverrun");
+          .hasMessageContaining("ignoreOverrun");
 
-      domain.createQueuePair(tooDeep.mayOverrun(true)).close();
+      domain.createQueuePair(tooDeep.ignoreOverrun(true)).close();
       // The entries that a closed queue pair had reserved are free again.
       for (int i = 0; i < 3; i++) {
         domain.createQueuePair(config.sendDepth(granted / 2).receiveDepth(granted / 2)).close();
@@ -200,7 +200,7 @@ final class FailuresTest {
   @Tag("needs-remote-errors")
   @Test
   void aPeerWithoutAReceiveEndsInRnrRetryExceeded() {
-    try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetry(2))) {
+    try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetries(2))) {
       loopback.a.sends.add(2).from(loopback.a.region, 0, 11).signaled();
       loopback.a.sends.post();
 
@@ -216,7 +216,7 @@ final class FailuresTest {
     int timer = 24;
     Duration itsTime = Duration.ofNanos(40_960_000);
     try (Loopback loopback =
-        Loopback.connected(config -> config, path -> path.rnrRetry(3).minimumRnrTimer(timer))) {
+        Loopback.connected(config -> config, path -> path.rnrRetries(3).minimumRnrTimer(timer))) {
       loopback.a.sends.add(2).from(loopback.a.region, 0, 11).signaled();
       long started = System.nanoTime();
       loopback.a.sends.post();
@@ -231,7 +231,7 @@ final class FailuresTest {
   @Tag("needs-acknowledged-sends")
   @Test
   void aSendWaitsForALateReceive() throws InterruptedException {
-    try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetry(7))) {
+    try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetries(7))) {
       loopback.a.sends.add(2).from(loopback.a.region, 0, 11).signaled();
       loopback.a.sends.post();
       Thread.sleep(200);

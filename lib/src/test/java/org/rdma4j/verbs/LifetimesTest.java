@@ -230,7 +230,7 @@ final class LifetimesTest {
   @Test
   void closingUnderLoadEndsInAnExceptionAndNeverInACrash() throws Exception {
     for (int round = 0; round < 60; round++) {
-      try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetry(0))) {
+      try (Loopback loopback = Loopback.connected(config -> config, path -> path.rnrRetries(0))) {
         Loopback.End end = loopback.a;
         FutureTask<Void> posting =
             new FutureTask<>(

@@ -71,7 +71,7 @@ final class ManyRequestsTest {
     int chains = 20;
     try (Loopback loopback =
         Loopback.connected(
-            config -> config.sendDepth(2 * chain).mayOverrun(true),
+            config -> config.sendDepth(2 * chain).ignoreOverrun(true),
             path -> path.access(AccessFlag.REMOTE_WRITE))) {
       long bytes = (long) chains * chain * Long.BYTES;
       MemoryRegion remote =

@@ -153,7 +153,7 @@ final class QueuePairBytesTest {
                     .port(224)
                     .timeout(25)
                     .retries(6)
-                    .rnrRetry(5)
+                    .rnrRetries(5)
                     .rateLimit(0x71727374)));
   }
 
@@ -173,7 +173,7 @@ final class QueuePairBytesTest {
         .minimumRnrTimer(31)
         .timeout(17)
         .retries(5)
-        .rnrRetry(4);
+        .rnrRetries(4);
   }
 
   private void assertConnected(String inC, QueuePairConfig config, PathConfig path) {
@@ -320,7 +320,7 @@ final class QueuePairBytesTest {
             .number("port_num", read.port())
             .number("timeout", read.timeout())
             .number("retry_cnt", read.retries())
-            .number("rnr_retry", read.rnrRetry())
+            .number("rnr_retry", read.rnrRetries())
             .number("rate_limit", read.rateLimit());
     Function<AddressVector, GlobalRoute> route =
         vector -> Objects.requireNonNull(vector.globalRoute());

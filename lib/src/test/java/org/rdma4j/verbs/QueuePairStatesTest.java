@@ -158,7 +158,7 @@ final class QueuePairStatesTest {
                 path.mtu(Mtu.MTU_512)
                     .timeout(11)
                     .retries(3)
-                    .rnrRetry(5)
+                    .rnrRetries(5)
                     .minimumRnrTimer(9)
                     .reads(2)
                     .remoteReads(4)
@@ -167,7 +167,7 @@ final class QueuePairStatesTest {
       assertThat(attributes.mtu()).isEqualTo(Mtu.MTU_512.value());
       assertThat(attributes.timeout()).isEqualTo(11);
       assertThat(attributes.retries()).isEqualTo(3);
-      assertThat(attributes.rnrRetry()).isEqualTo(5);
+      assertThat(attributes.rnrRetries()).isEqualTo(5);
       assertThat(attributes.minimumRnrTimer()).isEqualTo(9);
       assertThat(attributes.reads()).isEqualTo(2);
       assertThat(attributes.remoteReads()).isEqualTo(4);
@@ -219,7 +219,7 @@ final class QueuePairStatesTest {
         CompletionQueue queue = device.createCompletionQueue(1);
         RdmaDevice other = Loopback.openDevice()) {
       DeviceAttributes limits = device.attributes();
-      QueuePairConfig config = QueuePairConfig.reliable(queue).mayOverrun(true);
+      QueuePairConfig config = QueuePairConfig.reliable(queue).ignoreOverrun(true);
       assertThatThrownBy(() -> domain.createQueuePair(config.sendDepth(-1)))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessage("sendDepth is -1, must be from 0 to " + limits.maxWorkRequests());
@@ -249,7 +249,7 @@ final class QueuePairStatesTest {
       assertThatThrownBy(() -> loopback.a.queuePair.connect(path.port(9)))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("port is 9");
-      int reads = loopback.device.attributes().maxResponderReads();
+      int reads = loopback.device.attributes().maxRemoteReads();
       assertThatThrownBy(() -> loopback.a.queuePair.connect(path.remoteReads(reads + 1)))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("remoteReads");

@@ -233,7 +233,7 @@ final class RemoteMemoryTest {
   void aQueuePairOfDatagramsRefusesRemoteAccess() {
     try (QueuePair datagrams =
         loopback.domain.createQueuePair(
-            QueuePairConfig.datagram(loopback.a.queue).mayOverrun(true))) {
+            QueuePairConfig.datagram(loopback.a.queue).ignoreOverrun(true))) {
       SendRequests requests = datagrams.sendRequests(1);
       assertThatThrownBy(() -> requests.add(1).write(0, 0))
           .isInstanceOf(IllegalStateException.class)

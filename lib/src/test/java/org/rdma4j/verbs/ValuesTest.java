@@ -135,7 +135,7 @@ final class ValuesTest {
     RNR_TIMER(0, 31, PathConfig::minimumRnrTimer),
     TIMEOUT(0, 31, PathConfig::timeout),
     RETRIES(0, 7, PathConfig::retries),
-    RNR_RETRY(0, 7, PathConfig::rnrRetry);
+    RNR_RETRIES(0, 7, PathConfig::rnrRetries);
 
     final int min;
     final int max;

@@ -113,7 +113,7 @@ public final class StandIn implements AutoCloseable {
             .sendDepth(depth)
             .receiveDepth(depth)
             .inlineBytes(MESSAGE)
-            .mayOverrun(true);
+            .ignoreOverrun(true);
     QueuePair queuePair =
         domain.createQueuePair(
             queues.extendsPosts() ? config.extended(SendOperation.SEND) : config);

@@ -26,14 +26,13 @@ import org.rdma4j.platform.NetworkOrder;
  * @param maxCompletionQueueEntries the maximum number of entries of a completion queue
  * @param maxMemoryRegions the maximum number of memory regions
  * @param maxProtectionDomains the maximum number of protection domains
- * @param maxResponderReads the maximum number of RDMA reads and atomics of the peer that a queue
- *     pair answers at a time
- * @param maxEeResponderReads the same for an end-to-end context
- * @param maxResponderResources the maximum number of RDMA reads and atomics of peers that the
- *     device answers at a time
- * @param maxInitiatorReads the maximum number of RDMA reads and atomics that a queue pair has
- *     outstanding
- * @param maxEeInitiatorReads the same for an end-to-end context
+ * @param maxRemoteReads the maximum number of RDMA reads and atomics of the peer that a queue pair
+ *     answers at a time
+ * @param maxEeRemoteReads the same for an end-to-end context
+ * @param maxTotalRemoteReads the maximum number of RDMA reads and atomics of peers that the device
+ *     answers at a time
+ * @param maxReads the maximum number of RDMA reads and atomics that a queue pair has outstanding
+ * @param maxEeReads the same for an end-to-end context
  * @param atomicCapability to what atomic operations are atomic
  * @param maxEeContexts the maximum number of end-to-end contexts
  * @param maxReliableDatagramDomains the maximum number of reliable datagram domains
@@ -79,11 +78,11 @@ public record DeviceAttributes(
     int maxCompletionQueueEntries,
     int maxMemoryRegions,
     int maxProtectionDomains,
-    int maxResponderReads,
-    int maxEeResponderReads,
-    int maxResponderResources,
-    int maxInitiatorReads,
-    int maxEeInitiatorReads,
+    int maxRemoteReads,
+    int maxEeRemoteReads,
+    int maxTotalRemoteReads,
+    int maxReads,
+    int maxEeReads,
     AtomicCapability atomicCapability,
     int maxEeContexts,
     int maxReliableDatagramDomains,

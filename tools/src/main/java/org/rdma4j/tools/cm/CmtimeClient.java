@@ -128,10 +128,10 @@ final class CmtimeClient {
     void connect() {
       id.connect(
           ConnectionParameters.DEFAULT
-              .responderResources(1)
-              .initiatorDepth(1)
-              .retryCount(options.retries)
-              .rnrRetryCount(0)
+              .remoteReads(1)
+              .reads(1)
+              .retries(options.retries)
+              .rnrRetries(0)
               .privateData(peer.connectData()));
     }
 

@@ -24,7 +24,7 @@ final class CmtimeQueuePairs implements AutoCloseable {
       try {
         CompletionQueue queue = device.createCompletionQueue(CompletionQueueConfig.of(1));
         // Cannot happen: nothing is sent.
-        return new Shared(domain, queue, QueuePairConfig.reliable(queue).mayOverrun(true));
+        return new Shared(domain, queue, QueuePairConfig.reliable(queue).ignoreOverrun(true));
       } catch (RuntimeException failed) {
         domain.close();
         throw failed;

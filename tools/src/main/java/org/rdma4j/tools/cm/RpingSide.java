@@ -131,8 +131,8 @@ final class RpingSide implements AutoCloseable {
 
   private ConnectionParameters ownParameters() {
     return ConnectionParameters.DEFAULT
-        .responderResources(1)
-        .initiatorDepth(1)
+        .remoteReads(1)
+        .reads(1)
         .queuePairNumber(options.ownQueuePair ? queuePair.number() : 0);
   }
 

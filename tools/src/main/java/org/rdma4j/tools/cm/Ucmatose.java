@@ -191,10 +191,10 @@ public final class Ucmatose implements Callable<Integer> {
       prepare(id);
       id.connect(
           ConnectionParameters.DEFAULT
-              .responderResources(1)
-              .initiatorDepth(1)
-              .retryCount(5)
-              .rnrRetryCount(0)
+              .remoteReads(1)
+              .reads(1)
+              .retries(5)
+              .rnrRetries(0)
               .privateData(connectData));
     } else if (event instanceof CmEvent.ConnectRequest) {
       server.answer(

@@ -128,11 +128,11 @@ public final class DevInfo implements Runnable {
     line(1, "max_cqe", a.maxCompletionQueueEntries());
     line(1, "max_mr", a.maxMemoryRegions());
     line(1, "max_pd", a.maxProtectionDomains());
-    line(1, "max_qp_rd_atom", a.maxResponderReads());
-    line(1, "max_ee_rd_atom", a.maxEeResponderReads());
-    line(1, "max_res_rd_atom", a.maxResponderResources());
-    line(1, "max_qp_init_rd_atom", a.maxInitiatorReads());
-    line(1, "max_ee_init_rd_atom", a.maxEeInitiatorReads());
+    line(1, "max_qp_rd_atom", a.maxRemoteReads());
+    line(1, "max_ee_rd_atom", a.maxEeRemoteReads());
+    line(1, "max_res_rd_atom", a.maxTotalRemoteReads());
+    line(1, "max_qp_init_rd_atom", a.maxReads());
+    line(1, "max_ee_init_rd_atom", a.maxEeReads());
     line(
         1,
         "atomic_cap",

@@ -21,10 +21,10 @@ import org.rdma4j.verbs.WorkCompletionException;
 final class CmControl implements Control {
   static final ConnectionParameters PARAMETERS =
       ConnectionParameters.DEFAULT
-          .responderResources(0)
-          .initiatorDepth(0)
-          .retryCount(7)
-          .rnrRetryCount(7);
+          .remoteReads(0)
+          .reads(0)
+          .retries(7)
+          .rnrRetries(7);
 
   /** The peer's messages have this id; the number has no meaning. */
   private static final long ID = 5;

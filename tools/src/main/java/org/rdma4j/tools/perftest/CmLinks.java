@@ -41,7 +41,7 @@ final class CmLinks implements AutoCloseable {
     this.resources = resources;
     this.settings = settings;
     int reads = settings.program().verb().fetches() ? resources.reads() : 0;
-    parameters = CmControl.PARAMETERS.responderResources(reads).initiatorDepth(reads);
+    parameters = CmControl.PARAMETERS.remoteReads(reads).reads(reads);
   }
 
   List<TestLink> links() {

@@ -57,7 +57,7 @@ final class Links {
             .minimumRnrTimer(12)
             .timeout(path.timeout())
             .retries(7)
-            .rnrRetry(7)
+            .rnrRetries(7)
             .remoteReads(resources.reads())
             .reads(Math.min(link.remote().reads(), resources.reads()));
     if (settings.transport() == Transport.UD) {

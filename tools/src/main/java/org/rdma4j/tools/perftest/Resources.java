@@ -128,7 +128,7 @@ final class Resources implements AutoCloseable {
     if (!settings.program().verb().fetches()) {
       return 1;
     }
-    int max = Math.min(device.maxResponderReads(), device.maxInitiatorReads());
+    int max = Math.min(device.maxRemoteReads(), device.maxReads());
     if (settings.reads() > max) {
       throw new Failure(
           "-o is %d, must be at most %d, the maximum of the device"

@@ -185,7 +185,7 @@ final class PingPongRun {
         .minimumRnrTimer(12)
         .timeout(14)
         .retries(7)
-        .rnrRetry(7);
+        .rnrRetries(7);
   }
 
   private void exchangeMessages(PingPong pingPong) {
