@@ -8,7 +8,7 @@ import java.util.stream.Stream;
  *
  * @see RdmaException#errno()
  */
-public enum ErrorNumber {
+public enum ErrorNumber implements NativeConstant {
   /** Operation not permitted. */
   EPERM(1, "operation not permitted"),
   /** No such file or directory. */
@@ -82,11 +82,7 @@ public enum ErrorNumber {
     this.meaning = meaning;
   }
 
-  /**
-   * Returns the number in C.
-   *
-   * @return the value of {@code errno}
-   */
+  @Override
   public int value() {
     return value;
   }

@@ -1,9 +1,10 @@
 package org.rdma4j.cm;
 
+import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
 /** A kind of address: {@code rdma_addrinfo.ai_family}. */
-public enum AddressFamily {
+public enum AddressFamily implements NativeConstant {
   /** IPv4: {@code AF_INET}. */
   IPV4(rdma_h.AF_INET()),
   /** IPv6: {@code AF_INET6}. */
@@ -17,11 +18,7 @@ public enum AddressFamily {
     this.value = value;
   }
 
-  /**
-   * Returns the value in C.
-   *
-   * @return the value of the C constant that the documentation of this constant names
-   */
+  @Override
   public int value() {
     return value;
   }

@@ -69,10 +69,9 @@ public sealed interface CmEvent {
    *
    * @param id the identifier that this request created, to accept or reject
    * @param listener the identifier that listens
-   * @param parameters what the peer tells; for datagrams, only its private data
+   * @param config what the peer tells; for datagrams, only its private data
    */
-  record ConnectRequest(CmId id, CmId listener, ConnectionParameters parameters)
-      implements CmEvent {}
+  record ConnectRequest(CmId id, CmId listener, ConnectionConfig config) implements CmEvent {}
 
   /**
    * The peer accepted, and the queue pair is an {@linkplain ExternalQueuePair external} one: {@code
@@ -80,9 +79,9 @@ public sealed interface CmEvent {
    * ExternalQueuePair#establish}.
    *
    * @param id the identifier
-   * @param parameters what the peer tells
+   * @param config what the peer tells
    */
-  record ConnectResponse(CmId id, ConnectionParameters parameters) implements CmEvent {}
+  record ConnectResponse(CmId id, ConnectionConfig config) implements CmEvent {}
 
   /**
    * Connecting failed: {@code RDMA_CM_EVENT_CONNECT_ERROR}.
@@ -146,11 +145,10 @@ public sealed interface CmEvent {
    * RDMA_CM_EVENT_ESTABLISHED}.
    *
    * @param id the identifier
-   * @param parameters what the peer tells; for datagrams, only its private data
+   * @param config what the peer tells; for datagrams, only its private data
    * @param destination the destination of datagrams to the peer; null for a connection
    */
-  record Established(
-      CmId id, ConnectionParameters parameters, @Nullable DatagramDestination destination)
+  record Established(CmId id, ConnectionConfig config, @Nullable DatagramDestination destination)
       implements CmEvent {}
 
   /**

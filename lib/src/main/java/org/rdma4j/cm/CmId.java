@@ -37,7 +37,7 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  *
  * @see EventChannel#createId
  * @see SynchronousCmId
- * @see ConnectionParameters
+ * @see ConnectionConfig
  */
 public final class CmId implements AutoCloseable {
   private static final Duration MAX_TIMEOUT = Duration.ofMillis(Integer.MAX_VALUE);
@@ -179,24 +179,24 @@ public final class CmId implements AutoCloseable {
    * and the queue pair is an {@link #externalQueuePair}, {@link CmEvent.ConnectResponse} comes
    * instead of {@link CmEvent.Established}.
    *
-   * @param parameters what this side tells the peer
+   * @param config what this side tells the peer
    * @throws IllegalArgumentException if the private data is longer than {@link
    *     PortSpace#maxConnectBytes}
    * @throws IllegalStateException if the identifier is closed, its address is not resolved, or
-   *     there is neither a queue pair nor the number of an external one in the parameters
+   *     there is neither a queue pair nor the number of an external one in the config
    * @throws RdmaException if connecting cannot begin: EINVAL if the route is not resolved, or if
-   *     the parameters ask for more reads and atomics than the device offers
+   *     the config asks for more reads and atomics than the device offers
    */
-  public void connect(ConnectionParameters parameters) {
-    PrivateData.check(parameters.privateData(), space, space.maxConnectBytes());
+  public void connect(ConnectionConfig config) {
+    PrivateData.check(config.privateData(), space, space.maxConnectBytes());
     id.call(
         "rdma_connect",
         (pointer, arena) -> {
           id.requireDevice();
           if (!space.isDatagram()) {
-            requireQueuePair(parameters);
+            requireQueuePair(config);
           }
-          return Calls.integer(rdma_h.rdma_connect$address(), pointer, parameters.write(arena));
+          return Calls.integer(rdma_h.rdma_connect$address(), pointer, config.write(arena));
         });
   }
 
@@ -205,23 +205,22 @@ public final class CmId implements AutoCloseable {
    * CmEvent.Established} tells that the connection is there. No event follows in a port space of
    * datagrams.
    *
-   * @param parameters what this side tells the peer. {@link ConnectionParameters#DEVICE_MAXIMUM}
-   *     grants what the peer asked for, as far as the device can
+   * @param config what this side tells the peer. {@link ConnectionConfig#DEVICE_MAXIMUM} grants
+   *     what the peer asked for, as far as the device can
    * @throws IllegalArgumentException if the private data is longer than {@link
    *     PortSpace#maxAcceptBytes}
    * @throws IllegalStateException if the identifier is closed, was not created by a request, or
-   *     there is neither a queue pair nor the number of an external one in the parameters
+   *     there is neither a queue pair nor the number of an external one in the config
    * @throws RdmaException if the peer cannot be accepted, for example because it gave up
    */
-  public void accept(ConnectionParameters parameters) {
-    PrivateData.check(parameters.privateData(), space, space.maxAcceptBytes());
+  public void accept(ConnectionConfig config) {
+    PrivateData.check(config.privateData(), space, space.maxAcceptBytes());
     id.call(
         "rdma_accept",
         (pointer, arena) -> {
           id.requireDevice();
-          requireQueuePair(parameters);
-          int result =
-              Calls.integer(rdma_h.rdma_accept$address(), pointer, parameters.write(arena));
+          requireQueuePair(config);
+          int result = Calls.integer(rdma_h.rdma_accept$address(), pointer, config.write(arena));
           if (!space.isDatagram()) {
             queuePair.noteState(result == 0 ? QueuePairState.READY_TO_SEND : QueuePairState.ERROR);
           }
@@ -229,12 +228,12 @@ public final class CmId implements AutoCloseable {
         });
   }
 
-  private void requireQueuePair(ConnectionParameters parameters) {
-    if (!id.hasQueuePair() && parameters.queuePairNumber() == 0) {
+  private void requireQueuePair(ConnectionConfig config) {
+    if (!id.hasQueuePair() && config.queuePairNumber() == 0) {
       throw new IllegalStateException(
           this
               + " has no queue pair: create one, or give the number of an external one with"
-              + " ConnectionParameters.queuePairNumber");
+              + " ConnectionConfig.queuePairNumber");
     }
   }
 

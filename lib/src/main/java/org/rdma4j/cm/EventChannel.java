@@ -253,11 +253,11 @@ public final class EventChannel implements AutoCloseable {
   }
 
   private CmEvent request(MemorySegment event, CmId listener) {
-    ConnectionParameters parameters = EventReader.parameters(event, listener);
+    ConnectionConfig config = EventReader.config(event, listener);
     return new CmEvent.ConnectRequest(
         add(rdma_cm_event.id(event), listener.portSpace(), listener.queuePairType()),
         listener,
-        parameters);
+        config);
   }
 
   /**

@@ -36,7 +36,7 @@ final class EventReader {
       return new CmEvent.RouteFailed(id, failure);
     }
     if (type == rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE()) {
-      return new CmEvent.ConnectResponse(id, parameters(event, id));
+      return new CmEvent.ConnectResponse(id, config(event, id));
     }
     if (type == rdma_h.RDMA_CM_EVENT_CONNECT_ERROR()) {
       return new CmEvent.ConnectFailed(id, failure);
@@ -45,13 +45,12 @@ final class EventReader {
       return new CmEvent.Unreachable(id, rdma_cm_event.status(event));
     }
     if (type == rdma_h.RDMA_CM_EVENT_REJECTED()) {
-      return new CmEvent.Rejected(
-          id, rdma_cm_event.status(event), parameters(event, id).privateData());
+      return new CmEvent.Rejected(id, rdma_cm_event.status(event), config(event, id).privateData());
     }
     if (type == rdma_h.RDMA_CM_EVENT_ESTABLISHED()) {
       return new CmEvent.Established(
           id,
-          parameters(event, id),
+          config(event, id),
           id.portSpace().isDatagram() ? destination(datagrams(event)) : null);
     }
     if (type == rdma_h.RDMA_CM_EVENT_DISCONNECTED()) {
@@ -84,12 +83,12 @@ final class EventReader {
   }
 
   /** Reads what the peer sent; of datagrams, that is only the private data. */
-  static ConnectionParameters parameters(MemorySegment event, CmId id) {
+  static ConnectionConfig config(MemorySegment event, CmId id) {
     if (!id.portSpace().isDatagram()) {
-      return ConnectionParameters.read(rdma_cm_event.param.conn(rdma_cm_event.param(event)));
+      return ConnectionConfig.read(rdma_cm_event.param.conn(rdma_cm_event.param(event)));
     }
     MemorySegment param = datagrams(event);
-    return ConnectionParameters.DEFAULT.privateData(
+    return ConnectionConfig.DEFAULT.privateData(
         PrivateData.read(
             rdma_ud_param.private_data(param),
             Byte.toUnsignedLong(rdma_ud_param.private_data_len(param))));

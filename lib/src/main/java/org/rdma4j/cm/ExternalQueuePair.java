@@ -22,7 +22,7 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  * brings such a queue pair from state to state itself. See {@link CmId#externalQueuePair}.
  *
  * <p>Both sides create the queue pair, modify it by {@link #changeTo} INIT, and give its number
- * with {@link ConnectionParameters#queuePairNumber(int)}. The client connects; when {@link
+ * with {@link ConnectionConfig#queuePairNumber(int)}. The client connects; when {@link
  * CmEvent.ConnectResponse} comes, it modifies the queue pair by {@link #changeTo} READY_TO_RECEIVE
  * and READY_TO_SEND, and calls {@link #establish}. The server modifies the queue pair by {@link
  * #changeTo} READY_TO_RECEIVE and READY_TO_SEND, then accepts.

@@ -1,5 +1,6 @@
 package org.rdma4j.cm;
 
+import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 
 /**
@@ -7,7 +8,7 @@ import org.rdma4j.bindings.generated.rdma_h;
  *
  * @see MulticastMembership
  */
-public enum JoinFlag {
+public enum JoinFlag implements NativeConstant {
   /** To send to the group and to receive from it: {@code RDMA_MC_JOIN_FLAG_FULLMEMBER}. */
   FULL_MEMBER(rdma_h.RDMA_MC_JOIN_FLAG_FULLMEMBER()),
   /** Only to send to the group: {@code RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER}. */
@@ -19,11 +20,7 @@ public enum JoinFlag {
     this.value = value;
   }
 
-  /**
-   * Returns the value in rdma_cma.h.
-   *
-   * @return the value of the C constant that the documentation of this constant names
-   */
+  @Override
   public int value() {
     return value;
   }

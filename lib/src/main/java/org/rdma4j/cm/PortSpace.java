@@ -1,5 +1,6 @@
 package org.rdma4j.cm;
 
+import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.verbs.QueuePairType;
 
@@ -8,7 +9,7 @@ import org.rdma4j.verbs.QueuePairType;
  *
  * @see CmId#portSpace
  */
-public enum PortSpace {
+public enum PortSpace implements NativeConstant {
   /** Reliable connections: {@code RDMA_PS_TCP}. */
   TCP(rdma_h.RDMA_PS_TCP(), 56, 196, 148),
   /** Datagrams and multicast: {@code RDMA_PS_UDP}. */
@@ -30,11 +31,7 @@ public enum PortSpace {
     this.maxRejectBytes = maxRejectBytes;
   }
 
-  /**
-   * Returns the value in rdma_cma.h.
-   *
-   * @return the value of the C constant that the documentation of this constant names
-   */
+  @Override
   public int value() {
     return value;
   }

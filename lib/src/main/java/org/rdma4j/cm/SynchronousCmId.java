@@ -232,7 +232,7 @@ public final class SynchronousCmId implements AutoCloseable {
    * the timeout be long enough for that. The peer is not told if it is not, and its next step fails
    * with EINVAL.
    *
-   * @param parameters what this side tells the peer
+   * @param config what this side tells the peer
    * @param timeout how long that may take, including what the peer does before it accepts
    * @return what the peer answered; in a port space of datagrams, where to send them
    * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
@@ -243,9 +243,9 @@ public final class SynchronousCmId implements AutoCloseable {
    *     there
    * @throws RdmaException if the peer did not answer in time (ETIMEDOUT), or connecting failed
    */
-  public CmEvent.Established connect(ConnectionParameters parameters, Duration timeout)
+  public CmEvent.Established connect(ConnectionConfig config, Duration timeout)
       throws InterruptedException {
-    return connect(parameters, CmEvent.Established.class, timeout);
+    return connect(config, CmEvent.Established.class, timeout);
   }
 
   /**
@@ -253,7 +253,7 @@ public final class SynchronousCmId implements AutoCloseable {
    * rdma_connect}. When this returns, bring the queue pair to READY_TO_SEND with {@link
    * ExternalQueuePair#changeTo}, then call {@link ExternalQueuePair#establish}.
    *
-   * @param parameters what this side tells the peer, with the number of the queue pair
+   * @param config what this side tells the peer, with the number of the queue pair
    * @param timeout how long that may take
    * @return what the peer answered
    * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
@@ -264,27 +264,27 @@ public final class SynchronousCmId implements AutoCloseable {
    *     there
    * @throws RdmaException if the peer did not answer in time (ETIMEDOUT), or connecting failed
    */
-  public CmEvent.ConnectResponse connectExternal(ConnectionParameters parameters, Duration timeout)
+  public CmEvent.ConnectResponse connectExternal(ConnectionConfig config, Duration timeout)
       throws InterruptedException {
-    return connect(parameters, CmEvent.ConnectResponse.class, timeout);
+    return connect(config, CmEvent.ConnectResponse.class, timeout);
   }
 
   private <E extends CmEvent> E connect(
-      ConnectionParameters parameters, Class<E> outcome, Duration timeout)
+      ConnectionConfig config, Class<E> outcome, Duration timeout)
       throws InterruptedException {
     return await(
         "rdma_connect(" + peer() + ")",
-        () -> id.connect(withConnectData(parameters)),
+        () -> id.connect(withConnectData(config)),
         outcome,
         timeout);
   }
 
-  private ConnectionParameters withConnectData(ConnectionParameters parameters) {
+  private ConnectionConfig withConnectData(ConnectionConfig config) {
     if (!connectData.hasRemaining()) {
-      return parameters;
+      return config;
     }
-    ByteBuffer given = parameters.privateData();
-    return parameters.privateData(
+    ByteBuffer given = config.privateData();
+    return config.privateData(
         ByteBuffer.allocate(connectData.remaining() + given.remaining())
             .put(connectData.duplicate())
             .put(given)
@@ -328,7 +328,7 @@ public final class SynchronousCmId implements AutoCloseable {
    * Accepts the peer, after the queue pair was created: {@code rdma_accept}. It does not wait in a
    * port space of datagrams.
    *
-   * @param parameters what this side tells the peer
+   * @param config what this side tells the peer
    * @param timeout how long it may take until the connection is there
    * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
    * @throws IllegalArgumentException if the timeout is negative, or see {@link CmId#accept}
@@ -337,14 +337,14 @@ public final class SynchronousCmId implements AutoCloseable {
    * @throws RdmaException if the connection was not there in time (ETIMEDOUT), the peer had given
    *     up before (EINVAL), or accepting failed
    */
-  public void accept(ConnectionParameters parameters, Duration timeout)
+  public void accept(ConnectionConfig config, Duration timeout)
       throws InterruptedException {
     if (id.portSpace().isDatagram()) {
-      closeOnFailure(() -> id.accept(parameters));
+      closeOnFailure(() -> id.accept(config));
     } else {
       await(
           "rdma_accept(" + peer() + ")",
-          () -> id.accept(parameters),
+          () -> id.accept(config),
           CmEvent.Established.class,
           timeout);
     }

@@ -45,7 +45,7 @@
  *   client.resolveAddress(new InetSocketAddress("192.0.2.1", 7471), timeout);
  *   client.resolveRoute(timeout);
  *   try (var messages = SimpleMessages.create(client.id(), 1, 1)) { // with a queue pair
- *     client.connect(ConnectionParameters.DEFAULT, timeout);
+ *     client.connect(ConnectionConfig.DEFAULT, timeout);
  *     var hello = messages.registerMessages(5);
  *     hello.segment().copyFrom(MemorySegment.ofArray("hello".getBytes(US_ASCII)));
  *     messages.postSend(1, hello.slice(0, 5));
@@ -62,7 +62,7 @@
  *       var messages = SimpleMessages.create(peer.id(), 1, 1)) {
  *     var buffer = messages.registerMessages(64);
  *     messages.postReceive(1, buffer.slice(0, 64)); // before the client can send
- *     peer.accept(ConnectionParameters.DEFAULT, timeout);
+ *     peer.accept(ConnectionConfig.DEFAULT, timeout);
  *     var received = messages.awaitReceive(timeout).orElseThrow();
  *     System.out.println(received.bytes() + " bytes");
  *     peer.awaitDisconnected(timeout);

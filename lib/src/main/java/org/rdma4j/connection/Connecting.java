@@ -13,7 +13,7 @@ import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.ConnectionRejectedException;
 import org.rdma4j.connection.ConnectionException.Reason;
 import org.rdma4j.platform.Deadline;
@@ -249,15 +249,15 @@ final class Connecting implements CmEvents.Handler {
   }
 
   /** Returns what either side tells the other. */
-  static ConnectionParameters parameters(NodeConfig config, int credits) {
+  static ConnectionConfig parameters(NodeConfig config, int credits) {
     Hello hello =
         new Hello(config.bufferBytes(), credits, config.receives(), config.maxMessageBytes());
-    return ConnectionParameters.DEFAULT.retries(RETRIES).privateData(hello.write());
+    return ConnectionConfig.DEFAULT.retries(RETRIES).privateData(hello.write());
   }
 
   private void established(CmEvent.Established event) {
     Link established = link;
-    Optional<Hello> peer = Hello.read(event.parameters().privateData());
+    Optional<Hello> peer = Hello.read(event.config().privateData());
     if (established == null || peer.isEmpty()) {
       throw new ConnectionException(
           Reason.PROTOCOL,

@@ -125,7 +125,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   private void answer(CmEvent.ConnectRequest request) {
     CmId peer = request.id();
     InetSocketAddress address = peer.peerAddress();
-    Optional<Hello> hello = Hello.read(request.parameters().privateData());
+    Optional<Hello> hello = Hello.read(request.config().privateData());
     String refusal = null;
     if (hello.isEmpty()) {
       refusal = "it is not an RdmaConnection, or uses another version of the protocol";

@@ -19,19 +19,14 @@ import org.rdma4j.platform.Range;
  */
 public record DmaHandleConfig(
     OptionalInt cpu, OptionalInt processingHint, @Nullable Boolean persistent) {
+  /** A configuration that tells the device nothing. */
+  public static final DmaHandleConfig DEFAULT =
+      new DmaHandleConfig(OptionalInt.empty(), OptionalInt.empty(), null);
+
   /** Checks the ranges. */
   public DmaHandleConfig {
     cpu.ifPresent(number -> Range.check("cpu", number, 0, Integer.MAX_VALUE));
     processingHint.ifPresent(hint -> Range.check("processingHint", hint, 0, 3));
-  }
-
-  /**
-   * Returns a configuration that says nothing.
-   *
-   * @return the configuration
-   */
-  public static DmaHandleConfig none() {
-    return new DmaHandleConfig(OptionalInt.empty(), OptionalInt.empty(), null);
   }
 
   /**

@@ -2,6 +2,7 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
@@ -56,8 +57,18 @@ public final class MemoryRegionChange {
    * @return the copy
    */
   public MemoryRegionChange access(AccessFlag... access) {
+    return access(List.of(access));
+  }
+
+  /**
+   * Returns a copy that changes the access flags of the region: {@code IBV_REREG_MR_CHANGE_ACCESS}.
+   *
+   * @param access what the device and peers may do with the region from then on
+   * @return the copy
+   */
+  public MemoryRegionChange access(Collection<AccessFlag> access) {
     Set<AccessFlag> flags = EnumSet.noneOf(AccessFlag.class);
-    flags.addAll(List.of(access));
+    flags.addAll(access);
     return new MemoryRegionChange(domain, Collections.unmodifiableSet(flags), memory);
   }
 

@@ -392,7 +392,7 @@ public record PathConfig(
   /** Returns the change that moves a connection of the given type from INIT to READY_TO_RECEIVE. */
   QueuePairChange readyToReceive(QueuePairType type) {
     QueuePairChange change =
-        new QueuePairChange()
+        QueuePairChange.none()
             .state(QueuePairState.READY_TO_RECEIVE)
             .addressVector(addressVector())
             .mtu(Objects.requireNonNull(mtu))
@@ -409,11 +409,11 @@ public record PathConfig(
    */
   QueuePairChange readyToSend(QueuePairType type, int sequenceNumber) {
     QueuePairChange change =
-        new QueuePairChange()
+        QueuePairChange.none()
             .state(QueuePairState.READY_TO_SEND)
             .sendSequenceNumber(sequenceNumber);
     if (type != QueuePairType.UNRELIABLE_CONNECTION) {
-      change.timeout(timeout);
+      change = change.timeout(timeout);
     }
     return type == QueuePairType.RELIABLE_CONNECTION || type == QueuePairType.XRC_SEND
         ? change.retries(retries).rnrRetries(rnrRetries).reads(reads)

@@ -388,7 +388,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException if the state does not allow it
    */
   public void drainSendQueue() {
-    modify(new QueuePairChange().state(QueuePairState.SEND_QUEUE_DRAINED).notifyWhenDrained(true));
+    modify(QueuePairChange.none().state(QueuePairState.SEND_QUEUE_DRAINED).notifyWhenDrained(true));
   }
 
   /**
@@ -398,7 +398,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException if the state does not allow it
    */
   public void resumeSendQueue() {
-    modify(new QueuePairChange().state(QueuePairState.READY_TO_SEND));
+    modify(QueuePairChange.none().state(QueuePairState.READY_TO_SEND));
   }
 
   /**
@@ -409,7 +409,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException if the device refuses it
    */
   public void toError() {
-    modify(new QueuePairChange().state(QueuePairState.ERROR));
+    modify(QueuePairChange.none().state(QueuePairState.ERROR));
   }
 
   /**
@@ -420,7 +420,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException if the device refuses it
    */
   public void reset() {
-    modify(new QueuePairChange().state(QueuePairState.RESET));
+    modify(QueuePairChange.none().state(QueuePairState.RESET));
   }
 
   /**

@@ -15,7 +15,7 @@ final class StateSteps {
     requireConnection("initializeDatagrams");
     device().checkPort(port);
     queuePair.modify(
-        new QueuePairChange()
+        QueuePairChange.none()
             .state(QueuePairState.INIT)
             .partitionKeyIndex(partitionKeyIndex)
             .port(port)
@@ -26,7 +26,7 @@ final class StateSteps {
     requireDatagrams();
     device().checkPort(port);
     queuePair.modify(
-        new QueuePairChange()
+        QueuePairChange.none()
             .state(QueuePairState.INIT)
             .partitionKeyIndex(partitionKeyIndex)
             .port(port)
@@ -63,9 +63,9 @@ final class StateSteps {
     if (isInReset()) {
       initializeDatagrams(port, partitionKeyIndex, queueKey);
     }
-    queuePair.modify(new QueuePairChange().state(QueuePairState.READY_TO_RECEIVE));
+    queuePair.modify(QueuePairChange.none().state(QueuePairState.READY_TO_RECEIVE));
     queuePair.modify(
-        new QueuePairChange()
+        QueuePairChange.none()
             .state(QueuePairState.READY_TO_SEND)
             .sendSequenceNumber(queuePair.sequenceNumber()));
   }
@@ -79,9 +79,9 @@ final class StateSteps {
               + ", must be RAW_PACKET; call connect or startDatagrams");
     }
     device().checkPort(port);
-    queuePair.modify(new QueuePairChange().state(QueuePairState.INIT).port(port));
-    queuePair.modify(new QueuePairChange().state(QueuePairState.READY_TO_RECEIVE));
-    queuePair.modify(new QueuePairChange().state(QueuePairState.READY_TO_SEND));
+    queuePair.modify(QueuePairChange.none().state(QueuePairState.INIT).port(port));
+    queuePair.modify(QueuePairChange.none().state(QueuePairState.READY_TO_RECEIVE));
+    queuePair.modify(QueuePairChange.none().state(QueuePairState.READY_TO_SEND));
   }
 
   void requireDatagrams() {

@@ -173,8 +173,8 @@ final class CmBytesTest {
   @Test
   void eachStepOfAConnection() {
     CmId id = channel.createId(PortSpace.TCP);
-    ConnectionParameters parameters =
-        new ConnectionParameters(told(), 201, 202, true, 5, 6, true, 0xfedcba);
+    ConnectionConfig parameters =
+        new ConnectionConfig(told(), 201, 202, true, 5, 6, true, 0xfedcba);
     assertAsInC(
         "connect_and_accept",
         () -> {
@@ -358,8 +358,8 @@ final class CmBytesTest {
     return event[0];
   }
 
-  private static final ConnectionParameters PARAMETERS_OF_PEER =
-      new ConnectionParameters(SAID, 0xf1, 0xf2, true, 5, 6, true, 0xabcdef);
+  private static final ConnectionConfig PARAMETERS_OF_PEER =
+      new ConnectionConfig(SAID, 0xf1, 0xf2, true, 5, 6, true, 0xabcdef);
   private static final DatagramDestination DESTINATION =
       new DatagramDestination(
           new AddressVector(
@@ -389,7 +389,7 @@ final class CmBytesTest {
             request -> {
               assertThat(request.listener()).isSameAs(id);
               assertThat(request.id()).isNotSameAs(id);
-              assertThat(request.parameters()).isEqualTo(PARAMETERS_OF_PEER);
+              assertThat(request.config()).isEqualTo(PARAMETERS_OF_PEER);
             });
     assertThat(raise(rdma_h.RDMA_CM_EVENT_CONNECT_RESPONSE(), 0))
         .isEqualTo(new CmEvent.ConnectResponse(id, PARAMETERS_OF_PEER));
@@ -414,7 +414,7 @@ final class CmBytesTest {
   @Test
   void eventsOfDatagrams() {
     CmId id = channel.createId(PortSpace.UDP);
-    ConnectionParameters said = ConnectionParameters.DEFAULT.privateData(SAID);
+    ConnectionConfig said = ConnectionConfig.DEFAULT.privateData(SAID);
     assertThat(raise(rdma_h.RDMA_CM_EVENT_ESTABLISHED(), 0))
         .isEqualTo(new CmEvent.Established(id, said, DESTINATION));
     id.multicast().join(IPV4);

@@ -55,7 +55,7 @@ final class CmCyclesTest {
     List<FutureTask<Boolean>> tasks = new ArrayList<>();
     tasks.add(
         CmLoopback.start(
-            () -> survives(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE))));
+            () -> survives(() -> client.connect(ConnectionConfig.DEFAULT, PATIENCE))));
     tasks.add(CmLoopback.start(() -> survives(() -> serve(listener))));
     tasks.add(CmLoopback.start(() -> close(side.domain, after)));
     tasks.add(CmLoopback.start(() -> close(client, after)));
@@ -70,7 +70,7 @@ final class CmCyclesTest {
     SynchronousCmId server = listener.awaitRequest(PATIENCE).orElseThrow();
     try (server;
         var side = new CmLoopback.Side(server.id())) {
-      server.accept(ConnectionParameters.DEFAULT, Duration.ofSeconds(2));
+      server.accept(ConnectionConfig.DEFAULT, Duration.ofSeconds(2));
       assertThat(side.queuePair.type()).isNotNull();
     }
   }

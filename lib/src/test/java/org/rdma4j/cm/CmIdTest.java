@@ -165,8 +165,7 @@ final class CmIdTest {
       try (var client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(port));
           var side = new CmLoopback.Side(client.id())) {
         assertThat(client.id().queuePair()).contains(side.queuePair);
-        var connect =
-            CmLoopback.start(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE));
+        var connect = CmLoopback.start(() -> client.connect(ConnectionConfig.DEFAULT, PATIENCE));
         try (var server = listener.awaitRequest(PATIENCE).orElseThrow()) {
           assertThat(server.id().localAddress()).isEqualTo(CmLoopback.address(port));
           server.id().reject(ByteBuffer.allocate(0));
@@ -205,10 +204,10 @@ final class CmIdTest {
         var client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(listener));
         var side = new CmLoopback.Side(client.id())) {
       client.id().options().ackTimeout(20);
-      var connect = CmLoopback.start(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE));
+      var connect = CmLoopback.start(() -> client.connect(ConnectionConfig.DEFAULT, PATIENCE));
       try (var server = listener.awaitRequest(PATIENCE).orElseThrow();
           var other = new CmLoopback.Side(server.id())) {
-        server.accept(ConnectionParameters.DEFAULT, PATIENCE);
+        server.accept(ConnectionConfig.DEFAULT, PATIENCE);
         CmLoopback.get(connect);
         assertThat(side.queuePair.query().timeout()).isEqualTo(20);
         assertThat(other.queuePair.query().timeout()).isNotEqualTo(20);
@@ -222,8 +221,8 @@ final class CmIdTest {
     List<ThrowingCallable> calls =
         List.of(
             () -> id.resolveRoute(PATIENCE),
-            () -> id.connect(ConnectionParameters.DEFAULT),
-            () -> id.accept(ConnectionParameters.DEFAULT),
+            () -> id.connect(ConnectionConfig.DEFAULT),
+            () -> id.accept(ConnectionConfig.DEFAULT),
             id::disconnect,
             () -> id.externalQueuePair().changeTo(QueuePairState.INIT),
             () -> id.multicast().join(new InetSocketAddress("239.1.1.1", 0)),
@@ -244,7 +243,7 @@ final class CmIdTest {
             () -> id.bind(CmLoopback.address(0)),
             () -> id.listen(1),
             () -> id.resolveAddress(CmLoopback.address(1), PATIENCE),
-            () -> id.connect(ConnectionParameters.DEFAULT),
+            () -> id.connect(ConnectionConfig.DEFAULT),
             () -> id.migrate(channel),
             () -> id.externalQueuePair().establish(),
             id::localAddress,
@@ -264,7 +263,7 @@ final class CmIdTest {
   void privateDataThatIsTooLongIsRefusedWithTheLimit() throws Exception {
     resolve();
     assertThatThrownBy(
-            () -> id.connect(ConnectionParameters.DEFAULT.privateData(ByteBuffer.allocate(57))))
+            () -> id.connect(ConnectionConfig.DEFAULT.privateData(ByteBuffer.allocate(57))))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("57")
         .hasMessageContaining("56");
@@ -273,7 +272,7 @@ final class CmIdTest {
   @Test
   void connectingWithoutAQueuePairIsRefused() throws Exception {
     resolve();
-    assertThatThrownBy(() -> id.connect(ConnectionParameters.DEFAULT))
+    assertThatThrownBy(() -> id.connect(ConnectionConfig.DEFAULT))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("no queue pair");
   }

@@ -163,10 +163,10 @@ final class CmLoopback {
   }
 
   static Pair connected(PortSpace space) throws Exception {
-    return connected(space, ConnectionParameters.DEFAULT, ConnectionParameters.DEFAULT);
+    return connected(space, ConnectionConfig.DEFAULT, ConnectionConfig.DEFAULT);
   }
 
-  static Pair connected(PortSpace space, ConnectionParameters request, ConnectionParameters answer)
+  static Pair connected(PortSpace space, ConnectionConfig request, ConnectionConfig answer)
       throws Exception {
     return connected(listener(space), space, request, answer);
   }
@@ -174,8 +174,8 @@ final class CmLoopback {
   static Pair connected(
       SynchronousCmId listener,
       PortSpace space,
-      ConnectionParameters request,
-      ConnectionParameters answer)
+      ConnectionConfig request,
+      ConnectionConfig answer)
       throws Exception {
     return connected(listener, resolved(space, address(listener)), space, request, answer);
   }
@@ -184,8 +184,8 @@ final class CmLoopback {
       SynchronousCmId listener,
       SynchronousCmId client,
       PortSpace space,
-      ConnectionParameters request,
-      ConnectionParameters answer)
+      ConnectionConfig request,
+      ConnectionConfig answer)
       throws Exception {
     Side a = new Side(client.id());
     FutureTask<CmEvent.Established> connect = start(() -> client.connect(request, PATIENCE));

@@ -72,8 +72,8 @@ final class ConnectionsTest {
             listener,
             SynchronousCmId.open(remote, PATIENCE),
             PortSpace.IB,
-            ConnectionParameters.DEFAULT,
-            ConnectionParameters.DEFAULT)) {
+            ConnectionConfig.DEFAULT,
+            ConnectionConfig.DEFAULT)) {
       assertThat(pair.server().id().queuePairType()).isEqualTo(QueuePairType.UNRELIABLE_CONNECTION);
       pair.b().receive(1, 0, 64);
       pair.a().send(2, 0, 64);
@@ -89,8 +89,8 @@ final class ConnectionsTest {
         CmLoopback.connected(
             CmLoopback.listener(PortSpace.TCP, host),
             PortSpace.TCP,
-            ConnectionParameters.DEFAULT,
-            ConnectionParameters.DEFAULT)) {
+            ConnectionConfig.DEFAULT,
+            ConnectionConfig.DEFAULT)) {
       assertThat(pair.client().id().peerAddress().getAddress())
           .isEqualTo(host)
           .isInstanceOfSatisfying(
@@ -114,11 +114,11 @@ final class ConnectionsTest {
     try (var pair =
         CmLoopback.connected(
             PortSpace.TCP,
-            ConnectionParameters.DEFAULT.privateData(text("question")),
-            ConnectionParameters.DEFAULT.privateData(text("answer")))) {
+            ConnectionConfig.DEFAULT.privateData(text("question")),
+            ConnectionConfig.DEFAULT.privateData(text("answer")))) {
       var request = pair.server().request().orElseThrow();
-      assertThat(text(request.parameters().privateData(), 8)).isEqualTo("question");
-      assertThat(text(pair.established().parameters().privateData(), 6)).isEqualTo("answer");
+      assertThat(text(request.config().privateData(), 8)).isEqualTo("question");
+      assertThat(text(pair.established().config().privateData(), 6)).isEqualTo("answer");
     }
   }
 
@@ -139,7 +139,7 @@ final class ConnectionsTest {
         var client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(listener));
         var side = new CmLoopback.Side(client.id())) {
       FutureTask<CmEvent.Established> connect =
-          CmLoopback.start(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE));
+          CmLoopback.start(() -> client.connect(ConnectionConfig.DEFAULT, PATIENCE));
       try (var server = listener.awaitRequest(PATIENCE).orElseThrow()) {
         server.id().reject(text("no"));
         assertThatThrownBy(() -> CmLoopback.get(connect))
@@ -163,7 +163,7 @@ final class ConnectionsTest {
     try (var client = CmLoopback.resolved(PortSpace.TCP, nobody);
         var side = new CmLoopback.Side(client.id())) {
       assertThat(side.queuePair.number()).isPositive();
-      assertThatThrownBy(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE))
+      assertThatThrownBy(() -> client.connect(ConnectionConfig.DEFAULT, PATIENCE))
           .isInstanceOfSatisfying(
               ConnectionRejectedException.class,
               rejected ->
@@ -186,7 +186,7 @@ final class ConnectionsTest {
         var client = CmLoopback.resolved(PortSpace.TCP, CmLoopback.address(listener));
         var side = new CmLoopback.Side(client.id())) {
       Duration timeout = Duration.ofMillis(300);
-      assertThatThrownBy(() -> client.connect(ConnectionParameters.DEFAULT, timeout))
+      assertThatThrownBy(() -> client.connect(ConnectionConfig.DEFAULT, timeout))
           .isInstanceOf(RdmaException.class)
           .hasMessageContaining("ETIMEDOUT")
           .hasMessageContaining(CmLoopback.address(listener).toString());
@@ -217,7 +217,7 @@ final class ConnectionsTest {
         var request = ShortRequest.to(listener);
         var side = new CmLoopback.Side(request.server.id())) {
       request.awaitItsEnd();
-      assertThatThrownBy(() -> request.server.accept(ConnectionParameters.DEFAULT, PATIENCE))
+      assertThatThrownBy(() -> request.server.accept(ConnectionConfig.DEFAULT, PATIENCE))
           .isInstanceOf(RdmaException.class)
           .hasMessageContaining("rdma_accept")
           .hasMessageContaining("EINVAL")
@@ -239,7 +239,7 @@ final class ConnectionsTest {
       try (client;
           var side = new CmLoopback.Side(client.id())) {
         assertThat(side.queuePair.number()).isPositive();
-        return client.connect(ConnectionParameters.DEFAULT, Duration.ofSeconds(3));
+        return client.connect(ConnectionConfig.DEFAULT, Duration.ofSeconds(3));
       }
     }
 
@@ -268,7 +268,7 @@ final class ConnectionsTest {
                 waiting.interrupt();
                 return server;
               });
-      assertThatThrownBy(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE))
+      assertThatThrownBy(() -> client.connect(ConnectionConfig.DEFAULT, PATIENCE))
           .isInstanceOf(InterruptedException.class);
       CmLoopback.get(interrupt).close();
       assertThatThrownBy(() -> side.queuePair.number()).isInstanceOf(IllegalStateException.class);
@@ -298,7 +298,7 @@ final class ConnectionsTest {
         var side = new CmLoopback.Side(client.id())) {
       assertThat(side.queuePair.number()).isPositive();
       FutureTask<CmEvent.Established> connect =
-          CmLoopback.start(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE));
+          CmLoopback.start(() -> client.connect(ConnectionConfig.DEFAULT, PATIENCE));
       try (var server = listener.awaitRequest(PATIENCE).orElseThrow()) {
         server.id().rejectEce(ByteBuffer.allocate(0));
         assertThatThrownBy(() -> CmLoopback.get(connect))
@@ -332,12 +332,12 @@ final class ConnectionsTest {
           var side = new CmLoopback.Side(client.id());
           open.push(side);
           var connect =
-              CmLoopback.start(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE));
+              CmLoopback.start(() -> client.connect(ConnectionConfig.DEFAULT, PATIENCE));
           var server = listener.awaitRequest(PATIENCE).orElseThrow();
           open.push(server);
           var config = QueuePairConfig.reliable(queue).sharedReceiveQueue(shared);
           numbers.add(server.id().createQueuePair(domain, config).number());
-          server.accept(ConnectionParameters.DEFAULT, PATIENCE);
+          server.accept(ConnectionConfig.DEFAULT, PATIENCE);
           CmLoopback.get(connect);
           side.send(1, 0, 16);
           side.await(1);

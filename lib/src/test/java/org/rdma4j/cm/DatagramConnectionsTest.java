@@ -57,7 +57,7 @@ final class DatagramConnectionsTest {
         var client = CmLoopback.resolved(PortSpace.UDP, CmLoopback.address(listener));
         var side = new CmLoopback.Side(client.id())) {
       FutureTask<CmEvent.Established> connect =
-          CmLoopback.start(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE));
+          CmLoopback.start(() -> client.connect(ConnectionConfig.DEFAULT, PATIENCE));
       try (var server = listener.awaitRequest(PATIENCE).orElseThrow()) {
         server.id().reject(ByteBuffer.allocate(0));
         assertThatThrownBy(() -> CmLoopback.get(connect))

@@ -62,7 +62,7 @@ final class EventChannelTest {
     CmId listener = listener(channel);
     CmId client = resolved(channel, listener);
     sides.add(new CmLoopback.Side(client));
-    client.connect(ConnectionParameters.DEFAULT);
+    client.connect(ConnectionConfig.DEFAULT);
     return next(channel, CmEvent.ConnectRequest.class);
   }
 
@@ -71,7 +71,7 @@ final class EventChannelTest {
     try (EventChannel channel = EventChannel.open()) {
       CmEvent.ConnectRequest request = request(channel);
       try (var side = new CmLoopback.Side(request.id())) {
-        request.id().accept(ConnectionParameters.DEFAULT);
+        request.id().accept(ConnectionConfig.DEFAULT);
         CmEvent.Established first = next(channel, CmEvent.Established.class);
         CmEvent.Established second = next(channel, CmEvent.Established.class);
         assertThat(first.id()).isNotSameAs(second.id());
@@ -88,7 +88,7 @@ final class EventChannelTest {
     try (EventChannel channel = EventChannel.open()) {
       CmEvent.ConnectRequest request = request(channel);
       try (var side = new CmLoopback.Side(request.id())) {
-        request.id().accept(ConnectionParameters.DEFAULT);
+        request.id().accept(ConnectionConfig.DEFAULT);
         CmId one = next(channel, CmEvent.Established.class).id();
         CmId other = next(channel, CmEvent.Established.class).id();
         side.receive(1, 0, 8);
@@ -128,11 +128,11 @@ final class EventChannelTest {
       CmId listener = listener(channel);
       CmId client = resolved(channel, listener);
       try (var a = ownSide(client)) {
-        client.connect(ConnectionParameters.DEFAULT.queuePairNumber(a.queuePair().number()));
+        client.connect(ConnectionConfig.DEFAULT.queuePairNumber(a.queuePair().number()));
         CmId server = next(channel, CmEvent.ConnectRequest.class).id();
         try (var b = ownSide(server)) {
           toReadyToSend(server, b.queuePair());
-          server.accept(ConnectionParameters.DEFAULT.queuePairNumber(b.queuePair().number()));
+          server.accept(ConnectionConfig.DEFAULT.queuePairNumber(b.queuePair().number()));
           next(channel, CmEvent.ConnectResponse.class);
           toReadyToSend(client, a.queuePair());
           client.externalQueuePair().establish();
@@ -228,7 +228,7 @@ final class EventChannelTest {
       CmId listener = listener(channel);
       CmId client = resolved(other, listener);
       sides.add(new CmLoopback.Side(client));
-      client.connect(ConnectionParameters.DEFAULT);
+      client.connect(ConnectionConfig.DEFAULT);
       Thread.sleep(200);
       listener.close();
       assertThat(channel.pollEvent()).isEmpty();
@@ -278,7 +278,7 @@ final class EventChannelTest {
       CmId listener = listener(channel);
       CmId client = resolved(other, listener);
       sides.add(new CmLoopback.Side(client));
-      client.connect(ConnectionParameters.DEFAULT);
+      client.connect(ConnectionConfig.DEFAULT);
       Thread.sleep(200);
       assertThat(pollWhileClosing(listener, channel)).isEmpty();
       assertThat(next(other, CmEvent.Rejected.class).id()).isSameAs(client);

@@ -76,10 +76,10 @@ final class ManyConnectionsTest {
       id.resolveRoute(PATIENCE);
     } else if (event instanceof CmEvent.RouteResolved) {
       side(id, true);
-      id.connect(ConnectionParameters.DEFAULT);
+      id.connect(ConnectionConfig.DEFAULT);
     } else if (event instanceof CmEvent.ConnectRequest) {
       side(id, false);
-      id.accept(ConnectionParameters.DEFAULT);
+      id.accept(ConnectionConfig.DEFAULT);
     } else if (event instanceof CmEvent.Established) {
       return 1;
     } else {

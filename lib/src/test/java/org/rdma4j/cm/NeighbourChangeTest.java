@@ -43,8 +43,8 @@ final class NeighbourChangeTest {
         CmLoopback.connected(
             CmLoopback.listener(PortSpace.TCP, InetAddress.getByName(ADDRESS)),
             PortSpace.TCP,
-            ConnectionParameters.DEFAULT,
-            ConnectionParameters.DEFAULT)) {
+            ConnectionConfig.DEFAULT,
+            ConnectionConfig.DEFAULT)) {
       neighbour("02:00:00:00:00:99");
       neighbour("00:00:00:00:00:00");
 

@@ -134,7 +134,7 @@ final class ParametersTest {
   @Test
   void parametersKeepACopyOfThePrivateData() {
     ByteBuffer data = ByteBuffer.allocate(3).put(1, (byte) 7);
-    ConnectionParameters parameters = ConnectionParameters.DEFAULT.privateData(data);
+    ConnectionConfig parameters = ConnectionConfig.DEFAULT.privateData(data);
     data.put(1, (byte) 8);
     assertThat(parameters.privateData().get(1)).isEqualTo((byte) 7);
     assertThat(parameters.privateData().isReadOnly()).isTrue();
@@ -144,8 +144,8 @@ final class ParametersTest {
 
   @Test
   void parametersAreReadAsTheyWereWritten() {
-    ConnectionParameters parameters =
-        ConnectionParameters.DEFAULT
+    ConnectionConfig parameters =
+        ConnectionConfig.DEFAULT
             .privateData(ByteBuffer.wrap(new byte[] {1, 2, 3}))
             .remoteReads(4)
             .reads(5)
@@ -155,16 +155,16 @@ final class ParametersTest {
             .sharedReceiveQueue(true)
             .queuePairNumber(0xff_fffe);
     try (Arena arena = Arena.ofConfined()) {
-      assertThat(ConnectionParameters.read(parameters.write(arena))).isEqualTo(parameters);
+      assertThat(ConnectionConfig.read(parameters.write(arena))).isEqualTo(parameters);
     }
   }
 
   @Test
   void aNumberOutOfItsRangeIsRefusedWithTheRange() {
-    assertThatThrownBy(() -> ConnectionParameters.DEFAULT.retries(8))
+    assertThatThrownBy(() -> ConnectionConfig.DEFAULT.retries(8))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("retries is 8, must be from 0 to 7");
-    assertThatThrownBy(() -> ConnectionParameters.DEFAULT.privateData(ByteBuffer.allocate(256)))
+    assertThatThrownBy(() -> ConnectionConfig.DEFAULT.privateData(ByteBuffer.allocate(256)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("256");
     assertThatThrownBy(() -> IbAddress.of(Gid.ZERO, PortSpace.IB, 65_536))

@@ -53,10 +53,10 @@ final class SimpleMessagesTest {
         SynchronousCmId.open(AddressInfo.resolve(host, port, hints, PATIENCE).getFirst(), PATIENCE);
     SimpleMessages a = SimpleMessages.create(client.id(), DEPTH, DEPTH);
     FutureTask<CmEvent.Established> connect =
-        CmLoopback.start(() -> client.connect(ConnectionParameters.DEFAULT, PATIENCE));
+        CmLoopback.start(() -> client.connect(ConnectionConfig.DEFAULT, PATIENCE));
     SynchronousCmId server = listener.awaitRequest(PATIENCE).orElseThrow();
     SimpleMessages b = SimpleMessages.create(server.id(), DEPTH, DEPTH);
-    server.accept(ConnectionParameters.DEFAULT, PATIENCE);
+    server.accept(ConnectionConfig.DEFAULT, PATIENCE);
     return new Pair(listener, client, server, a, b, CmLoopback.get(connect));
   }
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.ErrorNumber;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.ConnectionRejectedException;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SimpleMessages;
@@ -89,7 +89,7 @@ final class ConnectionExceptionTest {
               () -> {
                 try (SynchronousCmId peer = other.awaitRequest(PATIENCE).orElseThrow();
                     SimpleMessages queues = SimpleMessages.create(peer.id(), 4, 4)) {
-                  peer.accept(ConnectionParameters.DEFAULT, PATIENCE);
+                  peer.accept(ConnectionConfig.DEFAULT, PATIENCE);
                   return queues.queuePair().number() > 0 && peer.awaitDisconnected(PATIENCE);
                 }
               });

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SimpleMessages;
@@ -99,7 +99,7 @@ final class HostilePeersTest {
       for (int i = 0; i < 16; i++) {
         queues.postReceive(i, answers.slice(1040L * i, 1040));
       }
-      peer.connect(ConnectionParameters.DEFAULT.privateData(HELLO.write()), PATIENCE);
+      peer.connect(ConnectionConfig.DEFAULT.privateData(HELLO.write()), PATIENCE);
       try (RdmaConnection accepted = listener.accept(PATIENCE)) {
         MemoryRegion memory = queues.queuePair().domain().register(4096, AccessFlag.LOCAL_WRITE);
         MemoryRegion exposed =
@@ -291,7 +291,7 @@ final class HostilePeersTest {
         SimpleMessages queues = SimpleMessages.create(peer.id(), 16, 16)) {
       MemoryRegion memory = queues.registerMessages(4096);
       queues.postReceive(7, memory.slice(0, 1040));
-      peer.connect(ConnectionParameters.DEFAULT.privateData(hello.write()), PATIENCE);
+      peer.connect(ConnectionConfig.DEFAULT.privateData(hello.write()), PATIENCE);
       try (RdmaConnection accepted = listener.accept(PATIENCE)) {
         talk.with(queues, memory, accepted);
       }
@@ -339,7 +339,7 @@ final class HostilePeersTest {
       peer.resolveRoute(PATIENCE);
       try (SimpleMessages queues = SimpleMessages.create(peer.id(), 1, 1)) {
         assertThat(queues.queuePair().number()).isPositive();
-        peer.connect(ConnectionParameters.DEFAULT.privateData(SENDS_FIRST.write()), PATIENCE);
+        peer.connect(ConnectionConfig.DEFAULT.privateData(SENDS_FIRST.write()), PATIENCE);
         try (RdmaConnection accepted = server.accept(PATIENCE)) {
           assertThatThrownBy(() -> accepted.receive(PATIENCE))
               .isInstanceOf(RdmaException.class)
@@ -375,7 +375,7 @@ final class HostilePeersTest {
             });
         sender.send(ByteBuffer.allocate(1), PATIENCE);
         assertThat(blocked.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-        late.connect(ConnectionParameters.DEFAULT.privateData(HELLO.write()));
+        late.connect(ConnectionConfig.DEFAULT.privateData(HELLO.write()));
         // The answer of the server is there, but not read.
         Thread.sleep(500);
         end(ending);
@@ -426,7 +426,7 @@ final class HostilePeersTest {
         silent.add(peer);
         theirQueues.add(SimpleMessages.create(peer.id(), 1, 1));
         // The request alone: the answer is never read, so it is never confirmed.
-        peer.id().connect(ConnectionParameters.DEFAULT.privateData(HELLO.write()));
+        peer.id().connect(ConnectionConfig.DEFAULT.privateData(HELLO.write()));
       }
       long began = System.nanoTime();
       try (RdmaConnection client = node.connect(listener.localAddress(), PATIENCE);

@@ -28,7 +28,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmDevices;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.ConnectionRejectedException;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.cm.PortSpace;
@@ -309,7 +309,7 @@ final class RdmaConnectionTest {
     SynchronousCmId peer = resolved();
     try (var queues = SimpleMessages.create(peer.id(), 4, 4)) {
       FutureTask<RdmaConnection> accept = start(() -> listener.accept(PATIENCE));
-      peer.connect(ConnectionParameters.DEFAULT.privateData(HELLO.write()), PATIENCE);
+      peer.connect(ConnectionConfig.DEFAULT.privateData(HELLO.write()), PATIENCE);
       try (RdmaConnection accepted = get(accept)) {
         assertThat(queues.queuePair().number()).isPositive();
         FutureTask<Optional<MessageBuffer>> receive = start(() -> accepted.receive(PATIENCE));
@@ -340,7 +340,7 @@ final class RdmaConnectionTest {
     try (var peer = resolved();
         var queues = SimpleMessages.create(peer.id(), 4, 4)) {
       assertThat(queues.queuePair().number()).isPositive();
-      assertThatThrownBy(() -> peer.connect(ConnectionParameters.DEFAULT, PATIENCE))
+      assertThatThrownBy(() -> peer.connect(ConnectionConfig.DEFAULT, PATIENCE))
           .isInstanceOf(ConnectionRejectedException.class);
     }
     assertThatThrownBy(() -> get(accept)).cause().isInstanceOf(TimeoutException.class);

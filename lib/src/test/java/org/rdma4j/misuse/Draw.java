@@ -304,31 +304,32 @@ final class Draw {
   }
 
   QueuePairChange change() {
-    QueuePairChange change = new QueuePairChange();
+    QueuePairChange change = QueuePairChange.none();
     for (int i = random.nextInt(4); i >= 0; i--) {
-      switch (random.nextInt(20)) {
-        case 0 -> change.state(constant(QueuePairState.class));
-        case 1 -> change.currentState(constant(QueuePairState.class));
-        case 2 -> change.port(mostly(1));
-        case 3 -> change.partitionKeyIndex(mostly(0));
-        case 4 -> change.access(List.of(access()));
-        case 5 -> change.queueKey(number());
-        case 6 -> change.addressVector(addressVector());
-        case 7 -> change.mtu(constant(Mtu.class));
-        case 8 -> change.timeout(few());
-        case 9 -> change.retries(few());
-        case 10 -> change.rnrRetries(few());
-        case 11 -> change.receiveSequenceNumber(number());
-        case 12 -> change.sendSequenceNumber(number());
-        case 13 -> change.reads(number());
-        case 14 -> change.remoteReads(number());
-        case 15 -> change.minimumRnrTimer(few());
-        case 16 -> change.remoteQueuePairNumber(number());
-        case 17 -> change.notifyWhenDrained(yes());
-        case 18 -> change.alternatePath(addressVector(), few(), few());
-        default ->
-            change.capabilities(new QueuePairCapabilities(few(), few(), few(), few(), few()));
-      }
+      change =
+          switch (random.nextInt(20)) {
+            case 0 -> change.state(constant(QueuePairState.class));
+            case 1 -> change.currentState(constant(QueuePairState.class));
+            case 2 -> change.port(mostly(1));
+            case 3 -> change.partitionKeyIndex(mostly(0));
+            case 4 -> change.access(List.of(access()));
+            case 5 -> change.queueKey(number());
+            case 6 -> change.addressVector(addressVector());
+            case 7 -> change.mtu(constant(Mtu.class));
+            case 8 -> change.timeout(few());
+            case 9 -> change.retries(few());
+            case 10 -> change.rnrRetries(few());
+            case 11 -> change.receiveSequenceNumber(number());
+            case 12 -> change.sendSequenceNumber(number());
+            case 13 -> change.reads(number());
+            case 14 -> change.remoteReads(number());
+            case 15 -> change.minimumRnrTimer(few());
+            case 16 -> change.remoteQueuePairNumber(number());
+            case 17 -> change.notifyWhenDrained(yes());
+            case 18 -> change.alternatePath(addressVector(), few(), few());
+            default ->
+                change.capabilities(new QueuePairCapabilities(few(), few(), few(), few(), few()));
+          };
     }
     return change;
   }

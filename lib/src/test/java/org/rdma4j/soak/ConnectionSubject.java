@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.LocalAddress;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.connection.MessageBuffer;
@@ -113,7 +113,7 @@ final class ConnectionSubject implements AutoCloseable {
           CompletionQueue queue = id.id().device().createCompletionQueue(2)) {
         id.id()
             .createQueuePair(domain, QueuePairConfig.reliable(queue).sendDepth(1).receiveDepth(1));
-        id.connect(ConnectionParameters.DEFAULT.privateData(data), patience);
+        id.connect(ConnectionConfig.DEFAULT.privateData(data), patience);
       }
     }
   }

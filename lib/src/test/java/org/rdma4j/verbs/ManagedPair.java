@@ -5,7 +5,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.rdma4j.LocalAddress;
 import org.rdma4j.cm.CmEvent;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SynchronousCmId;
 
@@ -44,7 +44,7 @@ final class ManagedPair implements AutoCloseable {
 
   void request() {
     connecting =
-        new FutureTask<>(() -> client.connect(ConnectionParameters.DEFAULT, Loopback.PATIENCE));
+        new FutureTask<>(() -> client.connect(ConnectionConfig.DEFAULT, Loopback.PATIENCE));
     Thread.ofPlatform().daemon().start(connecting);
     try {
       server = listener.awaitRequest(Loopback.PATIENCE).orElseThrow();
@@ -55,7 +55,7 @@ final class ManagedPair implements AutoCloseable {
 
   void accept() {
     try {
-      server.accept(ConnectionParameters.DEFAULT, Loopback.PATIENCE);
+      server.accept(ConnectionConfig.DEFAULT, Loopback.PATIENCE);
       connecting.get(Loopback.PATIENCE.toSeconds(), TimeUnit.SECONDS);
     } catch (Exception failed) {
       throw new IllegalStateException(failed);

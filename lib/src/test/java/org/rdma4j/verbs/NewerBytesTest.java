@@ -44,21 +44,21 @@ final class NewerBytesTest {
     assertAsInC(
         "allocate_dma_handles",
         () -> {
-          device.allocateDmaHandle(DmaHandleConfig.none());
+          device.allocateDmaHandle(DmaHandleConfig.DEFAULT);
           device.allocateDmaHandle(
-              DmaHandleConfig.none().cpu(0x71727374).processingHint(3).persistent(true));
-          device.allocateDmaHandle(DmaHandleConfig.none().persistent(false));
+              DmaHandleConfig.DEFAULT.cpu(0x71727374).processingHint(3).persistent(true));
+          device.allocateDmaHandle(DmaHandleConfig.DEFAULT.persistent(false));
         });
     assertAsInC(
-        "deallocate_the_dma_handle", device.allocateDmaHandle(DmaHandleConfig.none())::close);
-    assertThatThrownBy(() -> DmaHandleConfig.none().processingHint(4))
+        "deallocate_the_dma_handle", device.allocateDmaHandle(DmaHandleConfig.DEFAULT)::close);
+    assertThatThrownBy(() -> DmaHandleConfig.DEFAULT.processingHint(4))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("processingHint is 4");
   }
 
   @Test
   void regionsWithADmaHandle() {
-    DmaHandle handle = device.allocateDmaHandle(DmaHandleConfig.none());
+    DmaHandle handle = device.allocateDmaHandle(DmaHandleConfig.DEFAULT);
     MemoryRegionConfig config =
         MemoryRegionConfig.allocate(5000)
             .dmaHandle(handle)
@@ -84,7 +84,7 @@ final class NewerBytesTest {
 
   @Test
   void memoryThatIsNotReachedOverTheBusHasNoDmaHandle() {
-    DmaHandle handle = device.allocateDmaHandle(DmaHandleConfig.none());
+    DmaHandle handle = device.allocateDmaHandle(DmaHandleConfig.DEFAULT);
     DeviceMemory memory = device.allocateDeviceMemory(64, 0);
     for (MemoryRegionConfig config :
         List.of(MemoryRegionConfig.of(memory, 0, 64), MemoryRegionConfig.nullRegion())) {
@@ -97,7 +97,7 @@ final class NewerBytesTest {
   /** Also the region that a re-registration made. */
   @Test
   void closingADmaHandleClosesItsRegionsFirst() {
-    DmaHandle handle = device.allocateDmaHandle(DmaHandleConfig.none());
+    DmaHandle handle = device.allocateDmaHandle(DmaHandleConfig.DEFAULT);
     MemoryRegion region = domain.register(MemoryRegionConfig.allocate(4096).dmaHandle(handle));
     region.reregister(MemoryRegionChange.none().access(AccessFlag.REMOTE_READ));
     assertAsInC("close_the_dma_handle_of_a_region", handle::close);

@@ -58,7 +58,7 @@ final class NewerTest {
 
   @Test
   void dmaHandles() {
-    refused("ibv_alloc_dmah", () -> device.allocateDmaHandle(DmaHandleConfig.none().cpu(0)));
+    refused("ibv_alloc_dmah", () -> device.allocateDmaHandle(DmaHandleConfig.DEFAULT.cpu(0)));
   }
 
   @Test

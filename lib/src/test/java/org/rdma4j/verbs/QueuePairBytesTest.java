@@ -119,7 +119,7 @@ final class QueuePairBytesTest {
         "change_everything",
         () ->
             queuePair.modify(
-                new QueuePairChange()
+                QueuePairChange.none()
                     .state(QueuePairState.READY_TO_SEND)
                     .currentState(QueuePairState.SEND_QUEUE_DRAINED)
                     .mtu(Mtu.MTU_512)

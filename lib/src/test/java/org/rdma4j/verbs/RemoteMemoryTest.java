@@ -174,7 +174,7 @@ final class RemoteMemoryTest {
   @Tag("needs-atomics")
   @Test
   void anAtomicOnAQueuePairWithoutTheAccessIsRefusedByThePeer() {
-    loopback.b.queuePair.modify(new QueuePairChange().access(List.of(AccessFlag.REMOTE_READ)));
+    loopback.b.queuePair.modify(QueuePairChange.none().access(List.of(AccessFlag.REMOTE_READ)));
     // The status of the specification, and the one that soft-RoCE reports instead.
     assertThat(fetchAndAdd(remote.remoteKey()))
         .isIn(CompletionStatus.REMOTE_ACCESS_ERROR, CompletionStatus.REMOTE_INVALID_REQUEST);

@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import org.rdma4j.cm.CmEvent;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.verbs.AccessFlag;
@@ -33,7 +33,7 @@ final class Counter {
       peer.id().createQueuePair(domain, QueuePairConfig.reliable(queue));
       ByteBuffer name = ByteBuffer.allocate(12);
       name.putLong(counter.remoteAddress()).putInt(counter.remoteKey()).flip();
-      peer.accept(ConnectionParameters.DEFAULT.privateData(name), TIMEOUT);
+      peer.accept(ConnectionConfig.DEFAULT.privateData(name), TIMEOUT);
       peer.awaitDisconnected(TIMEOUT);
       long count = counter.segment().get(ValueLayout.JAVA_LONG, 0);
       domain.close();
@@ -55,8 +55,8 @@ final class Counter {
           CompletionQueue queue = device.createCompletionQueue(16, channel)) {
         MemoryRegion old = domain.register(8, AccessFlag.LOCAL_WRITE);
         QueuePair queuePair = id.id().createQueuePair(domain, QueuePairConfig.reliable(queue));
-        CmEvent.Established established = id.connect(ConnectionParameters.DEFAULT, TIMEOUT);
-        ByteBuffer name = established.parameters().privateData();
+        CmEvent.Established established = id.connect(ConnectionConfig.DEFAULT, TIMEOUT);
+        ByteBuffer name = established.config().privateData();
         long address = name.getLong();
         int key = name.getInt();
         queuePair

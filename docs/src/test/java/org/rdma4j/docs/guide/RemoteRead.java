@@ -2,7 +2,7 @@ package org.rdma4j.docs.guide;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SimpleMessages;
 import org.rdma4j.cm.SynchronousCmId;
@@ -25,7 +25,7 @@ final class RemoteRead {
       buffer.byteBuffer().putLong(data.remoteAddress()).putLong(100).putInt(data.remoteKey());
 
       messages.postReceive(1, buffer.slice(64, 36)); // for the final message
-      peer.accept(ConnectionParameters.DEFAULT, TIMEOUT);
+      peer.accept(ConnectionConfig.DEFAULT, TIMEOUT);
       messages.postSend(2, buffer.slice(0, 20));
       messages.awaitSend(TIMEOUT).orElseThrow();
       messages.awaitReceive(TIMEOUT).orElseThrow();
@@ -51,7 +51,7 @@ final class RemoteRead {
         MemoryRegion data = messages.registerMessages(100);
         MemoryRegion buffer = messages.registerMessages(20);
         messages.postReceive(1, buffer.slice(0, 20));
-        id.connect(ConnectionParameters.DEFAULT, TIMEOUT);
+        id.connect(ConnectionConfig.DEFAULT, TIMEOUT);
         messages.awaitReceive(TIMEOUT).orElseThrow();
 
         var info = buffer.byteBuffer();

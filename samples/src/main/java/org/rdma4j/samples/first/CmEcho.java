@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.rdma4j.RdmaException;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SimpleMessages;
 import org.rdma4j.cm.SynchronousCmId;
@@ -66,7 +66,7 @@ public final class CmEcho {
 
         // The receive is posted before the client can send: before accepting. C: rdma_post_recv.
         queues.postReceive(1, memory.slice(0, BUFFER_BYTES));
-        peer.accept(ConnectionParameters.DEFAULT, TIMEOUT); // C: rdma_accept
+        peer.accept(ConnectionConfig.DEFAULT, TIMEOUT); // C: rdma_accept
 
         // A completion says how long the message is. C: rdma_get_recv_comp.
         long bytes = queues.awaitReceive(TIMEOUT).orElseThrow().bytes();
@@ -88,7 +88,7 @@ public final class CmEcho {
         MemoryRegion outgoing = queues.registerMessages(BUFFER_BYTES);
         MemoryRegion incoming = queues.registerMessages(BUFFER_BYTES);
         queues.postReceive(1, incoming.slice(0, BUFFER_BYTES));
-        id.connect(ConnectionParameters.DEFAULT, TIMEOUT); // C: rdma_connect
+        id.connect(ConnectionConfig.DEFAULT, TIMEOUT); // C: rdma_connect
 
         ByteBuffer text = StandardCharsets.UTF_8.encode("Hello, connection manager");
         int length = text.remaining();

@@ -15,7 +15,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.cm.AddressInfo;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.tools.cm.StepTimes.Step;
 import org.rdma4j.tools.command.Failure;
@@ -127,7 +127,7 @@ final class CmtimeClient {
 
     void connect() {
       id.connect(
-          ConnectionParameters.DEFAULT
+          ConnectionConfig.DEFAULT
               .remoteReads(1)
               .reads(1)
               .retries(options.retries)

@@ -9,7 +9,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.cm.AddressInfo;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.tools.command.CommonOptions;
 
@@ -58,7 +58,7 @@ final class CmtimeServer {
   private void accept(CmId id) {
     try {
       queuePairs.create(id);
-      id.accept(ConnectionParameters.DEFAULT);
+      id.accept(ConnectionConfig.DEFAULT);
     } catch (RdmaException failed) {
       options.err().println("failure accepting: " + failed.getMessage());
       options.out().println("failing connection request");

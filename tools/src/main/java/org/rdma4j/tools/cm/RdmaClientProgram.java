@@ -2,7 +2,7 @@ package org.rdma4j.tools.cm;
 
 import java.util.concurrent.Callable;
 import org.rdma4j.cm.AddressHints;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.tools.command.CommonOptions;
 import org.rdma4j.tools.command.Version;
@@ -44,7 +44,7 @@ public final class RdmaClientProgram implements Callable<Integer> {
   private void exchange() throws InterruptedException {
     try (SynchronousCmId id = OneMessage.open(common, server, port, AddressHints.DEFAULT);
         OneMessage message = new OneMessage(common, id)) {
-      id.connect(ConnectionParameters.DEFAULT, common.timeout());
+      id.connect(ConnectionConfig.DEFAULT, common.timeout());
       message.send();
       message.receive();
       id.disconnect(common.timeout());

@@ -2,7 +2,7 @@ package org.rdma4j.tools.cm;
 
 import java.util.concurrent.Callable;
 import org.rdma4j.cm.AddressHints;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.tools.command.CommonOptions;
 import org.rdma4j.tools.command.Version;
@@ -48,7 +48,7 @@ public final class RdmaServerProgram implements Callable<Integer> {
       listener.id().listen(0);
       try (SynchronousCmId id = common.awaitClient(listener::awaitRequest, false);
           OneMessage message = new OneMessage(common, id)) {
-        id.accept(ConnectionParameters.DEFAULT, common.timeout());
+        id.accept(ConnectionConfig.DEFAULT, common.timeout());
         message.receive();
         message.send();
         id.disconnect(common.timeout());

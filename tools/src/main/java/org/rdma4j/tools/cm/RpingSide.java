@@ -9,7 +9,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.tools.command.Failure;
 import org.rdma4j.verbs.AccessFlag;
@@ -110,7 +110,7 @@ final class RpingSide implements AutoCloseable {
 
   void accept() throws InterruptedException {
     options.step("accepting client connection request");
-    ConnectionParameters parameters = ConnectionParameters.DEFAULT;
+    ConnectionConfig parameters = ConnectionConfig.DEFAULT;
     if (options.ownQueuePair) {
       bringUp();
       parameters = ownParameters();
@@ -129,8 +129,8 @@ final class RpingSide implements AutoCloseable {
     }
   }
 
-  private ConnectionParameters ownParameters() {
-    return ConnectionParameters.DEFAULT
+  private ConnectionConfig ownParameters() {
+    return ConnectionConfig.DEFAULT
         .remoteReads(1)
         .reads(1)
         .queuePairNumber(options.ownQueuePair ? queuePair.number() : 0);

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SimpleMessages;
@@ -190,7 +190,7 @@ public final class Ucmatose implements Callable<Integer> {
     } else if (event instanceof CmEvent.RouteResolved) {
       prepare(id);
       id.connect(
-          ConnectionParameters.DEFAULT
+          ConnectionConfig.DEFAULT
               .remoteReads(1)
               .reads(1)
               .retries(5)
@@ -228,7 +228,7 @@ public final class Ucmatose implements Callable<Integer> {
    */
   private void accept(CmId id) {
     try {
-      id.accept(ConnectionParameters.DEFAULT);
+      id.accept(ConnectionConfig.DEFAULT);
     } catch (RdmaException refused) {
       lose(id, refused);
     }

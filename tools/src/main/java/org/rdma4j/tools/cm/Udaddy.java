@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.tools.command.Version;
 import picocli.CommandLine.Command;
@@ -108,14 +108,14 @@ public final class Udaddy implements Callable<Integer> {
       server.resolveRoute(id);
     } else if (event instanceof CmEvent.RouteResolved) {
       prepare(id);
-      id.connect(ConnectionParameters.DEFAULT.privateData(connectData));
+      id.connect(ConnectionConfig.DEFAULT.privateData(connectData));
     } else if (event instanceof CmEvent.ConnectRequest) {
       server.answer(
           id,
           connected,
           () -> {
             prepare(id);
-            id.accept(ConnectionParameters.DEFAULT);
+            id.accept(ConnectionConfig.DEFAULT);
             connected++;
           });
     } else if (event instanceof CmEvent.Established established) {

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.ConnectionRejectedException;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SimpleMessages;
@@ -19,8 +19,8 @@ import org.rdma4j.verbs.WorkCompletionException;
 
 /** The channel over a connection of the connection manager, on which addresses are structs. */
 final class CmControl implements Control {
-  static final ConnectionParameters PARAMETERS =
-      ConnectionParameters.DEFAULT
+  static final ConnectionConfig PARAMETERS =
+      ConnectionConfig.DEFAULT
           .remoteReads(0)
           .reads(0)
           .retries(7)

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.rdma4j.cm.CmEvent;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.ConnectionRejectedException;
 import org.rdma4j.cm.DatagramDestination;
 import org.rdma4j.cm.PortSpace;
@@ -33,7 +33,7 @@ final class CmLinks implements AutoCloseable {
 
   private final Resources resources;
   private final Settings settings;
-  private final ConnectionParameters parameters;
+  private final ConnectionConfig parameters;
   private final List<SynchronousCmId> ids = new ArrayList<>();
   private final List<TestLink> links = new ArrayList<>();
 
@@ -128,7 +128,7 @@ final class CmLinks implements AutoCloseable {
   /** Otherwise a sender whose message found no receive would wait for 655 ms. */
   private void hastenRetries(TestLink link) {
     if (settings.transport() == Transport.RC) {
-      link.queuePair().modify(new QueuePairChange().minimumRnrTimer(MINIMUM_RNR_TIMER));
+      link.queuePair().modify(QueuePairChange.none().minimumRnrTimer(MINIMUM_RNR_TIMER));
     }
   }
 

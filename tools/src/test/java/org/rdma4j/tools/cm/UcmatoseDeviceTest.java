@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.rdma4j.cm.ConnectionParameters;
+import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SimpleMessages;
 import org.rdma4j.cm.SynchronousCmId;
@@ -125,7 +125,7 @@ class UcmatoseDeviceTest {
       first.resolveRoute(TIMEOUT);
       try (SimpleMessages queues = SimpleMessages.create(first.id(), 1, 1)) {
         queues.postReceive(0, queues.registerMessages(100).slice(0, 100));
-        first.connect(ConnectionParameters.DEFAULT, TIMEOUT);
+        first.connect(ConnectionConfig.DEFAULT, TIMEOUT);
         assertThat(queues.awaitReceive(TIMEOUT)).isPresent();
 
         assertThatItWasRejected(InThisJvm.run(client(port, "-C 1").split(" ")));
@@ -147,7 +147,7 @@ class UcmatoseDeviceTest {
       noisy.resolveAddress(new InetSocketAddress(HOST, port), TIMEOUT);
       noisy.resolveRoute(TIMEOUT);
       try (SimpleMessages queues = SimpleMessages.create(noisy.id(), 1, 1)) {
-        noisy.connect(ConnectionParameters.DEFAULT, TIMEOUT);
+        noisy.connect(ConnectionConfig.DEFAULT, TIMEOUT);
         queues.postSend(0, queues.registerMessages(5000).slice(0, 5000));
 
         Outcome client = InThisJvm.run(client(port, "-C 1").split(" "));
@@ -172,7 +172,7 @@ class UcmatoseDeviceTest {
       first.resolveRoute(TIMEOUT);
       try (SimpleMessages queues = SimpleMessages.create(first.id(), 1, 1)) {
         assertThat(queues.queuePair().number()).isPositive();
-        first.connect(ConnectionParameters.DEFAULT, TIMEOUT);
+        first.connect(ConnectionConfig.DEFAULT, TIMEOUT);
         first.disconnect(TIMEOUT);
       }
     }

@@ -9,13 +9,13 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.platform.Range;
 
 /**
- * What one side of a connection tells the other: {@code struct rdma_conn_param}. Immutable; each
- * method that takes a value returns a changed copy.
+ * A connection, as one side describes it to the other when they connect: {@code struct
+ * rdma_conn_param}. Immutable; each method that takes a value returns a changed copy.
  *
- * <p>Parameters that come with an event differ in two points. The private data is as long as such a
- * message can carry: zeros follow what the peer gave. The numbers are what the peer asks for or
- * grants: remoteReads is how many reads and atomics it would have outstanding here,
- * reads is how many of this side it answers at once.
+ * <p>What comes with an event differs in two points. The private data is as long as such a message
+ * can carry: zeros follow what the peer gave. The numbers are what the peer asks for or grants:
+ * remoteReads is how many reads and atomics it would have outstanding here, reads is how many of
+ * this side it answers at once.
  *
  * @param privateData the bytes from the position to the limit, which the program of the peer gets
  * @param remoteReads the maximum number of the peer's reads and atomics that are answered at once,
@@ -25,8 +25,8 @@ import org.rdma4j.platform.Range;
  * @param flowControl whether the hardware controls the flow of messages, if it can
  * @param retries how often to send again if no acknowledgement comes, 0 to 7; ignored when
  *     accepting
- * @param rnrRetries how often to send again if the peer has not posted a receive, 0 to 6, or 7
- *     for forever; when accepting, how often the peer is to send again
+ * @param rnrRetries how often to send again if the peer has not posted a receive, 0 to 6, or 7 for
+ *     forever; when accepting, how often the peer is to send again
  * @param sharedReceiveQueue whether an {@linkplain ExternalQueuePair external queue pair} has a
  *     shared receive queue; ignored for others
  * @param queuePairNumber the number of an {@linkplain ExternalQueuePair external queue pair}, 0 to
@@ -34,7 +34,7 @@ import org.rdma4j.platform.Range;
  * @see CmId#connect
  * @see CmId#accept
  */
-public record ConnectionParameters(
+public record ConnectionConfig(
     ByteBuffer privateData,
     int remoteReads,
     int reads,
@@ -50,9 +50,8 @@ public record ConnectionParameters(
    * No private data, as many reads and atomics as the device offers, no flow control, and 7 for
    * both retry counts. These are C's defaults for a NULL pointer.
    */
-  public static final ConnectionParameters DEFAULT =
-      new ConnectionParameters(
-          PrivateData.NONE, DEVICE_MAXIMUM, DEVICE_MAXIMUM, false, 7, 7, false, 0);
+  public static final ConnectionConfig DEFAULT =
+      new ConnectionConfig(PrivateData.NONE, DEVICE_MAXIMUM, DEVICE_MAXIMUM, false, 7, 7, false, 0);
 
   private static final int MAX_PRIVATE_DATA = 255;
 
@@ -62,7 +61,7 @@ public record ConnectionParameters(
    * @throws IllegalArgumentException if a number is out of its range, or the private data is longer
    *     than 255 bytes; {@link PortSpace} tells how much of that a message carries
    */
-  public ConnectionParameters {
+  public ConnectionConfig {
     Range.check("length of the private data", privateData.remaining(), 0, MAX_PRIVATE_DATA);
     Range.check("remoteReads", remoteReads, 0, DEVICE_MAXIMUM);
     Range.check("reads", reads, 0, DEVICE_MAXIMUM);
@@ -73,8 +72,8 @@ public record ConnectionParameters(
   }
 
   /** Reads what the peer tells in an event. */
-  static ConnectionParameters read(MemorySegment param) {
-    return new ConnectionParameters(
+  static ConnectionConfig read(MemorySegment param) {
+    return new ConnectionConfig(
         PrivateData.read(
             rdma_conn_param.private_data(param),
             Byte.toUnsignedLong(rdma_conn_param.private_data_len(param))),
@@ -117,29 +116,29 @@ public record ConnectionParameters(
    * @param privateData the bytes from the position to the limit, which are copied
    * @return the copy
    */
-  public ConnectionParameters privateData(ByteBuffer privateData) {
+  public ConnectionConfig privateData(ByteBuffer privateData) {
     return with(draft -> draft.privateData = privateData);
   }
 
   /**
    * Returns a copy with another {@link #remoteReads()}.
    *
-   * @param remoteReads the maximum number of the peer's reads and atomics that are answered
-   *     at once, 0 to 254, or {@link #DEVICE_MAXIMUM}
+   * @param remoteReads the maximum number of the peer's reads and atomics that are answered at
+   *     once, 0 to 254, or {@link #DEVICE_MAXIMUM}
    * @return the copy
    */
-  public ConnectionParameters remoteReads(int remoteReads) {
+  public ConnectionConfig remoteReads(int remoteReads) {
     return with(draft -> draft.remoteReads = remoteReads);
   }
 
   /**
    * Returns a copy with another {@link #reads()}.
    *
-   * @param reads the maximum number of reads and atomics outstanding at the peer, 0 to
-   *     254, or {@link #DEVICE_MAXIMUM}
+   * @param reads the maximum number of reads and atomics outstanding at the peer, 0 to 254, or
+   *     {@link #DEVICE_MAXIMUM}
    * @return the copy
    */
-  public ConnectionParameters reads(int reads) {
+  public ConnectionConfig reads(int reads) {
     return with(draft -> draft.reads = reads);
   }
 
@@ -149,7 +148,7 @@ public record ConnectionParameters(
    * @param flowControl whether the hardware controls the flow of messages, if it can
    * @return the copy
    */
-  public ConnectionParameters flowControl(boolean flowControl) {
+  public ConnectionConfig flowControl(boolean flowControl) {
     return with(draft -> draft.flowControl = flowControl);
   }
 
@@ -160,7 +159,7 @@ public record ConnectionParameters(
    *     accepting
    * @return the copy
    */
-  public ConnectionParameters retries(int retries) {
+  public ConnectionConfig retries(int retries) {
     return with(draft -> draft.retries = retries);
   }
 
@@ -171,7 +170,7 @@ public record ConnectionParameters(
    *     for forever; when accepting, how often the peer is to send again
    * @return the copy
    */
-  public ConnectionParameters rnrRetries(int rnrRetries) {
+  public ConnectionConfig rnrRetries(int rnrRetries) {
     return with(draft -> draft.rnrRetries = rnrRetries);
   }
 
@@ -181,7 +180,7 @@ public record ConnectionParameters(
    * @param sharedReceiveQueue whether an external queue pair has a shared receive queue
    * @return the copy
    */
-  public ConnectionParameters sharedReceiveQueue(boolean sharedReceiveQueue) {
+  public ConnectionConfig sharedReceiveQueue(boolean sharedReceiveQueue) {
     return with(draft -> draft.sharedReceiveQueue = sharedReceiveQueue);
   }
 
@@ -191,14 +190,14 @@ public record ConnectionParameters(
    * @param queuePairNumber the number of an external queue pair, 0 to 0xffffff
    * @return the copy
    */
-  public ConnectionParameters queuePairNumber(int queuePairNumber) {
+  public ConnectionConfig queuePairNumber(int queuePairNumber) {
     return with(draft -> draft.queuePairNumber = queuePairNumber);
   }
 
-  private ConnectionParameters with(Consumer<Draft> change) {
+  private ConnectionConfig with(Consumer<Draft> change) {
     Draft draft = new Draft(this);
     change.accept(draft);
-    return draft.parameters();
+    return draft.config();
   }
 
   /** The components, to change one of them. */
@@ -212,19 +211,19 @@ public record ConnectionParameters(
     boolean sharedReceiveQueue;
     int queuePairNumber;
 
-    Draft(ConnectionParameters parameters) {
-      this.privateData = parameters.privateData;
-      this.remoteReads = parameters.remoteReads;
-      this.reads = parameters.reads;
-      this.flowControl = parameters.flowControl;
-      this.retries = parameters.retries;
-      this.rnrRetries = parameters.rnrRetries;
-      this.sharedReceiveQueue = parameters.sharedReceiveQueue;
-      this.queuePairNumber = parameters.queuePairNumber;
+    Draft(ConnectionConfig config) {
+      this.privateData = config.privateData;
+      this.remoteReads = config.remoteReads;
+      this.reads = config.reads;
+      this.flowControl = config.flowControl;
+      this.retries = config.retries;
+      this.rnrRetries = config.rnrRetries;
+      this.sharedReceiveQueue = config.sharedReceiveQueue;
+      this.queuePairNumber = config.queuePairNumber;
     }
 
-    ConnectionParameters parameters() {
-      return new ConnectionParameters(
+    ConnectionConfig config() {
+      return new ConnectionConfig(
           privateData,
           remoteReads,
           reads,
