@@ -14,7 +14,6 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_path_data;
 import org.rdma4j.bindings.generated.rdma_addrinfo;
@@ -89,12 +88,12 @@ public record AddressInfo(
    *     the hints have a type that their port space does not allow, or they ask for an InfiniBand
    *     address and the node is not a numeric IPv6 address
    * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
-   * @throws RdmaException if the node or the service is not known, or there was no answer in time
-   *     (ETIMEDOUT)
+   * @throws TimeoutException if there was no answer in time
+   * @throws RdmaException if the node or the service is not known
    */
   public static List<AddressInfo> resolve(
       @Nullable String node, @Nullable String service, AddressHints hints, Duration timeout)
-      throws InterruptedException {
+      throws InterruptedException, TimeoutException {
     if (node == null && service == null) {
       throw new IllegalArgumentException("node and service are null, at least one must be given");
     }
@@ -113,11 +112,14 @@ public record AddressInfo(
     try {
       return task.get(deadline.nanos(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException late) {
-      throw new RdmaException(
-          call,
-          ErrorNumber.ETIMEDOUT.value(),
-          "The name services did not answer within the timeout: wait longer, or give a numeric"
-              + " address");
+      TimeoutException timedOut =
+          new TimeoutException(
+              call
+                  + ": the name services did not answer within "
+                  + timeout
+                  + ". Wait longer, or give a numeric address");
+      timedOut.initCause(late);
+      throw timedOut;
     } catch (ExecutionException failed) {
       if (failed.getCause() instanceof RuntimeException cause) {
         throw cause;

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
@@ -15,8 +16,9 @@ import org.rdma4j.platform.Deadline;
  * is an identifier that was created without a channel; here the waiting is done in Java, so that
  * every wait has a timeout, can be interrupted, and does not hold the carrier of a virtual thread.
  *
- * <p>If a step throws an {@link RdmaException} or an InterruptedException, it has closed the
- * identifier and its queue pair: nothing is left half done.
+ * <p>If a step throws an {@link RdmaException}, a TimeoutException or an InterruptedException, it
+ * has closed the identifier and its queue pair: nothing is left half done. A method {@code
+ * await...} returns that nothing came, and closes nothing.
  *
  * <p>All methods may be called from any thread, but only one thread should wait at a time, because
  * each event goes to one of them. A close ends the wait with an IllegalStateException.
@@ -75,10 +77,11 @@ public final class SynchronousCmId implements AutoCloseable {
    * @throws IllegalArgumentException if the info has no address or a type that its port space does
    *     not allow, or the timeout is negative or too long
    * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws TimeoutException if the address or the route was not resolved in time
    * @throws RdmaException if the identifier cannot be created, bound or resolved
    */
   public static SynchronousCmId open(AddressInfo info, Duration timeout)
-      throws InterruptedException {
+      throws InterruptedException, TimeoutException {
     SocketAddress address = info.passive() ? info.source() : info.destination();
     if (address == null) {
       throw new IllegalArgumentException(info + " has no address");
@@ -119,7 +122,8 @@ public final class SynchronousCmId implements AutoCloseable {
     return source == null ? SocketAddresses.wildcard(address) : source;
   }
 
-  private void resolveRoute(List<PathRecord> known, Duration timeout) throws InterruptedException {
+  private void resolveRoute(List<PathRecord> known, Duration timeout)
+      throws InterruptedException, TimeoutException {
     if (known.isEmpty()) {
       resolveRoute(timeout);
     } else {
@@ -175,10 +179,12 @@ public final class SynchronousCmId implements AutoCloseable {
    * @throws IllegalArgumentException if the address is unresolved or of another kind, or the
    *     timeout is negative or too long
    * @throws IllegalStateException if the identifier is closed, also while waiting
+   * @throws TimeoutException if no host has answered to the address in time
    * @throws RdmaException if it was not resolved: ENODEV if no RDMA device leads there,
-   *     EHOSTUNREACH or ETIMEDOUT if no host answers to the address
+   *     EHOSTUNREACH if no host answers to the address
    */
-  public void resolveAddress(SocketAddress peer, Duration timeout) throws InterruptedException {
+  public void resolveAddress(SocketAddress peer, Duration timeout)
+      throws InterruptedException, TimeoutException {
     resolveAddress(null, peer, timeout);
   }
 
@@ -193,11 +199,12 @@ public final class SynchronousCmId implements AutoCloseable {
    * @throws IllegalArgumentException if an address is unresolved or of another kind, or the timeout
    *     is negative or too long
    * @throws IllegalStateException if the identifier is closed, also while waiting
+   * @throws TimeoutException if no host has answered to the address in time
    * @throws RdmaException if it was not resolved: ENODEV if no RDMA device leads there,
-   *     EHOSTUNREACH or ETIMEDOUT if no host answers to the address
+   *     EHOSTUNREACH if no host answers to the address
    */
   public void resolveAddress(@Nullable SocketAddress local, SocketAddress peer, Duration timeout)
-      throws InterruptedException {
+      throws InterruptedException, TimeoutException {
     await(
         "rdma_resolve_addr(" + peer + ")",
         () -> id.resolveAddress(local, peer, timeout),
@@ -213,9 +220,10 @@ public final class SynchronousCmId implements AutoCloseable {
    * @throws IllegalArgumentException if the timeout is negative or too long
    * @throws IllegalStateException if the identifier is closed, also while waiting, or its address
    *     is not resolved
-   * @throws RdmaException if it was not resolved in time
+   * @throws TimeoutException if it was not resolved in time
+   * @throws RdmaException if it was not resolved
    */
-  public void resolveRoute(Duration timeout) throws InterruptedException {
+  public void resolveRoute(Duration timeout) throws InterruptedException, TimeoutException {
     await(
         "rdma_resolve_route(" + peer() + ")",
         () -> id.resolveRoute(timeout),
@@ -241,10 +249,11 @@ public final class SynchronousCmId implements AutoCloseable {
    *     CmId#connect}
    * @throws ConnectionRejectedException if the peer rejected the request, or no program listens
    *     there
-   * @throws RdmaException if the peer did not answer in time (ETIMEDOUT), or connecting failed
+   * @throws TimeoutException if the peer did not answer in time
+   * @throws RdmaException if connecting failed
    */
   public CmEvent.Established connect(ConnectionConfig config, Duration timeout)
-      throws InterruptedException {
+      throws InterruptedException, TimeoutException {
     return connect(config, CmEvent.Established.class, timeout);
   }
 
@@ -262,16 +271,16 @@ public final class SynchronousCmId implements AutoCloseable {
    *     CmId#connect}
    * @throws ConnectionRejectedException if the peer rejected the request, or no program listens
    *     there
-   * @throws RdmaException if the peer did not answer in time (ETIMEDOUT), or connecting failed
+   * @throws TimeoutException if the peer did not answer in time
+   * @throws RdmaException if connecting failed
    */
   public CmEvent.ConnectResponse connectExternal(ConnectionConfig config, Duration timeout)
-      throws InterruptedException {
+      throws InterruptedException, TimeoutException {
     return connect(config, CmEvent.ConnectResponse.class, timeout);
   }
 
-  private <E extends CmEvent> E connect(
-      ConnectionConfig config, Class<E> outcome, Duration timeout)
-      throws InterruptedException {
+  private <E extends CmEvent> E connect(ConnectionConfig config, Class<E> outcome, Duration timeout)
+      throws InterruptedException, TimeoutException {
     return await(
         "rdma_connect(" + peer() + ")",
         () -> id.connect(withConnectData(config)),
@@ -334,11 +343,11 @@ public final class SynchronousCmId implements AutoCloseable {
    * @throws IllegalArgumentException if the timeout is negative, or see {@link CmId#accept}
    * @throws IllegalStateException if the identifier is closed, also while waiting, or see {@link
    *     CmId#accept}
-   * @throws RdmaException if the connection was not there in time (ETIMEDOUT), the peer had given
-   *     up before (EINVAL), or accepting failed
+   * @throws TimeoutException if the connection was not there in time
+   * @throws RdmaException if the peer had given up before (EINVAL), or accepting failed
    */
   public void accept(ConnectionConfig config, Duration timeout)
-      throws InterruptedException {
+      throws InterruptedException, TimeoutException {
     if (id.portSpace().isDatagram()) {
       closeOnFailure(() -> id.accept(config));
     } else {
@@ -357,9 +366,10 @@ public final class SynchronousCmId implements AutoCloseable {
    * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
    * @throws IllegalArgumentException if the timeout is negative
    * @throws IllegalStateException if the identifier is closed, also while waiting
-   * @throws RdmaException if the peer did not answer in time (ETIMEDOUT), or there is no connection
+   * @throws TimeoutException if the peer did not answer in time
+   * @throws RdmaException if there is no connection
    */
-  public void disconnect(Duration timeout) throws InterruptedException {
+  public void disconnect(Duration timeout) throws InterruptedException, TimeoutException {
     if (disconnected) {
       closeOnFailure(id::disconnect);
     } else {
@@ -407,10 +417,11 @@ public final class SynchronousCmId implements AutoCloseable {
    *     another kind
    * @throws IllegalStateException if the identifier is closed, also while waiting, or has no device
    *     yet
-   * @throws RdmaException if the group was not joined in time (ETIMEDOUT), or joining failed
+   * @throws TimeoutException if the group was not joined in time
+   * @throws RdmaException if joining failed
    */
   public CmEvent.MulticastJoined joinMulticast(SocketAddress group, Duration timeout)
-      throws InterruptedException {
+      throws InterruptedException, TimeoutException {
     return await(
         "rdma_join_multicast(" + group + ")",
         () -> id.multicast().join(group),
@@ -431,10 +442,11 @@ public final class SynchronousCmId implements AutoCloseable {
    *     another kind
    * @throws IllegalStateException if the identifier is closed, also while waiting, or has no device
    *     yet
-   * @throws RdmaException if the group was not joined in time (ETIMEDOUT), or joining failed
+   * @throws TimeoutException if the group was not joined in time
+   * @throws RdmaException if joining failed
    */
   public CmEvent.MulticastJoined joinMulticast(SocketAddress group, JoinFlag flag, Duration timeout)
-      throws InterruptedException {
+      throws InterruptedException, TimeoutException {
     return await(
         "rdma_join_multicast_ex(" + group + ", " + flag + ")",
         () -> id.multicast().join(group, flag),
@@ -443,7 +455,8 @@ public final class SynchronousCmId implements AutoCloseable {
   }
 
   private <E extends CmEvent> E await(
-      String call, Runnable begin, Class<E> outcome, Duration timeout) throws InterruptedException {
+      String call, Runnable begin, Class<E> outcome, Duration timeout)
+      throws InterruptedException, TimeoutException {
     Deadline deadline = Deadline.after(timeout);
     try {
       closeOnFailure(begin);
@@ -452,13 +465,19 @@ public final class SynchronousCmId implements AutoCloseable {
     }
     try {
       while (true) {
-        CmEvent event = channel.awaitEvent(deadline.remaining()).orElseThrow(() -> timedOut(call));
+        CmEvent event =
+            channel.awaitEvent(deadline.remaining()).orElseThrow(() -> timedOut(call, timeout));
+        // The kernel has the same deadline for what it resolves, and may be the first to notice it.
+        if (event instanceof CmEvent.AddressFailed failure
+            && failure.errno() == ErrorNumber.ETIMEDOUT.value()) {
+          throw timedOut(call, timeout);
+        }
         if (outcome.isInstance(event)) {
           return outcome.cast(event);
         }
         throwFailure(call, outcome, event);
       }
-    } catch (RdmaException | InterruptedException failed) {
+    } catch (RdmaException | InterruptedException | TimeoutException failed) {
       close();
       throw failed;
     }
@@ -473,11 +492,12 @@ public final class SynchronousCmId implements AutoCloseable {
     }
   }
 
-  private static RdmaException timedOut(String call) {
-    return new RdmaException(
-        call,
-        ErrorNumber.ETIMEDOUT.value(),
-        "No answer came within the timeout: check that the peer is reachable, or wait longer");
+  private static TimeoutException timedOut(String call, Duration timeout) {
+    return new TimeoutException(
+        call
+            + ": no answer came within "
+            + timeout
+            + ". Check that the peer is reachable, or wait longer");
   }
 
   /**

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -295,8 +296,8 @@ final class CmBytesTest {
                 "7471",
                 AddressHints.DEFAULT.space(PortSpace.IB).type(QueuePairType.XRC_SEND),
                 SOON);
-          } catch (InterruptedException interrupted) {
-            throw new AssertionError(interrupted);
+          } catch (InterruptedException | TimeoutException ended) {
+            throw new AssertionError(ended);
           }
         });
     List<AddressInfo> found = AddressInfo.resolve("x", "1", AddressHints.DEFAULT, SOON);

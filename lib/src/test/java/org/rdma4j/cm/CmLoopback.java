@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import org.rdma4j.LocalAddress;
 import org.rdma4j.verbs.AccessFlag;
@@ -58,7 +59,7 @@ final class CmLoopback {
 
   /** Returns an identifier that has resolved the address and the route. */
   static SynchronousCmId resolved(PortSpace space, InetSocketAddress to)
-      throws InterruptedException {
+      throws InterruptedException, TimeoutException {
     SynchronousCmId client = SynchronousCmId.open(space);
     client.resolveAddress(to, PATIENCE);
     client.resolveRoute(PATIENCE);
@@ -172,10 +173,7 @@ final class CmLoopback {
   }
 
   static Pair connected(
-      SynchronousCmId listener,
-      PortSpace space,
-      ConnectionConfig request,
-      ConnectionConfig answer)
+      SynchronousCmId listener, PortSpace space, ConnectionConfig request, ConnectionConfig answer)
       throws Exception {
     return connected(listener, resolved(space, address(listener)), space, request, answer);
   }

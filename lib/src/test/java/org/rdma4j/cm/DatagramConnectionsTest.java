@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.RdmaException;
@@ -69,7 +70,7 @@ final class DatagramConnectionsTest {
     }
   }
 
-  private static SynchronousCmId member() throws InterruptedException {
+  private static SynchronousCmId member() throws InterruptedException, TimeoutException {
     SynchronousCmId member = SynchronousCmId.open(PortSpace.UDP);
     member.resolveAddress(CmLoopback.address(0), GROUP, PATIENCE);
     return member;

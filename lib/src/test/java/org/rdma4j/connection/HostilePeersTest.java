@@ -118,7 +118,7 @@ final class HostilePeersTest {
     }
   }
 
-  private SynchronousCmId resolved() throws InterruptedException {
+  private SynchronousCmId resolved() throws InterruptedException, TimeoutException {
     SynchronousCmId peer = SynchronousCmId.open(PortSpace.TCP);
     peer.resolveAddress(listener.localAddress(), PATIENCE);
     peer.resolveRoute(PATIENCE);

@@ -327,7 +327,7 @@ final class RdmaConnectionTest {
   }
 
   /** Returns the identifier of another program, ready to connect. */
-  private SynchronousCmId resolved() throws InterruptedException {
+  private SynchronousCmId resolved() throws InterruptedException, TimeoutException {
     SynchronousCmId peer = SynchronousCmId.open(PortSpace.TCP);
     peer.resolveAddress(listener.localAddress(), PATIENCE);
     peer.resolveRoute(PATIENCE);

@@ -3,6 +3,7 @@ package org.rdma4j.verbs;
 import java.net.InetSocketAddress;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.rdma4j.LocalAddress;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.ConnectionConfig;
@@ -25,8 +26,8 @@ final class ManagedPair implements AutoCloseable {
     try {
       client.resolveAddress(listener.id().localAddress(), Loopback.PATIENCE);
       client.resolveRoute(Loopback.PATIENCE);
-    } catch (InterruptedException interrupted) {
-      throw new IllegalStateException(interrupted);
+    } catch (InterruptedException | TimeoutException ended) {
+      throw new IllegalStateException(ended);
     }
   }
 

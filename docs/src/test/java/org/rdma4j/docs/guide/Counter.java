@@ -5,6 +5,7 @@ import static org.rdma4j.docs.guide.Peers.TIMEOUT;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.concurrent.TimeoutException;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.PortSpace;
@@ -24,7 +25,7 @@ final class Counter {
   private Counter() {}
 
   // snippet: server
-  static long serve(SynchronousCmId listener) throws InterruptedException {
+  static long serve(SynchronousCmId listener) throws InterruptedException, TimeoutException {
     try (SynchronousCmId peer = listener.awaitRequest(TIMEOUT).orElseThrow()) {
       RdmaDevice device = peer.id().device();
       ProtectionDomain domain = device.allocateProtectionDomain();
@@ -45,7 +46,7 @@ final class Counter {
   // end
 
   // snippet: client
-  static long count(InetSocketAddress server) throws InterruptedException {
+  static long count(InetSocketAddress server) throws InterruptedException, TimeoutException {
     try (SynchronousCmId id = SynchronousCmId.open(PortSpace.TCP)) {
       id.resolveAddress(server, TIMEOUT);
       id.resolveRoute(TIMEOUT);

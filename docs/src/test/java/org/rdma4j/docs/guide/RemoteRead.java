@@ -2,6 +2,7 @@ package org.rdma4j.docs.guide;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.TimeoutException;
 import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SimpleMessages;
@@ -16,7 +17,7 @@ final class RemoteRead {
   private RemoteRead() {}
 
   // snippet: server
-  static void serve(SynchronousCmId listener) throws InterruptedException {
+  static void serve(SynchronousCmId listener) throws InterruptedException, TimeoutException {
     try (SynchronousCmId peer = listener.awaitRequest(TIMEOUT).orElseThrow();
         SimpleMessages messages = SimpleMessages.create(peer.id(), 1, 1)) {
       MemoryRegion data = messages.registerRead(100); // the client may read this
@@ -43,7 +44,7 @@ final class RemoteRead {
   // end
 
   // snippet: client
-  static String read(InetSocketAddress server) throws InterruptedException {
+  static String read(InetSocketAddress server) throws InterruptedException, TimeoutException {
     try (SynchronousCmId id = SynchronousCmId.open(PortSpace.TCP)) {
       id.resolveAddress(server, TIMEOUT);
       id.resolveRoute(TIMEOUT);

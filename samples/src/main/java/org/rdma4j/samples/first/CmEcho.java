@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.TimeoutException;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.PortSpace;
@@ -41,13 +42,13 @@ public final class CmEcho {
       } else {
         connect(args[0]);
       }
-    } catch (RdmaException | IllegalArgumentException failure) {
+    } catch (RdmaException | IllegalArgumentException | TimeoutException failure) {
       System.err.println("CmEcho: " + failure.getMessage()); // what failed, why, and what to do
       System.exit(1);
     }
   }
 
-  private static void serve() throws InterruptedException {
+  private static void serve() throws InterruptedException, TimeoutException {
     // An identifier is to the connection manager what a socket is to TCP. C: rdma_create_id. Its
     // steps report their outcome as events; a SynchronousCmId waits for them. PortSpace.TCP means
     // a reliable connection, not the protocol TCP.
@@ -77,7 +78,7 @@ public final class CmEcho {
     }
   }
 
-  private static void connect(String host) throws InterruptedException {
+  private static void connect(String host) throws InterruptedException, TimeoutException {
     try (SynchronousCmId id = SynchronousCmId.open(PortSpace.TCP)) {
       // Find the device that leads to the server, then the route. C: rdma_resolve_addr,
       // rdma_resolve_route. A queue pair needs a device, so it can be created only now.

@@ -2,6 +2,7 @@ package org.rdma4j.tools.cm;
 
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.cm.AddressHints;
 import org.rdma4j.cm.AddressInfo;
@@ -40,6 +41,10 @@ final class AddressLookup {
   static AddressInfo first(
       @Nullable String node, @Nullable String service, AddressHints hints, Duration timeout)
       throws InterruptedException {
-    return AddressInfo.resolve(node, service, hints, timeout).get(0);
+    try {
+      return AddressInfo.resolve(node, service, hints, timeout).get(0);
+    } catch (TimeoutException late) {
+      throw new Failure(Failure.describe(late), late);
+    }
   }
 }

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
@@ -87,7 +88,7 @@ public final class Mckey implements Callable<Integer> {
   private int joined;
 
   @Override
-  public Integer call() throws InterruptedException {
+  public Integer call() throws InterruptedException, TimeoutException {
     nodes.check();
     nodes.common.checkRange("-c", members, 1, 1 << 16);
     if (group.gid != null && nodes.source == null) {

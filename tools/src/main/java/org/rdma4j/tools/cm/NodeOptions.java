@@ -2,6 +2,7 @@ package org.rdma4j.tools.cm;
 
 import java.io.PrintWriter;
 import java.util.Map;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
@@ -71,7 +72,7 @@ final class NodeOptions {
   }
 
   /** Runs an exchange and prints that it is complete and its status, as C does. */
-  int run(Exchange exchange) throws InterruptedException {
+  int run(Exchange exchange) throws InterruptedException, TimeoutException {
     int status = 1;
     try {
       exchange.run();

@@ -1,5 +1,6 @@
 package org.rdma4j.tools.cm;
 
+import java.util.concurrent.TimeoutException;
 import org.rdma4j.cm.AddressHints;
 import org.rdma4j.cm.SimpleMessages;
 import org.rdma4j.cm.SynchronousCmId;
@@ -29,14 +30,14 @@ final class OneMessage implements AutoCloseable {
 
   /** Opens an identifier for an address, as rdma_getaddrinfo resolves it. */
   static SynchronousCmId open(CommonOptions options, String host, String port, AddressHints hints)
-      throws InterruptedException {
+      throws InterruptedException, TimeoutException {
     return SynchronousCmId.open(
         AddressLookup.first(host, port, hints, options.timeout()), options.timeout());
   }
 
   /** Runs an exchange and prints when it starts and how it ends, as C does. */
   static int run(CommonOptions options, String program, Exchange exchange)
-      throws InterruptedException {
+      throws InterruptedException, TimeoutException {
     options.check();
     int result = -1;
     options.out().println(program + ": start");

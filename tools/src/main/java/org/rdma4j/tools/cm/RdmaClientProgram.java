@@ -1,6 +1,7 @@
 package org.rdma4j.tools.cm;
 
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeoutException;
 import org.rdma4j.cm.AddressHints;
 import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.SynchronousCmId;
@@ -37,11 +38,11 @@ public final class RdmaClientProgram implements Callable<Integer> {
   String port = "7471";
 
   @Override
-  public Integer call() throws InterruptedException {
+  public Integer call() throws InterruptedException, TimeoutException {
     return OneMessage.run(common, "rdma_client", this::exchange);
   }
 
-  private void exchange() throws InterruptedException {
+  private void exchange() throws InterruptedException, TimeoutException {
     try (SynchronousCmId id = OneMessage.open(common, server, port, AddressHints.DEFAULT);
         OneMessage message = new OneMessage(common, id)) {
       id.connect(ConnectionConfig.DEFAULT, common.timeout());

@@ -1,6 +1,7 @@
 package org.rdma4j.tools.cm;
 
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeoutException;
 import org.rdma4j.cm.AddressHints;
 import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.SynchronousCmId;
@@ -38,11 +39,11 @@ public final class RdmaServerProgram implements Callable<Integer> {
   String port = "7471";
 
   @Override
-  public Integer call() throws InterruptedException {
+  public Integer call() throws InterruptedException, TimeoutException {
     return OneMessage.run(common, "rdma_server", this::exchange);
   }
 
-  private void exchange() throws InterruptedException {
+  private void exchange() throws InterruptedException, TimeoutException {
     try (SynchronousCmId listener =
         OneMessage.open(common, server, port, AddressHints.DEFAULT.passive(true))) {
       listener.id().listen(0);

@@ -3,6 +3,7 @@ package org.rdma4j.tools.cm;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SynchronousCmId;
@@ -113,7 +114,7 @@ public final class Rping implements Callable<Integer> {
   boolean version;
 
   @Override
-  public Integer call() throws InterruptedException {
+  public Integer call() throws InterruptedException, TimeoutException {
     common.check();
     common.checkRange("-p", port, 1, 65535);
     common.checkRange("-C", count, 0, Integer.MAX_VALUE);
@@ -127,7 +128,7 @@ public final class Rping implements Callable<Integer> {
     return 0;
   }
 
-  private void serve() throws InterruptedException {
+  private void serve() throws InterruptedException, TimeoutException {
     try (SynchronousCmId listener = SynchronousCmId.open(PortSpace.TCP)) {
       listener.id().bind(CommonOptions.address(address, port));
       step("rdma_bind_addr successful");
@@ -151,14 +152,14 @@ public final class Rping implements Callable<Integer> {
   private void serveAndReport(SynchronousCmId client) {
     try {
       serve(client);
-    } catch (RuntimeException failed) {
+    } catch (RuntimeException | TimeoutException failed) {
       common.report("a client failed", failed);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }
   }
 
-  private void serve(SynchronousCmId id) throws InterruptedException {
+  private void serve(SynchronousCmId id) throws InterruptedException, TimeoutException {
     try (id;
         RpingSide rping = new RpingSide(this, id)) {
       rping.accept();
@@ -168,7 +169,7 @@ public final class Rping implements Callable<Integer> {
     }
   }
 
-  private void ping() throws InterruptedException {
+  private void ping() throws InterruptedException, TimeoutException {
     if (address == null) {
       throw common.misuse("-a is missing: give the server's name or address");
     }

@@ -9,6 +9,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.TimeoutException;
 import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.tools.command.Failure;
@@ -108,7 +109,7 @@ final class RpingSide implements AutoCloseable {
         options.size, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
   }
 
-  void accept() throws InterruptedException {
+  void accept() throws InterruptedException, TimeoutException {
     options.step("accepting client connection request");
     ConnectionConfig parameters = ConnectionConfig.DEFAULT;
     if (options.ownQueuePair) {
@@ -119,7 +120,7 @@ final class RpingSide implements AutoCloseable {
     options.step("ESTABLISHED");
   }
 
-  void connect() throws InterruptedException {
+  void connect() throws InterruptedException, TimeoutException {
     if (options.ownQueuePair) {
       id.connectExternal(ownParameters(), options.common.timeout());
       bringUp();

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
@@ -90,7 +91,7 @@ public final class Ucmatose implements Callable<Integer> {
   private int lost;
 
   @Override
-  public Integer call() throws InterruptedException {
+  public Integer call() throws InterruptedException, TimeoutException {
     server.check();
     options.common.checkRange("-a", ackTimeout == null ? 0 : ackTimeout, 0, 31);
     return options.run(

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeoutException;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.ConnectionConfig;
@@ -45,7 +46,7 @@ public final class Udaddy implements Callable<Integer> {
   private int connected;
 
   @Override
-  public Integer call() throws InterruptedException {
+  public Integer call() throws InterruptedException, TimeoutException {
     server.check();
     return nodes.run(
         () -> {

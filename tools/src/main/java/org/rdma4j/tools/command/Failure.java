@@ -1,6 +1,7 @@
 package org.rdma4j.tools.command;
 
 import java.util.Objects;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 
@@ -31,8 +32,8 @@ public final class Failure extends RuntimeException {
 
   /**
    * Returns the line to print for an exception. The message of a failure, of an {@link
-   * RdmaException} and of an {@link IllegalArgumentException} says enough; other exceptions are
-   * unexpected, so their class is printed too.
+   * RdmaException}, of a TimeoutException and of an {@link IllegalArgumentException} says enough;
+   * other exceptions are unexpected, so their class is printed too.
    *
    * @param failure the exception
    * @return its description in one line
@@ -41,6 +42,7 @@ public final class Failure extends RuntimeException {
     boolean saysEnough =
         failure instanceof Failure
             || failure instanceof RdmaException
+            || failure instanceof TimeoutException
             || failure instanceof IllegalArgumentException;
     return oneLine(
         saysEnough ? failure.getMessage() : failure + "; --debug prints the stack trace");

@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.ConnectionConfig;
@@ -20,11 +21,7 @@ import org.rdma4j.verbs.WorkCompletionException;
 /** The channel over a connection of the connection manager, on which addresses are structs. */
 final class CmControl implements Control {
   static final ConnectionConfig PARAMETERS =
-      ConnectionConfig.DEFAULT
-          .remoteReads(0)
-          .reads(0)
-          .retries(7)
-          .rnrRetries(7);
+      ConnectionConfig.DEFAULT.remoteReads(0).reads(0).retries(7).rnrRetries(7);
 
   /** The peer's messages have this id; the number has no meaning. */
   private static final long ID = 5;
@@ -50,7 +47,7 @@ final class CmControl implements Control {
 
   /** Connects to a server. */
   static CmControl connect(InetSocketAddress server, String program, Duration timeout)
-      throws InterruptedException {
+      throws InterruptedException, TimeoutException {
     SynchronousCmId id = SynchronousCmId.open(PortSpace.TCP);
     try {
       id.resolveAddress(server, timeout);
@@ -64,14 +61,15 @@ final class CmControl implements Control {
           "no server listens with -R at %s; start it first, with the same command but without a server name"
               .formatted(server),
           refused);
-    } catch (RuntimeException | InterruptedException failed) {
+    } catch (RuntimeException | InterruptedException | TimeoutException failed) {
       id.close();
       throw failed;
     }
   }
 
   /** Waits for a client, then stops listening. */
-  static CmControl accept(int port, String program, Duration timeout) throws InterruptedException {
+  static CmControl accept(int port, String program, Duration timeout)
+      throws InterruptedException, TimeoutException {
     SynchronousCmId id;
     try (SynchronousCmId listener = listen(PortSpace.TCP, port, 1)) {
       id =
@@ -87,7 +85,7 @@ final class CmControl implements Control {
       CmControl control = new CmControl(id, true, program, timeout);
       id.accept(PARAMETERS, timeout);
       return control;
-    } catch (RuntimeException | InterruptedException failed) {
+    } catch (RuntimeException | InterruptedException | TimeoutException failed) {
       id.close();
       throw failed;
     }

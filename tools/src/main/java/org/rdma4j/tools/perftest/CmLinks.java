@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeoutException;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.ConnectionRejectedException;
@@ -58,7 +59,7 @@ final class CmLinks implements AutoCloseable {
   }
 
   /** Waits for all queue pairs of the client. */
-  void accept(SynchronousCmId listener) throws InterruptedException {
+  void accept(SynchronousCmId listener) throws InterruptedException, TimeoutException {
     for (int i = 0; i < settings.queuePairs(); i++) {
       SynchronousCmId id = listener.awaitRequest(settings.timeout()).orElseThrow(this::missing);
       ids.add(id);
@@ -80,13 +81,13 @@ final class CmLinks implements AutoCloseable {
   }
 
   /** Connects all queue pairs to a server. */
-  void connect(InetSocketAddress server) throws InterruptedException {
+  void connect(InetSocketAddress server) throws InterruptedException, TimeoutException {
     for (int i = 0; i < settings.queuePairs(); i++) {
       connectOne(server);
     }
   }
 
-  private void connectOne(InetSocketAddress server) throws InterruptedException {
+  private void connectOne(InetSocketAddress server) throws InterruptedException, TimeoutException {
     long began = System.nanoTime();
     while (true) {
       SynchronousCmId id = SynchronousCmId.open(space());
@@ -111,7 +112,7 @@ final class CmLinks implements AutoCloseable {
               early);
         }
         Thread.sleep(RETRY_INTERVAL);
-      } catch (RuntimeException | InterruptedException failed) {
+      } catch (RuntimeException | InterruptedException | TimeoutException failed) {
         id.close();
         throw failed;
       }
@@ -157,7 +158,7 @@ final class CmLinks implements AutoCloseable {
   }
 
   private Completions awaitDestination(TestLink link, SynchronousCmId id)
-      throws InterruptedException {
+      throws InterruptedException, TimeoutException {
     long offset = resources.layout().incoming(link.index());
     link.receiveRequests(settings.receivePostList())
         .add(link.index())

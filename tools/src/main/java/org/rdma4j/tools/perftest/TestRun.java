@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeoutException;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.tools.command.CommonOptions;
 import org.rdma4j.tools.command.Failure;
@@ -108,6 +109,8 @@ final class TestRun {
         control.exchange(Keys.NONE, false);
         runTest(fitted, control, resources, connections.links(), terms, printer);
       }
+    } catch (TimeoutException late) {
+      throw new Failure(Failure.describe(late), late);
     }
   }
 
