@@ -2,6 +2,7 @@ package org.rdma4j.connection;
 
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.RemoteMemory;
 
 /**
  * Memory that is exposed to peers until this is closed. {@link RdmaConnection#expose} creates it.

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemorySlice;
+import org.rdma4j.verbs.RemoteMemory;
 import org.rdma4j.verbs.WorkCompletionException;
 
 /**

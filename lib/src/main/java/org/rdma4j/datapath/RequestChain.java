@@ -37,7 +37,10 @@ public abstract class RequestChain extends HotCall {
   /** In the state: the request can have no piece. */
   private static final int NO_PIECES = 1 << (PIECES - 1);
 
-  private static final int FLAGS = NO_PIECES - 1;
+  /** In the state: the pieces must not be longer than {@link #maxBytes} together. */
+  private static final int LIMITED = NO_PIECES >> 1;
+
+  private static final int FLAGS = LIMITED - 1;
 
   private final long requests;
   private final long end;
@@ -67,6 +70,10 @@ public abstract class RequestChain extends HotCall {
   private long last;
 
   private int state;
+
+  /** What the pieces of the current request may have together, if the state says LIMITED. */
+  private long maxBytes;
+
   private final @Nullable ExtendedQueuePair extended;
 
   /** The objects that requests point to; null until there is one. */
@@ -171,8 +178,8 @@ public abstract class RequestChain extends HotCall {
   /** Adds a piece of a memory region to the current request. A piece of length 0 is left out. */
   protected final void addPiece(long address, long length, int key) {
     long current = current();
-    if (state >= NO_PIECES) {
-      checkAnotherPiece();
+    if (state >= LIMITED) {
+      checkAnotherPiece(length);
     }
     // Some devices read a length of 0 as 2 GiB.
     if (length == 0) {
@@ -185,6 +192,14 @@ public abstract class RequestChain extends HotCall {
     putPiece(current, state >> PIECES, address, (int) length, key);
   }
 
+  /** Limits what the pieces of the current request have together, those before this call too. */
+  protected final void limitPieces(long bytes) {
+    long current = current();
+    maxBytes = bytes;
+    checkTotal(totalBytes(current));
+    state |= LIMITED;
+  }
+
   /**
    * Returns the number of inline bytes of the current request, which must not have other pieces.
    */
@@ -195,9 +210,12 @@ public abstract class RequestChain extends HotCall {
   /** Appends inline bytes to the current request, which has {@code before} of them already. */
   protected final void putInline(
       long request, int before, MemorySegment source, long offset, int length) {
+    if ((state & LIMITED) != 0) {
+      checkTotal(before + length);
+    }
     keep(request, before, source, offset, length);
     if (length != 0) {
-      state = flags();
+      state &= FLAGS | LIMITED;
       putPiece(request, 0, request + inlineOffset, before + length, 0);
     }
   }
@@ -369,7 +387,30 @@ public abstract class RequestChain extends HotCall {
     return refusal(errno, index);
   }
 
-  private void checkAnotherPiece() {
+  private long totalBytes(long request) {
+    long total = 0;
+    for (int i = 0; i < state >> PIECES; i++) {
+      long sge = request + requestSize + (long) i * RequestLayout.SGE_SIZE;
+      total += Integer.toUnsignedLong(RawMemory.getInt(sge + RequestLayout.SGE_LENGTH));
+    }
+    return total;
+  }
+
+  private void checkTotal(long bytes) {
+    if (bytes > maxBytes) {
+      throw new IndexOutOfBoundsException(
+          "the pieces of the request have "
+              + bytes
+              + " bytes, must be at most the "
+              + maxBytes
+              + " bytes of the remote memory that it names");
+    }
+  }
+
+  private void checkAnotherPiece(long length) {
+    if ((state & LIMITED) != 0) {
+      checkTotal(totalBytes(current()) + length);
+    }
     if ((state & NO_PIECES) != 0 || state >> PIECES >= maxPieces) {
       throw new IllegalArgumentException(
           "a request of this queue has at most "

@@ -245,8 +245,26 @@ public final class SendRequests extends RequestChain {
   }
 
   /**
-   * Makes the request a {@link #write} that also uses up a receive request of the peer, whose
-   * completion carries immediate data: {@code IBV_WR_RDMA_WRITE_WITH_IMM}.
+   * Makes the request an RDMA write into a part of memory that the peer has named, {@code
+   * IBV_WR_RDMA_WRITE}.
+   *
+   * @param target the memory of the peer
+   * @param offset the offset in it of the first byte to write
+   * @param length the length of the part: the pieces and inline bytes of the request must not be
+   *     longer together
+   * @return this
+   * @throws IndexOutOfBoundsException if the part does not lie within the memory, or the request
+   *     already has more bytes
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
+   *     type of the queue pair does not allow it
+   */
+  public SendRequests write(RemoteMemory target, long offset, long length) {
+    return write(addressOf(target, offset, length), target.key());
+  }
+
+  /**
+   * Makes the request a {@link #write(long, int) write} that also uses up a receive request of the
+   * peer, whose completion carries immediate data: {@code IBV_WR_RDMA_WRITE_WITH_IMM}.
    *
    * @param remoteAddress the address to write to
    * @param remoteKey the remote key of the peer's memory region
@@ -260,6 +278,33 @@ public final class SendRequests extends RequestChain {
     setRemote(request, remoteAddress, remoteKey);
     RawMemory.putInt(request + SendLayout.IMM_DATA, NetworkOrder.of(immediate));
     return this;
+  }
+
+  /**
+   * Makes the request an RDMA write into a part of memory that the peer has named, with immediate
+   * data: {@code IBV_WR_RDMA_WRITE_WITH_IMM}.
+   *
+   * @param target the memory of the peer
+   * @param offset the offset in it of the first byte to write
+   * @param length the length of the part: the pieces and inline bytes of the request must not be
+   *     longer together
+   * @param immediate the number that the peer's completion carries, see {@link #sendWithImmediate}
+   * @return this
+   * @throws IndexOutOfBoundsException if the part does not lie within the memory, or the request
+   *     already has more bytes
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
+   *     type of the queue pair does not allow it
+   */
+  public SendRequests writeWithImmediate(
+      RemoteMemory target, long offset, long length, int immediate) {
+    return writeWithImmediate(addressOf(target, offset, length), target.key(), immediate);
+  }
+
+  /** Returns the address of a part of the peer's memory, which the request will not exceed. */
+  private long addressOf(RemoteMemory memory, long offset, long length) {
+    long address = memory.addressOf(offset, length);
+    limitPieces(length);
+    return address;
   }
 
   /**
@@ -277,6 +322,23 @@ public final class SendRequests extends RequestChain {
   public SendRequests read(long remoteAddress, int remoteKey) {
     setRemote(become(SendLayout.RDMA_READ), remoteAddress, remoteKey);
     return this;
+  }
+
+  /**
+   * Makes the request an RDMA read of a part of memory that the peer has named, {@code
+   * IBV_WR_RDMA_READ}.
+   *
+   * @param source the memory of the peer
+   * @param offset the offset in it of the first byte to read
+   * @param length the length of the part: the pieces of the request must not be longer together
+   * @return this
+   * @throws IndexOutOfBoundsException if the part does not lie within the memory, or the request
+   *     already has more bytes
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
+   *     type of the queue pair does not allow it
+   */
+  public SendRequests read(RemoteMemory source, long offset, long length) {
+    return read(addressOf(source, offset, length), source.key());
   }
 
   /**
@@ -304,6 +366,26 @@ public final class SendRequests extends RequestChain {
   }
 
   /**
+   * Makes the request an atomic compare-and-swap of 8 bytes of memory that the peer has named,
+   * {@code IBV_WR_ATOMIC_CMP_AND_SWP}.
+   *
+   * @param memory the memory of the peer
+   * @param offset the offset in it of the 8 bytes, whose address must be divisible by 8
+   * @param expected the expected value, in the byte order of the peer's host
+   * @param replacement the new value
+   * @return this
+   * @throws IndexOutOfBoundsException if the 8 bytes do not lie within the memory
+   * @throws IllegalArgumentException if the address is not divisible by 8
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
+   *     type of the queue pair does not allow it
+   */
+  public SendRequests compareAndSwap(
+      RemoteMemory memory, long offset, long expected, long replacement) {
+    return compareAndSwap(
+        memory.addressOf(offset, Long.BYTES), memory.key(), expected, replacement);
+  }
+
+  /**
    * Makes the request an atomic fetch-and-add, {@code IBV_WR_ATOMIC_FETCH_AND_ADD}: it adds a
    * number to 8 bytes of the peer's memory. Their old value is written to the 8 bytes that {@link
    * #into} adds.
@@ -321,6 +403,23 @@ public final class SendRequests extends RequestChain {
     checkAligned(remoteAddress);
     setAtomic(become(SendLayout.FETCH_AND_ADD), remoteAddress, remoteKey, addend);
     return this;
+  }
+
+  /**
+   * Makes the request an atomic fetch-and-add to 8 bytes of memory that the peer has named, {@code
+   * IBV_WR_ATOMIC_FETCH_AND_ADD}.
+   *
+   * @param memory the memory of the peer
+   * @param offset the offset in it of the 8 bytes, whose address must be divisible by 8
+   * @param addend the number to add, in the byte order of the peer's host
+   * @return this
+   * @throws IndexOutOfBoundsException if the 8 bytes do not lie within the memory
+   * @throws IllegalArgumentException if the address is not divisible by 8
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
+   *     type of the queue pair does not allow it
+   */
+  public SendRequests fetchAndAdd(RemoteMemory memory, long offset, long addend) {
+    return fetchAndAdd(memory.addressOf(offset, Long.BYTES), memory.key(), addend);
   }
 
   /**
@@ -362,6 +461,23 @@ public final class SendRequests extends RequestChain {
   }
 
   /**
+   * Makes the request an atomic write of 8 bytes of memory that the peer has named, {@code
+   * IBV_WR_ATOMIC_WRITE}. Apart from that it is as {@link #atomicWrite(long, int, long)}.
+   *
+   * @param memory the memory of the peer
+   * @param offset the offset in it of the 8 bytes, whose address must be divisible by 8
+   * @param value the bytes to write, as a number in the byte order of this host
+   * @return this
+   * @throws IndexOutOfBoundsException if the 8 bytes do not lie within the memory
+   * @throws IllegalArgumentException if the address is not divisible by 8
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
+   *     queue pair does not allow it
+   */
+  public SendRequests atomicWrite(RemoteMemory memory, long offset, long value) {
+    return atomicWrite(memory.addressOf(offset, Long.BYTES), memory.key(), value);
+  }
+
+  /**
    * Makes the request a flush of a range of the peer's memory, {@code IBV_WR_FLUSH}: when it has
    * completed, the writes that this queue pair posted to the range before it are where the type
    * says. This needs an extended queue pair with {@link SendOperation#FLUSH}. The request uses no
@@ -386,8 +502,26 @@ public final class SendRequests extends RequestChain {
   }
 
   /**
+   * Makes the request a flush of a part of memory that the peer has named, {@code IBV_WR_FLUSH}.
+   * Apart from that it is as {@link #flush(long, int, long, FlushType)}.
+   *
+   * @param memory the memory of the peer
+   * @param offset the offset in it of the first byte
+   * @param length the length of the part in bytes, 0 to 4 GiB - 1
+   * @param type what the flush guarantees
+   * @return this
+   * @throws IndexOutOfBoundsException if the part does not lie within the memory
+   * @throws IllegalArgumentException if the length is out of range
+   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
+   *     queue pair does not allow it
+   */
+  public SendRequests flush(RemoteMemory memory, long offset, long length, FlushType type) {
+    return flush(memory.addressOf(offset, length), memory.key(), length, type);
+  }
+
+  /**
    * Makes the request a flush of a whole memory region of the peer, {@code IBV_WR_FLUSH} with
-   * {@code IBV_FLUSH_MR}. Apart from that it is as {@link #flush}.
+   * {@code IBV_FLUSH_MR}. Apart from that it is as {@link #flush(long, int, long, FlushType)}.
    *
    * @param remoteKey the remote key of the peer's memory region
    * @param type what the flush guarantees

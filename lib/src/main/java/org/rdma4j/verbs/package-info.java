@@ -62,12 +62,13 @@
  *   <dt>Memory
  *   <dd>{@link org.rdma4j.verbs.ProtectionDomain}, {@link org.rdma4j.verbs.MemoryRegion}, {@link
  *       org.rdma4j.verbs.MemoryRegionConfig}, {@link org.rdma4j.verbs.MemorySlice}, {@link
- *       org.rdma4j.verbs.ImplicitRegion}, {@link org.rdma4j.verbs.MemoryRegionChange}, {@link
- *       org.rdma4j.verbs.AccessFlag}, {@link org.rdma4j.verbs.HugePages}, {@link
- *       org.rdma4j.verbs.MemoryAdvice}, {@link org.rdma4j.verbs.MemoryWindow}, {@link
- *       org.rdma4j.verbs.MemoryWindowType}, {@link org.rdma4j.verbs.DeviceMemory}, {@link
- *       org.rdma4j.verbs.DmaBuffer}, {@link org.rdma4j.verbs.DmaHandle}, {@link
- *       org.rdma4j.verbs.DmaHandleConfig}; pools of registered memory, in {@link org.rdma4j.memory}
+ *       org.rdma4j.verbs.RemoteMemory}, {@link org.rdma4j.verbs.ImplicitRegion}, {@link
+ *       org.rdma4j.verbs.MemoryRegionChange}, {@link org.rdma4j.verbs.AccessFlag}, {@link
+ *       org.rdma4j.verbs.HugePages}, {@link org.rdma4j.verbs.MemoryAdvice}, {@link
+ *       org.rdma4j.verbs.MemoryWindow}, {@link org.rdma4j.verbs.MemoryWindowType}, {@link
+ *       org.rdma4j.verbs.DeviceMemory}, {@link org.rdma4j.verbs.DmaBuffer}, {@link
+ *       org.rdma4j.verbs.DmaHandle}, {@link org.rdma4j.verbs.DmaHandleConfig}; pools of registered
+ *       memory, in {@link org.rdma4j.memory}
  *   <dt>Completions
  *   <dd>{@link org.rdma4j.verbs.CompletionQueue}, {@link org.rdma4j.verbs.CompletionQueueConfig},
  *       {@link org.rdma4j.verbs.Completions}, {@link org.rdma4j.verbs.CompletionStatus}, {@link

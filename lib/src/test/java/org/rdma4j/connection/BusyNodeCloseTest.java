@@ -24,6 +24,7 @@ import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.RemoteMemory;
 
 /**
  * Closes a node while all its connections are in use. {@code -Dorg.rdma4j.connection.closes=200}

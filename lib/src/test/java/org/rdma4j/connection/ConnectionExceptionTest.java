@@ -21,6 +21,7 @@ import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.connection.ConnectionException.Reason;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.RemoteMemory;
 import org.rdma4j.verbs.WorkCompletionException;
 
 /** The reasons why there is no connection, or no longer. */

@@ -38,6 +38,7 @@ import org.rdma4j.LocalAddress;
 import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.RemoteMemory;
 
 /** Messages of all lengths, futures, handlers, requests and streams. */
 @Tag("device")

@@ -21,6 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.Warnings;
 import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.RemoteMemory;
 
 /** What becomes of things that a program drops without closing them. */
 @Tag("device")

@@ -27,6 +27,7 @@ import org.rdma4j.cm.SimpleMessages;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.RemoteMemory;
 import org.rdma4j.verbs.SendRequests;
 
 /**

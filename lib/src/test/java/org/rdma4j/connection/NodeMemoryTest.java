@@ -17,6 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.RemoteMemory;
 
 /** Memory that is registered with a node, before it has any connection. */
 @Tag("device")

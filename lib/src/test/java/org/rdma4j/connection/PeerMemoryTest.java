@@ -23,6 +23,7 @@ import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemorySlice;
+import org.rdma4j.verbs.RemoteMemory;
 import org.rdma4j.verbs.WorkCompletionException;
 import org.rdma4j.verbs.attribute.AtomicCapability;
 

@@ -22,6 +22,7 @@ import org.rdma4j.SimulatedAdapter;
 import org.rdma4j.cm.CmDevices;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.RemoteMemory;
 
 /**
  * The kernel and the provider refuse each native call that a connection makes: each in turn, then

@@ -25,8 +25,8 @@ import org.rdma4j.connection.OperationHandler;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
-import org.rdma4j.connection.RemoteMemory;
 import org.rdma4j.connection.RequestHandler;
+import org.rdma4j.verbs.RemoteMemory;
 
 /** The connections and their messages that all threads share, and arguments for their calls. */
 final class ConnectionDraw {

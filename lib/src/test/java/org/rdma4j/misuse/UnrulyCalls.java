@@ -21,10 +21,10 @@ import org.rdma4j.connection.OperationHandler;
 import org.rdma4j.connection.PeerMemory;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaServer;
-import org.rdma4j.connection.RemoteMemory;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemorySlice;
+import org.rdma4j.verbs.RemoteMemory;
 
 /**
  * The calls of connections, nodes and servers that unruly users make, each with a weight. A call

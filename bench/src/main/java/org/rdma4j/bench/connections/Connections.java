@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import org.rdma4j.connection.NodeStatistics;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
-import org.rdma4j.connection.RemoteMemory;
+import org.rdma4j.verbs.RemoteMemory;
 
 /**
  * Compares connections with what else sends over the same device, in pairs: ours and the other run

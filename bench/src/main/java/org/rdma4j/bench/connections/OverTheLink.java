@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.Locale;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.RdmaConnection;
-import org.rdma4j.connection.RemoteMemory;
+import org.rdma4j.verbs.RemoteMemory;
 
 /** Prints the rates of a connection to a {@link Peer} on another machine, and ends the peer. */
 public final class OverTheLink {

@@ -14,9 +14,9 @@ import org.rdma4j.connection.OperationHandler;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
-import org.rdma4j.connection.RemoteMemory;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.RemoteMemory;
 
 /**
  * The other side of all measurements, a process of its own. The first message of a connection says

@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.OperationHandler;
 import org.rdma4j.connection.RdmaConnection;
-import org.rdma4j.connection.RemoteMemory;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemorySlice;
+import org.rdma4j.verbs.RemoteMemory;
 
 /** The measured loops: what a client does with its connections for some time. */
 final class Rates {

@@ -32,9 +32,9 @@ import org.rdma4j.connection.NodeMemory;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
-import org.rdma4j.connection.RemoteMemory;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.RemoteMemory;
 
 /** The code of docs/guide/connections.md. */
 @Tag("device")

@@ -34,6 +34,7 @@ import org.rdma4j.verbs.MemoryWindow;
 import org.rdma4j.verbs.MemoryWindowType;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
+import org.rdma4j.verbs.RemoteMemory;
 import org.rdma4j.verbs.SendRequests;
 
 /** The code of docs/guide/memory.md and docs/guide/visibility.md. */
@@ -95,21 +96,18 @@ class MemoryDeviceTest {
       QueuePair queuePair = peers.queuePair;
       // snippet: name
       // The owner of the memory tells where it is, in a message or in private data.
-      ByteBuffer message = ByteBuffer.allocate(20);
-      message.putLong(peerMemory.remoteAddress());
-      message.putInt(peerMemory.remoteKey());
-      message.putLong(peerMemory.byteSize());
+      ByteBuffer message = ByteBuffer.allocate(RemoteMemory.BYTES);
+      RemoteMemory.of(peerMemory).write(message); // the address, the key and the length
       // end
       message.flip();
       Completions completions = peers.queue.completions(1);
       // snippet: write
-      long address = message.getLong();
-      int key = message.getInt();
+      RemoteMemory named = RemoteMemory.read(message);
       memory.segment().setString(0, "written");
       queuePair
           .sendRequests(1)
           .add(1)
-          .write(address + 128, key)
+          .write(named, 128, 8) // within the bounds of the memory
           .from(memory, 0, 8)
           .signaled()
           .post();

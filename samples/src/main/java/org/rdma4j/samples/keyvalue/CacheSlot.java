@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.zip.CRC32C;
-import org.rdma4j.connection.RemoteMemory;
+import org.rdma4j.verbs.RemoteMemory;
 
 /**
  * A slot of the table. It has a checksum (4 bytes), the length of the entry (4 bytes), and the

@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.RdmaConnection;
-import org.rdma4j.connection.RemoteMemory;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.RemoteMemory;
 
 /** A client. One thread at a time may use it, since all its reads arrive in the same memory. */
 final class KeyValueClient implements AutoCloseable {

@@ -9,8 +9,8 @@ import org.rdma4j.connection.NodeMemory;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
-import org.rdma4j.connection.RemoteMemory;
 import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.RemoteMemory;
 
 /** The server: it has the table, tells each client where it is, and stores what clients put. */
 final class KeyValueServer implements AutoCloseable {

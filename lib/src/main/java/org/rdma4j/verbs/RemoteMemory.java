@@ -1,18 +1,18 @@
-package org.rdma4j.connection;
+package org.rdma4j.verbs;
 
 import java.io.Serializable;
 import java.nio.ByteBuffer;
-import java.util.Objects;
-import org.rdma4j.verbs.MemoryRegion;
 
 /**
  * Names memory of one side of a connection to the other side, which may then read or write it. Send
- * it to the peer in a message, or in any other way.
+ * it to the peer in a message, or in any other way. {@link SendRequests} and {@link
+ * org.rdma4j.connection.RdmaConnection} check their bounds against it.
  *
- * <p>What it grants depends on where it comes from. {@link RdmaConnection#expose} grants the named
- * memory and no more, until it is revoked. {@link #of} grants the whole region to every peer of the
- * node that knows the key, until the region is closed. {@link #slice} only tells the peer where to
- * look: it grants as much as what it is a part of.
+ * <p>What it grants depends on where it comes from. {@link
+ * org.rdma4j.connection.RdmaConnection#expose} grants the named memory and no more, until it is
+ * revoked. {@link #of} grants the whole region to every peer of the protection domain that knows
+ * the key, until the region is closed. {@link #slice} only tells the peer where to look: it grants
+ * as much as what it is a part of.
  *
  * @param address the address of the first byte, as an unsigned number
  * @param key the remote key of the region
@@ -83,7 +83,21 @@ public record RemoteMemory(long address, int key, long length) implements Serial
    * @throws IndexOutOfBoundsException if the part does not lie within this memory
    */
   public RemoteMemory slice(long offset, long length) {
-    Objects.checkFromIndexSize(offset, length, this.length);
-    return new RemoteMemory(address + offset, key, length);
+    return new RemoteMemory(addressOf(offset, length), key, length);
+  }
+
+  /** Returns the address of a part, which must lie within this memory. */
+  long addressOf(long offset, long length) {
+    if ((offset | length) < 0 || length > this.length - offset) {
+      throw new IndexOutOfBoundsException(
+          "offset "
+              + offset
+              + " and length "
+              + length
+              + " are not within the "
+              + this.length
+              + " bytes of the remote memory");
+    }
+    return address + offset;
   }
 }
