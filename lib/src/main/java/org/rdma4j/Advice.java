@@ -72,32 +72,106 @@ final class Advice {
           + " over before this side had accepted: let it wait longer. If not, a capacity is larger"
           + " than the device supports: RdmaDevice.attributes() returns the limits";
 
+  /** What a function does, for the advice. */
+  private enum Operation {
+    OPEN_DEVICE,
+    CHANGE_QUEUE_PAIR,
+    CREATE_ADDRESS_HANDLE,
+    CREATE_QUEUE,
+    REGISTER,
+    POST,
+    OTHER_OF_DEVICES,
+    OPEN_CONNECTION_MANAGER,
+    FIND_DEVICES,
+    BIND,
+    /**
+     * Resolving a loopback address succeeds: only that of the route shows that it has no device.
+     */
+    RESOLVE,
+    ANSWER_REQUEST,
+    OTHER_OF_CONNECTIONS;
+
+    static Operation of(String function) {
+      return switch (function) {
+        case "ibv_open_device" -> OPEN_DEVICE;
+        case "ibv_modify_qp" -> CHANGE_QUEUE_PAIR;
+        case "ibv_create_ah" -> CREATE_ADDRESS_HANDLE;
+        case "ibv_create_cq",
+            "ibv_create_cq_ex",
+            "ibv_create_qp",
+            "ibv_create_srq",
+            "ibv_create_wq" ->
+            CREATE_QUEUE;
+        case "ibv_reg_mr", "ibv_reg_mr_ex", "ibv_rereg_mr" -> REGISTER;
+        case "ibv_post_send",
+            "ibv_wr_complete",
+            "ibv_post_recv",
+            "ibv_post_srq_recv",
+            "ibv_post_srq_ops",
+            "ibv_post_wq_recv",
+            "ibv_bind_mw" ->
+            POST;
+        case "rdma_create_event_channel" -> OPEN_CONNECTION_MANAGER;
+        case "rdma_create_id", "rdma_getaddrinfo" -> FIND_DEVICES;
+        case "rdma_bind_addr" -> BIND;
+        case "rdma_resolve_addr", "rdma_resolve_addrinfo", "rdma_resolve_route" -> RESOLVE;
+        case "rdma_create_qp", "rdma_create_qp_ex", "rdma_accept" -> ANSWER_REQUEST;
+        default -> function.startsWith("rdma_") ? OTHER_OF_CONNECTIONS : OTHER_OF_DEVICES;
+      };
+    }
+
+    /** Returns whether the function is one of librdmacm. */
+    boolean isOfConnections() {
+      return switch (this) {
+        case OPEN_CONNECTION_MANAGER,
+            FIND_DEVICES,
+            BIND,
+            RESOLVE,
+            ANSWER_REQUEST,
+            OTHER_OF_CONNECTIONS ->
+            true;
+        default -> false;
+      };
+    }
+  }
+
   private Advice() {}
 
   /** Returns what to do; empty if nothing is known. */
-  static String on(String call, int errno) {
+  static String on(String function, int errno) {
     if (errno == 0) {
       return NO_REASON;
     }
-    return ErrorNumber.of(errno).map(number -> on(call, number)).orElse("");
+    Operation operation = Operation.of(function);
+    return ErrorNumber.of(errno).map(number -> on(operation, number)).orElse("");
   }
 
-  private static String on(String call, ErrorNumber number) {
+  private static String on(Operation operation, ErrorNumber number) {
     return switch (number) {
       case EOPNOTSUPP, ENOSYS -> NOT_SUPPORTED;
-      case EPROTONOSUPPORT -> call.startsWith("rdma_") ? "" : NOT_SUPPORTED;
+      case EPROTONOSUPPORT -> operation.isOfConnections() ? "" : NOT_SUPPORTED;
       case EMFILE -> TOO_MANY_FILES;
       case ENFILE -> TOO_MANY_FILES_IN_SYSTEM;
-      default -> {
-        if (call.startsWith("rdma_create_event_channel")) {
-          yield number == ErrorNumber.ENODEV ? NO_DEVICE : CONNECTION_MANAGER_FILE;
-        }
-        if (call.startsWith("ibv_open_device")) {
-          yield onOpening(number);
-        }
-        yield call.startsWith("rdma_") ? onConnecting(call, number) : onDevice(call, number);
-      }
+      default ->
+          switch (operation) {
+            case OPEN_DEVICE -> onOpening(number);
+            case OPEN_CONNECTION_MANAGER ->
+                number == ErrorNumber.ENODEV ? NO_DEVICE : CONNECTION_MANAGER_FILE;
+            case FIND_DEVICES -> number == ErrorNumber.ENODEV ? NO_DEVICE : "";
+            case BIND, RESOLVE -> onAddress(operation, number);
+            case ANSWER_REQUEST -> number == ErrorNumber.EINVAL ? GIVEN_UP : onRemoval(number);
+            case OTHER_OF_CONNECTIONS, OTHER_OF_DEVICES -> onRemoval(number);
+            case CHANGE_QUEUE_PAIR -> onPath(number, STATE_OR_PATH);
+            case CREATE_ADDRESS_HANDLE -> onPath(number, ADDRESS_VECTOR);
+            case CREATE_QUEUE -> number == ErrorNumber.EINVAL ? CAPACITY : onRemoval(number);
+            case REGISTER -> onMemory(number);
+            case POST -> number == ErrorNumber.ENOMEM ? QUEUE_FULL : onRemoval(number);
+          };
     };
+  }
+
+  private static String onRemoval(ErrorNumber number) {
+    return number == ErrorNumber.ENODEV || number == ErrorNumber.EIO ? REMOVED : "";
   }
 
   private static String onOpening(ErrorNumber number) {
@@ -109,70 +183,34 @@ final class Advice {
     };
   }
 
-  private static String onConnecting(String call, ErrorNumber number) {
-    if (call.startsWith("rdma_create_id") || call.startsWith("rdma_getaddrinfo")) {
-      return number == ErrorNumber.ENODEV ? NO_DEVICE : "";
-    }
-    // Resolving a loopback address succeeds. Only resolving the route shows that it has no device.
-    boolean takesAddress =
-        call.startsWith("rdma_bind_addr")
-            || call.startsWith("rdma_resolve_addr")
-            || call.startsWith("rdma_resolve_route");
+  private static String onAddress(Operation operation, ErrorNumber number) {
     return switch (number) {
-      case ENODEV -> takesAddress ? NO_DEVICE_AT_ADDRESS : REMOVED;
-      case EACCES -> takesAddress ? PORT_NEEDS_RIGHTS : "";
-      case EADDRINUSE -> takesAddress ? PORT_TAKEN : "";
-      case EADDRNOTAVAIL -> takesAddress ? notAvailable(call) : "";
-      case ENETUNREACH -> takesAddress ? NO_ROUTE : "";
-      case EHOSTUNREACH -> takesAddress ? NO_HOST : "";
-      case EIO -> REMOVED;
-      case EINVAL ->
-          call.startsWith("rdma_create_qp") || call.startsWith("rdma_accept") ? GIVEN_UP : "";
-      default -> "";
+      case ENODEV -> NO_DEVICE_AT_ADDRESS;
+      case EACCES -> PORT_NEEDS_RIGHTS;
+      case EADDRINUSE -> PORT_TAKEN;
+      // The kernel reports a taken port in this way too, if one of the two addresses is the
+      // wildcard or a loopback address.
+      case EADDRNOTAVAIL ->
+          operation == Operation.BIND ? NOT_A_LOCAL_ADDRESS_OR_TAKEN : NOT_A_LOCAL_ADDRESS;
+      case ENETUNREACH -> NO_ROUTE;
+      case EHOSTUNREACH -> NO_HOST;
+      default -> onRemoval(number);
     };
   }
 
-  // The kernel reports a taken port in this way too, if one of the two addresses is the wildcard
-  // or a loopback address.
-  private static String notAvailable(String call) {
-    return call.startsWith("rdma_bind_addr") ? NOT_A_LOCAL_ADDRESS_OR_TAKEN : NOT_A_LOCAL_ADDRESS;
-  }
-
-  private static String onDevice(String call, ErrorNumber number) {
+  private static String onPath(ErrorNumber number, String invalid) {
     return switch (number) {
-      case ENODEV, EIO -> REMOVED;
-      case ENOMEM -> onMemory(call);
-      case EFAULT -> isRegistration(call) ? MEMORY_NOT_WRITABLE : "";
-      case ENODATA ->
-          call.startsWith("ibv_modify_qp") || call.startsWith("ibv_create_ah") ? EMPTY_GID : "";
-      case EINVAL -> onInvalid(call);
-      default -> "";
+      case ENODATA -> EMPTY_GID;
+      case EINVAL -> invalid;
+      default -> onRemoval(number);
     };
   }
 
-  private static String onMemory(String call) {
-    if (isRegistration(call)) {
-      return MEMLOCK;
-    }
-    return call.startsWith("ibv_post") || call.startsWith("ibv_bind_mw") ? QUEUE_FULL : "";
-  }
-
-  private static boolean isRegistration(String call) {
-    return call.startsWith("ibv_reg_mr") || call.startsWith("ibv_rereg_mr");
-  }
-
-  private static String onInvalid(String call) {
-    if (call.startsWith("ibv_modify_qp")) {
-      return STATE_OR_PATH;
-    }
-    if (call.startsWith("ibv_create_ah")) {
-      return ADDRESS_VECTOR;
-    }
-    boolean hasCapacity =
-        call.startsWith("ibv_create_cq")
-            || call.startsWith("ibv_create_qp")
-            || call.startsWith("ibv_create_srq")
-            || call.startsWith("ibv_create_wq");
-    return hasCapacity ? CAPACITY : "";
+  private static String onMemory(ErrorNumber number) {
+    return switch (number) {
+      case ENOMEM -> MEMLOCK;
+      case EFAULT -> MEMORY_NOT_WRITABLE;
+      default -> onRemoval(number);
+    };
   }
 }

@@ -23,14 +23,15 @@ public class RdmaException extends RuntimeException {
   private final String advice;
 
   /**
-   * Creates the exception for a call that failed with an errno. The advice follows from both.
+   * Creates the exception for a call that failed with an errno. The advice follows from the
+   * function and the errno.
    *
    * @param call the C function and what distinguishes this call from others, such as {@code
    *     ibv_open_device(rxe0)}
    * @param errno the errno value, or its negative, which some providers return
    */
   public RdmaException(String call, int errno) {
-    this(call, errno, Advice.on(call, Math.abs(errno)));
+    this(call, errno, Advice.on(functionOf(call), Math.abs(errno)));
   }
 
   /**
@@ -60,6 +61,23 @@ public class RdmaException extends RuntimeException {
    */
   public final String call() {
     return call;
+  }
+
+  /**
+   * Returns the C function that failed, for programs that treat some functions differently.
+   *
+   * @return the name, such as {@code ibv_open_device}: what {@link #call} begins with
+   */
+  public final String function() {
+    return functionOf(call);
+  }
+
+  private static String functionOf(String call) {
+    int end = 0;
+    while (end < call.length() && Character.isJavaIdentifierPart(call.charAt(end))) {
+      end++;
+    }
+    return call.substring(0, end);
   }
 
   /**

@@ -19,6 +19,9 @@ final class RdmaExceptionTest {
     RdmaException failed = new RdmaException("ibv_alloc_pd", ErrorNumber.ENOMEM.value());
     assertThat(failed).hasMessage("ibv_alloc_pd failed: ENOMEM (12), cannot allocate memory");
     assertThat(failed.errnoName()).isEqualTo("ENOMEM");
+    assertThat(failed.function()).isEqualTo("ibv_alloc_pd");
+    assertThat(new RdmaException("ibv_open_device(rxe0)", 2).function())
+        .isEqualTo("ibv_open_device");
   }
 
   @Test
@@ -108,6 +111,16 @@ final class RdmaExceptionTest {
         .contains("address vector")
         .doesNotContain("capacity");
     assertThat(message("ibv_create_flow", ErrorNumber.EINVAL)).doesNotContain("capacity");
+  }
+
+  /** Functions whose names begin like that of a function with advice. */
+  @Test
+  void adviceIsForOneFunctionAndNotForOthersWithAlikeNames() {
+    assertThat(message("ibv_modify_qp_rate_limit(RateLimit[rate=1])", ErrorNumber.EINVAL))
+        .endsWith("EINVAL (22), invalid argument");
+    assertThat(message("ibv_create_ah_from_wc", ErrorNumber.ENODATA))
+        .endsWith("ENODATA (61), no data available");
+    assertThat(message("ibv_postpone", ErrorNumber.ENOMEM)).doesNotContain("queue");
   }
 
   @ParameterizedTest

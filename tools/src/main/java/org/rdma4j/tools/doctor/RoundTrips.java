@@ -98,11 +98,11 @@ final class RoundTrips {
   }
 
   private String fix(RuntimeException failed, KernelDevice.Port port, int gid) {
-    String call = failed instanceof RdmaException refused ? refused.call() : "";
-    if (call.startsWith("ibv_open_device")) {
+    String function = failed instanceof RdmaException refused ? refused.function() : "";
+    if (function.equals("ibv_open_device")) {
       return "what the line \"permissions\" says";
     }
-    if (call.startsWith("ibv_reg_mr")) {
+    if (function.equals("ibv_reg_mr")) {
       return MemoryLimit.raise(machine);
     }
     String pingPong = "ibv_rc_pingpong -d %s -g %d".formatted(port.device(), gid);
