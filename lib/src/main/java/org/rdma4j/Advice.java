@@ -40,9 +40,9 @@ final class Advice {
           + " that needs none)";
   private static final String MEMORY_NOT_WRITABLE =
       "The memory is not mapped, or may only be read: map a file with READ_WRITE, or register the"
-          + " memory without LOCAL_WRITE, REMOTE_WRITE and REMOTE_ATOMIC. Over soft-RoCE and other"
-          + " drivers, a file that is mapped with READ_ONLY cannot be registered at all: copy it"
-          + " into memory that register(bytes) allocates";
+          + " memory without LOCAL_WRITE, REMOTE_WRITE and REMOTE_ATOMIC. Before Linux 6.2, a file"
+          + " that is mapped with READ_ONLY cannot be registered at all: map it with PRIVATE, or"
+          + " copy it into memory that register(bytes) allocates";
   private static final String MEMLOCK =
       "Registered memory is locked: raise the memlock limit (ulimit -l, or LimitMEMLOCK= of the"
           + " service), or register less. A driver may refuse a large region whatever the limit:"

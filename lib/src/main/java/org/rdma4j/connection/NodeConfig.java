@@ -29,9 +29,9 @@ import org.rdma4j.platform.Range;
  *     GiB
  * @param handshakeTimeout the time that a peer has for its part of a new connection; default 10 s
  * @param closeTimeout the time that the close of a connection waits at most until everything sent
- *     has arrived; default 5 s. A close of a connection, a server or a node returns after this
- *     time, or after 5 s if that is longer, even if a handler has not returned or the device is
- *     slow; the close then goes on in another thread, and a warning is logged
+ *     has arrived; default 5 s. To take down a connection, a server or a node, its close then waits
+ *     at most as long again, or 5 s if that is longer, even if a handler has not returned or the
+ *     device is slow; it then goes on in another thread, and a warning is logged
  * @param keepAlive the time after which an idle connection checks that the peer can still be
  *     reached; zero for never; default 30 s
  */
