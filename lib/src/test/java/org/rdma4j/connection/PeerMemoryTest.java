@@ -106,7 +106,7 @@ final class PeerMemoryTest {
     client.memory().writeAndNotifyAsync(local.slice(0, 8), remote(8, 8), 1L << 40, 7, outcome);
     assertThat(get(outcome.token)).isEqualTo(7);
     for (long expected : new long[] {-1, 1L << 40}) {
-      try (MessageBuffer notice = server.receive(Duration.ZERO).orElseThrow()) {
+      try (MessageBuffer notice = server.receive(PATIENCE).orElseThrow()) {
         assertThat(notice.notice()).hasValue(expected);
       }
     }
