@@ -144,6 +144,13 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
     return true;
   }
 
+  @Override
+  public void close(Random random) {
+    List<Named> closes =
+        byWeight.values().stream().filter(each -> each.limit().equals(CLOSE)).toList();
+    make(random, closes.get(random.nextInt(closes.size())));
+  }
+
   private void make(Random random, Named named) {
     try {
       bounded.make(
@@ -325,6 +332,11 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
         2,
         "RdmaConnection.onMessageBytes(Consumer)",
         (random, place) -> connection(random).onMessageBytes(code.onBytes(place)));
+    addPlace(
+        2,
+        "RdmaConnection.onMessageBytes(Consumer, LongConsumer)",
+        (random, place) ->
+            connection(random).onMessageBytes(code.onBytes(place), code.onNotice(place)));
     addPlace(
         10,
         "RdmaConnection.sendAsync(MessageBuffer)",

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.MessageHandler;
@@ -34,6 +35,9 @@ final class UnrulyCode {
   interface AnyCall {
     /** Makes one; returns false if enough were made. */
     boolean make(Random random);
+
+    /** Closes anything. */
+    void close(Random random);
 
     /** Returns whether enough were made, so that all code behaves from now on. */
     boolean isOver();
@@ -83,6 +87,11 @@ final class UnrulyCode {
   Consumer<ByteBuffer> onBytes(String place) {
     Random random = newRandom();
     return bytes -> run(place, () -> misbehave(random));
+  }
+
+  LongConsumer onNotice(String place) {
+    Random random = newRandom();
+    return notice -> run(place, () -> misbehave(random));
   }
 
   RequestHandler onRequest(String place) {
@@ -156,11 +165,15 @@ final class UnrulyCode {
     }
   }
 
-  /** Holds the lock of the users during a call. */
-  boolean callWithLock(Random random) {
+  /** Holds the lock of the users, which handlers wait for, during a call or a close. */
+  void callWithLock(Random random) {
     common.lock();
     try {
-      return anyCall.make(random);
+      if (random.nextBoolean()) {
+        anyCall.close(random);
+      } else {
+        anyCall.make(random);
+      }
     } finally {
       common.unlock();
     }
