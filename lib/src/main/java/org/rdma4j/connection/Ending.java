@@ -385,10 +385,7 @@ final class Ending {
     if (!closing) {
       boolean reachesPeer = !isUseless();
       closing = true;
-      if (reachesPeer) {
-        addEnd(MessageHeader.CLOSED);
-        link.flush();
-      }
+      reachesPeer = reachesPeer && tellGoodbye();
       link.wakeAll();
       if (reachesPeer) {
         awaitIdle();
@@ -398,6 +395,18 @@ final class Ending {
     }
     while (!goodbyeDone) {
       goodbye.awaitUninterruptibly();
+    }
+  }
+
+  /** Returns whether the peer will learn of the close. If not, it is reset. */
+  private boolean tellGoodbye() {
+    try {
+      addEnd(MessageHeader.CLOSED);
+      link.flush();
+      return true;
+    } catch (RdmaException noMemory) {
+      link.log(Level.WARNING, "could not tell the peer that it is closed", noMemory);
+      return false;
     }
   }
 

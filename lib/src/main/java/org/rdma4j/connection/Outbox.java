@@ -129,7 +129,7 @@ final class Outbox {
     try {
       link.checkMayWait();
       awaitRoomForMessage(end, timeout);
-      addMessage(takeFromUser(buffer), null, 0, null);
+      addHeld(MessageKind.MESSAGE, 0, buffer, null, 0, null);
       busy = link.flushUnlessBusy();
     } finally {
       roomForMessage.wakeNext();
@@ -185,7 +185,7 @@ final class Outbox {
     lock.lock();
     try {
       link.ending().checkOutputOpen();
-      addMessage(takeFromUser(buffer), handler, token, future);
+      addHeld(MessageKind.MESSAGE, 0, buffer, handler, token, future);
       link.flushAndLeave();
     } finally {
       lock.unlock();
@@ -228,7 +228,7 @@ final class Outbox {
       if (!sends.hasRoomForMessage()) {
         return false;
       }
-      addMessage(takeFromUser(buffer), null, 0, null);
+      addHeld(MessageKind.MESSAGE, 0, buffer, null, 0, null);
       link.flushUnlessBusy();
       return true;
     } finally {
@@ -268,6 +268,26 @@ final class Outbox {
       share.node().later(() -> from.placeFreed(slot));
     }
     return slot;
+  }
+
+  /** Adds what is in a buffer of the user. If that fails, the buffer is closed. */
+  private void addHeld(
+      MessageKind kind,
+      long number,
+      MessageBuffer buffer,
+      @Nullable OperationHandler handler,
+      long token,
+      @Nullable CompletableFuture<Void> future) {
+    Slot slot = takeFromUser(buffer);
+    boolean added = false;
+    try {
+      add(kind, number, slot, handler, token, future);
+      added = true;
+    } finally {
+      if (!added) {
+        slot.free();
+      }
+    }
   }
 
   private void addMessage(
@@ -517,7 +537,7 @@ final class Outbox {
     lock.lock();
     try {
       link.ending().checkCanSend();
-      add(kind, number, takeFromUser(buffer), null, 0, null);
+      addHeld(kind, number, buffer, null, 0, null);
       link.flushUnlessBusy();
     } finally {
       lock.unlock();

@@ -34,6 +34,7 @@ import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.MessageHandler;
 import org.rdma4j.connection.NodeConfig;
+import org.rdma4j.connection.NodeMemory;
 import org.rdma4j.connection.NodeStatistics;
 import org.rdma4j.connection.OperationHandler;
 import org.rdma4j.connection.PeerMemory;
@@ -41,6 +42,7 @@ import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.connection.RequestHandler;
+import org.rdma4j.connection.Traffic;
 import org.rdma4j.flow.Counters;
 import org.rdma4j.flow.FlowAction;
 import org.rdma4j.memory.Slab;
@@ -136,10 +138,12 @@ final class AnyMethod {
     objects.put(MessageBuffer.class, d -> d.any(d.connections.messages));
     objects.put(IncomingRequest.class, d -> d.any(d.connections.requests));
     objects.put(ExposedMemory.class, d -> d.any(d.connections.exposed));
+    objects.put(NodeMemory.class, d -> d.any(d.connections.nodeMemories));
     objects.put(RemoteMemory.class, d -> d.connections.remoteMemory(d));
     objects.put(NodeConfig.class, d -> d.connections.config(d));
     objects.put(NodeStatistics.class, d -> d.any(d.connections.nodes).statistics());
     objects.put(ConnectionStatistics.class, d -> d.any(d.connections.connections).statistics());
+    objects.put(Traffic.class, d -> d.any(d.connections.connections).statistics().traffic());
 
     values.put(boolean.class, Draw::yes);
     values.put(byte.class, d -> (byte) d.number());

@@ -21,6 +21,7 @@ import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.MessageHandler;
 import org.rdma4j.connection.NodeConfig;
+import org.rdma4j.connection.NodeMemory;
 import org.rdma4j.connection.OperationHandler;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
@@ -36,22 +37,24 @@ final class ConnectionDraw {
   final Pool<MessageBuffer> messages = new Pool<>(8);
   final Pool<IncomingRequest> requests = new Pool<>(4);
   final Pool<ExposedMemory> exposed = new Pool<>(4);
+  final Pool<NodeMemory> nodeMemories = new Pool<>(4);
   final Pool<RemoteMemory> names = new Pool<>(4);
   final Pool<ByteChannel> channels = new Pool<>(2);
   final Pool<InputStream> inputs = new Pool<>(2);
   final Pool<OutputStream> outputs = new Pool<>(2);
   private final Map<Class<?>, Pool<?>> pools =
-      Map.of(
-          RdmaNode.class, nodes,
-          RdmaServer.class, servers,
-          RdmaConnection.class, connections,
-          MessageBuffer.class, messages,
-          IncomingRequest.class, requests,
-          ExposedMemory.class, exposed,
-          RemoteMemory.class, names,
-          ByteChannel.class, channels,
-          InputStream.class, inputs,
-          OutputStream.class, outputs);
+      Map.ofEntries(
+          Map.entry(RdmaNode.class, nodes),
+          Map.entry(RdmaServer.class, servers),
+          Map.entry(RdmaConnection.class, connections),
+          Map.entry(MessageBuffer.class, messages),
+          Map.entry(IncomingRequest.class, requests),
+          Map.entry(ExposedMemory.class, exposed),
+          Map.entry(NodeMemory.class, nodeMemories),
+          Map.entry(RemoteMemory.class, names),
+          Map.entry(ByteChannel.class, channels),
+          Map.entry(InputStream.class, inputs),
+          Map.entry(OutputStream.class, outputs));
   private final InetAddress host = LocalAddress.ipv4();
 
   InetSocketAddress anyPort() {
@@ -227,6 +230,7 @@ final class ConnectionDraw {
   void closeAll() throws Exception {
     messages.closeAll();
     exposed.closeAll();
+    nodeMemories.closeAll();
     connections.closeAll();
     servers.closeAll();
     nodes.closeAll();

@@ -46,6 +46,7 @@ final class ConnectionOperations {
                 d.objects.regions,
                 d.any(d.connections.connections).register(d.regionBytes(), d.access())));
     to.add(20, "RdmaConnection.expose", ConnectionOperations::expose);
+    to.add(2, "NodeMemory.close", d -> d.any(d.connections.nodeMemories).close());
     to.add(2, "ExposedMemory.close", d -> d.any(d.connections.exposed).close());
     messages(to);
     copies(to);
@@ -157,9 +158,7 @@ final class ConnectionOperations {
   /** Registers memory with any node, for a connection that can be of another one. */
   private static void registerWithNode(Draw d) throws Exception {
     NodeMemory memory = d.any(d.connections.nodes).register(d.regionBytes(), d.access());
-    if (d.oneIn(4)) {
-      memory.close();
-    }
+    d.add(d.connections.nodeMemories, memory);
     d.add(d.objects.regions, memory.region(d.any(d.connections.connections)));
   }
 
