@@ -66,7 +66,7 @@ class RcopyPairTest {
   private static Outcome copy(Path file) throws Exception {
     for (int i = 0; i < ATTEMPTS; i++) {
       Outcome client = copyOnce(file);
-      if (!client.err().toString().contains("rdma_connect")) {
+      if (!client.err().toString().contains("connect to ")) {
         return client;
       }
       Thread.sleep(500);
