@@ -23,10 +23,10 @@ import org.rdma4j.platform.Range;
  * @param reads the maximum number of reads and atomics outstanding at the peer, {@code
  *     initiator_depth}: 0 to 254, or {@link #DEVICE_MAXIMUM}
  * @param flowControl whether the hardware controls the flow of messages, if it can
- * @param retries how often to send again if no acknowledgement comes, 0 to 7; ignored when
+ * @param retries how many times to send again if no acknowledgement comes, 0 to 7; ignored when
  *     accepting
- * @param rnrRetries how often to send again if the peer has not posted a receive, 0 to 6, or 7 for
- *     forever; when accepting, how often the peer is to send again
+ * @param rnrRetries how many times to send again if the peer has not posted a receive, 0 to 6, or 7
+ *     for forever; when accepting, how often the peer is to send again
  * @param sharedReceiveQueue whether an {@linkplain ExternalQueuePair external queue pair} has a
  *     shared receive queue; ignored for others
  * @param queuePairNumber the number of an {@linkplain ExternalQueuePair external queue pair}, 0 to
@@ -155,7 +155,7 @@ public record ConnectionConfig(
   /**
    * Returns a copy with another {@link #retries()}.
    *
-   * @param retries how often to send again if no acknowledgement comes, 0 to 7; ignored when
+   * @param retries how many times to send again if no acknowledgement comes, 0 to 7; ignored when
    *     accepting
    * @return the copy
    */
@@ -166,8 +166,8 @@ public record ConnectionConfig(
   /**
    * Returns a copy with another {@link #rnrRetries()}.
    *
-   * @param rnrRetries how often to send again if the peer has not posted a receive, 0 to 6, or 7
-   *     for forever; when accepting, how often the peer is to send again
+   * @param rnrRetries how many times to send again if the peer has not posted a receive, 0 to 6, or
+   *     7 for forever; when accepting, how often the peer is to send again
    * @return the copy
    */
   public ConnectionConfig rnrRetries(int rnrRetries) {

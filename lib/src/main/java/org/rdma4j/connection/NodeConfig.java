@@ -28,10 +28,11 @@ import org.rdma4j.platform.Range;
  *     RdmaConnection#allocateBuffer} and a message that arrives, exceeds it if need be; default 1
  *     GiB
  * @param handshakeTimeout the time that a peer has for its part of a new connection; default 10 s
- * @param closeTimeout the time that the close of a connection waits at most until everything sent
- *     has arrived; default 5 s. To take down a connection, a server or a node, its close then waits
- *     at most as long again, or 5 s if that is longer, even if a handler has not returned or the
- *     device is slow; it then goes on in another thread, and a warning is logged
+ * @param closeTimeout the longest time that the close of a connection waits until everything sent
+ *     has arrived; default 5 s. After that, the close of a connection, a server or a node waits
+ *     once more: for handlers to return, and for the device. This second wait is also limited to
+ *     {@code closeTimeout}, but to 5 s if that is longer. If it is not enough, a warning is logged,
+ *     and the close goes on in another thread
  * @param keepAlive the time after which an idle connection checks that the peer can still be
  *     reached; zero for never; default 30 s
  */

@@ -149,8 +149,9 @@ public final class RdmaServer implements AutoCloseable {
   /**
    * Stops listening, and ends the waits of other threads. Accepted connections stay open; those
    * that were not accepted are closed. Does nothing if the server is closed. Called by a handler,
-   * it returns at once, and the server is closed soon; otherwise it returns after {@link
-   * NodeConfig#closeTimeout} at the latest, but not before 5 s.
+   * it returns at once, and the server is closed soon: until then, {@link #accept} may still return
+   * a peer. Otherwise it waits at most for {@link NodeConfig#closeTimeout}, or for 5 s if that is
+   * longer.
    *
    * @throws RdmaException if a resource could not be destroyed
    */

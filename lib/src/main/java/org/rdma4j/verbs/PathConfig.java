@@ -48,9 +48,9 @@ import org.rdma4j.verbs.attribute.PortAttributes;
  *     0.64 ms and 31 is 491.52 ms; default 12
  * @param timeout how long to wait for an acknowledgement before sending again: 4.096 microseconds x
  *     2^timeout, 0 to 31; 0 means to wait forever; default 14, which is 67 ms
- * @param retries how often to send again if no acknowledgement came, 0 to 7; soft-RoCE (Linux 6.1)
- *     treats 7 as forever; default 7, as in the programs of rdma-core
- * @param rnrRetries how often to send again if the peer had no receive posted, 0 to 7; 7 means
+ * @param retries how many times to send again if no acknowledgement came, 0 to 7; soft-RoCE (Linux
+ *     6.1) treats 7 as forever; default 7, as in the programs of rdma-core
+ * @param rnrRetries how many times to send again if the peer had no receive posted, 0 to 7; 7 means
  *     forever, but with soft-RoCE of Linux 6.1 only until the retries of {@code retries} are used
  *     up, which ends in RETRY_EXCEEDED; default 7
  * @see QueuePair#connect
@@ -265,8 +265,8 @@ public record PathConfig(
   /**
    * Returns a copy with another {@link #retries()}.
    *
-   * @param retries how often to send again if no acknowledgement came, 0 to 7; soft-RoCE (Linux
-   *     6.1) treats 7 as forever
+   * @param retries how many times to send again if no acknowledgement came, 0 to 7; soft-RoCE
+   *     (Linux 6.1) treats 7 as forever
    * @return the copy
    * @throws IllegalArgumentException if the number is out of range
    */
@@ -277,8 +277,8 @@ public record PathConfig(
   /**
    * Returns a copy with another {@link #rnrRetries()}.
    *
-   * @param rnrRetries how often to send again if the peer had no receive posted, 0 to 7; 7 means
-   *     forever
+   * @param rnrRetries how many times to send again if the peer had no receive posted, 0 to 7; 7
+   *     means forever
    * @return the copy
    * @throws IllegalArgumentException if the number is out of range
    */

@@ -28,8 +28,8 @@ import org.rdma4j.verbs.address.AddressVector;
  * @param minimumRnrTimer the code of the RNR timer, see {@link PathConfig}
  * @param port the local port
  * @param timeout the exponent of the timeout, see {@link PathConfig}
- * @param retries how often to send again if no acknowledgement came
- * @param rnrRetries how often to send again if the peer had no receive posted
+ * @param retries how many times to send again if no acknowledgement came
+ * @param rnrRetries how many times to send again if the peer had no receive posted
  * @param queueKey the key that datagrams to this queue pair must carry
  * @param addressVector the path to the peer; null if none is set
  * @param alternatePath the alternate path, which the queue pair can migrate to; null if none is set
