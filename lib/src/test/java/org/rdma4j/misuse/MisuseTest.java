@@ -1,12 +1,12 @@
 package org.rdma4j.misuse;
 
-import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.rdma4j.testing.OwnJvm;
 
 /**
  * No order of calls crashes the JVM: 200 000 random calls, half of them from one thread and half
@@ -22,16 +22,15 @@ final class MisuseTest {
 
   @ParameterizedTest
   @CsvSource({"1, plain", "4, critical"})
-  void randomCallsEndInDocumentedExceptionsAndLeaveNothing(
-      int threads, String calls, @TempDir Path directory) throws Exception {
+  void randomCallsEndInDocumentedExceptionsAndLeaveNothing(int threads, String calls)
+      throws Exception {
     long seed = Long.getLong("org.rdma4j.misuse.seed", System.nanoTime());
     System.out.printf("seed %d for %d threads%n", seed, threads);
     OwnJvm.run(
-        "seed " + seed,
         Misuse.class,
         Misuse.limit(CALLS).plusMinutes(1),
-        directory,
         List.of("-Dorg.rdma4j.calls=" + calls),
+        Map.of(),
         Long.toString(seed),
         Integer.toString(CALLS),
         Integer.toString(threads));

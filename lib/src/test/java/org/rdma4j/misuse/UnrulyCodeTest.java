@@ -1,13 +1,13 @@
 package org.rdma4j.misuse;
 
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.testing.OwnJvm;
 
 /**
  * Whatever user code does where the library calls it, it ends nothing but its own connection, and
@@ -24,19 +24,18 @@ final class UnrulyCodeTest {
 
   @ParameterizedTest(name = "careless: {0}")
   @ValueSource(booleans = {false, true})
-  void codeOfUsersThatDoesAnythingEndsNothingElseAndLeavesNothing(
-      boolean careless, @TempDir Path directory) throws Exception {
+  void codeOfUsersThatDoesAnythingEndsNothingElseAndLeavesNothing(boolean careless)
+      throws Exception {
     long seed = Long.getLong("org.rdma4j.unruly.seed", System.nanoTime());
     int slack = Integer.getInteger("org.rdma4j.unruly.slack", 20);
     System.out.println("seed " + seed);
     Duration limit = Duration.ofMinutes(5).plusMillis(20L * CALLS);
     String output =
         OwnJvm.run(
-            "seed " + seed,
             Unruly.class,
             limit,
-            directory,
             List.of(),
+            Map.of(),
             Long.toString(seed),
             Boolean.toString(careless),
             Integer.toString(CALLS),

@@ -1,34 +1,37 @@
-package org.rdma4j.misuse;
+package org.rdma4j.testing;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** Runs a program in a JVM of its own, which it may crash. */
-final class OwnJvm {
+public final class OwnJvm {
   private OwnJvm() {}
 
   /**
-   * Runs a program, which must exit with status 0.
+   * Runs a program, which must exit with status 0 in time.
    *
-   * @param name what a failure is reported as
-   * @param directory where its output is stored
-   * @param options the options of its JVM
-   * @return the output
+   * @param main the class with the main method
+   * @param limit the longest time that it may take
+   * @param options options of the JVM
+   * @param environment variables in addition to those of this process
+   * @param arguments the arguments of the program, which a failure names
+   * @return what it printed, errors included
+   * @throws IOException if the JVM cannot be started
+   * @throws InterruptedException if this thread is interrupted
    */
-  static String run(
-      String name,
+  public static String run(
       Class<?> main,
       Duration limit,
-      Path directory,
       List<String> options,
+      Map<String, String> environment,
       String... arguments)
-      throws Exception {
+      throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("--enable-native-access=ALL-UNNAMED");
@@ -37,22 +40,33 @@ final class OwnJvm {
     command.addAll(options);
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
     command.addAll(List.of(arguments));
-    Path output = directory.resolve("output");
-    Process process =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(output.toFile())
-            .start();
+    Path output = Files.createTempFile("rdma4j-jvm", ".log");
     try {
-      assertThat(process.waitFor(limit.toSeconds(), TimeUnit.SECONDS))
-          .as("ended, %s:%n%s", name, Files.readString(output))
-          .isTrue();
+      ProcessBuilder builder =
+          new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
+      builder.environment().putAll(environment);
+      Process process = builder.start();
+      boolean ended;
+      try {
+        ended = process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS);
+      } finally {
+        process.destroyForcibly().onExit().join();
+      }
+      String printed = Files.readString(output);
+      if (!ended || process.exitValue() != 0) {
+        throw new AssertionError(
+            "%s%s %s; it printed:%n%s"
+                .formatted(
+                    main.getSimpleName(),
+                    List.of(arguments),
+                    ended
+                        ? "exited with status " + process.exitValue()
+                        : "ran longer than " + limit,
+                    printed));
+      }
+      return printed;
     } finally {
-      process.destroyForcibly();
+      Files.delete(output);
     }
-    assertThat(process.exitValue())
-        .as("exit status, %s:%n%s", name, Files.readString(output))
-        .isZero();
-    return Files.readString(output);
   }
 }
