@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.recording.ConnectionEvent;
 import org.rdma4j.recording.NodeEvent;
 import org.rdma4j.recording.OperationEvent;
+import org.rdma4j.recording.TrafficEvent;
 import org.rdma4j.recording.WaitEvent;
 
 /**
@@ -80,16 +81,7 @@ final class Recording implements FlightRecorderListener {
     ConnectionStatistics now = link.statistics();
     ConnectionEvent event = new ConnectionEvent();
     event.connection = link.toString();
-    Traffic traffic = now.traffic();
-    event.sentMessages = traffic.sentMessages();
-    event.sentBytes = traffic.sentBytes();
-    event.receivedMessages = traffic.receivedMessages();
-    event.receivedBytes = traffic.receivedBytes();
-    event.reads = traffic.reads();
-    event.readBytes = traffic.readBytes();
-    event.writes = traffic.writes();
-    event.writtenBytes = traffic.writtenBytes();
-    event.atomics = traffic.atomics();
+    set(event, now.traffic());
     event.credits = now.credits();
     event.grantedCredits = now.grantedCredits();
     event.outstanding = now.outstanding();
@@ -101,7 +93,16 @@ final class Recording implements FlightRecorderListener {
   private void recordNode() {
     NodeStatistics now = node.statistics();
     NodeEvent event = new NodeEvent();
-    Traffic traffic = now.traffic();
+    set(event, now.traffic());
+    event.connections = now.connections();
+    event.buffers = now.buffers();
+    event.buffersInUse = now.buffersInUse();
+    event.postedReceives = now.postedReceives();
+    event.largeBytes = now.largeBytes();
+    event.commit();
+  }
+
+  private static void set(TrafficEvent event, Traffic traffic) {
     event.sentMessages = traffic.sentMessages();
     event.sentBytes = traffic.sentBytes();
     event.receivedMessages = traffic.receivedMessages();
@@ -111,11 +112,5 @@ final class Recording implements FlightRecorderListener {
     event.writes = traffic.writes();
     event.writtenBytes = traffic.writtenBytes();
     event.atomics = traffic.atomics();
-    event.connections = now.connections();
-    event.buffers = now.buffers();
-    event.buffersInUse = now.buffersInUse();
-    event.postedReceives = now.postedReceives();
-    event.largeBytes = now.largeBytes();
-    event.commit();
   }
 }

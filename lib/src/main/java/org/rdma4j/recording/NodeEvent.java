@@ -3,7 +3,6 @@ package org.rdma4j.recording;
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
-import jdk.jfr.Event;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.Period;
@@ -16,38 +15,7 @@ import jdk.jfr.StackTrace;
 @Description("What a node has done, has and uses.")
 @Period("1 s")
 @StackTrace(false)
-public final class NodeEvent extends Event {
-  @Label("Sent Messages")
-  public long sentMessages;
-
-  @Label("Sent Bytes")
-  @DataAmount
-  public long sentBytes;
-
-  @Label("Received Messages")
-  public long receivedMessages;
-
-  @Label("Received Bytes")
-  @DataAmount
-  public long receivedBytes;
-
-  @Label("Reads")
-  public long reads;
-
-  @Label("Read Bytes")
-  @DataAmount
-  public long readBytes;
-
-  @Label("Writes")
-  public long writes;
-
-  @Label("Written Bytes")
-  @DataAmount
-  public long writtenBytes;
-
-  @Label("Atomic Operations")
-  public long atomics;
-
+public final class NodeEvent extends TrafficEvent {
   @Label("Connections")
   public int connections;
 
