@@ -206,9 +206,9 @@ final class Slot {
     free(!holder.isLent());
   }
 
-  private void free(boolean again) {
+  private void free(boolean reusable) {
     Link left = leavePlace();
-    if (again) {
+    if (reusable) {
       home.giveBack(this);
     }
     if (left != null) {
