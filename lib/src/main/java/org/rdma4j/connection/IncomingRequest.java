@@ -15,18 +15,21 @@ public final class IncomingRequest {
   private final Link link;
   private final long number;
   private final MessageBuffer message;
-  private final AtomicBoolean answered;
+  private final AtomicBoolean answered = new AtomicBoolean();
 
-  /**
-   * Creates a request.
-   *
-   * @param answered false; set when it was answered
-   */
-  IncomingRequest(Link link, long number, MessageBuffer message, AtomicBoolean answered) {
+  IncomingRequest(Link link, long number, MessageBuffer message) {
     this.link = link;
     this.number = number;
     this.message = message;
-    this.answered = answered;
+  }
+
+  long number() {
+    return number;
+  }
+
+  /** Returns whether it was answered or refused, for those that must not keep the request. */
+  AtomicBoolean answered() {
+    return answered;
   }
 
   /**

@@ -839,11 +839,11 @@ final class Link implements CmEvents.Handler, Poller.Client {
   void tick(long keepAliveNanos) {
     lock.lock();
     try {
-      users.refuseDropped();
       long quiet = System.nanoTime() - lastUse;
       if (ending.isUseless()) {
         return;
       }
+      users.refuseDropped();
       if (arrivals.awaitsFirst() && quiet >= share.config().handshakeTimeout().toNanos()) {
         arrivals.breakUp("it had to send the first message, and sent none");
       }

@@ -23,11 +23,18 @@ final class UnansweredRequests {
     this.link = link;
   }
 
-  void add(long number, AtomicBoolean answered, IncomingRequest request) {
-    requests.add(new Unanswered(number, answered, new WeakReference<>(request)));
+  /** Adds a request whose handler has returned, unless it was answered. */
+  void add(IncomingRequest request) {
+    AtomicBoolean answered = request.answered();
+    if (!answered.get()) {
+      requests.add(new Unanswered(request.number(), answered, new WeakReference<>(request)));
+    }
   }
 
-  /** Refuses those that the program has dropped. Called at intervals by one thread. */
+  /**
+   * Refuses those that the program has dropped, while the peer can learn of it. Called at intervals
+   * by one thread.
+   */
   void refuseDropped() {
     Iterator<Unanswered> all = requests.iterator();
     while (all.hasNext()) {

@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
@@ -274,15 +273,10 @@ final class UserCalls {
   }
 
   private void tellOfRequest(Slot call, RequestHandler handler) {
-    AtomicBoolean answered = new AtomicBoolean();
-    IncomingRequest request =
-        new IncomingRequest(link, call.number(), new MessageBuffer(call), answered);
-    long number = call.number();
+    IncomingRequest request = new IncomingRequest(link, call.number(), new MessageBuffer(call));
     Throwable thrown = unlocked(() -> handler.received(request));
     if (thrown == null) {
-      if (!answered.get()) {
-        unanswered.add(number, answered, request);
-      }
+      unanswered.add(request);
     } else {
       link.log(Level.WARNING, "the handler of requests threw an exception", thrown);
       String message = thrown.getMessage();
