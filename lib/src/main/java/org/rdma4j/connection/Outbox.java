@@ -158,7 +158,7 @@ final class Outbox {
       try {
         link.checkMayWait();
         awaitRoomForMessage(end, timeout);
-        addMessage(slot, null, 0, null);
+        add(MessageKind.MESSAGE, 0, slot, null, 0, null);
         sent = true;
         busy = link.flushUnlessBusy();
       } finally {
@@ -206,7 +206,7 @@ final class Outbox {
       lock.lock();
       try {
         link.ending().checkOutputOpen();
-        addMessage(slot, handler, token, future);
+        add(MessageKind.MESSAGE, 0, slot, handler, token, future);
         sent = true;
         link.flushAndLeave();
       } finally {
@@ -288,14 +288,6 @@ final class Outbox {
         slot.free();
       }
     }
-  }
-
-  private void addMessage(
-      Slot buffer,
-      @Nullable OperationHandler handler,
-      long token,
-      @Nullable CompletableFuture<Void> future) {
-    add(MessageKind.MESSAGE, 0, buffer, handler, token, future);
   }
 
   /** Adds a message of the user: as it is, or as an offer if it is too long. */
