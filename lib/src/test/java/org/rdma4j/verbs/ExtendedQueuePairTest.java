@@ -20,13 +20,6 @@ import org.rdma4j.verbs.address.GlobalRoutingHeader;
 @Tag("needs-extended-queue-pairs")
 @Tag("data-path")
 final class ExtendedQueuePairTest {
-  private static final AccessFlag[] ALL = {
-    AccessFlag.LOCAL_WRITE,
-    AccessFlag.REMOTE_READ,
-    AccessFlag.REMOTE_WRITE,
-    AccessFlag.REMOTE_ATOMIC
-  };
-
   private Loopback loopback;
   private MemoryRegion remote;
   private MemoryRegion local;
@@ -36,8 +29,8 @@ final class ExtendedQueuePairTest {
   void connect() {
     loopback =
         Loopback.connected(
-            config -> config.extended(Loopback.operations()), path -> path.access(ALL));
-    remote = loopback.domain.register(4096, ALL);
+            config -> config.extended(Loopback.operations()), path -> path.access(Loopback.ALL));
+    remote = loopback.domain.register(4096, Loopback.ALL);
     local = loopback.a.region;
     sends = loopback.a.sends;
   }

@@ -16,6 +16,14 @@ import org.rdma4j.verbs.attribute.TransportType;
 
 /** Two connected queue pairs of one device, each with its own completion queue and memory. */
 public final class Loopback implements AutoCloseable {
+  /** The access of a region for all operations. */
+  static final AccessFlag[] ALL = {
+    AccessFlag.LOCAL_WRITE,
+    AccessFlag.REMOTE_READ,
+    AccessFlag.REMOTE_WRITE,
+    AccessFlag.REMOTE_ATOMIC
+  };
+
   public static final int DEPTH = 16;
   public static final int REGION_BYTES = 1 << 21;
 

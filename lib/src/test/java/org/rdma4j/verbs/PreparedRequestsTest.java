@@ -22,13 +22,6 @@ import org.rdma4j.ErrorNumber;
 @Tag("device")
 @Tag("data-path")
 final class PreparedRequestsTest {
-  private static final AccessFlag[] ALL = {
-    AccessFlag.LOCAL_WRITE,
-    AccessFlag.REMOTE_READ,
-    AccessFlag.REMOTE_WRITE,
-    AccessFlag.REMOTE_ATOMIC
-  };
-
   private Loopback loopback;
 
   @BeforeEach
@@ -44,11 +37,11 @@ final class PreparedRequestsTest {
   private static Loopback connected(boolean extended) {
     return Loopback.connected(
         config -> extended ? config.extended(Loopback.operations()) : config,
-        path -> path.access(ALL));
+        path -> path.access(Loopback.ALL));
   }
 
   private MemoryRegion remote() {
-    MemoryRegion remote = loopback.domain.register(4096, ALL);
+    MemoryRegion remote = loopback.domain.register(4096, Loopback.ALL);
     for (int i = 0; i < remote.byteSize(); i++) {
       remote.segment().set(JAVA_BYTE, i, (byte) (i / 64));
     }
@@ -299,7 +292,7 @@ final class PreparedRequestsTest {
   @Tag("needs-atomics")
   @Test
   void atomicsTakeOtherNumbersAndPlaces() {
-    MemoryRegion remote = loopback.domain.register(4096, ALL);
+    MemoryRegion remote = loopback.domain.register(4096, Loopback.ALL);
     PreparedSends add =
         loopback
             .a

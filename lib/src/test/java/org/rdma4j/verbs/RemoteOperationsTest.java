@@ -21,13 +21,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("device")
 @Tag("data-path")
 final class RemoteOperationsTest {
-  private static final AccessFlag[] ALL = {
-    AccessFlag.LOCAL_WRITE,
-    AccessFlag.REMOTE_READ,
-    AccessFlag.REMOTE_WRITE,
-    AccessFlag.REMOTE_ATOMIC
-  };
-
   private Loopback loopback;
   private MemoryRegion remote;
   private MemoryRegion local;
@@ -35,8 +28,8 @@ final class RemoteOperationsTest {
 
   @BeforeEach
   void connect() {
-    loopback = Loopback.connected(config -> config, path -> path.access(ALL));
-    remote = loopback.domain.register(1 << 20, ALL);
+    loopback = Loopback.connected(config -> config, path -> path.access(Loopback.ALL));
+    remote = loopback.domain.register(1 << 20, Loopback.ALL);
     local = loopback.a.region;
     sends = loopback.a.sends;
   }
