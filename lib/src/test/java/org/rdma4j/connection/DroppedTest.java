@@ -9,6 +9,7 @@ import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -181,6 +182,28 @@ final class DroppedTest {
         .failsWithin(PATIENCE)
         .withThrowableThat()
         .withMessageContaining("the program has dropped it");
+  }
+
+  @Test
+  void aRequestOfAPeerThatHasClosedIsDroppedWithoutAWarning() throws Exception {
+    CountDownLatch arrived = new CountDownLatch(1);
+    server.onRequest(
+        request -> {
+          request.message().close();
+          arrived.countDown();
+        });
+    var unused = client.request(ByteBuffer.allocate(8));
+    assertThat(arrived.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    client.close();
+    server.ended().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    try (Warnings warnings = new Warnings()) {
+      // Longer than several looks take.
+      for (int i = 0; i < 10; i++) {
+        System.gc();
+        Thread.sleep(100);
+      }
+      assertThat(warnings.containing("dropped")).isEmpty();
+    }
   }
 
   @Test
