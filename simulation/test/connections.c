@@ -1,6 +1,6 @@
 /* Connections, datagram lookups and multicast groups within one process, through unmodified librdmacm. */
+#include "common/check.h"
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <poll.h>
@@ -8,15 +8,9 @@
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-static int checks, failures;
-#define CHECK(c) do { checks++; if (!(c)) { failures++; \
-	printf("%s:%d: %s (errno %d %s)\n", __FILE__, __LINE__, #c, errno, strerror(errno)); } } while (0)
 
 #define ADDRESS "192.0.2.1"
 
@@ -504,6 +498,5 @@ int main(void)
 	groups();
 	CHECK(is_quiet(channel, 0));
 	rdma_destroy_event_channel(channel);
-	printf("%d checks, %d failures\n", checks, failures);
-	return failures != 0;
+	return result();
 }

@@ -1,6 +1,6 @@
 /* Two processes of a network: the test starts itself again as the peer, tells it over a pipe what to do, and kills it. */
+#include "common/check.h"
 #include <arpa/inet.h>
-#include <errno.h>
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <rdma/rdma_cma.h>
@@ -8,16 +8,10 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-static int checks, failures;
-#define CHECK(c) do { checks++; if (!(c)) { failures++; \
-	printf("%s:%d: %s (errno %d %s)\n", __FILE__, __LINE__, #c, errno, strerror(errno)); } } while (0)
 
 #define PORT 7471
 enum { SIZE = 4 << 20 };
@@ -250,6 +244,5 @@ int main(int argc, char **argv)
 	drop(&s);
 	snprintf(ports, sizeof(ports), "%s/ports", network);
 	CHECK(!unlink(ports) && !rmdir(network));
-	printf("%d checks, %d failures\n", checks, failures);
-	return failures != 0;
+	return result();
 }

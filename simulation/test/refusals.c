@@ -1,14 +1,7 @@
 /* Calls that the simulated kernel and the functions of the provider refuse, as a test chooses. */
-#include <dlfcn.h>
-#include <errno.h>
+#include "common/check.h"
 #include <infiniband/verbs.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
-static int checks, failures;
-#define CHECK(c) do { checks++; if (!(c)) { failures++; \
-	printf("%s:%d: %s (errno %d %s)\n", __FILE__, __LINE__, #c, errno, strerror(errno)); } } while (0)
 
 static void (*refuse)(long, int), (*refuse_some)(unsigned, unsigned, int), (*refuse_poll)(int);
 static bool (*refuse_in)(struct ibv_context *);
@@ -17,13 +10,12 @@ static const char *(*refused)(void);
 
 static void look_up(void)
 {
-	*(void **)&refuse = dlsym(RTLD_DEFAULT, "mlx5sim_refuse");
-	*(void **)&refuse_some = dlsym(RTLD_DEFAULT, "mlx5sim_refuse_some");
-	*(void **)&refuse_poll = dlsym(RTLD_DEFAULT, "mlx5sim_refuse_poll");
-	*(void **)&refuse_in = dlsym(RTLD_DEFAULT, "mlx5sim_refuse_in");
-	*(void **)&refuse_none = dlsym(RTLD_DEFAULT, "mlx5sim_refuse_none");
-	*(void **)&refused = dlsym(RTLD_DEFAULT, "mlx5sim_refused");
-	CHECK(refuse && refuse_some && refuse_poll && refuse_in && refuse_none && refused);
+	refuse = simulation("mlx5sim_refuse");
+	refuse_some = simulation("mlx5sim_refuse_some");
+	refuse_poll = simulation("mlx5sim_refuse_poll");
+	refuse_in = simulation("mlx5sim_refuse_in");
+	refuse_none = simulation("mlx5sim_refuse_none");
+	refused = simulation("mlx5sim_refused");
 }
 
 static void commands(struct ibv_context *ctx)
@@ -92,6 +84,5 @@ int main(void)
 	some(ctx);
 	provider(ctx);
 	CHECK(!ibv_close_device(ctx));
-	printf("%d checks, %d failures\n", checks, failures);
-	return failures != 0;
+	return result();
 }
