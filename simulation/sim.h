@@ -21,6 +21,8 @@
 
 #define ARM_IDLE 0xffffffffu /* put into a CQ's arm record, which only the device reads */
 #define MAX_LOG_TABLE 7 /* the most work queues of an indirection table, as a power of two */
+#define MAX_TAGS 127 /* of a list */
+#define LID 1 /* of the port, on InfiniBand */
 #define DM_SIZE (128 << 10)
 #define DUMP_FILL_MKEY 0x500 /* of the region that is no memory */
 
@@ -99,7 +101,8 @@ struct cq {
 struct srq {
 	struct obj o;
 	struct pd *pd;
-	struct cq *cq; /* of an XRC queue, else NULL */
+	struct cq *cq; /* of a queue for XRC or with tags, else NULL */
+	struct tag_list *tags; /* of a queue with tags, else NULL */
 	struct obj *xrcd;
 	struct srq *next;
 	uint32_t srqn, uidx, max, shift, limit, head, user_max;
@@ -183,6 +186,7 @@ void qp_async(struct qp *qp, enum ibv_event_type type);
 int pin(uint64_t start, uint64_t length, uint32_t access);
 struct dm *sim_dm_at(struct context *ctx, uint64_t offset);
 
+bool port_is_infiniband(void);
 extern const uint64_t sim_node_guid; /* in network byte order */
 
 /* cm */
@@ -199,6 +203,7 @@ void *clock_map(void);
 bool port_down(void);
 bool device_broken(void);
 void unbind_window(struct mkey *window);
+struct tag_list *tag_list_new(uint32_t max);
 void engine_qp_reset(struct qp *qp);
 void engine_serve(struct qp *qp);
 extern const uint8_t sim_gids[][16];

@@ -10,7 +10,7 @@ enum outcome { DONE, WAIT, FAILED };
 
 struct seg { char *at; uint32_t length; };
 struct segs { struct seg s[MAX_SEGS]; int n; uint64_t total; };
-struct receive { struct segs segs; uint16_t index; bool bad; };
+struct receive { struct segs segs; uint16_t index; uint8_t app, app_op; bool bad; };
 
 /* One send request, made contiguous. */
 struct wqe {
@@ -40,6 +40,7 @@ void copy_segs(const struct segs *from, const struct segs *to, uint64_t total);
 int gather(struct qp *qp, struct wqe *w, uint8_t *seg, uint32_t access, struct segs *segs);
 
 /* receives.c */
+struct cq *receive_cq(struct qp *qp);
 bool has_receive(struct qp *qp);
 void take_receive(struct qp *qp, struct receive *r);
 void put_receive(struct qp *qp, struct receive *r, struct qp *from, int opcode, uint32_t imm, uint32_t length, int flags,
@@ -56,13 +57,20 @@ enum outcome wait_for(struct qp *qp, struct wqe *w, bool receive, uint64_t delay
 extern const uint32_t rnr_delay[32];
 struct qp *peer_of(uint32_t qpn);
 
+/* tags.c */
+enum outcome change_tags(struct qp *qp, struct wqe *w);
+struct tagged *tagged_for(struct qp *peer, const struct segs *data);
+enum outcome deliver_tagged(struct qp *qp, struct wqe *w, struct qp *peer, struct tagged *t, const struct segs *data);
+void mark_untagged(struct qp *peer, struct receive *r, const struct segs *data);
+
 /* faults.c */
 bool not_yet(struct qp *qp);
 int chosen_fault(struct qp *qp);
 
 /* transfers.c, datagrams.c, windows.c */
 bool receives(struct qp *qp);
-enum outcome deliver(struct qp *qp, struct wqe *w, struct qp *peer, struct segs *data, bool with_imm, bool consumes);
+enum outcome deliver(struct qp *qp, struct wqe *w, struct qp *peer, struct segs *data, bool with_imm);
+bool can_take(struct qp *peer, struct wqe *w, const struct segs *data);
 enum outcome execute(struct qp *qp, struct wqe *w);
 void datagram_header(struct wqe *w, uint32_t length, char grh[GRH_BYTES]);
 enum outcome execute_ud(struct qp *qp, struct wqe *w);

@@ -64,9 +64,9 @@ enum outcome execute_ud(struct qp *qp, struct wqe *w)
 			for (int i = 0; i < peer->num_groups; i++)
 				if (!memcmp(peer->groups[i], av->av.rgid, 16) && receives(peer) && peer->attr.qkey == qkey
 				    && has_receive(peer))
-					deliver(qp, w, peer, &data, w->opcode == MLX5_OPCODE_SEND_IMM, true);
+					deliver(qp, w, peer, &data, w->opcode == MLX5_OPCODE_SEND_IMM);
 	} else if (peer && peer->type == IBV_QPT_UD && receives(peer) && peer->attr.qkey == qkey && has_receive(peer)) {
-		deliver(qp, w, peer, &data, w->opcode == MLX5_OPCODE_SEND_IMM, true);
+		deliver(qp, w, peer, &data, w->opcode == MLX5_OPCODE_SEND_IMM);
 	}
 	complete_request(qp, w, 0, NULL);
 	return DONE;

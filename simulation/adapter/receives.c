@@ -10,6 +10,12 @@ static void take_segs(struct qp *qp, struct pd *pd, struct mlx5_wqe_data_seg *d,
 			r->bad = true;
 }
 
+/* A shared receive queue for XRC or with tags has its own. */
+struct cq *receive_cq(struct qp *qp)
+{
+	return qp->srq && qp->srq->cq ? qp->srq->cq : qp->rcq;
+}
+
 static bool srq_empty(struct srq *srq)
 {
 	return (uint16_t)be32toh(atomic_load_explicit(srq->db, memory_order_acquire)) == srq->taken;
@@ -27,6 +33,7 @@ void take_receive(struct qp *qp, struct receive *r)
 	r->segs.n = 0;
 	r->segs.total = 0;
 	r->bad = false;
+	r->app = r->app_op = 0;
 	if (qp->srq) {
 		struct srq *srq = qp->srq;
 		char *wqe = srq->buf + ((uint64_t)srq->head << srq->shift);
@@ -57,8 +64,10 @@ void put_receive(struct qp *qp, struct receive *r, struct qp *from, int opcode, 
 		cqe.flags_rqpn = htobe32(from->qpn);
 	cqe.srqn_uidx = htobe32(qp->srq && qp->srq->cq ? qp->srq->uidx : qp->uidx);
 	cqe.imm_inval_pkey = imm;
+	cqe.app = r->app;
+	cqe.app_op = r->app_op;
 	cqe.byte_cnt = htobe32(length);
 	cqe.sop_drop_qpn = htobe32(qp->qpn);
 	cqe.wqe_counter = htobe16(r->index);
-	put_cqe(qp->rcq, &cqe, opcode, flags, solicited);
+	put_cqe(receive_cq(qp), &cqe, opcode, flags, solicited);
 }

@@ -10,7 +10,13 @@ bool receives(struct qp *qp)
 	return qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD || qp->state == IBV_QPS_SQE;
 }
 
-enum outcome deliver(struct qp *qp, struct wqe *w, struct qp *peer, struct segs *data, bool with_imm, bool consumes)
+/* A message with a tag may need no receive. */
+bool can_take(struct qp *peer, struct wqe *w, const struct segs *data)
+{
+	return has_receive(peer) || (w->opcode != MLX5_OPCODE_RDMA_WRITE_IMM && tagged_for(peer, data));
+}
+
+enum outcome deliver(struct qp *qp, struct wqe *w, struct qp *peer, struct segs *data, bool with_imm)
 {
 	struct receive r;
 	bool write = w->opcode == MLX5_OPCODE_RDMA_WRITE_IMM;
@@ -18,8 +24,12 @@ enum outcome deliver(struct qp *qp, struct wqe *w, struct qp *peer, struct segs 
 	int opcode = write ? MLX5_CQE_RESP_WR_IMM : w->opcode == MLX5_OPCODE_SEND_INVAL ? MLX5_CQE_RESP_SEND_INV
 		: with_imm ? MLX5_CQE_RESP_SEND_IMM : MLX5_CQE_RESP_SEND;
 	uint32_t extra = peer->type == IBV_QPT_UD ? GRH_BYTES : 0;
-	(void)consumes;
+	struct tagged *tagged = write ? NULL : tagged_for(peer, data);
+	if (tagged)
+		return deliver_tagged(qp, w, peer, tagged, data);
 	take_receive(peer, &r);
+	if (peer->srq && peer->srq->tags && !write)
+		mark_untagged(peer, &r, data);
 	if (write) {
 		put_receive(peer, &r, qp, opcode, w->imm, data->total, 0, NULL, solicited);
 		return DONE;
@@ -28,7 +38,7 @@ enum outcome deliver(struct qp *qp, struct wqe *w, struct qp *peer, struct segs 
 		uint8_t syndrome = r.bad ? MLX5_CQE_SYNDROME_LOCAL_PROT_ERR : MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR;
 		if (qp->type == IBV_QPT_UC && !r.bad)
 			return DONE; /* dropped; the receive is lost in this simulation */
-		put_error(peer, peer->rcq, MLX5_CQE_RESP_ERR, r.index, 0, syndrome);
+		put_error(peer, receive_cq(peer), MLX5_CQE_RESP_ERR, r.index, 0, syndrome);
 		to_error(peer);
 		return qp->type == IBV_QPT_RC || qp->type == IBV_QPT_XRC_SEND ? fail_request(qp, w, r.bad ? MLX5_CQE_SYNDROME_REMOTE_OP_ERR
 			: MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR) : DONE;
@@ -36,7 +46,7 @@ enum outcome deliver(struct qp *qp, struct wqe *w, struct qp *peer, struct segs 
 	if (w->opcode == MLX5_OPCODE_SEND_INVAL) {
 		struct mkey *mk = mkey_find(be32toh(w->imm));
 		if (!mk || !mk->window || !mk->type2 || !mk->bound || mk->qpn != peer->qpn) {
-			put_error(peer, peer->rcq, MLX5_CQE_RESP_ERR, r.index, 0, MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
+			put_error(peer, receive_cq(peer), MLX5_CQE_RESP_ERR, r.index, 0, MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR);
 			to_error(peer);
 			return fail_request(qp, w, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR);
 		}
@@ -51,7 +61,7 @@ enum outcome deliver(struct qp *qp, struct wqe *w, struct qp *peer, struct segs 
 		for (int i = 0; i < data->n && all.n < MAX_SEGS; i++)
 			all.s[all.n++] = data->s[i];
 		copy_segs(&all, &r.segs, data->total + extra);
-	} else if (peer->scatter_cqe && peer->rcq->cqe_size == 64 && data->total && data->total <= 32) {
+	} else if (peer->scatter_cqe && !r.app && receive_cq(peer)->cqe_size == 64 && data->total && data->total <= 32) {
 		char bytes[32];
 		struct segs to = {.n = 1, .total = 32, .s = {{bytes, 32}}};
 		copy_segs(data, &to, data->total);
@@ -70,7 +80,6 @@ static bool aim(struct qp *peer, uint32_t srqn)
 	for (struct srq *srq = sim_srqs; srq; srq = srq->next)
 		if (srq->srqn == srqn && srq->cq) {
 			peer->srq = srq;
-			peer->rcq = srq->cq;
 			peer->pd = srq->pd;
 			return true;
 		}
@@ -105,6 +114,8 @@ static enum outcome execute_aimed(struct qp *qp, struct wqe *w)
 		return fail_request(qp, w, error);
 	if (w->opcode == MLX5_OPCODE_UMR)
 		return bind_window(qp, w);
+	if (w->opcode == MLX5_OPCODE_TAG_MATCHING)
+		return change_tags(qp, w);
 	if (qp->type == IBV_QPT_UD)
 		return execute_ud(qp, w);
 	if (sim_sink) {
@@ -156,7 +167,7 @@ static enum outcome execute_aimed(struct qp *qp, struct wqe *w)
 				return DONE;
 			}
 		}
-		if (w->opcode != MLX5_OPCODE_RDMA_WRITE && !has_receive(peer)) {
+		if (w->opcode != MLX5_OPCODE_RDMA_WRITE && !can_take(peer, w, &local)) {
 			if (!reliable) {
 				complete_request(qp, w, 0, NULL);
 				return DONE;
@@ -167,7 +178,7 @@ static enum outcome execute_aimed(struct qp *qp, struct wqe *w)
 		if (write)
 			copy_segs(&local, &far, local.total);
 		if (w->opcode != MLX5_OPCODE_RDMA_WRITE
-		    && deliver(qp, w, peer, &local, w->opcode == MLX5_OPCODE_SEND_IMM, true) == FAILED)
+		    && deliver(qp, w, peer, &local, w->opcode == MLX5_OPCODE_SEND_IMM) == FAILED)
 			return FAILED;
 		complete_request(qp, w, 0, NULL);
 		return DONE;
@@ -232,7 +243,6 @@ enum outcome execute(struct qp *qp, struct wqe *w)
 	struct qp *peer = qp->type == IBV_QPT_XRC_SEND ? peer_of(qp->attr.dest_qp_num) : NULL;
 	if (peer && peer->type == IBV_QPT_XRC_RECV) {
 		peer->srq = NULL;
-		peer->rcq = NULL;
 		peer->pd = NULL;
 	}
 	return outcome;

@@ -14,6 +14,7 @@ const uint8_t sim_gids[][16] = {
 #undef BOTH
 };
 const int sim_num_gids = sizeof(sim_gids) / sizeof(sim_gids[0]);
+static bool is_infiniband;
 #define GID_TABLE_LENGTH 255
 #define NODE_GUID 0xb83fd20300123456
 const uint64_t sim_node_guid = __builtin_bswap64(NODE_GUID);
@@ -124,6 +125,7 @@ void query_device(struct ib_uverbs_ioctl_hdr *h)
 		},
 		.cq_moderation_caps = {.max_cq_moderation_count = 65535, .max_cq_moderation_period = 4095},
 		.max_dm_size = DM_SIZE,
+		.tm_caps = {.max_num_tags = MAX_TAGS, .max_ops = 32768, .max_sge = 1},
 		.odp_caps = {
 			.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT,
 			.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE
@@ -142,6 +144,17 @@ void query_device(struct ib_uverbs_ioctl_hdr *h)
 	r.device_cap_flags_ex = r.base.device_cap_flags;
 	attr_out(h, UVERBS_ATTR_CORE_OUT, &r, sizeof(r));
 	attr_out(h, UVERBS_ATTR_UHW_OUT, &m, sizeof(m));
+}
+
+/* The port of devices that are opened afterwards is one of InfiniBand, or of Ethernet again. */
+EXPORT void mlx5sim_infiniband(bool infiniband)
+{
+	is_infiniband = infiniband;
+}
+
+bool port_is_infiniband(void)
+{
+	return is_infiniband;
 }
 
 int query_port(struct ib_uverbs_ioctl_hdr *h, uint8_t port)
@@ -164,6 +177,10 @@ int query_port(struct ib_uverbs_ioctl_hdr *h, uint8_t port)
 	};
 	if (port != 1)
 		return EINVAL;
+	if (is_infiniband) {
+		r.legacy_resp.link_layer = IBV_LINK_LAYER_INFINIBAND;
+		r.legacy_resp.lid = r.legacy_resp.sm_lid = LID;
+	}
 	attr_out(h, UVERBS_ATTR_QUERY_PORT_RESP, &r, sizeof(r));
 	return 0;
 }
@@ -173,7 +190,7 @@ static struct ib_uverbs_gid_entry gid_entry(uint32_t index)
 	struct ib_uverbs_gid_entry e = {
 		.gid_index = index,
 		.port_num = 1,
-		.gid_type = index & 1 ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_ROCE_V1,
+		.gid_type = is_infiniband ? IBV_GID_TYPE_IB : index & 1 ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_ROCE_V1,
 		.netdev_ifindex = if_nametoindex("lo"),
 	};
 	memcpy(e.gid, sim_gids[index], 16);

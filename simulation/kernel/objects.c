@@ -140,6 +140,7 @@ int object_destroy(struct obj *o)
 		unused(&srq->pd->o);
 		unused(srq->cq ? &srq->cq->o : NULL);
 		unused(srq->xrcd);
+		free(srq->tags);
 		event_purge(o->async, o);
 		break;
 	}

@@ -85,11 +85,18 @@ static int needed(int type, int from, int to)
 	return -1;
 }
 
+static int check_path(const struct ib_uverbs_qp_dest *path)
+{
+	if (!path->is_global)
+		return !port_is_infiniband() ? EINVAL : path->dlid != LID ? ENETUNREACH : 0;
+	return path->sgid_index >= sim_num_gids ? ENODATA : !is_own_gid(path->dgid) ? ENETUNREACH : 0;
+}
+
 int modify_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 {
 	struct ib_uverbs_modify_qp req, *have;
 	struct qp *qp;
-	int from, to, need;
+	int from, to, need, error;
 	uint32_t mask;
 	attr_in_copy(h, UVERBS_ATTR_CORE_IN, &req, sizeof(req));
 	mask = req.attr_mask;
@@ -105,12 +112,8 @@ int modify_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 		return EINVAL;
 	if (mask & IBV_QP_PKEY_INDEX && req.pkey_index)
 		return EINVAL;
-	if (mask & IBV_QP_AV && !req.dest.is_global)
-		return EINVAL;
-	if (mask & IBV_QP_AV && req.dest.sgid_index >= sim_num_gids)
-		return ENODATA;
-	if (mask & IBV_QP_AV && !is_own_gid(req.dest.dgid))
-		return ENETUNREACH;
+	if (mask & IBV_QP_AV && (error = check_path(&req.dest)))
+		return error;
 	if (mask & IBV_QP_PATH_MTU && (req.path_mtu < IBV_MTU_256 || req.path_mtu > IBV_MTU_4096))
 		return EINVAL;
 	if ((mask & IBV_QP_MAX_QP_RD_ATOMIC && req.max_rd_atomic > 16)

@@ -8,24 +8,29 @@ int create_srq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	struct pd *pd = (struct pd *)sim_obj(ctx, attr_in_number(h, UVERBS_ATTR_CREATE_SRQ_PD_HANDLE), O_PD);
 	struct srq *srq;
 	uint32_t max_sge = attr_in_number(h, UVERBS_ATTR_CREATE_SRQ_MAX_SGE);
+	uint32_t tags = attr_in_number(h, UVERBS_ATTR_CREATE_SRQ_MAX_NUM_TAGS);
 	uint32_t type = attr_in_number(h, UVERBS_ATTR_CREATE_SRQ_TYPE);
 	struct cq *cq = (struct cq *)sim_obj(ctx, attr_in_number(h, UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE), O_CQ);
 	struct obj *xrcd = sim_obj(ctx, attr_in_number(h, UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE), O_XRCD);
-	if (type != IB_UVERBS_SRQT_BASIC && type != IB_UVERBS_SRQT_XRC)
-		return EOPNOTSUPP;
-	if (!pd || max_sge > 31 || (type == IB_UVERBS_SRQT_XRC && (!cq || !xrcd)))
+	if (!pd || max_sge > 31 || (type == IB_UVERBS_SRQT_XRC && !xrcd) || (type != IB_UVERBS_SRQT_BASIC && !cq))
+		return EINVAL;
+	if (type == IB_UVERBS_SRQT_TM && (!tags || tags > MAX_TAGS))
 		return EINVAL;
 	attr_in_copy(h, UVERBS_ATTR_UHW_IN, &m, sizeof(m));
 	srq = object_new(ctx, sizeof(*srq), O_SRQ);
 	object_events(h, &srq->o, UVERBS_ATTR_CREATE_SRQ_EVENT_FD);
 	srq->pd = pd;
 	used(&pd->o);
-	if (type == IB_UVERBS_SRQT_XRC) {
+	if (type != IB_UVERBS_SRQT_BASIC) {
 		srq->cq = cq;
-		srq->xrcd = xrcd;
 		used(&cq->o);
+	}
+	if (type == IB_UVERBS_SRQT_XRC) {
+		srq->xrcd = xrcd;
 		used(xrcd);
 	}
+	if (type == IB_UVERBS_SRQT_TM)
+		srq->tags = tag_list_new(tags);
 	srq->next = sim_srqs;
 	sim_srqs = srq;
 	srq->srqn = next_number++;
