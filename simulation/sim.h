@@ -21,12 +21,11 @@
 
 #define ARM_IDLE 0xffffffffu /* put into a CQ's arm record, which only the device reads */
 #define MAX_LOG_TABLE 7 /* the most work queues of an indirection table, as a power of two */
-#define MAX_TAGS 127 /* of a list */
 #define LID 1 /* of the port, on InfiniBand */
 #define DM_SIZE (128 << 10)
 #define DUMP_FILL_MKEY 0x500 /* of the region that is no memory */
 
-enum obj_type { O_NONE, O_PD, O_MR, O_MW, O_CQ, O_QP, O_SRQ, O_AH, O_XRCD, O_UAR, O_DM, O_COUNTERS, O_WQ, O_TABLE, O_FLOW };
+enum obj_type { O_NONE, O_PD, O_MR, O_MW, O_CQ, O_QP, O_SRQ, O_AH, O_XRCD, O_UAR, O_DM, O_COUNTERS, O_WQ, O_TABLE, O_FLOW, O_DEVX, O_UMEM };
 
 struct obj {
 	enum obj_type type;

@@ -85,17 +85,6 @@ static int alloc_uar(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	return 0;
 }
 
-/* A firmware command: nothing but the capabilities, of which there are none. */
-static int devx(struct ib_uverbs_ioctl_hdr *h)
-{
-	const uint8_t *command = attr_in(h, MLX5_IB_ATTR_DEVX_OTHER_CMD_IN);
-	uint8_t zero = 0;
-	if (command[0] << 8 != 0x100 || command[1] != 0)
-		return EOPNOTSUPP;
-	attr_out(h, MLX5_IB_ATTR_DEVX_OTHER_CMD_OUT, &zero, sizeof(zero));
-	return 0;
-}
-
 #define METHOD(object, method) ((uint32_t)(object) << 16 | (method))
 
 static int dispatch(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
@@ -171,7 +160,16 @@ static int dispatch(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	case METHOD(UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR): return 0; /* pages come on demand anyway */
 	case METHOD(UVERBS_OBJECT_DM, MLX5_IB_METHOD_DM_QUERY): return query_dm(ctx, h);
 	case METHOD(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC): return alloc_uar(ctx, h);
-	case METHOD(MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_OTHER): return devx(h);
+	case METHOD(MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_OTHER): return devx_other(ctx, h);
+	case METHOD(MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_QUERY_EQN): return devx_query_eqn(h);
+	case METHOD(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_CREATE): return devx_create(ctx, h);
+	case METHOD(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_QUERY): return devx_query(ctx, h);
+	case METHOD(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_MODIFY): return devx_modify(ctx, h);
+	case METHOD(MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_DESTROY):
+		return object_destroy_by(ctx, h, MLX5_IB_ATTR_DEVX_OBJ_DESTROY_HANDLE, O_DEVX);
+	case METHOD(MLX5_IB_OBJECT_DEVX_UMEM, MLX5_IB_METHOD_DEVX_UMEM_REG): return umem_reg(ctx, h);
+	case METHOD(MLX5_IB_OBJECT_DEVX_UMEM, MLX5_IB_METHOD_DEVX_UMEM_DEREG):
+		return object_destroy_by(ctx, h, MLX5_IB_ATTR_DEVX_UMEM_DEREG_HANDLE, O_UMEM);
 	default:
 		TRACE("object %x method %x is not simulated\n", h->object_id, h->method_id);
 		return EPROTONOSUPPORT;

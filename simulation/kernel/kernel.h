@@ -10,6 +10,14 @@
 #define NUMBERS "1:3"
 #define MAX_FDS 65536
 
+/* Limits of the device, which it tells in several forms. */
+enum {
+	LOG_MAX_QP = 18, LOG_MAX_QP_SIZE = 15, LOG_MAX_CQ = 24, LOG_MAX_CQ_SIZE = 22, LOG_MAX_SRQ = 23, LOG_MAX_SRQ_SIZE = 15,
+	LOG_MAX_MKEY = 20, LOG_MAX_PD = 23, LOG_MAX_GROUPS = 21, LOG_MAX_READS = 4, LOG_MAX_MESSAGE = 30, LOG_MAX_TAGS = 7,
+	LOG_BLUEFLAME = 9, MAX_SEND_REQUEST = 1024, MAX_RECEIVE_REQUEST = 512, ACK_DELAY = 16, CLOCK_KHZ = 156250,
+};
+#define BOARD "SIM0000000001"
+
 extern uint32_t next_number; /* of queue pairs and the like */
 
 /* descriptors.c */
@@ -70,6 +78,7 @@ bool is_own_gid(const uint8_t *gid);
 /* memory.c */
 struct mkey *mkey_new(struct pd *pd);
 void mkey_delete(struct mkey *mk);
+int check_access(uint32_t access);
 int reg_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int rereg_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int alloc_mw(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
@@ -79,6 +88,15 @@ void dm_free(struct dm *dm);
 int query_dm(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int reg_dm_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int query_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+
+/* devx.c */
+int devx_other(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int devx_query_eqn(struct ib_uverbs_ioctl_hdr *h);
+int devx_create(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int devx_query(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int devx_modify(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+void devx_destroyed(struct obj *o);
+int umem_reg(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 
 /* completion_queue.c, shared_receive_queue.c, queue_pair.c, address.c */
 int create_cq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);

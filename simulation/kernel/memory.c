@@ -77,7 +77,7 @@ int pin(uint64_t start, uint64_t length, uint32_t access)
 		? errno == ENOMEM ? EFAULT : errno : 0;
 }
 
-static int check_access(uint32_t access)
+int check_access(uint32_t access)
 {
 	if (access & ~(uint32_t)(KNOWN_ACCESS | IBV_ACCESS_OPTIONAL_RANGE))
 		return EINVAL;

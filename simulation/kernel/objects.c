@@ -9,7 +9,7 @@ struct context *sim_contexts;
 
 uint32_t next_number = 0x80;
 
-static int counts[O_FLOW + 1];
+static int counts[O_UMEM + 1];
 
 /* The number of objects of a kind, by the name that the tool rdma has for it: for tests that look for leaks. */
 EXPORT int mlx5sim_count(const char *kind)
@@ -120,6 +120,9 @@ int object_destroy(struct obj *o)
 		unused(&((struct wq *)o)->pd->o);
 		unused(&((struct wq *)o)->cq->o);
 		break;
+	case O_DEVX:
+		devx_destroyed(o);
+		break;
 	case O_DM:
 		dm_free((struct dm *)o);
 		break;
@@ -186,7 +189,7 @@ struct context *sim_context_open(struct context *ctx)
 
 void sim_context_close(struct context *ctx)
 {
-	static const enum obj_type order[] = {O_FLOW, O_TABLE, O_WQ, O_QP, O_SRQ, O_CQ, O_MW, O_MR, O_AH, O_DM, O_XRCD, O_UAR, O_COUNTERS, O_PD};
+	static const enum obj_type order[] = {O_DEVX, O_UMEM, O_FLOW, O_TABLE, O_WQ, O_QP, O_SRQ, O_CQ, O_MW, O_MR, O_AH, O_DM, O_XRCD, O_UAR, O_COUNTERS, O_PD};
 	pthread_mutex_lock(&sim_lock);
 	if (--ctx->descriptors) {
 		pthread_mutex_unlock(&sim_lock);

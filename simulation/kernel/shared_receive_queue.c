@@ -14,7 +14,7 @@ int create_srq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	struct obj *xrcd = sim_obj(ctx, attr_in_number(h, UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE), O_XRCD);
 	if (!pd || max_sge > 31 || (type == IB_UVERBS_SRQT_XRC && !xrcd) || (type != IB_UVERBS_SRQT_BASIC && !cq))
 		return EINVAL;
-	if (type == IB_UVERBS_SRQT_TM && (!tags || tags > MAX_TAGS))
+	if (type == IB_UVERBS_SRQT_TM && (!tags || tags >= 1 << LOG_MAX_TAGS))
 		return EINVAL;
 	attr_in_copy(h, UVERBS_ATTR_UHW_IN, &m, sizeof(m));
 	srq = object_new(ctx, sizeof(*srq), O_SRQ);

@@ -52,7 +52,7 @@ static void make_tree(void)
 	put("class/infiniband/mlx5_0/fw_ver", "20.31.1014\n");
 	put("class/infiniband/mlx5_0/hw_rev", "0\n");
 	put("class/infiniband/mlx5_0/hca_type", "MT4123\n");
-	put("class/infiniband/mlx5_0/board_id", "SIM0000000001\n");
+	put("class/infiniband/mlx5_0/board_id", BOARD "\n");
 	put("class/infiniband/mlx5_0/device/modalias", "pci:v000015B3d0000101Bsv000015B3sd00000008bc02sc07i00\n");
 	put("class/infiniband/mlx5_0/device/vendor", "0x15b3\n");
 	put("class/infiniband/mlx5_0/device/device", "0x101b\n");
