@@ -76,7 +76,8 @@ struct mr { struct obj o; struct mkey *mk; struct obj *dm; };
 struct mw { struct obj o; struct mkey *mk; };
 struct dm { struct obj o; char *mem; uint64_t length; int memory; /* a descriptor */ };
 struct ah { struct obj o; struct pd *pd; };
-struct simple { struct obj o; uint64_t offset; };
+struct simple { struct obj o; };
+struct uar { struct obj o; uint64_t offset; uint32_t page; char *at; /* where it is mapped, or NULL */ };
 struct wq { struct obj o; struct pd *pd; struct cq *cq; uint32_t state; };
 struct wq_table { struct obj o; uint32_t size; struct obj *wqs[1 << MAX_LOG_TABLE]; };
 struct flow { struct obj o; struct obj *qp; };
@@ -141,6 +142,7 @@ struct qp {
 	struct ib_uverbs_qp_cap cap;
 	bool sig_all, scatter_cqe;
 	char *sq, *rq;
+	char *doorbells; /* the page of its registers, or NULL */
 	uint32_t sq_cnt, rq_cnt, rq_shift;
 	_Atomic uint32_t *db; /* [0] receives, [1] sends */
 	uint16_t sq_ci, rq_ci;
@@ -184,6 +186,7 @@ struct mkey *mkey_find(uint32_t key);
 void qp_async(struct qp *qp, enum ibv_event_type type);
 int pin(uint64_t start, uint64_t length, uint32_t access);
 struct dm *sim_dm_at(struct context *ctx, uint64_t offset);
+void uar_mapped(struct context *ctx, uint64_t offset, void *at);
 
 bool port_is_infiniband(void);
 extern const uint64_t sim_node_guid; /* in network byte order */

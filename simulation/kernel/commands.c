@@ -51,10 +51,6 @@ static int invoke_write(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	}
 }
 
-#define DYNAMIC_UAR_LENGTH 4096
-
-static uint32_t next_page;
-
 /* The first file is for all objects that are created without one of their own: those of contexts that were imported. */
 static int alloc_async(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 {
@@ -71,17 +67,6 @@ static int query_pd(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	if (!pd)
 		return EINVAL;
 	attr_out_u32(h, MLX5_IB_ATTR_QUERY_PD_RESP_PDN, pd->pdn);
-	return 0;
-}
-
-static int alloc_uar(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
-{
-	struct simple *uar = object_new(ctx, sizeof(*uar), O_UAR);
-	uar->offset = mmap_offset(MMAP_UAR, next_page);
-	attr_out_u64(h, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, uar->offset);
-	attr_out_u32(h, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, DYNAMIC_UAR_LENGTH);
-	attr_out_u32(h, MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, ++next_page);
-	attr_out_object(h, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, &uar->o);
 	return 0;
 }
 

@@ -58,6 +58,10 @@ void attr_out_u32(struct ib_uverbs_ioctl_hdr *h, uint16_t id, uint32_t value);
 void attr_out_u64(struct ib_uverbs_ioctl_hdr *h, uint16_t id, uint64_t value);
 void attr_out_object(struct ib_uverbs_ioctl_hdr *h, uint16_t id, struct obj *o);
 
+/* uar.c */
+int alloc_uar(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+char *uar_page(struct context *ctx, uint32_t page);
+
 /* objects.c */
 void *object_new(struct context *ctx, size_t size, enum obj_type type);
 void object_events(struct ib_uverbs_ioctl_hdr *h, struct obj *o, uint16_t id);

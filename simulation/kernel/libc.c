@@ -131,7 +131,9 @@ EXPORT void *mmap(void *at, size_t length, int prot, int flags, int fd, off_t of
 		TRACE("mmap %zu at %lx\n", length, (long)offset);
 		if (dm)
 			return dm_map(dm);
-		return (void *)syscall(SYS_mmap, at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		at = (void *)syscall(SYS_mmap, at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		uar_mapped(object_of(fd), offset, at);
+		return at;
 	}
 	return (void *)syscall(SYS_mmap, at, length, prot, flags, fd, offset);
 }

@@ -50,6 +50,7 @@ int create_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	qp->rq_shift = m.rq_wqe_shift;
 	qp->sq = qp->rq + ((uint64_t)m.rq_wqe_count << m.rq_wqe_shift);
 	qp->sq_cnt = m.sq_wqe_count;
+	qp->doorbells = m.flags & MLX5_QP_FLAG_UAR_PAGE_INDEX ? uar_page(ctx, m.bfreg_index) : NULL;
 	qp->db = (void *)(uintptr_t)m.db_addr;
 	qp->user = attr_in_number(h, UVERBS_ATTR_CREATE_QP_USER_HANDLE);
 	qp->next = sim_qps;
