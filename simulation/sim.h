@@ -25,7 +25,7 @@
 #define DM_SIZE (128 << 10)
 #define DUMP_FILL_MKEY 0x500 /* of the region that is no memory */
 
-enum obj_type { O_NONE, O_PD, O_MR, O_MW, O_CQ, O_QP, O_SRQ, O_AH, O_XRCD, O_UAR, O_DM, O_COUNTERS, O_WQ, O_TABLE, O_FLOW, O_DEVX, O_UMEM };
+enum obj_type { O_NONE, O_PD, O_MR, O_MW, O_CQ, O_QP, O_SRQ, O_AH, O_XRCD, O_UAR, O_DM, O_COUNTERS, O_WQ, O_TABLE, O_FLOW, O_DEVX, O_UMEM, O_OPENED, O_ACTION };
 
 struct obj {
 	enum obj_type type;
@@ -72,7 +72,7 @@ struct mkey { /* of a region or of a window */
 	int windows; /* that are bound to a region */
 	bool window, type2, bound, free;
 };
-struct mr { struct obj o; struct mkey *mk; struct obj *dm; };
+struct mr { struct obj o; struct mkey *mk; struct obj *dm; uint64_t mapped; /* bytes of a DMA buffer */ };
 struct mw { struct obj o; struct mkey *mk; };
 struct dm { struct obj o; char *mem; uint64_t length; int memory; /* a descriptor */ };
 struct ah { struct obj o; struct pd *pd; };
@@ -81,6 +81,7 @@ struct uar { struct obj o; uint64_t offset; uint32_t page; char *at; /* where it
 struct wq { struct obj o; struct pd *pd; struct cq *cq; uint32_t state; };
 struct wq_table { struct obj o; uint32_t size; struct obj *wqs[1 << MAX_LOG_TABLE]; };
 struct flow { struct obj o; struct obj *qp; };
+struct opened { struct obj o; struct qp *qp; /* NULL if its context has ended */ };
 struct xrcd { struct obj o; uint64_t device, inode; /* of the file that names it, or 0 */ };
 
 struct cq {
@@ -149,6 +150,8 @@ struct qp {
 	uint64_t user;
 	uint32_t async_reported;
 	bool established, last_wqe;
+	int opened; /* how often it is open beside its first handle */
+	bool closed; /* that one is closed, but others are open */
 	enum ibv_qp_state state;
 	struct ib_uverbs_modify_qp attr; /* what was set, whatever the masks */
 	uint64_t wait_until; /* 0, or when to try again */
@@ -202,6 +205,7 @@ void engine_start(void);
 void engine_wake(void);
 int mlx5sim_step(void);
 void *clock_map(void);
+void *clock_info_map(void);
 bool port_down(void);
 bool device_broken(void);
 void unbind_window(struct mkey *window);

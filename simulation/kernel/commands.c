@@ -44,6 +44,7 @@ static int invoke_write(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	case IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_MODIFY_WQ: return modify_wq(ctx, h);
 	case IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL: return create_table(ctx, h);
 	case IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_FLOW: return create_flow(ctx, h);
+	case IB_USER_VERBS_CMD_OPEN_QP: return open_qp(ctx, h);
 	case IB_USER_VERBS_CMD_OPEN_XRCD: return open_xrcd(ctx, h);
 	default:
 		TRACE("write command %x is not simulated\n", command);
@@ -107,14 +108,15 @@ static int dispatch(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 		return object_destroy(&cq->o);
 	}
 	case METHOD(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_DESTROY): {
-		struct qp *qp = (struct qp *)sim_obj(ctx, attr_in_number(h, UVERBS_ATTR_DESTROY_QP_HANDLE), O_QP);
+		uint64_t handle = attr_in_number(h, UVERBS_ATTR_DESTROY_QP_HANDLE);
+		struct qp *qp = qp_of(ctx, handle);
 		struct ib_uverbs_destroy_qp_resp resp = {0};
-		if (!qp)
-			return EINVAL;
-		event_purge(qp->o.async, qp);
-		resp.events_reported = qp->async_reported;
+		if (qp) {
+			event_purge(qp->o.async, qp);
+			resp.events_reported = qp->async_reported;
+		}
 		attr_out(h, UVERBS_ATTR_DESTROY_QP_RESP, &resp, sizeof(resp));
-		return object_destroy(&qp->o);
+		return qp_close(ctx, handle);
 	}
 	case METHOD(UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_DESTROY): {
 		struct srq *srq = (struct srq *)sim_obj(ctx, attr_in_number(h, UVERBS_ATTR_DESTROY_SRQ_HANDLE), O_SRQ);
@@ -132,6 +134,10 @@ static int dispatch(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 		return object_destroy_by(ctx, h, UVERBS_ATTR_DESTROY_RWQ_IND_TBL_HANDLE, O_TABLE);
 	case METHOD(UVERBS_OBJECT_FLOW, UVERBS_METHOD_FLOW_DESTROY):
 		return object_destroy_by(ctx, h, UVERBS_ATTR_DESTROY_FLOW_HANDLE, O_FLOW);
+	case METHOD(UVERBS_OBJECT_FLOW_ACTION, UVERBS_METHOD_FLOW_ACTION_ESP_CREATE): return create_action(ctx, h);
+	case METHOD(UVERBS_OBJECT_FLOW_ACTION, UVERBS_METHOD_FLOW_ACTION_ESP_MODIFY): return modify_action(ctx, h);
+	case METHOD(UVERBS_OBJECT_FLOW_ACTION, UVERBS_METHOD_FLOW_ACTION_DESTROY):
+		return object_destroy_by(ctx, h, UVERBS_ATTR_DESTROY_FLOW_ACTION_HANDLE, O_ACTION);
 	case METHOD(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_CREATE): return create_counters(ctx, h);
 	case METHOD(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_READ): return read_counters(ctx, h);
 	case METHOD(UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY):
@@ -140,6 +146,7 @@ static int dispatch(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	case METHOD(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE): return create_qp(ctx, h);
 	case METHOD(UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE): return create_srq(ctx, h);
 	case METHOD(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC): return alloc_dm(ctx, h);
+	case METHOD(UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR): return reg_dma_buffer(ctx, h);
 	case METHOD(UVERBS_OBJECT_MR, UVERBS_METHOD_DM_MR_REG): return reg_dm_mr(ctx, h);
 	case METHOD(UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR): return query_mr(ctx, h);
 	case METHOD(UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR): return 0; /* pages come on demand anyway */

@@ -36,6 +36,7 @@ static struct mlx5_ib_alloc_ucontext_resp context_response(const struct mlx5_ib_
 		.response_length = sizeof(resp),
 		.cmds_supp_uhw = MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE | MLX5_USER_CMDS_SUPP_UHW_CREATE_AH,
 		.eth_min_inline = MLX5_USER_INLINE_MODE_NONE,
+		.clock_info_versions = 1 << MLX5_IB_CLOCK_INFO_V1,
 		.log_uar_size = 12,
 		.num_uars_per_page = 1,
 		.dump_fill_mkey = DUMP_FILL_MKEY,

@@ -1,4 +1,4 @@
-/* Flow rules and counters: accepted and kept. Which packets match is not simulated, so counters stay at zero. */
+/* Flow rules, actions and counters: accepted and kept. Which packets match is not simulated, so counters stay at zero. */
 #include "kernel.h"
 
 /* Each specification begins with its type, and the size of it. */
@@ -48,4 +48,18 @@ int read_counters(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 		return EINVAL;
 	attr_out(h, UVERBS_ATTR_READ_COUNTERS_BUFF, zeros, sizeof(zeros));
 	return 0;
+}
+
+/* The keys of IPsec: nothing is encrypted. */
+int create_action(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
+{
+	if (!attr_has(h, UVERBS_ATTR_FLOW_ACTION_ESP_ATTRS) || !attr_has(h, UVERBS_ATTR_FLOW_ACTION_ESP_KEYMAT))
+		return EINVAL;
+	attr_out_object(h, UVERBS_ATTR_CREATE_FLOW_ACTION_ESP_HANDLE, object_new(ctx, sizeof(struct simple), O_ACTION));
+	return 0;
+}
+
+int modify_action(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
+{
+	return sim_obj(ctx, attr_in_number(h, UVERBS_ATTR_MODIFY_FLOW_ACTION_ESP_HANDLE), O_ACTION) ? 0 : EINVAL;
 }

@@ -91,6 +91,8 @@ void *dm_map(struct dm *dm);
 void dm_free(struct dm *dm);
 int query_dm(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int reg_dm_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int reg_dma_buffer(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+void mr_unmap(struct mr *mr);
 int query_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 
 /* devx.c */
@@ -106,6 +108,10 @@ int umem_reg(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int create_cq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int resize_cq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int open_xrcd(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int open_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+struct qp *qp_of(struct context *ctx, uint64_t handle);
+int qp_close(struct context *ctx, uint64_t handle);
+void qp_ends(struct qp *qp);
 int create_srq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int modify_srq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int query_srq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
@@ -114,6 +120,8 @@ int modify_wq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int destroy_wq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int create_table(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int create_flow(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int create_action(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
+int modify_action(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int create_counters(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int read_counters(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);
 int create_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h);

@@ -128,6 +128,8 @@ EXPORT void *mmap(void *at, size_t length, int prot, int flags, int fd, off_t of
 			return errno = error, MAP_FAILED;
 		if ((uint64_t)offset == mmap_offset(MLX5_IB_MMAP_CORE_CLOCK, 0))
 			return clock_map();
+		if ((uint64_t)offset == mmap_offset(MLX5_IB_MMAP_CLOCK_INFO, MLX5_IB_CLOCK_INFO_V1))
+			return clock_info_map();
 		TRACE("mmap %zu at %lx\n", length, (long)offset);
 		if (dm)
 			return dm_map(dm);

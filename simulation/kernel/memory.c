@@ -1,6 +1,7 @@
 /* Memory regions, memory windows and device memory. */
 #include "kernel.h"
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -226,6 +227,45 @@ int reg_dm_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	attr_out_u32(h, UVERBS_ATTR_REG_DM_MR_RESP_LKEY, mr->mk->key);
 	attr_out_u32(h, UVERBS_ATTR_REG_DM_MR_RESP_RKEY, mr->mk->key);
 	return 0;
+}
+
+/* Memory of another device: here, any file that can be mapped. */
+int reg_dma_buffer(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
+{
+	struct pd *pd = (struct pd *)sim_obj(ctx, attr_in_number(h, UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE), O_PD);
+	uint64_t offset = attr_in_number(h, UVERBS_ATTR_REG_DMABUF_MR_OFFSET);
+	uint64_t length = attr_in_number(h, UVERBS_ATTR_REG_DMABUF_MR_LENGTH), skipped = offset & 4095;
+	uint64_t iova = attr_in_number(h, UVERBS_ATTR_REG_DMABUF_MR_IOVA);
+	uint32_t access = attr_in_number(h, UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS);
+	int fd = attr_in_number(h, UVERBS_ATTR_REG_DMABUF_MR_FD), error = check_access(access);
+	struct stat file;
+	struct mr *mr;
+	char *at;
+	if (syscall(SYS_fstat, fd, &file))
+		return EBADF;
+	if (error || !pd || !length || (iova & 4095) != skipped || offset + length < offset
+	    || offset + length > (uint64_t)file.st_size)
+		return EINVAL;
+	at = (char *)syscall(SYS_mmap, NULL, skipped + length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset - skipped);
+	if (at == MAP_FAILED)
+		return EINVAL;
+	mr = object_new(ctx, sizeof(*mr), O_MR);
+	mr->mapped = skipped + length;
+	mr->mk = mkey_new(pd);
+	mr->mk->access = access;
+	mr->mk->start = at + skipped;
+	mr->mk->iova = iova;
+	mr->mk->length = length;
+	attr_out_object(h, UVERBS_ATTR_REG_DMABUF_MR_HANDLE, &mr->o);
+	attr_out_u32(h, UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, mr->mk->key);
+	attr_out_u32(h, UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, mr->mk->key);
+	return 0;
+}
+
+void mr_unmap(struct mr *mr)
+{
+	if (mr->mapped)
+		syscall(SYS_munmap, mr->mk->start - (mr->mk->iova & 4095), mr->mapped);
 }
 
 int query_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)

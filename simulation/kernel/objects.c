@@ -9,7 +9,7 @@ struct context *sim_contexts;
 
 uint32_t next_number = 0x80;
 
-static int counts[O_UMEM + 1];
+static int counts[O_ACTION + 1];
 
 /* The number of objects of a kind, by the name that the tool rdma has for it: for tests that look for leaks. */
 EXPORT int mlx5sim_count(const char *kind)
@@ -97,6 +97,7 @@ int object_destroy(struct obj *o)
 		struct mr *mr = (struct mr *)o;
 		if (mr->mk->windows)
 			return EINVAL;
+		mr_unmap(mr);
 		if (mr->dm)
 			mr->dm->users--;
 		mkey_delete(mr->mk);
@@ -119,6 +120,10 @@ int object_destroy(struct obj *o)
 	case O_WQ:
 		unused(&((struct wq *)o)->pd->o);
 		unused(&((struct wq *)o)->cq->o);
+		break;
+	case O_OPENED: /* with its context */
+		if (((struct opened *)o)->qp)
+			((struct opened *)o)->qp->opened--;
 		break;
 	case O_DEVX:
 		devx_destroyed(o);
@@ -152,6 +157,7 @@ int object_destroy(struct obj *o)
 		while (*at != qp)
 			at = &(*at)->next;
 		*at = qp->next;
+		qp_ends(qp);
 		unused(qp->pd ? &qp->pd->o : NULL);
 		unused(qp->scq ? &qp->scq->o : NULL);
 		unused(qp->rcq ? &qp->rcq->o : NULL);
@@ -189,7 +195,7 @@ struct context *sim_context_open(struct context *ctx)
 
 void sim_context_close(struct context *ctx)
 {
-	static const enum obj_type order[] = {O_DEVX, O_UMEM, O_FLOW, O_TABLE, O_WQ, O_QP, O_SRQ, O_CQ, O_MW, O_MR, O_AH, O_DM, O_XRCD, O_UAR, O_COUNTERS, O_PD};
+	static const enum obj_type order[] = {O_OPENED, O_DEVX, O_UMEM, O_FLOW, O_ACTION, O_TABLE, O_WQ, O_QP, O_SRQ, O_CQ, O_MW, O_MR, O_AH, O_DM, O_XRCD, O_UAR, O_COUNTERS, O_PD};
 	pthread_mutex_lock(&sim_lock);
 	if (--ctx->descriptors) {
 		pthread_mutex_unlock(&sim_lock);

@@ -101,7 +101,7 @@ int modify_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	uint32_t mask;
 	attr_in_copy(h, UVERBS_ATTR_CORE_IN, &req, sizeof(req));
 	mask = req.attr_mask;
-	qp = (struct qp *)sim_obj(ctx, req.qp_handle, O_QP);
+	qp = qp_of(ctx, req.qp_handle);
 	if (!qp)
 		return EINVAL;
 	from = mask & IBV_QP_CUR_STATE ? req.cur_qp_state : qp->state;
@@ -163,7 +163,7 @@ int modify_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 int query_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 {
 	const struct ib_uverbs_query_qp *req = attr_in(h, UVERBS_ATTR_CORE_IN);
-	struct qp *qp = (struct qp *)sim_obj(ctx, req->qp_handle, O_QP);
+	struct qp *qp = qp_of(ctx, req->qp_handle);
 	struct ib_uverbs_query_qp_resp r = {0};
 	if (!qp)
 		return EINVAL;

@@ -1,5 +1,6 @@
 /* Queue pairs and completion queues with extended functions, and device memory. */
 #include "common/pair.h"
+#include <time.h>
 
 static void extended(void)
 {
@@ -52,6 +53,35 @@ static void extended(void)
 	CHECK(!ibv_dealloc_pd(parent) && !ibv_dealloc_td(td));
 }
 
+/* The time of day of a completion, between that before the post and that after the poll. */
+static void times_of_day(void)
+{
+	struct ibv_cq_init_attr_ex ci = {.cqe = 10, .wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK};
+	struct ibv_cq_ex *cq = ibv_create_cq_ex(ctx, &ci);
+	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_RC, .cap = {.max_send_wr = 4, .max_send_sge = 1}};
+	struct ibv_poll_cq_attr none = {0};
+	struct timespec before, after;
+	struct ibv_qp *qp;
+	CHECK(cq);
+	init.send_cq = init.recv_cq = ibv_cq_ex_to_cq(cq);
+	qp = ibv_create_qp(pd, &init);
+	to_init(qp);
+	connect_to(qp, qp->qp_num, 7);
+	for (int i = 0; i < 20; i++) {
+		uint64_t ns;
+		clock_gettime(CLOCK_REALTIME, &before);
+		CHECK(!post(qp, 1, IBV_WR_RDMA_WRITE, buf, 8, IBV_SEND_SIGNALED, buf + HALF, mr->rkey, 0));
+		while (ibv_start_poll(cq, &none) == ENOENT)
+			;
+		clock_gettime(CLOCK_REALTIME, &after);
+		ns = ibv_wc_read_completion_wallclock_ns(cq);
+		CHECK(ns + 1000 >= before.tv_sec * 1000000000ul + before.tv_nsec);
+		CHECK(ns <= after.tv_sec * 1000000000ul + after.tv_nsec + 1000);
+		ibv_end_poll(cq);
+	}
+	CHECK(!ibv_destroy_qp(qp) && !ibv_destroy_cq(ibv_cq_ex_to_cq(cq)));
+}
+
 static void device_memory(void)
 {
 	struct ibv_alloc_dm_attr da = {.length = 4096};
@@ -77,6 +107,7 @@ int main(void)
 {
 	open_device();
 	RUN(extended());
+	RUN(times_of_day());
 	RUN(device_memory());
 	close_device();
 	return result();
