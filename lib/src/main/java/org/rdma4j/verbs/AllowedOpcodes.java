@@ -23,6 +23,11 @@ final class AllowedOpcodes {
     return requested & allowed;
   }
 
+  /** Returns whether a window can be bound through a queue pair of a type. */
+  static boolean canBind(QueuePairType type) {
+    return (of(type, false) & 1L << SendLayout.BIND_MW) != 0;
+  }
+
   /** Returns the opcode of the requests that an operation allows. */
   static int opcode(SendOperation operation) {
     return switch (operation) {

@@ -146,7 +146,8 @@ public final class MemoryWindow implements AutoCloseable {
    * completion says that the bind failed, the window is unchanged, and {@link #bindFailed} must be
    * called.
    *
-   * @param queuePair any queue pair of the window's domain that is ready to send
+   * @param queuePair any queue pair of the window's domain that is ready to send, of the type
+   *     RELIABLE_CONNECTION, UNRELIABLE_CONNECTION or XRC_SEND
    * @param id the id of the completion
    * @param part the part to bind to, at least 1 byte of a region of the same domain that was
    *     registered with {@link AccessFlag#MEMORY_WINDOW_BIND}
@@ -154,8 +155,9 @@ public final class MemoryWindow implements AutoCloseable {
    * @param access what peers may do: REMOTE_READ, and, if the region has LOCAL_WRITE, REMOTE_WRITE
    *     and REMOTE_ATOMIC. The region itself need not have these flags
    * @return the new key, for peers once the bind has completed
-   * @throws IllegalArgumentException if the window is of type 2, an argument belongs to another
-   *     domain, the part is empty, or the region or the flags do not allow the bind
+   * @throws IllegalArgumentException if the window is of type 2, the queue pair of another type, an
+   *     argument belongs to another domain, the part is empty, or the region or the flags do not
+   *     allow the bind
    * @throws IllegalStateException if the queue pair is not ready to send, or one of the objects is
    *     closed
    * @throws RdmaException if the bind cannot be posted: ENOMEM if the send queue is full
@@ -175,11 +177,12 @@ public final class MemoryWindow implements AutoCloseable {
   /**
    * Unbinds a window of type 1: {@code ibv_bind_mw} with length 0.
    *
-   * @param queuePair any queue pair of the window's domain that is ready to send
+   * @param queuePair any queue pair of the window's domain that is ready to send, of the type
+   *     RELIABLE_CONNECTION, UNRELIABLE_CONNECTION or XRC_SEND
    * @param id the id of the completion
    * @param signaled whether the request also produces a completion if it succeeds
-   * @throws IllegalArgumentException if the window is of type 2, or the queue pair belongs to
-   *     another domain
+   * @throws IllegalArgumentException if the window is of type 2, or the queue pair of another type
+   *     or of another domain
    * @throws IllegalStateException if the window is not bound, the queue pair is not ready to send,
    *     or one of the objects is closed
    * @throws RdmaException if the request cannot be posted: ENOMEM if the send queue is full
@@ -232,6 +235,12 @@ public final class MemoryWindow implements AutoCloseable {
     if (!domain.isSameAs(queuePair.domain())) {
       throw new IllegalArgumentException(
           queuePair + " belongs to another domain than " + this + ", must belong to the same");
+    }
+    if (!AllowedOpcodes.canBind(queuePair.type())) {
+      // libmlx5 would look for the destination of a datagram, and crash.
+      throw new IllegalArgumentException(
+          "%s is of the type %s, must be of RELIABLE_CONNECTION, UNRELIABLE_CONNECTION or XRC_SEND"
+              .formatted(queuePair, queuePair.type()));
     }
     return queuePair.whileSending(
         () ->

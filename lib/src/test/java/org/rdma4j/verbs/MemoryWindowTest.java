@@ -211,6 +211,20 @@ final class MemoryWindowTest {
   }
 
   @Test
+  void aQueuePairOfDatagramsBindsNoWindow() {
+    bind(target, 0, 64);
+    QueuePair datagrams =
+        loopback.domain.createQueuePair(QueuePairConfig.datagram(loopback.b.queue));
+    datagrams.startDatagrams(1, 0, 0x1234);
+    assertThatThrownBy(() -> window.bind(datagrams, 1, target.slice(0, 64), true))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("type UNRELIABLE_DATAGRAM");
+    assertThatThrownBy(() -> window.unbind(datagrams, 1, true))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("type UNRELIABLE_DATAGRAM");
+  }
+
+  @Test
   void aWindowOfType2IsRefused() {
     MemoryWindow second = loopback.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2);
     assertThatThrownBy(() -> second.bind(loopback.b.queuePair, 1, target.slice(0, 64), true))
