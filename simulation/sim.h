@@ -56,6 +56,7 @@ struct context {
 	struct event_file *async;
 	struct mlx5_ib_alloc_ucontext_req_v2 request; /* of GET_CONTEXT */
 	bool opened;
+	bool efa; /* a device of EFA */
 	struct context *next;
 };
 
@@ -75,7 +76,7 @@ struct mkey { /* of a region or of a window */
 struct mr { struct obj o; struct mkey *mk; struct obj *dm; uint64_t mapped; /* bytes of a DMA buffer */ };
 struct mw { struct obj o; struct mkey *mk; };
 struct dm { struct obj o; char *mem; uint64_t length; int memory; /* a descriptor */ };
-struct ah { struct obj o; struct pd *pd; };
+struct ah { struct obj o; struct pd *pd; uint8_t gid[16]; };
 struct simple { struct obj o; };
 struct uar { struct obj o; uint64_t offset; uint32_t page; char *at; /* where it is mapped, or NULL */ };
 struct wq { struct obj o; struct pd *pd; struct cq *cq; uint32_t state; };
@@ -96,6 +97,7 @@ struct cq {
 	struct event_file *channel;
 	uint32_t comp_reported, async_reported;
 	bool ignore_overrun, overrun;
+	struct efa_cq *efa; /* not NULL if it is one of EFA, which has no other fields of queues */
 	struct cq *next;
 };
 
@@ -133,6 +135,7 @@ struct flight {
 struct qp {
 	struct obj o;
 	struct flight flight;
+	struct efa_qp *efa; /* not NULL if it is one of EFA, which has no other fields of queues */
 	struct far *far; /* not NULL if this stands for a queue pair of another process */
 	uint32_t qpn, uidx;
 	int type;
@@ -180,7 +183,7 @@ void event_purge(struct event_file *f, const void *owner);
 struct event_file *event_file_of(int fd);
 
 /* kernel */
-struct context *sim_context_new(void);
+struct context *sim_context_new(bool efa);
 struct context *sim_context_open(struct context *ctx); /* another descriptor of it */
 void sim_context_close(struct context *ctx); /* one of its descriptors */
 int sim_ioctl(struct context *ctx, struct ib_uverbs_ioctl_hdr *hdr);
@@ -193,6 +196,14 @@ void uar_mapped(struct context *ctx, uint64_t offset, void *at);
 
 bool port_is_infiniband(void);
 extern const uint64_t sim_node_guid; /* in network byte order */
+
+/* efa */
+bool efa_command(struct context *ctx, struct ib_uverbs_ioctl_hdr *h, int *error);
+void *efa_map(uint64_t key, size_t length);
+int efa_serve(struct qp *qp);
+void efa_qp_reset(struct qp *qp);
+void efa_qp_ends(struct qp *qp);
+void efa_cq_ends(struct cq *cq);
 
 /* cm */
 int cm_open(int flags);

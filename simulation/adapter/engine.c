@@ -41,13 +41,19 @@ void engine_qp_reset(struct qp *qp)
 	qp->waits_for_peer = qp->waits_for_receive = qp->established = qp->last_wqe = false;
 	qp->flight.state = FLIGHT_NONE;
 	qp->flight.not_before = 0;
-	qp->db[0] = qp->db[1] = 0;
+	if (qp->efa)
+		efa_qp_reset(qp);
+	else
+		qp->db[0] = qp->db[1] = 0;
 }
 
 static int serve(struct qp *qp)
 {
 	int done = 0;
-	uint16_t posted = be32toh(atomic_load_explicit(&qp->db[1], memory_order_acquire));
+	uint16_t posted;
+	if (qp->efa)
+		return efa_serve(qp);
+	posted = be32toh(atomic_load_explicit(&qp->db[1], memory_order_acquire));
 	if (qp->state == IBV_QPS_ERR)
 		return flush(qp, posted);
 	if (qp->state == IBV_QPS_SQD)
@@ -97,7 +103,8 @@ EXPORT int mlx5sim_step(void)
 	for (struct qp *qp = sim_qps; qp; qp = qp->next)
 		done += serve(qp);
 	for (struct cq *cq = sim_cqs; cq; cq = cq->next)
-		check_armed(cq);
+		if (!cq->efa)
+			check_armed(cq);
 	pthread_mutex_unlock(&sim_lock);
 	return done;
 }

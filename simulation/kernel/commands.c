@@ -207,7 +207,10 @@ int sim_ioctl(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 {
 	int error;
 	pthread_mutex_lock(&sim_lock);
-	error = device_broken() && asks_adapter(h) ? EIO : dispatch(ctx, h);
+	if (device_broken() && asks_adapter(h))
+		error = EIO;
+	else if (!ctx->efa || !efa_command(ctx, h, &error))
+		error = dispatch(ctx, h);
 	pthread_mutex_unlock(&sim_lock);
 	TRACE("object %x method %x: %d\n", h->object_id, h->method_id, error);
 	return error;

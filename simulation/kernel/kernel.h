@@ -4,6 +4,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define DEVICE_FILE "/dev/infiniband/uverbs0"
+#define EFA_FILE "/dev/infiniband/uverbs1"
 #define CM_FILE "/dev/infiniband/rdma_cm"
 /* A real character device, so that fstat of the descriptor gives the numbers that sysfs announces. */
 #define STANDS_FOR "/dev/null"
@@ -35,7 +36,7 @@ static inline uint64_t mmap_offset(uint64_t command, uint64_t number)
 }
 
 /* libc.c, sysfs.c */
-int open_device(int flags);
+int open_device(int flags, bool efa);
 int open_cm(int flags);
 const char *sim_tree(void); /* the directory that stands for "/" */
 

@@ -16,10 +16,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int open_device(int flags)
+int open_device(int flags, bool efa)
 {
 	int fd = syscall(SYS_openat, AT_FDCWD, STANDS_FOR, O_RDWR | (flags & O_CLOEXEC), 0);
-	if (!remember(fd, FD_UVERBS, sim_context_new()))
+	if (!remember(fd, FD_UVERBS, sim_context_new(efa)))
 		return -1;
 	TRACE("open %d\n", fd);
 	return fd;
@@ -122,10 +122,13 @@ EXPORT int socket(int domain, int type, int protocol)
 EXPORT void *mmap(void *at, size_t length, int prot, int flags, int fd, off_t offset)
 {
 	if (fd >= 0 && kind_of(fd) == FD_UVERBS) {
-		struct dm *dm = sim_dm_at(object_of(fd), offset);
+		struct context *ctx = object_of(fd);
+		struct dm *dm = sim_dm_at(ctx, offset);
 		int error = refusal("mmap", 0, 0);
 		if (error)
 			return errno = error, MAP_FAILED;
+		if (ctx->efa)
+			return efa_map(offset, length);
 		if ((uint64_t)offset == mmap_offset(MLX5_IB_MMAP_CORE_CLOCK, 0))
 			return clock_map();
 		if ((uint64_t)offset == mmap_offset(MLX5_IB_MMAP_CLOCK_INFO, MLX5_IB_CLOCK_INFO_V1))
@@ -134,7 +137,7 @@ EXPORT void *mmap(void *at, size_t length, int prot, int flags, int fd, off_t of
 		if (dm)
 			return dm_map(dm);
 		at = (void *)syscall(SYS_mmap, at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-		uar_mapped(object_of(fd), offset, at);
+		uar_mapped(ctx, offset, at);
 		return at;
 	}
 	return (void *)syscall(SYS_mmap, at, length, prot, flags, fd, offset);

@@ -136,6 +136,7 @@ int object_destroy(struct obj *o)
 		while (*at != cq)
 			at = &(*at)->next;
 		*at = cq->next;
+		efa_cq_ends(cq);
 		event_purge(cq->channel, cq);
 		event_purge(o->async, cq);
 		break;
@@ -158,6 +159,7 @@ int object_destroy(struct obj *o)
 			at = &(*at)->next;
 		*at = qp->next;
 		qp_ends(qp);
+		efa_qp_ends(qp);
 		unused(qp->pd ? &qp->pd->o : NULL);
 		unused(qp->scq ? &qp->scq->o : NULL);
 		unused(qp->rcq ? &qp->rcq->o : NULL);
@@ -174,10 +176,11 @@ int object_destroy(struct obj *o)
 	return 0;
 }
 
-struct context *sim_context_new(void)
+struct context *sim_context_new(bool efa)
 {
 	struct context *ctx = calloc(1, sizeof(*ctx));
 	ctx->descriptors = 1;
+	ctx->efa = efa;
 	pthread_mutex_lock(&sim_lock);
 	ctx->next = sim_contexts;
 	sim_contexts = ctx;

@@ -38,8 +38,8 @@ static bool needs_mode(int flags)
 static int open_path(int dir, const char *path, int flags, mode_t mode)
 {
 	char other[PATH_MAX];
-	if (path && !strcmp(path, DEVICE_FILE))
-		return open_device(flags);
+	if (path && (!strcmp(path, DEVICE_FILE) || !strcmp(path, EFA_FILE)))
+		return open_device(flags, !strcmp(path, EFA_FILE));
 	if (path && !strcmp(path, CM_FILE))
 		return open_cm(flags);
 	return syscall(SYS_openat, dir, in_tree(path, other), flags, mode);
@@ -72,7 +72,7 @@ EXPORT int openat64(int dir, const char *path, int flags, ...) __attribute__((al
 /* The file of the device has the numbers of what open returns, except for those who ask what it is called. */
 static const char *for_stat(const char *path, char other[PATH_MAX])
 {
-	return path && (!strcmp(path, DEVICE_FILE) || !strcmp(path, CM_FILE)) ? STANDS_FOR : in_tree(path, other);
+	return path && (!strcmp(path, DEVICE_FILE) || !strcmp(path, EFA_FILE) || !strcmp(path, CM_FILE)) ? STANDS_FOR : in_tree(path, other);
 }
 
 EXPORT int stat(const char *path, struct stat *st)

@@ -65,6 +65,7 @@ int create_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 /* What a change of state needs: as in the kernel's table, less what is optional. */
 static int needed(int type, int from, int to)
 {
+	type = type == IBV_QPT_DRIVER ? IBV_QPT_UD : type; /* SRD of EFA, which has no connections either */
 	if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
 		return 0;
 	if (from == IBV_QPS_RESET && to == IBV_QPS_INIT)
@@ -144,7 +145,7 @@ int modify_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 		memset(have, 0, sizeof(*have));
 		engine_qp_reset(qp);
 	}
-	if (to == IBV_QPS_SQD && from == IBV_QPS_RTS) {
+	if (to == IBV_QPS_SQD && from == IBV_QPS_RTS && !qp->efa) {
 		qp->drain_event = mask & IBV_QP_EN_SQD_ASYNC_NOTIFY && req.en_sqd_async_notify;
 		qp->drain_until = be32toh(qp->db[1]);
 	}
@@ -169,7 +170,8 @@ int query_qp(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 		return EINVAL;
 	r.dest = qp->attr.dest;
 	r.alt_dest = qp->attr.alt_dest;
-	r.max_recv_wr = qp->rq_cnt;
+	r.max_send_wr = qp->cap.max_send_wr;
+	r.max_recv_wr = qp->efa ? qp->cap.max_recv_wr : qp->rq_cnt;
 	r.max_recv_sge = qp->rq_cnt ? (1u << qp->rq_shift) / 16 : 0;
 	r.qkey = qp->attr.qkey;
 	r.rq_psn = qp->attr.rq_psn;
