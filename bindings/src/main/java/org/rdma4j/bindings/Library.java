@@ -24,14 +24,6 @@ public final class Library {
   public static final Library LIBRDMACM =
       new Library("librdmacm.so.1", "librdmacm1", "librdmacm", "librdmacm1");
 
-  /** The provider of mlx5 devices, with functions of its own. Programs may do without it. */
-  public static final Library LIBMLX5 =
-      new Library("libmlx5.so.1", "ibverbs-providers", "libibverbs", "libmlx5-1");
-
-  /** The provider of EFA devices, with functions of its own. Programs may do without it. */
-  public static final Library LIBEFA =
-      new Library("libefa.so.1", "ibverbs-providers", "libibverbs", "libefa1");
-
   /** The libraries that all programs need, in the order in which functions are looked up. */
   public static final List<Library> ALL = List.of(LIBIBVERBS, LIBRDMACM);
 
@@ -39,7 +31,16 @@ public final class Library {
   private final String advice;
   private @Nullable SymbolLookup symbols;
 
-  private Library(String soname, String debian, String fedora, String suse) {
+  /**
+   * Describes another library, such as that of a provider with functions of its own. Nothing is
+   * loaded yet.
+   *
+   * @param soname the name by which the dynamic linker finds it
+   * @param debian the packages that contain it on Debian and Ubuntu
+   * @param fedora those on Fedora and RHEL
+   * @param suse those on SUSE
+   */
+  public Library(String soname, String debian, String fedora, String suse) {
     this.soname = soname;
     this.advice =
         "Install it: apt install %s (Debian, Ubuntu), dnf install %s (Fedora, RHEL), or zypper install %s (SUSE). If it is installed, LD_DEBUG=libs shows why it cannot be loaded"

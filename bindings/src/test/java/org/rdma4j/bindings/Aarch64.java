@@ -5,6 +5,7 @@ import static java.util.stream.Collectors.toUnmodifiableSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.rdma4j.testing.headers.Fact;
 
 /**
  * The differences between arm64 and x86-64, for which the bindings were generated. On arm64,

@@ -14,6 +14,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.rdma4j.bindings.inlines.Errno;
+import org.rdma4j.testing.headers.Gcc;
+import org.rdma4j.testing.headers.Headers;
 
 /** The functions in {@code src/test/c}, compiled against the installed headers. */
 final class CFunctions {

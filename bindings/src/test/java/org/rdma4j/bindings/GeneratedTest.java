@@ -5,16 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.rdma4j.bindings.Generated.Member;
+import org.rdma4j.testing.headers.Facts;
+import org.rdma4j.testing.headers.Filter;
+import org.rdma4j.testing.headers.Generated;
+import org.rdma4j.testing.headers.Generated.Member;
 
 /** The generated classes are those in the filter, and their accessors agree with their layouts. */
 final class GeneratedTest {
   @Test
   void everyTypeOfTheFilterIsGeneratedAndNoOther() {
-    assertThat(Generated.types())
+    assertThat(Rdma.GENERATED.types())
         .extracting(Class::getSimpleName)
         .containsExactlyInAnyOrderElementsOf(
-            Filter.symbols().stream()
+            Rdma.GENERATED.symbols().stream()
                 .filter(Filter.Symbol::isType)
                 .map(Filter.Symbol::name)
                 .toList());
@@ -22,9 +25,9 @@ final class GeneratedTest {
 
   @Test
   void everyConstantOfTheFilterIsGeneratedAndNoOther() {
-    assertThat(Generated.constants())
+    assertThat(Rdma.GENERATED.constants())
         .containsExactlyInAnyOrderElementsOf(
-            Filter.symbols().stream()
+            Rdma.GENERATED.symbols().stream()
                 .filter(Filter.Symbol::isConstant)
                 .map(Filter.Symbol::name)
                 .toList());
@@ -33,7 +36,7 @@ final class GeneratedTest {
   @Test
   void everyAccessorHasTheOffsetAndTheLayoutOfItsMember() {
     List<String> checked = new ArrayList<>();
-    Generated.types().forEach(type -> check(type, checked));
+    Rdma.GENERATED.types().forEach(type -> check(type, checked));
     assertThat(checked).hasSizeGreaterThan(900);
   }
 

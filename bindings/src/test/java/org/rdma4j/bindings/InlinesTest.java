@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.bindings.inlines.Verbs;
+import org.rdma4j.testing.headers.Gcc;
 
 /**
  * Every inline function of verbs.h has a method of its name. With a newer header, this test names

@@ -15,6 +15,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.testing.headers.Filter;
+import org.rdma4j.testing.headers.Gcc;
+import org.rdma4j.testing.headers.Generated;
 
 /** Uses the generated classes in JVMs that lack a library or native access. */
 final class LibraryTest {
@@ -66,11 +69,11 @@ final class LibraryTest {
   /** Tells what a library lacks that is as old as the bindings claim to support. */
   @Test
   void onlyFunctionsThatAreNewerThanRdmaCore44AreMissing() {
-    assertThat(Filter.symbols())
+    assertThat(Rdma.GENERATED.symbols())
         .filteredOn(symbol -> symbol.kind().equals("function"))
         .extracting(Filter.Symbol::name)
         .filteredOn(function -> !Library.contains(function))
-        .allMatch(Growth::isNewer);
+        .allMatch(Rdma.GROWTH::isNewer);
   }
 
   @Test
@@ -89,7 +92,7 @@ final class LibraryTest {
   private static List<String> inJvm(String variable, String option, String library)
       throws IOException {
     String classPath =
-        Stream.of(Library.class, LibraryTest.class)
+        Stream.of(Library.class, LibraryTest.class, Generated.class)
             .map(type -> type.getProtectionDomain().getCodeSource().getLocation().getPath())
             .collect(Collectors.joining(System.getProperty("path.separator")));
     Gcc.Result result =
@@ -140,9 +143,14 @@ final class LibraryTest {
 
     static String constants() {
       long types =
-          Generated.types().stream().filter(type -> Generated.layout(type).byteSize() > 0).count();
+          Rdma.GENERATED.types().stream()
+              .filter(type -> Generated.layout(type).byteSize() > 0)
+              .count();
       long constants =
-          Generated.constants().stream().map(Generated::constant).filter(Objects::nonNull).count();
+          Rdma.GENERATED.constants().stream()
+              .map(Rdma.GENERATED::constant)
+              .filter(Objects::nonNull)
+              .count();
       return types + " types, " + constants + " constants";
     }
   }

@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PackagePagesTest {
   private static final Path LIB = Path.of("../lib/src/main/java");
   private static final Path BINDINGS = Path.of("../bindings/src/main/java");
+  private static final Path PROVIDERS = Path.of("../bindings-providers/src/main/java");
   private static final Pattern EXPORTS = Pattern.compile("exports ([\\w.]+);");
 
   /** What the examples take for granted. */
@@ -56,7 +57,7 @@ class PackagePagesTest {
       """;
 
   static List<Path> pages() throws Exception {
-    return Stream.concat(pages(LIB), pages(BINDINGS)).toList();
+    return Stream.concat(pages(LIB), Stream.concat(pages(BINDINGS), pages(PROVIDERS))).toList();
   }
 
   /** The package that jextract generates has no page: that of its parent describes it. */

@@ -446,7 +446,7 @@ public record QueuePairConfig(
       throw new IllegalArgumentException(
           "type is DRIVER, must be a type that ibv_create_qp_ex can create: which type of the"
               + " provider is meant is told only by efadv_create_driver_qp and mlx5dv_create_qp, in"
-              + " org.rdma4j.bindings.efa and org.rdma4j.bindings.mlx5");
+              + " the artifact rdma4j-bindings-providers");
     }
     require("sendCompletions", sendCompletions != null, sends());
     require("receiveCompletions", receiveCompletions != null, receives());

@@ -34,7 +34,7 @@ public enum QueuePairType implements NativeConstant {
    * A type of the provider's own, such as SRD of EFA or DC of mlx5: {@code IBV_QPT_DRIVER}. {@code
    * ibv_create_qp_ex} cannot say which one, so {@link ProtectionDomain#createQueuePair} refuses it.
    * The functions that can, {@code efadv_create_driver_qp} and {@code mlx5dv_create_qp}, are in the
-   * bindings.
+   * artifact {@code rdma4j-bindings-providers}.
    */
   DRIVER(rdma_h.IBV_QPT_DRIVER());
 

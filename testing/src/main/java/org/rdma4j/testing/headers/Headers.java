@@ -1,6 +1,4 @@
-package org.rdma4j.bindings;
-
-import static org.assertj.core.api.Assertions.assertThat;
+package org.rdma4j.testing.headers;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,9 +14,9 @@ import java.util.stream.Stream;
  * The headers of rdma-core that gcc finds: the installed ones, or those in the directory {@code
  * C_INCLUDE_PATH}. Both compilers read that variable.
  */
-final class Headers {
+public final class Headers {
   /** The version of rdma-core from whose headers the bindings were generated. */
-  static final int OF_THE_BINDINGS = 65;
+  public static final int OF_THE_BINDINGS = 65;
 
   private static final Pattern VERBS = Pattern.compile("\\S+/include(?=/infiniband/verbs\\.h)");
 
@@ -26,7 +24,7 @@ final class Headers {
   private static final Pattern VERSION_LINE = Pattern.compile("Version: \\d+\\.\\d+\\.(\\d+).*");
 
   /** The version of rdma-core that the headers belong to. */
-  static final int VERSION = version();
+  public static final int VERSION = version();
 
   private Headers() {}
 
@@ -67,14 +65,16 @@ final class Headers {
   }
 
   /** Returns the directory in which gcc finds {@code infiniband/verbs.h}. */
-  static Path include() {
+  public static Path include() {
     try {
       Path source = Files.createTempFile("include", ".c");
       try {
         Files.writeString(source, "#include <infiniband/verbs.h>\n");
         Gcc.Result result = Gcc.NATIVE.run("-M", source.toString());
         Matcher matcher = VERBS.matcher(String.join("\n", result.output()));
-        assertThat(matcher.find()).as(String.join("\n", result.output())).isTrue();
+        if (!matcher.find()) {
+          throw new AssertionError(String.join("\n", result.output()));
+        }
         return Path.of(matcher.group());
       } finally {
         Files.delete(source);

@@ -28,7 +28,7 @@ public class efa_h {
     }
 
     static MemorySegment findOrThrow(String symbol) {
-        return org.rdma4j.bindings.Library.LIBEFA.function(symbol);
+        return org.rdma4j.bindings.efa.Efa.LIBRARY.function(symbol);
     }
 
     static MethodHandle upcallHandle(Class<?> fi, String name, FunctionDescriptor fdesc) {

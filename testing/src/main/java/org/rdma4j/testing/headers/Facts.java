@@ -1,4 +1,7 @@
-package org.rdma4j.bindings;
+package org.rdma4j.testing.headers;
+
+import static java.lang.foreign.MemoryLayout.PathElement.groupElement;
+import static java.util.Objects.requireNonNull;
 
 import java.lang.foreign.GroupLayout;
 import java.lang.foreign.MemoryLayout;
@@ -9,12 +12,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.rdma4j.bindings.Generated.Member;
-import org.rdma4j.bindings.generated.rdma_h;
-import org.rdma4j.bindings.generated.verbs_context;
+import org.rdma4j.testing.headers.Generated.Member;
 
 /** Everything that the generated bindings claim about C. */
-final class Facts {
+public final class Facts {
   /** What the C library keeps to itself, and changes: the structs in its locks. */
   private static final String PRIVATE = "__";
 
@@ -29,15 +30,15 @@ final class Facts {
 
   private final List<Fact> facts = new ArrayList<>();
 
-  private final Class<?> header;
+  private final Generated generated;
 
-  private Facts(Class<?> header, List<Filter.Symbol> symbols) {
-    this.header = header;
+  private Facts(Generated generated) {
+    this.generated = generated;
     Map<String, String> spellings =
-        symbols.stream()
+        generated.symbols().stream()
             .filter(Filter.Symbol::isType)
             .collect(Collectors.toMap(Filter.Symbol::name, Filter.Symbol::spelling));
-    Generated.types(header).stream()
+    generated.types().stream()
         .filter(type -> !type.getSimpleName().startsWith(PRIVATE))
         .forEach(type -> types.put(spellings.get(type.getSimpleName()), type));
   }
@@ -47,18 +48,13 @@ final class Facts {
    * A struct that may grow has no fact about its size, and the one that grows at its front has the
    * distances of its members to its last one.
    */
-  static List<Fact> ofTypes() {
-    return ofTypes(rdma_h.class, Filter.symbols());
-  }
-
-  /** Returns the same of another header. */
-  static List<Fact> ofTypes(Class<?> header, List<Filter.Symbol> symbols) {
-    Facts facts = new Facts(header, symbols);
+  public static List<Fact> ofTypes(Generated generated, AbiGrowth growth) {
+    Facts facts = new Facts(generated);
     facts.types.forEach(
         (spelling, type) -> {
           GroupLayout layout = Generated.layout(type);
           boolean hasMask = layout.memberLayouts().stream().anyMatch(Facts::isMask);
-          if (!spelling.equals(Growth.AT_THE_FRONT) && !Growth.mayGrow(spelling, hasMask)) {
+          if (!spelling.equals(AbiGrowth.AT_THE_FRONT) && !growth.mayGrow(spelling, hasMask)) {
             facts.add(
                 spelling, "size of " + spelling, "sizeof(" + spelling + ")", layout.byteSize());
           }
@@ -75,14 +71,9 @@ final class Facts {
   }
 
   /** Returns the size and value of every constant. */
-  static List<Fact> ofConstants() {
-    return ofConstants(rdma_h.class, Filter.symbols());
-  }
-
-  /** Returns the same of another header. */
-  static List<Fact> ofConstants(Class<?> header, List<Filter.Symbol> symbols) {
-    Facts facts = new Facts(header, symbols);
-    Generated.constants(header).stream().sorted().forEach(facts::addConstant);
+  public static List<Fact> ofConstants(Generated generated) {
+    Facts facts = new Facts(generated);
+    generated.constants().stream().sorted().forEach(facts::addConstant);
     return facts.facts;
   }
 
@@ -107,12 +98,14 @@ final class Facts {
     String symbol = name.replace("[0]", "");
     String member = member(spelling, path);
     String offsetInC = "offsetof(" + spelling + ", " + path + ")";
-    if (spelling.equals(Growth.AT_THE_FRONT)) {
+    if (spelling.equals(AbiGrowth.AT_THE_FRONT)) {
+      long last =
+          Generated.layout(requireNonNull(types.get(spelling))).byteOffset(groupElement(LAST));
       add(
           symbol,
           "distance of " + name,
           "offsetof(" + spelling + ", " + LAST + ") - " + offsetInC,
-          verbs_context.context$offset() - offset);
+          last - offset);
     } else {
       add(symbol, "offset of " + name, offsetInC, offset);
     }
@@ -143,7 +136,8 @@ final class Facts {
         1);
   }
 
-  static boolean sameLayout(MemoryLayout one, MemoryLayout other) {
+  /** Returns whether two layouts differ in nothing but their names. */
+  public static boolean sameLayout(MemoryLayout one, MemoryLayout other) {
     return one.withoutName().equals(other.withoutName());
   }
 
@@ -156,7 +150,7 @@ final class Facts {
   }
 
   private void addConstant(String name) {
-    Object value = Generated.constant(header, name);
+    Object value = generated.constant(name);
     // Java has no unsigned types, so it compares the bits and the size.
     if (value instanceof Integer bits) {
       add(name, "size of " + name, "sizeof(" + name + ")", Integer.BYTES);

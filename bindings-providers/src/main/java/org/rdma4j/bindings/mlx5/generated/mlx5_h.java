@@ -28,7 +28,7 @@ public class mlx5_h {
     }
 
     static MemorySegment findOrThrow(String symbol) {
-        return org.rdma4j.bindings.Library.LIBMLX5.function(symbol);
+        return org.rdma4j.bindings.mlx5.Mlx5.LIBRARY.function(symbol);
     }
 
     static MethodHandle upcallHandle(Class<?> fi, String name, FunctionDescriptor fdesc) {

@@ -1,14 +1,17 @@
-package org.rdma4j.bindings;
+package org.rdma4j.testing.headers;
 
 import static java.lang.foreign.MemoryLayout.PathElement.groupElement;
+import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.GroupLayout;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.PaddingLayout;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.net.URISyntaxException;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -18,48 +21,64 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.rdma4j.bindings.generated.rdma_h;
 
-/** The generated classes. They are found in the package, so that the tests cover all of them. */
-final class Generated {
-  private static final Class<?> HEADER = rdma_h.class;
+/**
+ * What jextract has generated from a header, and the filter of it. The classes are found in their
+ * package, so that the tests cover all of them.
+ */
+public final class Generated {
+  private final Class<?> header;
+  private final String filter;
 
-  private Generated() {}
-
-  /** A member of a struct or union, by its name in C. */
-  record Member(String name, long offset, MemoryLayout layout) {}
-
-  /** Returns the classes of structs and unions, except those nested in others. */
-  static List<Class<?>> types() {
-    return types(HEADER);
+  /**
+   * Names the class of the header, with its functions and constants, and the file of the filter.
+   */
+  public Generated(Class<?> header, String filter) {
+    this.header = header;
+    this.filter = filter;
   }
 
-  /** Returns the same of the package of another header's class. */
-  static List<Class<?>> types(Class<?> header) {
-    try (Stream<Path> files =
-        Files.list(
-            Path.of(header.getResource(header.getSimpleName() + ".class").toURI()).getParent())) {
+  /** A member of a struct or union, by its name in C. */
+  public record Member(String name, long offset, MemoryLayout layout) {}
+
+  /** Returns the classes of structs and unions, except those nested in others. */
+  public List<Class<?>> types() {
+    try (Stream<Path> files = Files.list(folder())) {
       return files
-          .map(file -> file.getFileName().toString().replaceFirst("\\.class$", ""))
+          .map(file -> String.valueOf(file.getFileName()).replaceFirst("\\.class$", ""))
           .filter(name -> !name.contains("$"))
           .sorted()
-          .<Class<?>>map(name -> load(header, name))
+          .<Class<?>>map(this::load)
           .filter(Generated::isType)
           .toList();
-    } catch (IOException | URISyntaxException e) {
-      throw new IllegalStateException(e);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
+  private Path folder() {
+    try {
+      URL file = requireNonNull(header.getResource(header.getSimpleName() + ".class"));
+      return requireNonNull(Path.of(file.toURI()).getParent());
+    } catch (URISyntaxException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  /** Returns what the filter lets jextract generate. */
+  public List<Filter.Symbol> symbols() {
+    return Filter.symbols(filter);
+  }
+
   /** Returns the class of the member's type if that type has no name in C. */
-  static Optional<Class<?>> nestedType(Class<?> type, Member member) {
+  public static Optional<Class<?>> nestedType(Class<?> type, Member member) {
     return Arrays.stream(type.getDeclaredClasses())
         .filter(nested -> nested.getSimpleName().equals(member.name()))
         .filter(Generated::isType)
         .findAny();
   }
 
-  private static Class<?> load(Class<?> header, String name) {
+  private Class<?> load(String name) {
     try {
       return Class.forName(header.getPackageName() + "." + name);
     } catch (ClassNotFoundException e) {
@@ -71,7 +90,8 @@ final class Generated {
     return accessors(candidate).contains("layout");
   }
 
-  static GroupLayout layout(Class<?> type) {
+  /** Returns the layout of a struct or union. */
+  public static GroupLayout layout(Class<?> type) {
     return (GroupLayout) get(type, "layout");
   }
 
@@ -79,7 +99,7 @@ final class Generated {
    * Returns the members by the names that C uses: those of an anonymous struct or union belong to
    * its parent.
    */
-  static List<Member> members(GroupLayout group) {
+  public static List<Member> members(GroupLayout group) {
     return IntStream.range(0, group.memberLayouts().size())
         .boxed()
         .flatMap(index -> members(group, index))
@@ -101,11 +121,7 @@ final class Generated {
   }
 
   /** Returns the names of the constants. Functions without arguments are not among them. */
-  static Set<String> constants() {
-    return constants(HEADER);
-  }
-
-  static Set<String> constants(Class<?> header) {
+  public Set<String> constants() {
     Set<String> accessors = accessors(header);
     return accessors.stream()
         .filter(name -> !name.contains("$") && !accessors.contains(name + "$address"))
@@ -113,16 +129,12 @@ final class Generated {
   }
 
   /** Returns the value of a constant: an int, a long, or a pointer. */
-  static Object constant(String name) {
-    return constant(HEADER, name);
-  }
-
-  static Object constant(Class<?> header, String name) {
+  public Object constant(String name) {
     return get(header, name);
   }
 
   /** Returns the names of the static methods without parameters. */
-  static Set<String> accessors(Class<?> owner) {
+  private static Set<String> accessors(Class<?> owner) {
     return Arrays.stream(owner.getMethods())
         .filter(method -> Modifier.isStatic(method.getModifiers()))
         .filter(method -> method.getParameterCount() == 0)
@@ -130,7 +142,8 @@ final class Generated {
         .collect(Collectors.toUnmodifiableSet());
   }
 
-  static Object get(Class<?> owner, String accessor) {
+  /** Calls a static method without parameters. */
+  public static Object get(Class<?> owner, String accessor) {
     try {
       return owner.getMethod(accessor).invoke(null);
     } catch (ReflectiveOperationException e) {

@@ -1,4 +1,4 @@
-package org.rdma4j.bindings;
+package org.rdma4j.testing.headers;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -7,34 +7,31 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The filter of what jextract generates: lines such as {@code --include-struct ibv_qp}. */
-final class Filter {
+/** A filter of what jextract generates: lines such as {@code --include-struct ibv_qp}. */
+public final class Filter {
   private static final Path DIRECTORY = Path.of("jextract");
   private static final String INCLUDE = "--include-";
 
   private Filter() {}
 
   /** A line of the filter. The kind is struct, union, typedef, function or constant. */
-  record Symbol(String kind, String name) {
-    boolean isType() {
+  public record Symbol(String kind, String name) {
+    public boolean isType() {
       return List.of("struct", "union", "typedef").contains(kind);
     }
 
-    boolean isConstant() {
+    public boolean isConstant() {
       return kind.equals("constant");
     }
 
     /** Returns the name of the type in C: with a tag, unless it is a typedef. */
-    String spelling() {
+    public String spelling() {
       return kind.equals("typedef") ? name : kind + " " + name;
     }
   }
 
-  static List<Symbol> symbols() {
-    return symbols("includes.txt");
-  }
-
-  static List<Symbol> symbols(String file) {
+  /** Returns the lines of a file in the folder {@code jextract}. */
+  public static List<Symbol> symbols(String file) {
     try (Stream<String> lines = Files.lines(DIRECTORY.resolve(file))) {
       return lines.map(Filter::symbol).toList();
     } catch (IOException e) {
@@ -42,7 +39,7 @@ final class Filter {
     }
   }
 
-  static Symbol symbol(String line) {
+  private static Symbol symbol(String line) {
     int space = line.indexOf(' ');
     return new Symbol(line.substring(INCLUDE.length(), space), line.substring(space + 1));
   }

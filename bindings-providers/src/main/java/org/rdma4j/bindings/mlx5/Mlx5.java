@@ -6,6 +6,10 @@ import org.rdma4j.bindings.mlx5.generated.mlx5_h;
 
 /** Whether the functions of {@code mlx5dv.h} can be used. */
 public final class Mlx5 {
+  /** The provider of mlx5 devices, whose functions these are. Programs may do without it. */
+  public static final Library LIBRARY =
+      new Library("libmlx5.so.1", "ibverbs-providers", "libibverbs", "libmlx5-1");
+
   private Mlx5() {}
 
   /**
@@ -16,6 +20,6 @@ public final class Mlx5 {
    * @throws IllegalCallerException if the JVM denies this module native access
    */
   public static boolean isSupported(MemorySegment device) {
-    return Library.LIBMLX5.isInstalled() && mlx5_h.mlx5dv_is_supported(device);
+    return LIBRARY.isInstalled() && mlx5_h.mlx5dv_is_supported(device);
   }
 }

@@ -8,6 +8,10 @@ import org.rdma4j.bindings.efa.generated.efadv_device_attr;
 
 /** Whether the functions of {@code efadv.h} can be used. */
 public final class Efa {
+  /** The provider of EFA devices, whose functions these are. Programs may do without it. */
+  public static final Library LIBRARY =
+      new Library("libefa.so.1", "ibverbs-providers", "libibverbs", "libefa1");
+
   private Efa() {}
 
   /**
@@ -19,7 +23,7 @@ public final class Efa {
    * @throws IllegalCallerException if the JVM denies this module native access
    */
   public static boolean isSupported(MemorySegment context) {
-    if (!Library.LIBEFA.isInstalled()) {
+    if (!LIBRARY.isInstalled()) {
       return false;
     }
     try (Arena arena = Arena.ofConfined()) {

@@ -1,7 +1,4 @@
-package org.rdma4j.bindings;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.fail;
+package org.rdma4j.testing.headers;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,39 +8,34 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** A C compiler of this machine, and the Debian package that contains it. */
-record Gcc(String command, String debianPackage) {
-  static final Gcc NATIVE = new Gcc("gcc", "gcc");
-  static final Gcc AARCH64 = new Gcc("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu");
-
-  /** Includes the headers that jextract read. */
-  static final String HEADERS =
-      """
-      #include "%s"
-      #include <stddef.h>
-      #include <stdint.h>
-      """
-          .formatted(Path.of("jextract", "rdma.h").toAbsolutePath());
+public record Gcc(String command, String debianPackage) {
+  public static final Gcc NATIVE = new Gcc("gcc", "gcc");
+  public static final Gcc AARCH64 = new Gcc("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu");
 
   private static final long TIMEOUT_SECONDS = 60;
 
-  record Result(int exitCode, List<String> output) {}
+  /** What a command printed to stdout and stderr, and how it ended. */
+  public record Result(int exitCode, List<String> output) {}
 
   /** Compiles, or fails the test with the messages of the compiler. */
-  void compile(String... arguments) {
+  public void compile(String... arguments) {
     Result result = run(arguments);
-    assertThat(result.exitCode()).as(String.join("\n", result.output())).isZero();
+    if (result.exitCode() != 0) {
+      throw new AssertionError(String.join("\n", result.output()));
+    }
   }
 
-  Result run(String... arguments) {
+  /** Runs the compiler. */
+  public Result run(String... arguments) {
     try {
       return execute(Stream.concat(Stream.of(command), Stream.of(arguments)).toList());
     } catch (IOException e) {
-      return fail(command + " does not start: install the package " + debianPackage, e);
+      throw new AssertionError(command + " does not start: install " + debianPackage, e);
     }
   }
 
   /** Runs a command, and returns its stdout and stderr together. */
-  static Result execute(List<String> command) throws IOException {
+  public static Result execute(List<String> command) throws IOException {
     Path output = Files.createTempFile("output", ".txt");
     try {
       // Messages are in English and in ASCII.
@@ -52,7 +44,7 @@ record Gcc(String command, String debianPackage) {
       Process process = builder.redirectOutput(output.toFile()).start();
       if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
         process.destroyForcibly();
-        fail(
+        throw new AssertionError(
             command
                 + " is still running after "
                 + TIMEOUT_SECONDS
@@ -62,7 +54,7 @@ record Gcc(String command, String debianPackage) {
       return new Result(process.exitValue(), Files.readAllLines(output));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return fail("Interrupted while waiting for " + command, e);
+      throw new AssertionError("interrupted while waiting for " + command, e);
     } finally {
       Files.delete(output);
     }

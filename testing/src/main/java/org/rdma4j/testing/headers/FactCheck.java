@@ -1,7 +1,6 @@
-package org.rdma4j.bindings;
+package org.rdma4j.testing.headers;
 
 import static java.util.stream.Collectors.joining;
-import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,19 +19,26 @@ import java.util.regex.Pattern;
  * @param wrong the facts that do not hold
  * @param unknown the facts about something that the headers do not declare
  */
-record Comparison(Set<Fact> wrong, Set<Fact> unknown) {
+public record FactCheck(Set<Fact> wrong, Set<Fact> unknown) {
   /** An error: fact n is on line n of what the compiler takes for a file of this name. */
   private static final Pattern ERROR = Pattern.compile("facts:(\\d+):\\d+: error: (.*)");
 
   private static final String REFUTED = "static assertion failed";
 
-  /** Writes each fact as a static assertion, which a cross compiler too checks without running. */
-  static Comparison of(List<Fact> facts, Gcc gcc, String... options) {
+  /**
+   * Compares facts with what a compiler says. Each becomes a static assertion, which a cross
+   * compiler checks, too, because nothing has to run.
+   *
+   * @param header the file in the folder {@code jextract} that includes what the facts are about
+   */
+  public static FactCheck of(List<Fact> facts, String header, Gcc gcc, String... options) {
     Set<Fact> wrong = new LinkedHashSet<>();
     Set<Fact> unknown = new LinkedHashSet<>();
-    for (String error : errors(facts, gcc, options)) {
+    for (String error : errors(facts, header, gcc, options)) {
       Matcher matcher = ERROR.matcher(error);
-      assertThat(matcher.matches()).as(error).isTrue();
+      if (!matcher.matches()) {
+        throw new AssertionError(error);
+      }
       Fact fact = facts.get(Integer.parseInt(matcher.group(1)) - 1);
       (matcher.group(2).startsWith(REFUTED) ? wrong : unknown).add(fact);
     }
@@ -43,18 +49,18 @@ record Comparison(Set<Fact> wrong, Set<Fact> unknown) {
       }
     }
     wrong.removeAll(unknown);
-    return new Comparison(wrong, unknown);
+    return new FactCheck(wrong, unknown);
   }
 
-  private static List<String> errors(List<Fact> facts, Gcc gcc, String... options) {
+  private static List<String> errors(List<Fact> facts, String header, Gcc gcc, String... options) {
     try {
       Path source = Files.createTempFile("facts", ".c");
       try {
         Files.writeString(
             source,
             facts.stream()
-                .map(Comparison::assertion)
-                .collect(joining("\n", Gcc.HEADERS + "#line 1 \"facts\"\n", "\n")));
+                .map(FactCheck::assertion)
+                .collect(joining("\n", start(header) + "#line 1 \"facts\"\n", "\n")));
         List<String> arguments = new ArrayList<>(List.of(options));
         arguments.addAll(List.of("-fsyntax-only", "-fmax-errors=0", source.toString()));
         return gcc.run(arguments.toArray(String[]::new)).output().stream()
@@ -66,6 +72,15 @@ record Comparison(Set<Fact> wrong, Set<Fact> unknown) {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private static String start(String header) {
+    return """
+    #include "%s"
+    #include <stddef.h>
+    #include <stdint.h>
+    """
+        .formatted(Path.of("jextract", header).toAbsolutePath());
   }
 
   private static String assertion(Fact fact) {
