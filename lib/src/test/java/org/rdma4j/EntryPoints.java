@@ -39,7 +39,7 @@ import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.platform.Libc;
-import org.rdma4j.verbs.CallStyle;
+import org.rdma4j.verbs.ForkSupport;
 import org.rdma4j.verbs.RdmaAvailability;
 import org.rdma4j.verbs.RdmaDevice;
 
@@ -88,11 +88,9 @@ final class EntryPoints {
     NEED_LIBRARIES.put("CmDevices.list", CmDevices::list);
     NEED_LIBRARIES.put("RdmaDevice.list", RdmaDevice::list);
     NEED_LIBRARIES.put("RdmaDevice.open", () -> RdmaDevice.open("rxe0"));
-    NEED_LIBRARIES.put(
-        "RdmaDevice.open with a call style", () -> RdmaDevice.open("rxe0", CallStyle.PLAIN));
     NEED_LIBRARIES.put("RdmaDevice.importDevice", () -> RdmaDevice.importDevice(0));
-    NEED_LIBRARIES.put("RdmaDevice.forkStatus", RdmaDevice::forkStatus);
-    NEED_LIBRARIES.put("RdmaDevice.initializeFork", RdmaDevice::initializeFork);
+    NEED_LIBRARIES.put("ForkSupport.status", ForkSupport::status);
+    NEED_LIBRARIES.put("ForkSupport.initialize", ForkSupport::initialize);
   }
 
   /** Calls that need C, but neither of the libraries. */

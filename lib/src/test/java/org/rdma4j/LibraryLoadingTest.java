@@ -63,7 +63,7 @@ final class LibraryLoadingTest {
         lines, "NATIVE_ACCESS_DENIED", "start java with --enable-native-access=" + modules);
     assertThat(lines)
         .filteredOn(line -> line.startsWith(EntryPoints.THROWN))
-        .hasSizeGreaterThanOrEqualTo(32)
+        .hasSizeGreaterThanOrEqualTo(30)
         .allSatisfy(
             line ->
                 assertThat(line)
@@ -79,7 +79,7 @@ final class LibraryLoadingTest {
     List<String> lines = output(java);
     assertThat(lines)
         .filteredOn(line -> line.startsWith(EntryPoints.THROWN))
-        .hasSizeGreaterThanOrEqualTo(28)
+        .hasSizeGreaterThanOrEqualTo(26)
         .containsOnly(EntryPoints.THROWN + message);
     expectUnavailable(lines, "NO_LIBRARY", message.substring(message.indexOf("dlopen")));
     expectNothingBroken(lines);

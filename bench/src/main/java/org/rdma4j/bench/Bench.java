@@ -23,7 +23,7 @@ import org.rdma4j.bench.loops.Load;
 import org.rdma4j.bench.reporting.Point;
 import org.rdma4j.bench.reporting.Row;
 import org.rdma4j.bench.reporting.Tables;
-import org.rdma4j.verbs.CallStyle;
+import org.rdma4j.bench.standin.CallStyle;
 
 /** Runs the JMH benchmarks and prints their tables: {@code dev/bench}. */
 public final class Bench {

@@ -161,7 +161,7 @@ public final class CompletionQueue implements AutoCloseable {
                 fields.contains(CompletionField.FLAGS)
                     || fields.contains(CompletionField.IMMEDIATE)
                     || fields.contains(CompletionField.TAG),
-                device.callStyle().isCritical());
+                device.callsCritically());
     this.device = device;
     this.channel = channel;
     this.queue = queue;

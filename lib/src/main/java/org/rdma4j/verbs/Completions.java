@@ -77,7 +77,7 @@ public final class Completions extends HotCall {
         new Target(
             polls,
             "Completions",
-            queue.device().callStyle().isCritical(),
+            queue.device().callsCritically(),
             queue.extended() == null ? DataPath.ibv_poll_cq$op(queue.device().context()) : 0,
             queue.queue()));
     this.queue = queue;

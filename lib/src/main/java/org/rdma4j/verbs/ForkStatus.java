@@ -6,7 +6,7 @@ import org.rdma4j.bindings.generated.rdma_h;
 /**
  * Whether the process may call fork() while memory is registered: {@code enum ibv_fork_status}.
  *
- * @see RdmaDevice#initializeFork
+ * @see ForkSupport
  */
 public enum ForkStatus implements NativeConstant {
   /**

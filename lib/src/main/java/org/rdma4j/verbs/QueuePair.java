@@ -123,7 +123,7 @@ public final class QueuePair implements AutoCloseable {
                 type == QueuePairType.UNRELIABLE_DATAGRAM,
                 type == QueuePairType.XRC_SEND,
                 config.sendOperations().contains(SendOperation.SEND),
-                domain.device().callStyle().isCritical());
+                domain.device().callsCritically());
     MulticastGroups attached = new MulticastGroups(domain.device().info(), queuePair);
     this.groups = attached;
     DeviceInfo device = domain.device().info();

@@ -59,7 +59,7 @@ public final class RdmaDevice implements AutoCloseable {
 
   private final MemorySegment context;
   private final DeviceInfo info;
-  private final CallStyle callStyle;
+  private final boolean callsCritically;
   private final Lifetime lifetime;
   private final DeviceQueries queries;
   private final DeviceAttributes attributes;
@@ -68,16 +68,16 @@ public final class RdmaDevice implements AutoCloseable {
   private final Waits asyncEventWaits;
   private final Set<Runnable> removalActions = ConcurrentHashMap.newKeySet();
 
-  private RdmaDevice(MemorySegment context, DeviceInfo info, CallStyle callStyle) {
-    this(context, info, callStyle, () -> close(context));
+  private RdmaDevice(MemorySegment context, DeviceInfo info, boolean callsCritically) {
+    this(context, info, callsCritically, () -> close(context));
     Leaks.watch(this, lifetime);
   }
 
   private RdmaDevice(
-      MemorySegment context, DeviceInfo info, CallStyle callStyle, Runnable release) {
+      MemorySegment context, DeviceInfo info, boolean callsCritically, Runnable release) {
     this.context = context;
     this.info = info;
-    this.callStyle = callStyle;
+    this.callsCritically = callsCritically;
     this.asyncEvents = new AsyncEvents(info, context, objects);
     Waits waits = new Waits();
     this.asyncEventWaits = waits;
@@ -101,14 +101,14 @@ public final class RdmaDevice implements AutoCloseable {
   static RdmaDevice borrow(MemorySegment context, Runnable release) {
     ForkSupport.forbidInitialization();
     DeviceInfo info = DeviceList.info(ibv_context.device(context));
-    CallStyle style;
+    boolean critical;
     try {
-      style = CallStyle.resolve(null, info);
+      critical = CriticalCalls.chosenFor(info);
     } catch (IllegalArgumentException badProperty) {
       release.run();
       throw badProperty;
     }
-    return new RdmaDevice(context, info, style, release);
+    return new RdmaDevice(context, info, critical, release);
   }
 
   /** See {@link VerbsAccess#onRemoval}. */
@@ -158,8 +158,12 @@ public final class RdmaDevice implements AutoCloseable {
   }
 
   /**
-   * Opens a device: {@code ibv_open_device}. Posts and polls call C {@linkplain CallStyle#CRITICAL
-   * critically} if the device is an adapter whose provider does not enter the kernel for them.
+   * Opens a device: {@code ibv_open_device}.
+   *
+   * <p>If the device is an adapter whose provider does not enter the kernel to post and poll, posts
+   * and polls call C critically: the thread keeps its state, which saves about 20 ns, and a garbage
+   * collector waits for the call. The system property {@code org.rdma4j.calls}, with the value
+   * {@code critical} or {@code plain}, overrides that; it is read here.
    *
    * @param name the name of the device, as in {@link #list}
    * @return the open device
@@ -167,22 +171,10 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws RdmaException if the device cannot be opened: ENODEV if there is no device of that name
    *     (the message names the devices that there are), ENOENT or EACCES if this user may not open
    *     its file in {@code /dev/infiniband}
+   * @throws IllegalArgumentException if that system property has another value
    */
   public static RdmaDevice open(String name) {
-    return open(name, null);
-  }
-
-  /**
-   * Opens a device, with a choice of how posts and polls call C: {@code ibv_open_device}.
-   *
-   * @param name the name of the device, as in {@link #list}
-   * @param callStyle how posts and polls call C; null for the style that suits the device
-   * @return the open device
-   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
-   * @throws RdmaException if the device cannot be opened, as for {@link #open(String)}
-   */
-  public static RdmaDevice open(String name, @Nullable CallStyle callStyle) {
-    return DeviceList.find(name, (device, info) -> open(device, info, callStyle));
+    return DeviceList.find(name, RdmaDevice::open);
   }
 
   /**
@@ -206,50 +198,22 @@ public final class RdmaDevice implements AutoCloseable {
     MemorySegment context = DeviceImport.context(commandFileDescriptor);
     try {
       DeviceInfo info = DeviceList.info(ibv_context.device(context));
-      return new RdmaDevice(context, info, CallStyle.resolve(null, info));
+      return new RdmaDevice(context, info, CriticalCalls.chosenFor(info));
     } catch (IllegalArgumentException badProperty) {
       close(context);
       throw badProperty;
     }
   }
 
-  /**
-   * Makes native code that calls fork() safe: {@code ibv_fork_init}. From then on children do not
-   * get the registered memory; without that, writes of the parent after the fork would go to other
-   * pages than those that the device uses. New kernels do not need this, nor does {@link
-   * ProcessBuilder}. Does nothing if it is already initialized or not needed.
-   *
-   * @return the status from now on, never {@link ForkStatus#DISABLED}
-   * @throws IllegalStateException if this process has already opened a device, by {@link
-   *     #availability} too
-   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
-   * @throws RdmaException if the call fails
-   */
-  public static ForkStatus initializeFork() {
-    return ForkSupport.initialize();
-  }
-
-  /**
-   * Returns whether native code may call fork() while memory is registered: {@code
-   * ibv_is_fork_initialized}.
-   *
-   * @return the status
-   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
-   */
-  public static ForkStatus forkStatus() {
-    return ForkSupport.status();
-  }
-
-  private static RdmaDevice open(
-      MemorySegment device, DeviceInfo info, @Nullable CallStyle callStyle) {
-    CallStyle style = CallStyle.resolve(callStyle, info);
+  private static RdmaDevice open(MemorySegment device, DeviceInfo info) {
+    boolean critical = CriticalCalls.chosenFor(info);
     ForkSupport.forbidInitialization();
     MemorySegment context = Calls.pointer(rdma_h.ibv_open_device$address(), device);
     if (context.address() == 0) {
       throw NativeFailures.failure(
           info.name(), "ibv_open_device(" + info.name() + ")", Errno.errno());
     }
-    return new RdmaDevice(context, info, style);
+    return new RdmaDevice(context, info, critical);
   }
 
   /**
@@ -259,15 +223,6 @@ public final class RdmaDevice implements AutoCloseable {
    */
   public DeviceInfo info() {
     return info;
-  }
-
-  /**
-   * Returns how posts and polls of this device call C.
-   *
-   * @return the style that was chosen when the device was opened
-   */
-  public CallStyle callStyle() {
-    return callStyle;
   }
 
   /**
@@ -651,12 +606,17 @@ public final class RdmaDevice implements AutoCloseable {
     return context;
   }
 
+  /** Returns whether posts and polls call C critically: see {@link CriticalCalls}. */
+  boolean callsCritically() {
+    return callsCritically;
+  }
+
   void checkPort(int port) {
     Range.check("port", port, 1, attributes.ports());
   }
 
   @Override
   public String toString() {
-    return lifetime.toString();
+    return lifetime + (callsCritically ? ", critical calls" : ", plain calls");
   }
 }

@@ -62,7 +62,7 @@ public final class ReceiveRequests extends RequestChain {
       int maxPieces) {
     HotCall.Target target(String caller) {
       return new HotCall.Target(
-          posts, caller, domain.device().callStyle().isCritical(), function, pointer);
+          posts, caller, domain.device().callsCritically(), function, pointer);
     }
   }
 

@@ -104,7 +104,7 @@ public final class SendRequests extends RequestChain {
     return new HotCall.Target(
         posts,
         name,
-        device.callStyle().isCritical(),
+        device.callsCritically(),
         queuePair.extended() == null ? DataPath.ibv_post_send$op(device.context()) : 0,
         queuePair.pointer());
   }

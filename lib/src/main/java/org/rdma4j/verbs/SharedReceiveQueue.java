@@ -292,8 +292,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
                 device.info().name(), "ibv_post_srq_ops", ErrorNumber.EOPNOTSUPP.value());
           }
           return new TagOperations(
-              new HotCall.Target(
-                  posts, "TagOperations", device.callStyle().isCritical(), op, queue),
+              new HotCall.Target(posts, "TagOperations", device.callsCritically(), op, queue),
               max,
               (int) Math.min(maxPieces, sges),
               tagHandles);

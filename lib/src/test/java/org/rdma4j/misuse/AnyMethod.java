@@ -92,7 +92,6 @@ final class AnyMethod {
           "createCompletionQueue",
           "createSharedReceiveQueue",
           "importDevice",
-          "initializeFork",
           "invalidate",
           "sendWithInvalidate",
           "allocateBuffer",

@@ -235,12 +235,12 @@ final class CapabilitiesTest {
 
   @Test
   void forkSupportIsNotNeededOrComesTooLateAfterADeviceWasOpened() {
-    if (RdmaDevice.forkStatus() == ForkStatus.DISABLED) {
-      assertThatThrownBy(RdmaDevice::initializeFork)
+    if (ForkSupport.status() == ForkStatus.DISABLED) {
+      assertThatThrownBy(ForkSupport::initialize)
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("before the first device");
     } else {
-      assertThat(RdmaDevice.initializeFork()).isEqualTo(RdmaDevice.forkStatus());
+      assertThat(ForkSupport.initialize()).isEqualTo(ForkSupport.status());
     }
   }
 

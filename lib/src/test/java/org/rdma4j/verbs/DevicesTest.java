@@ -111,14 +111,11 @@ final class DevicesTest {
   }
 
   @Test
-  void aSoftwareDeviceGetsPlainCalls() {
-    String property = System.getProperty("org.rdma4j.calls");
+  void theSystemPropertyOrElseTheKindOfTheDeviceSaysHowPostsCallC() {
     boolean adapter = Files.exists(Path.of(device.info().systemPath(), "device", "driver"));
-    if (property == null) {
-      assertThat(device.callStyle()).isEqualTo(adapter ? CallStyle.CRITICAL : CallStyle.PLAIN);
-    } else {
-      assertThat(device.callStyle().name()).isEqualToIgnoringCase(property);
-    }
+    String calls = System.getProperty("org.rdma4j.calls", adapter ? "critical" : "plain");
+    assertThat(device.callsCritically()).isEqualTo(calls.equals("critical"));
+    assertThat(device).hasToString("device " + device.info().name() + ", " + calls + " calls");
   }
 
   @Test

@@ -8,9 +8,9 @@ import org.junit.jupiter.api.Test;
 final class ForkTest {
   @Test
   void registeredMemoryIsKeptFromChildrenOnceInitialized() {
-    ForkStatus status = RdmaDevice.initializeFork();
+    ForkStatus status = ForkSupport.initialize();
     assertThat(status).isIn(ForkStatus.ENABLED, ForkStatus.UNNEEDED);
-    assertThat(RdmaDevice.forkStatus()).isEqualTo(status);
-    assertThat(RdmaDevice.initializeFork()).isEqualTo(status);
+    assertThat(ForkSupport.status()).isEqualTo(status);
+    assertThat(ForkSupport.initialize()).isEqualTo(status);
   }
 }

@@ -18,9 +18,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
+import org.rdma4j.bench.standin.CallStyle;
 import org.rdma4j.bench.standin.Queues;
 import org.rdma4j.bench.standin.StandIn;
-import org.rdma4j.verbs.CallStyle;
 
 /**
  * A benchmark of the safe API. After each iteration the same loop runs in C, in the same process

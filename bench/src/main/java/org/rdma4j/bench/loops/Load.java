@@ -2,9 +2,9 @@ package org.rdma4j.bench.loops;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.rdma4j.bench.standin.CallStyle;
 import org.rdma4j.bench.standin.Queues;
 import org.rdma4j.bench.standin.StandIn;
-import org.rdma4j.verbs.CallStyle;
 
 /**
  * A load on a device: each but {@link #BASE} increases one thing that a program may have many of.

@@ -14,9 +14,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
+import org.rdma4j.bench.standin.CallStyle;
 import org.rdma4j.bench.standin.StandIn;
 import org.rdma4j.memory.SlabPool;
-import org.rdma4j.verbs.CallStyle;
 
 /** Taking a slab from a pool of registered memory and giving it back. C has no counterpart. */
 @State(Scope.Benchmark)

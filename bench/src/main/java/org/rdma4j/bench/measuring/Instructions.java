@@ -20,7 +20,7 @@ import org.rdma4j.bench.loops.RemoteRead;
 import org.rdma4j.bench.loops.RemoteWrite;
 import org.rdma4j.bench.loops.SelectiveSignaling;
 import org.rdma4j.bench.reporting.Point;
-import org.rdma4j.verbs.CallStyle;
+import org.rdma4j.bench.standin.CallStyle;
 
 /**
  * Counts the instructions of the measured loops and compares them with an earlier count: {@code

@@ -16,8 +16,8 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.HdrHistogram.Histogram;
 import org.rdma4j.bench.reporting.Point;
+import org.rdma4j.bench.standin.CallStyle;
 import org.rdma4j.bench.standin.StandIn;
-import org.rdma4j.verbs.CallStyle;
 import org.rdma4j.verbs.Completions;
 
 /**

@@ -10,8 +10,8 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import org.rdma4j.bench.reporting.Point;
+import org.rdma4j.bench.standin.CallStyle;
 import org.rdma4j.bench.standin.Queues;
-import org.rdma4j.verbs.CallStyle;
 
 /**
  * Measures posts and polls on libmlx5, in Java and in C by turns, on the same queues. The adapter

@@ -8,9 +8,9 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
+import org.rdma4j.bench.standin.CallStyle;
 import org.rdma4j.bench.standin.Queues;
 import org.rdma4j.verbs.AccessFlag;
-import org.rdma4j.verbs.CallStyle;
 import org.rdma4j.verbs.CompletionField;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.CompletionQueueConfig;
@@ -42,7 +42,7 @@ final class SimulatedAdapter implements AutoCloseable {
 
   SimulatedAdapter(CallStyle style, Queues queues) {
     step = linkStep();
-    device = RdmaDevice.open(RdmaDevice.list().get(0).name(), style);
+    device = style.open(RdmaDevice.list().get(0).name());
     ProtectionDomain domain = device.allocateProtectionDomain();
     region = domain.register(MESSAGE, AccessFlag.LOCAL_WRITE);
     CompletionQueueConfig completions = CompletionQueueConfig.of(2 * DEPTH - 1);

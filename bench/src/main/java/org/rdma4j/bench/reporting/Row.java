@@ -20,7 +20,7 @@ import org.rdma4j.bench.loops.Registering;
 import org.rdma4j.bench.loops.RemoteRead;
 import org.rdma4j.bench.loops.RemoteWrite;
 import org.rdma4j.bench.loops.SelectiveSignaling;
-import org.rdma4j.verbs.CallStyle;
+import org.rdma4j.bench.standin.CallStyle;
 
 /**
  * A line of a table, and which of JMH's results it shows.

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import org.openjdk.jmh.results.RunResult;
 import org.rdma4j.bench.loops.Load;
-import org.rdma4j.verbs.CallStyle;
+import org.rdma4j.bench.standin.CallStyle;
 
 /** The tables of JMH's results. Whatever a table prints, it also keeps as points for charts. */
 public final class Tables {

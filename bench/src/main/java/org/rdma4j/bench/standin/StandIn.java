@@ -2,7 +2,6 @@ package org.rdma4j.bench.standin;
 
 import org.rdma4j.memory.SlabPool;
 import org.rdma4j.verbs.AccessFlag;
-import org.rdma4j.verbs.CallStyle;
 import org.rdma4j.verbs.CompletionField;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.CompletionQueueConfig;
@@ -90,7 +89,7 @@ public final class StandIn implements AutoCloseable {
    * @return a queue pair with its region
    */
   public static StandIn open(String name, CallStyle style, Queues queues, int depth, long bytes) {
-    RdmaDevice device = RdmaDevice.open(name, style);
+    RdmaDevice device = style.open(name);
     CompletionQueueConfig completions = CompletionQueueConfig.of(2 * depth);
     CompletionQueue completionQueue =
         device.createCompletionQueue(

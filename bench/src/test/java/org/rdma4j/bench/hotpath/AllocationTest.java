@@ -7,9 +7,9 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.rdma4j.bench.standin.CallStyle;
 import org.rdma4j.bench.standin.ChildJvm;
 import org.rdma4j.bench.standin.Queues;
-import org.rdma4j.verbs.CallStyle;
 
 final class AllocationTest {
   private static final String NOTHING = "measured";

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.rdma4j.bench.standin.CallStyle;
 import org.rdma4j.bench.standin.ChildJvm;
-import org.rdma4j.verbs.CallStyle;
 
 final class CloseTest {
   private static final int CLOSES = Integer.getInteger("org.rdma4j.bench.closes", 500);

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.rdma4j.bench.measuring.EmptyQueueSpinner;
+import org.rdma4j.bench.standin.CallStyle;
 import org.rdma4j.bench.standin.StandIn;
-import org.rdma4j.verbs.CallStyle;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.PreparedSends;
 

@@ -4,7 +4,7 @@ import java.lang.reflect.Method;
 import org.rdma4j.bench.loops.AgainstC;
 import org.rdma4j.bench.loops.InlineSend;
 import org.rdma4j.bench.loops.PostChain;
-import org.rdma4j.verbs.CallStyle;
+import org.rdma4j.bench.standin.CallStyle;
 
 /** Runs a benchmark's loop until it has been compiled, and prints the sum of its results. */
 final class RepeatLoop {
