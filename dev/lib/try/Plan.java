@@ -4,6 +4,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -139,19 +140,24 @@ final class Plan {
     return launches.stream();
   }
 
-  /** Names that contain the other one, or differ from it in few letters. */
+  /** Names that contain the other one, or differ from it in few letters, the nearest first. */
   private static String near(String wanted, Set<String> names) {
+    String word = last(wanted);
     List<String> near =
         names.stream()
-            .filter(name -> isNear(wanted, name.substring(name.lastIndexOf('.') + 1)))
+            .filter(name -> isNear(word, last(name)))
+            .sorted(Comparator.comparingInt(name -> distance(word, last(name))))
             .limit(8)
             .toList();
     return near.isEmpty() ? "" : "; did you mean " + String.join(", ", near) + "?";
   }
 
-  private static boolean isNear(String wanted, String name) {
-    String one = wanted.substring(wanted.lastIndexOf('.') + 1).toLowerCase();
-    String other = name.toLowerCase();
+  /** Without the package, and in small letters. */
+  private static String last(String name) {
+    return name.substring(name.lastIndexOf('.') + 1).toLowerCase();
+  }
+
+  private static boolean isNear(String one, String other) {
     return other.contains(one)
         || one.contains(other)
         || distance(one, other) <= Math.max(2, one.length() / 4);
