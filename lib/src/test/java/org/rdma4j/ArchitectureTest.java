@@ -72,10 +72,16 @@ final class ArchitectureTest {
         "verbs.attribute",
         "verbs.internal");
     allow("recording");
+    allow("connection.wire");
+    allow("connection.buffers", "", "connection.wire", "verbs");
+    allow("connection.session", "", "connection.buffers", "connection.wire", "recording", "verbs");
     allow(
         "connection",
         "",
         "cm",
+        "connection.buffers",
+        "connection.session",
+        "connection.wire",
         "lifetime",
         "platform",
         "recording",

@@ -10,11 +10,21 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ConnectionException;
+import org.rdma4j.ConnectionException.Reason;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.cm.CmId;
-import org.rdma4j.connection.ConnectionException.Reason;
+import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.buffers.BufferMemory;
+import org.rdma4j.connection.buffers.BufferPool;
+import org.rdma4j.connection.buffers.LargeBuffers;
+import org.rdma4j.connection.buffers.PromisedReceives;
+import org.rdma4j.connection.buffers.ReceiveSupply;
+import org.rdma4j.connection.session.Session;
+import org.rdma4j.connection.wire.Credits;
+import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.lifetime.Attempts;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.verbs.CompletionQueue;
@@ -42,7 +52,7 @@ final class DeviceShare {
   private static final int FIRST_ENTRIES = 1 << 12;
 
   /** The receives that are set aside for the peer of a new connection. */
-  private static final int FIRST_RECEIVES = Credits.FIRST_WINDOW + Link.CONTROLS;
+  private static final int FIRST_RECEIVES = Credits.FIRST_WINDOW + Session.CONTROL_RECEIVES;
 
   private final NodeState node;
   private final RdmaDevice device;
@@ -81,16 +91,16 @@ final class DeviceShare {
     this.ignoreRemoval = VerbsAccess.get().onRemoval(device, this::removed);
     boolean done = false;
     try {
-      this.buffers = new BufferPool(domain, config.bufferBytes(), config.maxBuffers());
-      this.largeBuffers = new LargeBuffers(domain, config.maxLargeBytes());
+      this.buffers = new BufferPool(this::register, config.bufferBytes(), config.maxBuffers());
+      this.largeBuffers = new LargeBuffers(this::register, config.maxLargeBytes());
       int depth =
           Math.min(
               config.maxBuffers(),
               Math.min(attributes.maxSharedReceiveQueueRequests(), maxEntries / 4));
       this.receiveQueue = domain.createSharedReceiveQueue(depth, 1);
-      this.receives = new ReceiveSupply(buffers, receiveQueue);
-      Slot any = buffers.take();
-      this.nothing = any.region().slice(0, 0);
+      this.receives = new ReceiveSupply(buffers, new SharedReceives(receiveQueue, buffers.ahead()));
+      Buffer any = buffers.take();
+      this.nothing = RegionMemory.slice(any, 0, 0);
       any.free();
       for (int i = 0; i < config.pollers(); i++) {
         pollers.add(new Poller(this, Math.min(maxEntries, depth + FIRST_ENTRIES)));
@@ -119,6 +129,10 @@ final class DeviceShare {
     for (int i = 0; i < pollers.size(); i++) {
       pollers.get(i).start(i);
     }
+  }
+
+  private BufferMemory register(long bytes) {
+    return RegionMemory.register(domain, bytes);
   }
 
   NodeState node() {
@@ -207,23 +221,23 @@ final class DeviceShare {
   }
 
   /**
-   * Takes a slot for a message of this length, or waits until the limits of the node allow it; null
-   * if they do not within the time.
+   * Takes a buffer for a message of this length, or waits until the limits of the node allow it;
+   * null if they do not within the time.
    */
-  @Nullable Slot take(long bytes, long nanos) throws InterruptedException {
-    Slot slot =
+  @Nullable Buffer take(long bytes, long nanos) throws InterruptedException {
+    Buffer buffer =
         bytes > buffers.bufferBytes() ? largeBuffers.take(bytes, nanos) : buffers.take(nanos);
-    if (slot != null) {
-      slot.become(MessageKind.MESSAGE, 0, bytes, null);
+    if (buffer != null) {
+      buffer.become(MessageKind.MESSAGE, 0, bytes);
     }
-    return slot;
+    return buffer;
   }
 
-  /** Takes a slot for a message of this length, without waiting. */
-  Slot take(long bytes) {
-    Slot slot = bytes > buffers.bufferBytes() ? largeBuffers.take(bytes) : buffers.take();
-    slot.become(MessageKind.MESSAGE, 0, bytes, null);
-    return slot;
+  /** Takes a buffer for a message of this length, without waiting. */
+  Buffer take(long bytes) {
+    Buffer buffer = bytes > buffers.bufferBytes() ? largeBuffers.take(bytes) : buffers.take();
+    buffer.become(MessageKind.MESSAGE, 0, bytes);
+    return buffer;
   }
 
   private String noReceives() {
@@ -282,7 +296,7 @@ final class DeviceShare {
     QueuePairConfig config =
         QueuePairConfig.reliable(queue)
             .sharedReceiveQueue(receiveQueue)
-            .sendDepth(node.config().sends() + SendQueue.CONTROLS)
+            .sendDepth(node.config().sends() + Session.CONTROL_SENDS)
             .inlineBytes(inline);
     while (true) {
       try {
@@ -328,7 +342,7 @@ final class DeviceShare {
     if (removed.compareAndSet(false, true)) {
       log(Level.WARNING, device.info().name() + " was removed", null);
       for (Link link : links()) {
-        node.guarded("the end of " + link, () -> link.ending().brokenSoon(deviceRemoved(link)));
+        node.guarded("the end of " + link, () -> link.closing().brokenSoon(deviceRemoved(link)));
       }
       node.later(
           () -> {
@@ -361,7 +375,7 @@ final class DeviceShare {
     freeDropped(largeBuffers.dropped());
   }
 
-  private void freeDropped(List<Slot> dropped) {
+  private void freeDropped(List<Buffer> dropped) {
     if (dropped.isEmpty()) {
       return;
     }
@@ -378,7 +392,7 @@ final class DeviceShare {
     for (Link link : links()) {
       ConnectionException reason =
           new ConnectionException(Reason.BROKEN_HERE, link.toString(), 0, what, cause);
-      node.guarded("the end of " + link, () -> link.ending().broken(reason));
+      node.guarded("the end of " + link, () -> link.closing().broken(reason));
     }
   }
 
@@ -396,13 +410,13 @@ final class DeviceShare {
     if (removed.get()) {
       // The thread that noticed the removal may not have come to all of them.
       for (Link link : links) {
-        attempts.attempt(() -> link.ending().broken(deviceRemoved(link)));
+        attempts.attempt(() -> link.closing().broken(deviceRemoved(link)));
       }
     }
     List<Link> open = new ArrayList<>(links);
     open.sort(Comparator.comparing(Link::queuePairNumber));
     for (Link link : open) {
-      attempts.attempt(link.ending()::stop);
+      attempts.attempt(link.closing()::stop);
     }
     List<CompletableFuture<Void>> closes = new ArrayList<>();
     for (Link link : open) {

@@ -4,7 +4,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.rdma4j.ConnectionException;
 import org.rdma4j.RdmaException;
+import org.rdma4j.connection.wire.MessageKind;
 
 /**
  * A request of the peer, to be answered or refused once, by any thread. The request occupies a
@@ -67,7 +69,7 @@ public final class IncomingRequest {
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void answer(ByteBuffer answer) {
-    MessageBuffer buffer = new MessageBuffer(link.outbox().newSlot(answer.remaining()));
+    MessageBuffer buffer = new MessageBuffer(link.sends().newBuffer(answer.remaining()));
     boolean done = false;
     try {
       buffer.byteBuffer().put(answer.duplicate()).flip();
@@ -103,8 +105,8 @@ public final class IncomingRequest {
 
   private static MessageBuffer refusal(Link link, String reason) {
     byte[] bytes = reason.getBytes(StandardCharsets.UTF_8);
-    int length = Math.min(bytes.length, link.outbox().eagerBytes());
-    MessageBuffer buffer = new MessageBuffer(link.outbox().newSlot(length));
+    int length = Math.min(bytes.length, link.sends().shortBytes());
+    MessageBuffer buffer = new MessageBuffer(link.sends().newBuffer(length));
     buffer.byteBuffer().put(Arrays.copyOf(bytes, length)).flip();
     return buffer;
   }
@@ -112,7 +114,7 @@ public final class IncomingRequest {
   /** Refuses a request that nobody can answer any more, unless the connection has ended. */
   static void refuse(Link link, long number, String reason) {
     try (MessageBuffer buffer = refusal(link, reason)) {
-      link.outbox().answer(MessageKind.REFUSAL, number, buffer);
+      link.sends().answer(MessageKind.REFUSAL, number, buffer);
     } catch (IllegalStateException | RdmaException ended) {
       // Then the peer learns of the end of the connection instead.
     }
@@ -136,7 +138,7 @@ public final class IncomingRequest {
     }
     boolean done = false;
     try {
-      link.outbox().answer(kind, number, buffer);
+      link.sends().answer(kind, number, buffer);
       done = true;
     } finally {
       answered.set(done);

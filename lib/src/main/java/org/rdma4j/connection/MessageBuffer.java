@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.verbs.MemorySlice;
 
 /**
@@ -19,17 +21,17 @@ import org.rdma4j.verbs.MemorySlice;
  * <p>One thread at a time may use a buffer.
  */
 public final class MessageBuffer implements AutoCloseable {
-  private final Slot slot;
+  private final Buffer buffer;
   private final @Nullable ByteBuffer bytes;
 
-  /** Creates the buffer of a user for one use of a slot. */
-  MessageBuffer(Slot slot) {
-    this.slot = slot;
+  /** Creates what a user holds during one use of a buffer. */
+  MessageBuffer(Buffer buffer) {
+    this.buffer = buffer;
     this.bytes =
-        slot.length() > Integer.MAX_VALUE
+        buffer.length() > Integer.MAX_VALUE
             ? null
-            : slot.bytes(Integer.MAX_VALUE).asByteBuffer().limit((int) slot.length());
-    slot.holder().begin(user());
+            : buffer.bytes(Integer.MAX_VALUE).asByteBuffer().limit((int) buffer.length());
+    buffer.holder().begin(user());
   }
 
   /** Returns what is reachable as long as this buffer is, or a view of its ByteBuffer. */
@@ -51,7 +53,7 @@ public final class MessageBuffer implements AutoCloseable {
     if (bytes == null) {
       throw new UnsupportedOperationException(
           "the message has "
-              + slot.length()
+              + buffer.length()
               + " bytes, more than a ByteBuffer can have: use segment() instead");
     }
     return bytes;
@@ -66,8 +68,8 @@ public final class MessageBuffer implements AutoCloseable {
    */
   public MemorySegment segment() {
     checkHeld();
-    slot.holder().lend();
-    return slot.bytes().asSlice(position(), length());
+    buffer.holder().lend();
+    return buffer.bytes().asSlice(position(), length());
   }
 
   /**
@@ -79,8 +81,8 @@ public final class MessageBuffer implements AutoCloseable {
    */
   public MemorySlice memory() {
     checkHeld();
-    slot.holder().lend();
-    return slot.part(position(), length());
+    buffer.holder().lend();
+    return RegionMemory.slice(buffer, position(), length());
   }
 
   /**
@@ -89,7 +91,7 @@ public final class MessageBuffer implements AutoCloseable {
    * @return the number of bytes from the position to the limit
    */
   public long length() {
-    return bytes == null ? slot.length() : bytes.remaining();
+    return bytes == null ? buffer.length() : bytes.remaining();
   }
 
   private long position() {
@@ -105,13 +107,13 @@ public final class MessageBuffer implements AutoCloseable {
    */
   public OptionalLong notice() {
     checkHeld();
-    return slot.kind() == MessageKind.NOTICE
-        ? OptionalLong.of(slot.number())
+    return buffer.kind() == MessageKind.NOTICE
+        ? OptionalLong.of(buffer.number())
         : OptionalLong.empty();
   }
 
   private void checkHeld() {
-    if (!slot.holder().isHeldBy(user())) {
+    if (!buffer.holder().isHeldBy(user())) {
       throw notHeld();
     }
   }
@@ -121,22 +123,22 @@ public final class MessageBuffer implements AutoCloseable {
         "the buffer was closed or sent; take another one from the connection");
   }
 
-  /** Returns the slot, which the user goes on holding. */
-  Slot slot() {
-    return slot;
+  /** Returns the memory, which the user goes on holding. */
+  Buffer buffer() {
+    return buffer;
   }
 
   /**
-   * Takes the slot away from the user.
+   * Takes the memory away from the user.
    *
    * @throws IllegalStateException if the user no longer holds it
    */
-  Slot take() {
-    if (!slot.holder().end(user())) {
+  Buffer take() {
+    if (!buffer.holder().end(user())) {
       throw notHeld();
     }
-    slot.select(position(), length());
-    return slot;
+    buffer.select(position(), length());
+    return buffer;
   }
 
   /**
@@ -145,8 +147,8 @@ public final class MessageBuffer implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (slot.holder().end(user())) {
-      slot.free();
+    if (buffer.holder().end(user())) {
+      buffer.free();
     }
   }
 }

@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
+import org.rdma4j.ConnectionException;
+import org.rdma4j.connection.session.Request;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.RemoteMemory;
@@ -58,7 +60,7 @@ public final class PeerMemory {
    */
   public void read(RemoteMemory from, MemorySlice to, Duration timeout)
       throws InterruptedException, TimeoutException {
-    link.outbox().operateAndWait(newRead(from, to), timeout);
+    link.sends().operateAndWait(newRead(from, to), timeout);
   }
 
   /**
@@ -112,7 +114,7 @@ public final class PeerMemory {
    */
   public void write(MemorySlice from, RemoteMemory to, Duration timeout)
       throws InterruptedException, TimeoutException {
-    link.outbox().operateAndWait(newWrite(from, to), timeout);
+    link.sends().operateAndWait(newWrite(from, to), timeout);
   }
 
   /**
@@ -176,7 +178,7 @@ public final class PeerMemory {
    */
   public void writeAndNotify(MemorySlice from, RemoteMemory to, long notice, Duration timeout)
       throws InterruptedException, TimeoutException {
-    link.outbox().operateAndWait(newWriteWithNotice(from, to, notice), timeout);
+    link.sends().operateAndWait(newWriteWithNotice(from, to, notice), timeout);
   }
 
   /**
@@ -366,44 +368,42 @@ public final class PeerMemory {
     withHandler(newFetchAndAdd(at, addend, result), token, handler);
   }
 
-  private long valueAfter(Outgoing atomic, MemorySlice result, Duration timeout)
+  private long valueAfter(Request atomic, MemorySlice result, Duration timeout)
       throws InterruptedException, TimeoutException {
     MemorySegment stored = result.segment();
-    link.outbox().operateAndWait(atomic, timeout);
+    link.sends().operateAndWait(atomic, timeout);
     return stored.get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
   }
 
-  private Outgoing newRead(RemoteMemory from, MemorySlice to) {
-    link.outbox().checkLocal(to, AccessFlag.LOCAL_WRITE, "to be read into");
-    return newOperation(Outgoing.Operation.READ, from, to);
+  private Request newRead(RemoteMemory from, MemorySlice to) {
+    link.sends().checkLocal(to, AccessFlag.LOCAL_WRITE, "to be read into");
+    return newOperation(Request.Operation.READ, from, to);
   }
 
-  private Outgoing newWrite(MemorySlice from, RemoteMemory to) {
-    link.outbox().checkDomain(from);
-    return newOperation(Outgoing.Operation.WRITE, to, from);
+  private Request newWrite(MemorySlice from, RemoteMemory to) {
+    link.sends().checkDomain(from);
+    return newOperation(Request.Operation.WRITE, to, from);
   }
 
-  private Outgoing newWriteWithNotice(MemorySlice from, RemoteMemory to, long notice) {
-    return link.outbox().newNotice(newWrite(from, to), notice);
+  private Request newWriteWithNotice(MemorySlice from, RemoteMemory to, long notice) {
+    return link.sends().newNotice(newWrite(from, to), notice);
   }
 
-  private Outgoing newCompareAndSwap(
+  private Request newCompareAndSwap(
       RemoteMemory at, long expected, long replacement, MemorySlice result) {
-    Outgoing request = newAtomic(Outgoing.Operation.COMPARE_AND_SWAP, at, result);
-    request.first = expected;
-    request.second = replacement;
+    Request request = newAtomic(Request.Operation.COMPARE_AND_SWAP, at, result);
+    request.operands(expected, replacement);
     return request;
   }
 
-  private Outgoing newFetchAndAdd(RemoteMemory at, long addend, MemorySlice result) {
-    Outgoing request = newAtomic(Outgoing.Operation.FETCH_AND_ADD, at, result);
-    request.first = addend;
+  private Request newFetchAndAdd(RemoteMemory at, long addend, MemorySlice result) {
+    Request request = newAtomic(Request.Operation.FETCH_AND_ADD, at, result);
+    request.operands(addend, 0);
     return request;
   }
 
-  private Outgoing newAtomic(
-      Outgoing.Operation operation, RemoteMemory remote, MemorySlice result) {
-    link.outbox().checkLocal(result, AccessFlag.LOCAL_WRITE, "to store the result");
+  private Request newAtomic(Request.Operation operation, RemoteMemory remote, MemorySlice result) {
+    link.sends().checkLocal(result, AccessFlag.LOCAL_WRITE, "to store the result");
     if (remote.length() != Long.BYTES || result.length() != Long.BYTES) {
       throw new IllegalArgumentException(
           "the remote memory has %d bytes and the local memory %d, both must have 8"
@@ -417,36 +417,32 @@ public final class PeerMemory {
     return newOperation(operation, remote, result);
   }
 
-  private Outgoing newOperation(
-      Outgoing.Operation operation, RemoteMemory remote, MemorySlice local) {
+  private Request newOperation(
+      Request.Operation operation, RemoteMemory remote, MemorySlice local) {
     if (local.length() > remote.length()) {
       throw new IllegalArgumentException(
           "length is %d, must be at most %d, the length of the peer's memory"
               .formatted(local.length(), remote.length()));
     }
-    if (local.length() > SendQueue.MAX_TRANSFER) {
+    if (local.length() > Request.MAX_TRANSFER) {
       throw new IllegalArgumentException(
           "length is %d, must be at most %d: use several operations"
-              .formatted(local.length(), SendQueue.MAX_TRANSFER));
+              .formatted(local.length(), Request.MAX_TRANSFER));
     }
-    Outgoing request = link.outbox().newRequest();
-    request.operation = operation;
-    request.local = local;
-    request.remoteAddress = remote.address();
-    request.remoteKey = remote.key();
+    Request request = link.sends().newRequest();
+    request.operate(operation, local, remote.address(), remote.key());
     return request;
   }
 
-  private CompletableFuture<Void> withFuture(Outgoing request) {
+  private CompletableFuture<Void> withFuture(Request request) {
     CompletableFuture<Void> done = new CompletableFuture<>();
-    request.future = done;
-    link.outbox().operate(request);
+    request.tell(done, 0);
+    link.sends().operate(request);
     return done;
   }
 
-  private void withHandler(Outgoing request, long token, OperationHandler handler) {
-    request.token = token;
-    request.handler = handler;
-    link.outbox().operate(request);
+  private void withHandler(Request request, long token, OperationHandler handler) {
+    request.tell(handler, token);
+    link.sends().operate(request);
   }
 }

@@ -8,6 +8,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.platform.Deadline;
 
 /**
@@ -31,7 +33,7 @@ final class PiecewiseSend {
     Deadline deadline = Deadline.after(timeout);
     ByteBuffer rest = message.duplicate();
     long total = rest.remaining();
-    int number = link.outbox().newMessageNumber();
+    int number = link.sends().newMessageNumber();
     boolean done = false;
     try {
       while (rest.hasRemaining()) {
@@ -39,7 +41,7 @@ final class PiecewiseSend {
           awaitFirst(deadline);
         }
         long offset = total - rest.remaining();
-        onTheirWay.addLast(link.outbox().sendPiece(nextPiece(rest), number, total, offset));
+        onTheirWay.addLast(link.sends().sendPiece(nextPiece(rest), number, total, offset));
       }
       while (!onTheirWay.isEmpty()) {
         awaitFirst(deadline);
@@ -48,14 +50,14 @@ final class PiecewiseSend {
       done = true;
     } finally {
       if (!done && rest.remaining() < total) {
-        link.outbox().abandonMessage();
+        link.sends().abandonMessage();
       }
     }
   }
 
-  private Slot nextPiece(ByteBuffer rest) {
+  private Buffer nextPiece(ByteBuffer rest) {
     int length = Math.min(pieceBytes, rest.remaining());
-    Slot piece = link.share().take(length);
+    Buffer piece = link.share().take(length);
     piece.fill(MessageKind.MESSAGE, rest.slice().limit(length));
     rest.position(rest.position() + length);
     return piece;

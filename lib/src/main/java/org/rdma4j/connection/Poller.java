@@ -7,6 +7,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.platform.Spin;
 import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionOpcode;
@@ -39,7 +40,7 @@ final class Poller {
      * @param isSend whether it is what a send of the peer sent
      * @param bytes the length of the message with its header
      */
-    void received(Slot buffer, boolean succeeded, boolean isSend, long bytes);
+    void received(Buffer buffer, boolean succeeded, boolean isSend, long bytes);
 
     /**
      * A request has completed, and all those before it.
@@ -395,8 +396,8 @@ final class Poller {
 
   private void deliver(int index, @Nullable Client client) {
     long id = completions.workRequestId(index);
-    if ((id & ReceiveSupply.RECEIVE) != 0) {
-      Slot buffer = share.buffers().get((int) id);
+    if (WorkRequestId.isReceive(id)) {
+      Buffer buffer = share.buffers().get(WorkRequestId.bufferIndex(id));
       if (client == null) {
         share.receives().lost();
         buffer.free();

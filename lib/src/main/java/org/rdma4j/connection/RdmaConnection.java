@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import org.rdma4j.ConnectionException;
 import org.rdma4j.RdmaException;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.verbs.AccessFlag;
@@ -200,7 +201,7 @@ public final class RdmaConnection implements AutoCloseable {
     CompletableFuture<Void> copy = new CompletableFuture<>();
     // Not copy(), which would wrap the reason in a CompletionException.
     var unused =
-        link.ending()
+        link.closing()
             .future()
             .whenComplete(
                 (ended, reason) -> {
@@ -236,7 +237,8 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws RdmaException if memory cannot be registered
    */
   public MessageBuffer buffer(Duration timeout) throws InterruptedException, TimeoutException {
-    return new MessageBuffer(link.outbox().takeSlot(link.share().buffers().bufferBytes(), timeout));
+    return new MessageBuffer(
+        link.sends().takeBuffer(link.share().buffers().bufferBytes(), timeout));
   }
 
   /**
@@ -272,7 +274,7 @@ public final class RdmaConnection implements AutoCloseable {
    */
   public MessageBuffer buffer(long bytes, Duration timeout)
       throws InterruptedException, TimeoutException {
-    return new MessageBuffer(link.outbox().takeSlot(bytes, timeout));
+    return new MessageBuffer(link.sends().takeBuffer(bytes, timeout));
   }
 
   /**
@@ -287,7 +289,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws RdmaException if memory cannot be registered
    */
   public MessageBuffer allocateBuffer(long bytes) {
-    return new MessageBuffer(link.outbox().newSlot(bytes));
+    return new MessageBuffer(link.sends().newBuffer(bytes));
   }
 
   /**
@@ -308,7 +310,7 @@ public final class RdmaConnection implements AutoCloseable {
    */
   public void send(MessageBuffer buffer, Duration timeout)
       throws InterruptedException, TimeoutException {
-    link.outbox().send(buffer, timeout);
+    link.sends().send(buffer, timeout);
   }
 
   /**
@@ -351,11 +353,11 @@ public final class RdmaConnection implements AutoCloseable {
    */
   public void send(ByteBuffer message, Duration timeout)
       throws InterruptedException, TimeoutException {
-    link.outbox().checkLength(message.remaining());
+    link.sends().checkLength(message.remaining());
     if (message.remaining() > PIECE) {
       new PiecewiseSend(link, PIECE).send(message, timeout);
     } else {
-      link.outbox().sendCopy(message, timeout);
+      link.sends().sendCopy(message, timeout);
       message.position(message.limit());
     }
   }
@@ -393,7 +395,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public boolean trySend(MessageBuffer buffer) {
-    return link.outbox().trySend(buffer);
+    return link.sends().trySend(buffer);
   }
 
   /**
@@ -409,7 +411,7 @@ public final class RdmaConnection implements AutoCloseable {
    */
   public CompletableFuture<Void> sendAsync(MessageBuffer buffer) {
     CompletableFuture<Void> arrived = new CompletableFuture<>();
-    link.outbox().sendHeld(buffer, null, 0, arrived);
+    link.sends().sendHeld(buffer, arrived, 0);
     return arrived;
   }
 
@@ -427,7 +429,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void sendAsync(MessageBuffer buffer, long token, OperationHandler handler) {
-    link.outbox().sendHeld(buffer, Objects.requireNonNull(handler, "handler"), token, null);
+    link.sends().sendHeld(buffer, Objects.requireNonNull(handler, "handler"), token);
   }
 
   /**
@@ -442,7 +444,7 @@ public final class RdmaConnection implements AutoCloseable {
    */
   public CompletableFuture<Void> sendAsync(ByteBuffer message) {
     CompletableFuture<Void> arrived = new CompletableFuture<>();
-    link.outbox().sendCopyAsync(message, null, 0, arrived);
+    link.sends().sendCopyAsync(message, arrived, 0);
     message.position(message.limit());
     return arrived;
   }
@@ -460,7 +462,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void sendAsync(ByteBuffer message, long token, OperationHandler handler) {
-    link.outbox().sendCopyAsync(message, Objects.requireNonNull(handler, "handler"), token, null);
+    link.sends().sendCopyAsync(message, Objects.requireNonNull(handler, "handler"), token);
     message.position(message.limit());
   }
 
@@ -482,7 +484,7 @@ public final class RdmaConnection implements AutoCloseable {
           "the length of the memory is 0, must be at least 1: send an empty buffer instead");
     }
     CompletableFuture<Void> fetched = new CompletableFuture<>();
-    link.outbox().sendMemory(memory, fetched);
+    link.sends().sendMemory(memory, fetched);
     return fetched;
   }
 
@@ -502,7 +504,7 @@ public final class RdmaConnection implements AutoCloseable {
    */
   public Optional<MessageBuffer> receive(Duration timeout)
       throws InterruptedException, TimeoutException {
-    MessageBuffer message = link.receive(timeout);
+    MessageBuffer message = link.receives().receive(timeout);
     return Optional.ofNullable(message);
   }
 
@@ -544,7 +546,7 @@ public final class RdmaConnection implements AutoCloseable {
     if (target.isReadOnly()) {
       throw new ReadOnlyBufferException();
     }
-    return link.receive(target, timeout);
+    return link.receives().receive(target, timeout);
   }
 
   /**
@@ -645,10 +647,10 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<MessageBuffer> request(ByteBuffer request) {
-    link.outbox().checkLength(request.remaining());
-    try (MessageBuffer buffer = new MessageBuffer(link.outbox().newSlot(request.remaining()))) {
+    link.sends().checkLength(request.remaining());
+    try (MessageBuffer buffer = new MessageBuffer(link.sends().newBuffer(request.remaining()))) {
       buffer.byteBuffer().put(request.duplicate()).flip();
-      CompletableFuture<MessageBuffer> answer = link.outbox().request(buffer);
+      CompletableFuture<MessageBuffer> answer = link.sends().request(buffer);
       request.position(request.limit());
       return answer;
     }
@@ -666,7 +668,7 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<MessageBuffer> request(MessageBuffer request) {
-    return link.outbox().request(request);
+    return link.sends().request(request);
   }
 
   /**
@@ -745,9 +747,9 @@ public final class RdmaConnection implements AutoCloseable {
           "access is " + flags + ", must be one or more of " + REMOTE_ACCESS);
     }
     if (flags.equals(Set.of(AccessFlag.REMOTE_READ))) {
-      link.outbox().checkDomain(memory);
+      link.sends().checkDomain(memory);
     } else {
-      link.outbox().checkLocal(memory, AccessFlag.LOCAL_WRITE, "to be written by the peer");
+      link.sends().checkLocal(memory, AccessFlag.LOCAL_WRITE, "to be written by the peer");
       flags.add(AccessFlag.LOCAL_WRITE);
     }
     return new ExposedMemory(

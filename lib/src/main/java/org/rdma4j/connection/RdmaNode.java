@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ConnectionException;
 import org.rdma4j.RdmaException;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.platform.PageMemory;

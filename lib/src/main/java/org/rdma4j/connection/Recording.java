@@ -6,7 +6,6 @@ import jdk.jfr.FlightRecorderListener;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.recording.ConnectionEvent;
 import org.rdma4j.recording.NodeEvent;
-import org.rdma4j.recording.OperationEvent;
 import org.rdma4j.recording.TrafficEvent;
 import org.rdma4j.recording.WaitEvent;
 
@@ -38,25 +37,6 @@ final class Recording implements FlightRecorderListener {
     WaitEvent event = new WaitEvent();
     event.begin();
     return event;
-  }
-
-  /** Returns the event of an operation that begins now; null if no recording wants it. */
-  static @Nullable OperationEvent begin(Outgoing request) {
-    if (!FlightRecorder.isInitialized() || !OperationEvent.isWanted()) {
-      return null;
-    }
-    OperationEvent event = new OperationEvent();
-    event.operation = request.operation.name();
-    event.bytes = request.bytes();
-    event.begin();
-    return event;
-  }
-
-  /** Writes the event of an operation that is done. */
-  static void end(OperationEvent event, String connection, boolean succeeded) {
-    event.connection = connection;
-    event.succeeded = succeeded;
-    event.commit();
   }
 
   @Override

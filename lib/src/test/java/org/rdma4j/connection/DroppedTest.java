@@ -21,6 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.Warnings;
+import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.RemoteMemory;
 
@@ -210,10 +212,10 @@ final class DroppedTest {
   void aViewOfAMessageThatIsTooLongNamesItsLength() {
     long length = (1L << 31) + 5;
     try (var region = client.register(4096)) {
-      Slot slot = new Slot(freed -> {}, 0, region, 0, 3L << 30);
-      slot.become(MessageKind.MESSAGE, 0, length, null);
+      Buffer buffer = new Buffer(freed -> {}, 0, new RegionMemory(region), 0, 3L << 30);
+      buffer.become(MessageKind.MESSAGE, 0, length);
       assertThat(
-              org.assertj.core.api.Assertions.catchThrowable(new MessageBuffer(slot)::byteBuffer))
+              org.assertj.core.api.Assertions.catchThrowable(new MessageBuffer(buffer)::byteBuffer))
           .isInstanceOf(UnsupportedOperationException.class)
           .hasMessageContaining("the message has " + length + " bytes");
     }

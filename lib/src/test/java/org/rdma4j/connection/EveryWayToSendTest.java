@@ -26,6 +26,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.connection.wire.MessageHeader;
+import org.rdma4j.connection.wire.Offer;
 
 /**
  * Every way to send, with messages of every length at which something changes, in both directions

@@ -1,0 +1,315 @@
+package org.rdma4j.connection;
+
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.ConnectionException;
+import org.rdma4j.ConnectionException.Reason;
+import org.rdma4j.RdmaException;
+import org.rdma4j.connection.session.Session;
+import org.rdma4j.platform.Deadline;
+import org.rdma4j.recording.EndEvent;
+import org.rdma4j.verbs.Port;
+import org.rdma4j.verbs.attribute.PortState;
+
+/**
+ * How one end of a connection ends: waits until what was sent has arrived, disconnects, and stops
+ * the device. What it means for the protocol is in its {@link Session}.
+ *
+ * <p>The lock of the connection guards this. A method that requires it says so.
+ */
+final class Closing {
+  /** How long a connection that breaks may take to tell the peer why. */
+  private static final Duration LAST_WORDS = Duration.ofSeconds(2);
+
+  /** How long a close waits for the device to give back the requests of a stopped queue pair. */
+  private static final Duration FLUSH = Duration.ofSeconds(5);
+
+  private final Link link;
+  private final Session session;
+  private final ReentrantLock lock;
+  private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+  /** Signaled when the device has no request of the connection any more. */
+  private final Condition idle;
+
+  private final Link.Awaited arrived;
+
+  /** Signaled when nothing is waited for any more before the connection is closed. */
+  private final Condition goodbye;
+
+  private boolean goodbyeBegun;
+  private boolean goodbyeDone;
+
+  /** Whether what follows from a failure was begun. */
+  private boolean failureSeen;
+
+  /** When a close no longer waits for the device; null before it was stopped. */
+  private @Nullable Deadline flushed;
+
+  Closing(Link link, Session session, ReentrantLock lock) {
+    this.link = link;
+    this.session = session;
+    this.lock = lock;
+    this.idle = lock.newCondition();
+    this.goodbye = lock.newCondition();
+    this.arrived =
+        link
+        .new Awaited(
+            () ->
+                session.isIdle()
+                    || session.failure() != null
+                    || session.isPeerClosed()
+                    || session.goneWhileClosing() != null);
+  }
+
+  /** Returns the future that users see. */
+  CompletableFuture<Void> future() {
+    return ended;
+  }
+
+  /** Completes the future that users see, with a failure if there is one. Runs user code. */
+  void tell(@Nullable RuntimeException reason) {
+    boolean first = reason == null ? ended.complete(null) : ended.completeExceptionally(reason);
+    // A connection that was never established has not ended.
+    if (first && link.isEstablished()) {
+      EndEvent event = new EndEvent();
+      event.connection = link.toString();
+      event.failure = reason == null ? "" : String.valueOf(reason.getMessage());
+      event.commit();
+    }
+  }
+
+  /** Notes that a request has completed. Requires the lock. */
+  void completed() {
+    if (session.outstanding() == 0) {
+      idle.signalAll();
+    }
+  }
+
+  /** Wakes the thread that closes, if all that was sent has arrived. Requires the lock. */
+  void wakeNext() {
+    arrived.wakeNext();
+  }
+
+  /** Notes that the session has ended in some way. Requires the lock. */
+  void changed() {
+    idle.signalAll();
+    arrived.wakeAll();
+    ConnectionException failure = session.failure();
+    if (failure != null && !failureSeen) {
+      failureSeen = true;
+      if (!session.isPeerClosed() && !session.isInputEnded()) {
+        link.share().log(Level.WARNING, "a connection broke: " + failure.getMessage(), null);
+      }
+      link.later(this::disconnectSoon);
+    }
+    link.later(link::tellUsers);
+  }
+
+  /** Handles the end of the connection below: the peer's process has gone. */
+  void disconnected() {
+    broken(session.because(Reason.RESET, "The peer ended without closing the connection"));
+  }
+
+  /**
+   * Breaks the connection for a reason outside of it, unless the peer has closed it, after what has
+   * arrived was delivered. So user code may run in the calling thread, which has no lock.
+   */
+  void broken(ConnectionException reason) {
+    link.poller().drain();
+    link.lock();
+    try {
+      if (session.isPeerClosed()) {
+        link.later(this::disconnectAndTell);
+      } else {
+        session.fail(reason);
+      }
+    } finally {
+      link.unlock();
+    }
+    link.tellUsers();
+  }
+
+  /** Does what {@link #broken} does, in another thread. */
+  void brokenSoon(ConnectionException reason) {
+    link.later(() -> broken(reason));
+  }
+
+  /** Ends the connection below once the peer was told why, so that the peer need not notice it. */
+  private void disconnectSoon() {
+    link.tellUsers();
+    awaitFlush(Deadline.after(LAST_WORDS));
+    disconnectAndTell();
+  }
+
+  private void disconnectAndTell() {
+    disconnect();
+    link.tellUsers();
+  }
+
+  /** Ends the connection below: the device gives back all requests, and the peer learns of it. */
+  private void disconnect() {
+    boolean done = false;
+    try {
+      if (isPortUp()) {
+        link.id().disconnect();
+        done = true;
+      }
+    } catch (IllegalStateException | RdmaException notConnected) {
+      link.log(Level.DEBUG, "could not disconnect", notConnected);
+    }
+    if (done) {
+      stopped();
+    } else {
+      stopDevice();
+    }
+  }
+
+  private void stopped() {
+    link.lock();
+    try {
+      session.stopped();
+    } finally {
+      link.unlock();
+    }
+  }
+
+  /**
+   * Returns whether a disconnect can leave the device. Soft-RoCE stops the queue pair of the
+   * kernel's connection manager when it cannot send, and then nothing connects until the device is
+   * removed and added again.
+   */
+  private boolean isPortUp() {
+    Port port = link.share().device().port(link.id().port());
+    return port.attributes().state() != PortState.DOWN;
+  }
+
+  /** Makes the device give back all requests. */
+  private void stopDevice() {
+    try {
+      link.queuePair().toError();
+    } catch (IllegalStateException | RdmaException closedOrRemoved) {
+      // A removed device has no requests that could be given back.
+    } finally {
+      stopped();
+    }
+  }
+
+  /** Says goodbye to the peer, and waits until all that was sent has arrived. */
+  void sayGoodbye() {
+    link.lock();
+    try {
+      boolean first = !goodbyeBegun;
+      goodbyeBegun = true;
+      boolean reachesPeer = beginClose();
+      if (first) {
+        sayGoodbye(reachesPeer);
+      }
+      while (!goodbyeDone) {
+        goodbye.awaitUninterruptibly();
+      }
+    } finally {
+      link.unlock();
+    }
+  }
+
+  /** Requires the lock. Whatever happens, no other thread waits for this one afterwards. */
+  private void sayGoodbye(boolean reachesPeer) {
+    try {
+      link.flush();
+      if (reachesPeer) {
+        awaitArrival();
+      }
+    } finally {
+      goodbyeDone = true;
+      goodbye.signalAll();
+    }
+  }
+
+  /** Returns whether the peer will learn of the close. If not, it is reset. */
+  private boolean beginClose() {
+    try {
+      return session.beginClose();
+    } catch (IllegalStateException | RdmaException noMemory) {
+      // There is none either if the node is closed at the same time.
+      link.log(Level.WARNING, "could not tell the peer that it is closed", noMemory);
+      return false;
+    }
+  }
+
+  private void awaitArrival() {
+    Duration timeout = link.share().config().closeTimeout();
+    try {
+      if (!link.await(arrived, Deadline.after(timeout).end())) {
+        link.log(
+            Level.WARNING,
+            "not all that was sent had arrived when it was closed after " + timeout,
+            null);
+      } else if (session.goneWhileClosing() != null) {
+        link.log(
+            Level.WARNING,
+            "not all that was sent had arrived when it was closed",
+            session.goneWhileClosing());
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Begins to close this end at once: makes the device stop. */
+  void stop() {
+    link.lock();
+    try {
+      goodbyeBegun = true;
+      goodbyeDone = true;
+      if (flushed == null) {
+        flushed = Deadline.after(FLUSH);
+      }
+      goodbye.signalAll();
+      session.stop();
+    } finally {
+      link.unlock();
+    }
+    stopDevice();
+  }
+
+  /** Waits until the device has no request any more, after it was stopped. */
+  void awaitStopped() {
+    Deadline until;
+    lock.lock();
+    try {
+      until = flushed;
+    } finally {
+      lock.unlock();
+    }
+    if (until != null) {
+      awaitFlush(until);
+    }
+  }
+
+  /** Waits until the device has no request of this connection. */
+  private void awaitFlush(Deadline deadline) {
+    long end = deadline.end();
+    boolean interrupted = Thread.interrupted();
+    lock.lock();
+    try {
+      while (session.postedCount() > 0 && System.nanoTime() - end < 0 && link.share().isUsable()) {
+        try {
+          // A removal of the device signals nothing.
+          idle.awaitNanos(1_000_000);
+        } catch (InterruptedException again) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      lock.unlock();
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

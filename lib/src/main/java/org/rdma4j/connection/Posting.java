@@ -1,0 +1,176 @@
+package org.rdma4j.connection;
+
+import java.util.concurrent.locks.ReentrantLock;
+import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.session.Request;
+import org.rdma4j.connection.session.Session;
+import org.rdma4j.connection.wire.MessageHeader;
+import org.rdma4j.verbs.MemorySlice;
+import org.rdma4j.verbs.PostException;
+import org.rdma4j.verbs.QueuePair;
+import org.rdma4j.verbs.SendRequests;
+import org.rdma4j.verbs.attribute.TransportType;
+
+/**
+ * Posts what the session of a connection wants, in chains, of which only the last request is
+ * signaled: its completion is that of all before it.
+ *
+ * <p>That does not hold over soft-iWARP. There, a send completes when TCP has it, also before an
+ * earlier read; and TCP still reads the memory of one that is not signaled. So over iWARP all
+ * requests are signaled, and those that are not reads wait for the reads before them.
+ *
+ * <p>The lock of the connection guards this. It is free while the device takes a chain, so that
+ * completions can be handled meanwhile; one thread at a time posts.
+ */
+final class Posting {
+  private final SendRequests requests;
+  private final Session session;
+  private final ReentrantLock lock;
+  private final MemorySlice nothing;
+  private final int inlineBytes;
+  private final boolean iwarp;
+
+  /** Whether a thread posts a chain, without the lock. */
+  private boolean posting;
+
+  /**
+   * Creates what posts to a queue pair.
+   *
+   * @param depth the number of requests that the queue pair holds
+   * @param nothing memory of length 0
+   * @param inlineBytes the longest message, with its header, that the device copies into the
+   *     request
+   */
+  Posting(
+      QueuePair queuePair,
+      int depth,
+      Session session,
+      ReentrantLock lock,
+      MemorySlice nothing,
+      int inlineBytes) {
+    this.requests = queuePair.sendRequests(depth);
+    this.session = session;
+    this.lock = lock;
+    this.nothing = nothing;
+    this.inlineBytes = inlineBytes;
+    this.iwarp = queuePair.domain().device().info().transport() == TransportType.IWARP;
+  }
+
+  /**
+   * Posts until the session wants to post nothing more. Does nothing while another thread posts,
+   * which looks again afterwards. A failure breaks the connection.
+   */
+  void postAll() {
+    if (posting) {
+      return;
+    }
+    while (postChain()) {
+      // There may be more now.
+    }
+  }
+
+  /** Posts a chain; returns whether there was one. */
+  private boolean postChain() {
+    int chain = 0;
+    session.beginChain();
+    try {
+      Request next = session.nextToPost();
+      while (next != null) {
+        chain++;
+        describe(next);
+        next = session.nextToPost();
+      }
+      if (chain > 0) {
+        requests.signaled();
+        postWithoutLock();
+      }
+    } catch (RuntimeException | Error failed) {
+      takeBack(chain, failed);
+    }
+    return chain > 0;
+  }
+
+  private void postWithoutLock() {
+    posting = true;
+    lock.unlock();
+    try {
+      requests.post();
+      requests.release();
+    } finally {
+      lock.lock();
+      posting = false;
+    }
+  }
+
+  private void takeBack(int chain, Throwable failed) {
+    requests.clear();
+    requests.release();
+    int accepted = 0;
+    if (failed instanceof PostException inC) {
+      accepted = inC.index() == PostException.UNKNOWN ? chain : inC.index();
+    }
+    RuntimeException reason =
+        failed instanceof RuntimeException unchecked
+            ? unchecked
+            : new IllegalStateException(failed);
+    session.notAccepted(chain - accepted, reason);
+    session.breakUp("requests could not be posted: " + failed.getMessage(), failed);
+  }
+
+  private void describe(Request request) {
+    requests.add(request.postNumber());
+    switch (request.operation()) {
+      case SEND -> describeSend(request.buffer());
+      case READ -> into(request.local(), requests.read(address(request), request.remoteKey()));
+      case WRITE -> requests.write(address(request), request.remoteKey()).from(request.local());
+      case COMPARE_AND_SWAP ->
+          into(
+              request.local(),
+              requests.compareAndSwap(
+                  address(request), request.remoteKey(), request.first(), request.second()));
+      case FETCH_AND_ADD ->
+          into(
+              request.local(),
+              requests.fetchAndAdd(address(request), request.remoteKey(), request.first()));
+      case FETCH -> describeFetch(request);
+      case PING -> requests.write(address(request), request.remoteKey()).from(nothing);
+    }
+    if (iwarp) {
+      requests.signaled();
+      if (!isRead(request)) {
+        requests.fenced();
+      }
+    }
+  }
+
+  private static long address(Request request) {
+    return request.remoteAddress();
+  }
+
+  private static boolean isRead(Request request) {
+    return request.operation() == Request.Operation.READ
+        || request.operation() == Request.Operation.FETCH;
+  }
+
+  private static void into(MemorySlice target, SendRequests described) {
+    described.into(target.region(), target.offset(), target.length());
+  }
+
+  private void describeFetch(Request request) {
+    Buffer target = request.target();
+    requests
+        .read(address(request), request.remoteKey())
+        .into(RegionMemory.of(target), target.start() + request.targetOffset(), request.bytes());
+  }
+
+  private void describeSend(Buffer buffer) {
+    long header = buffer.payload() - MessageHeader.BYTES;
+    long length = MessageHeader.BYTES + buffer.length();
+    requests.send();
+    if (length <= inlineBytes) {
+      requests.inline(RegionMemory.of(buffer), header, length);
+    } else {
+      requests.from(RegionMemory.of(buffer), header, length);
+    }
+  }
+}

@@ -1,0 +1,139 @@
+package org.rdma4j.connection;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
+import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.session.Session;
+import org.rdma4j.connection.wire.MessageKind;
+import org.rdma4j.platform.Deadline;
+
+/**
+ * The messages of one connection that its user takes, rather than having them delivered to a
+ * handler.
+ *
+ * <p>Unless it says otherwise, a method may be called from any thread, without the lock of the
+ * connection.
+ */
+final class Receives {
+  private final Link link;
+  private final Session session;
+  private final Link.Awaited messageOrEnd;
+
+  Receives(Link link, Session session) {
+    this.link = link;
+    this.session = session;
+    this.messageOrEnd = link.new Awaited(session::hasMessageOrEnd);
+  }
+
+  /** Wakes a thread that waits, if there is a message for it. Requires the lock. */
+  void wakeNext() {
+    messageOrEnd.wakeNext();
+  }
+
+  /** Wakes all threads that wait. Requires the lock. */
+  void wakeAll() {
+    messageOrEnd.wakeAll();
+  }
+
+  /** Takes the next message, or waits for it; null if the peer sends nothing more. */
+  @Nullable MessageBuffer receive(Duration timeout) throws InterruptedException, TimeoutException {
+    link.lock();
+    try {
+      await(timeout);
+      Buffer next = session.pollMessage();
+      return next == null ? null : new MessageBuffer(next);
+    } finally {
+      link.unlock();
+    }
+  }
+
+  /**
+   * Copies the next message, or waits for it, and gives its buffer back. If that fails, the message
+   * is still the next one.
+   *
+   * @return whether there was one; if not, the peer sends nothing more
+   */
+  boolean receive(ByteBuffer target, Duration timeout)
+      throws InterruptedException, TimeoutException {
+    Buffer next;
+    link.lock();
+    try {
+      await(timeout);
+      next = takeIfFits(target.remaining());
+    } finally {
+      link.unlock();
+    }
+    if (next == null) {
+      return false;
+    }
+    boolean copied = false;
+    try {
+      next.copyTo(target);
+      copied = true;
+    } finally {
+      if (!copied) {
+        putBack(next);
+      }
+    }
+    next.free();
+    return true;
+  }
+
+  /** Takes the next message, which must not be longer; null if there is none. Requires the lock. */
+  private @Nullable Buffer takeIfFits(int bytes) {
+    Buffer next = session.peekMessage();
+    if (next != null && next.kind() == MessageKind.NOTICE) {
+      throw new IllegalStateException(
+          "%s: the next message is the notice %d, which has no bytes to copy: receive it with receive(timeout)"
+              .formatted(link, next.number()));
+    }
+    if (next != null && next.length() > bytes) {
+      throw new IllegalArgumentException(
+          "the buffer has room for %d bytes, but the next message has %d: receive it into a longer one"
+              .formatted(bytes, next.length()));
+    }
+    return session.pollMessage();
+  }
+
+  private void putBack(Buffer message) {
+    if (!putBackIfOpen(message)) {
+      // Nobody receives it any more, and what is left may have been freed already.
+      message.free();
+    }
+  }
+
+  private boolean putBackIfOpen(Buffer message) {
+    link.lock();
+    try {
+      if (session.isClosing()) {
+        return false;
+      }
+      session.putBack(message);
+      return true;
+    } finally {
+      link.unlock();
+    }
+  }
+
+  /** Waits until there is a message, or nothing more to come. Requires the lock. */
+  private void await(Duration timeout) throws InterruptedException, TimeoutException {
+    long end = Deadline.after(timeout).end();
+    session.checkOpen();
+    link.checkMayWait();
+    if (session.wantsMessages()) {
+      throw new IllegalStateException(
+          link + " has a handler of messages, which receives all of them");
+    }
+    if (!link.await(messageOrEnd, end)) {
+      throw link.timedOut("no message arrived", timeout);
+    }
+    session.checkOpen();
+    RdmaException failure = session.failure();
+    if (failure != null && session.peekMessage() == null && !session.isInputEnded()) {
+      throw failure;
+    }
+  }
+}

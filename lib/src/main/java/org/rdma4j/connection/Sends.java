@@ -1,0 +1,523 @@
+package org.rdma4j.connection;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.buffers.ReceiveWindow;
+import org.rdma4j.connection.session.Request;
+import org.rdma4j.connection.session.Session;
+import org.rdma4j.connection.wire.MessageKind;
+import org.rdma4j.connection.wire.Offer;
+import org.rdma4j.platform.Deadline;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.MemorySlice;
+
+/**
+ * What users of one connection send and ask for: messages, requests, answers, and operations on the
+ * memory of the peer. Checks each, and adds it to the session.
+ *
+ * <p>All methods may be called from any thread, without the lock of the connection.
+ */
+final class Sends {
+  private static final long MAX_BUFFER = 1L << 32;
+
+  /** How long a thread waits for a buffer until it looks whether the connection is still open. */
+  private static final long SLICE_NANOS = 100_000_000;
+
+  private final Link link;
+  private final DeviceShare share;
+  private final Session session;
+  private final Link.Awaited roomForMessage;
+  private final Link.Awaited roomForOperation;
+  private int nextMessage;
+
+  Sends(Link link, Session session) {
+    this.link = link;
+    this.share = link.share();
+    this.session = session;
+    this.roomForMessage =
+        link.new Awaited(() -> session.hasRoomForMessage() || session.isUseless());
+    this.roomForOperation = link.new Awaited(() -> session.hasRoom() || session.isUseless());
+  }
+
+  /** Wakes those for which there is room: one of each kind, which wakes the next. */
+  void wakeNext() {
+    roomForMessage.wakeNext();
+    roomForOperation.wakeNext();
+  }
+
+  /** Wakes all threads that wait to send. */
+  void wakeAll() {
+    roomForMessage.wakeAll();
+    roomForOperation.wakeAll();
+  }
+
+  /**
+   * Waits until a message can be sent at once. Called with the lock; the caller wakes the next
+   * afterwards, whether it sends or not.
+   */
+  private void awaitRoomForMessage(long end, Duration timeout)
+      throws InterruptedException, TimeoutException {
+    session.checkOutputOpen();
+    if (!link.await(roomForMessage, end)) {
+      throw link.timedOut("the peer had no free buffer to receive into", timeout);
+    }
+    session.checkOutputOpen();
+  }
+
+  private void awaitRoomForOperation(long end, Duration timeout)
+      throws InterruptedException, TimeoutException {
+    session.checkCanSend();
+    if (!link.await(roomForOperation, end)) {
+      throw link.timedOut("none of the outstanding requests completed", timeout);
+    }
+    session.checkCanSend();
+  }
+
+  /** Takes a buffer for a message of a given length, and waits if too many are in use. */
+  Buffer takeBuffer(long bytes, Duration timeout) throws InterruptedException, TimeoutException {
+    long max = share.config().maxLargeBytes();
+    if (bytes < 0 || (bytes > share.buffers().bufferBytes() && bytes > max)) {
+      throw new IllegalArgumentException(
+          "bytes is %d, must be from 0 to %d, which is NodeConfig.maxLargeBytes"
+              .formatted(bytes, max));
+    }
+    Deadline deadline = Deadline.after(timeout);
+    link.checkNotClosed();
+    link.checkMayWait();
+    // In slices, because the end of the connection frees no buffer.
+    while (true) {
+      Buffer taken = share.take(bytes, Math.min(deadline.nanos(), SLICE_NANOS));
+      if (taken != null) {
+        return taken;
+      }
+      link.checkNotClosed();
+      if (deadline.nanos() <= 0) {
+        throw link.timedOut("no buffer for %d bytes became free".formatted(bytes), timeout);
+      }
+    }
+  }
+
+  /** Takes a buffer for a message of a given length, without waiting. */
+  Buffer newBuffer(long bytes) {
+    if (bytes < 0 || bytes > MAX_BUFFER) {
+      throw new IllegalArgumentException("bytes is " + bytes + ", must be from 0 to " + MAX_BUFFER);
+    }
+    link.checkNotClosed();
+    return share.take(bytes);
+  }
+
+  /** Sends the message in a buffer that the user holds, once the peer has room for it. */
+  void send(MessageBuffer message, Duration timeout) throws InterruptedException, TimeoutException {
+    checkMine(message);
+    long end = Deadline.after(timeout).end();
+    boolean busy;
+    link.lock();
+    try {
+      link.checkMayWait();
+      awaitRoomForMessage(end, timeout);
+      addHeld(MessageKind.MESSAGE, 0, message, null, 0);
+      busy = link.flushUnlessBusy();
+    } finally {
+      roomForMessage.wakeNext();
+      link.unlock();
+    }
+    if (busy) {
+      link.poller().help();
+    }
+  }
+
+  /** Sends a copy of a message that fits into one buffer, once the peer has room for it. */
+  void sendCopy(ByteBuffer message, Duration timeout)
+      throws InterruptedException, TimeoutException {
+    long end = Deadline.after(timeout).end();
+    boolean isLong = message.remaining() > session.shortBytes();
+    // If there is a buffer, it is taken without the lock: what takeBuffer checks is checked below.
+    Buffer buffer = isLong ? newBuffer(message.remaining()) : share.buffers().tryTake();
+    if (buffer == null) {
+      buffer = takeBuffer(message.remaining(), timeout);
+    }
+    boolean sent = false;
+    boolean busy = false;
+    try {
+      buffer.fill(MessageKind.MESSAGE, message);
+      link.lock();
+      try {
+        link.checkMayWait();
+        awaitRoomForMessage(end, timeout);
+        add(MessageKind.MESSAGE, 0, buffer, null, 0);
+        sent = true;
+        busy = link.flushUnlessBusy();
+      } finally {
+        roomForMessage.wakeNext();
+        link.unlock();
+      }
+    } finally {
+      if (!sent) {
+        buffer.free();
+      }
+    }
+    if (busy) {
+      link.poller().help();
+    }
+  }
+
+  /**
+   * Sends the message in a buffer that the user holds, as soon as the peer has room for it.
+   *
+   * @param listener a handler, or a future
+   */
+  void sendHeld(MessageBuffer message, Object listener, long token) {
+    checkMine(message);
+    link.lock();
+    try {
+      session.checkOutputOpen();
+      addHeld(MessageKind.MESSAGE, 0, message, listener, token);
+      link.flushAndLeave();
+    } finally {
+      link.unlock();
+    }
+  }
+
+  /**
+   * Sends a copy of a message, as soon as the peer has room for it.
+   *
+   * @param listener a handler, or a future
+   */
+  void sendCopyAsync(ByteBuffer message, Object listener, long token) {
+    checkLength(message.remaining());
+    Buffer buffer = newBuffer(message.remaining());
+    boolean sent = false;
+    try {
+      buffer.fill(MessageKind.MESSAGE, message);
+      link.lock();
+      try {
+        session.checkOutputOpen();
+        add(MessageKind.MESSAGE, 0, buffer, listener, token);
+        sent = true;
+        link.flushAndLeave();
+      } finally {
+        link.unlock();
+      }
+    } finally {
+      if (!sent) {
+        buffer.free();
+      }
+    }
+  }
+
+  /** Sends the message in a buffer if the peer has room for it now. */
+  boolean trySend(MessageBuffer message) {
+    checkMine(message);
+    link.lock();
+    try {
+      session.checkOutputOpen();
+      if (!session.hasRoomForMessage()) {
+        return false;
+      }
+      addHeld(MessageKind.MESSAGE, 0, message, null, 0);
+      link.flushUnlessBusy();
+      return true;
+    } finally {
+      link.unlock();
+    }
+  }
+
+  private void checkMine(MessageBuffer message) {
+    if (!RegionMemory.of(message.buffer()).domain().equals(share.domain())) {
+      throw new IllegalArgumentException(
+          "the buffer belongs to another node or device; copy the message to a buffer of this"
+              + " connection");
+    }
+    checkLength(message.length());
+  }
+
+  void checkLength(long bytes) {
+    if (bytes > link.peer().maxMessageBytes()) {
+      throw new IllegalArgumentException(
+          "the length of the message is %d, must be at most %d, which is what the peer receives"
+              .formatted(bytes, link.peer().maxMessageBytes()));
+    }
+  }
+
+  /** Returns the length of the longest message that is sent into a posted buffer of the peer. */
+  int shortBytes() {
+    return session.shortBytes();
+  }
+
+  private Buffer takeFromUser(MessageBuffer message) {
+    Buffer buffer = message.take();
+    ReceiveWindow from = buffer.leaveWindow();
+    if (from == link) {
+      session.left(buffer);
+    } else if (from != null) {
+      // The lock of another connection must not be taken with this one.
+      link.later(() -> from.left(buffer));
+    }
+    return buffer;
+  }
+
+  /** Adds what is in a buffer of the user. If that fails, the buffer is closed. */
+  private void addHeld(
+      MessageKind kind, long number, MessageBuffer message, @Nullable Object listener, long token) {
+    Buffer buffer = takeFromUser(message);
+    boolean added = false;
+    try {
+      add(kind, number, buffer, listener, token);
+      added = true;
+    } finally {
+      if (!added) {
+        buffer.free();
+      }
+    }
+  }
+
+  /** Adds a message of the user: unchanged, or as an offer if it is too long. */
+  private void add(
+      MessageKind kind, long number, Buffer buffer, @Nullable Object listener, long token) {
+    Request request;
+    if (buffer.length() > session.shortBytes()) {
+      Buffer carrier =
+          carrier(
+              nextMessage++,
+              buffer.length(),
+              0,
+              buffer.length(),
+              buffer.remoteAddress(),
+              buffer.memory().remoteKey());
+      request = session.newRequest();
+      request.offer(kind, number, carrier, buffer);
+    } else {
+      request = session.newRequest();
+      request.send(kind, 0, number, buffer);
+    }
+    request.tell(listener, token);
+    session.add(request);
+  }
+
+  /** Returns a buffer with the offer of a piece of a message. */
+  private Buffer carrier(int message, long total, long offset, long length, long address, int key) {
+    Buffer carrier = share.buffers().take();
+    carrier.fill(
+        MessageKind.MESSAGE, new Offer(message, total, offset, length, address, key).write());
+    return carrier;
+  }
+
+  /** Sends memory of the user, which the peer fetches. */
+  void sendMemory(MemorySlice memory, CompletableFuture<Void> future) {
+    checkLength(memory.length());
+    checkLocal(memory, AccessFlag.REMOTE_READ, "to be fetched by the peer");
+    link.lock();
+    try {
+      session.checkOutputOpen();
+      Buffer carrier =
+          carrier(
+              nextMessage++,
+              memory.length(),
+              0,
+              memory.length(),
+              memory.remoteAddress(),
+              memory.region().remoteKey());
+      Request request = session.newRequest();
+      request.offer(carrier, memory);
+      request.tell(future, 0);
+      session.add(request);
+      link.flushAndLeave();
+    } finally {
+      link.unlock();
+    }
+  }
+
+  /** Sends a piece of a message of heap memory. Gives its buffer back if that is refused. */
+  CompletableFuture<Void> sendPiece(Buffer piece, int message, long total, long offset) {
+    CompletableFuture<Void> fetched = new CompletableFuture<>();
+    boolean sent = false;
+    link.lock();
+    try {
+      session.checkOutputOpen();
+      Buffer carrier =
+          carrier(
+              message,
+              total,
+              offset,
+              piece.length(),
+              piece.remoteAddress(),
+              piece.memory().remoteKey());
+      Request request = session.newRequest();
+      request.offer(MessageKind.MESSAGE, 0, carrier, piece);
+      request.tell(fetched, 0);
+      session.add(request);
+      sent = true;
+      link.flushAndLeave();
+    } finally {
+      link.unlock();
+      if (!sent) {
+        piece.free();
+      }
+    }
+    return fetched;
+  }
+
+  /** Returns the number of a message that is sent in pieces. */
+  int newMessageNumber() {
+    link.lock();
+    try {
+      return nextMessage++;
+    } finally {
+      link.unlock();
+    }
+  }
+
+  void checkLocal(MemorySlice local, AccessFlag needed, String purpose) {
+    checkDomain(local);
+    if (!local.region().access().contains(needed)) {
+      throw new IllegalArgumentException(
+          "%s has the access %s, must have %s %s"
+              .formatted(local.region(), local.region().access(), needed, purpose));
+    }
+  }
+
+  void checkDomain(MemorySlice local) {
+    if (!local.region().domain().equals(share.domain())) {
+      throw new IllegalArgumentException(
+          local.region()
+              + " belongs to another domain than the connection: register it with"
+              + " RdmaConnection.register or RdmaNode.register");
+    }
+    local.region().checkOpen();
+  }
+
+  /** Returns a request to be filled for {@link #operate} or {@link #operateAndWait}. */
+  Request newRequest() {
+    link.lock();
+    try {
+      return session.newRequest();
+    } finally {
+      link.unlock();
+    }
+  }
+
+  /** Returns a message that notifies the peer of a write, which goes before it. */
+  Request newNotice(Request write, long value) {
+    Request notice = newRequest();
+    notice.notice(value, write);
+    return notice;
+  }
+
+  /** Adds an operation, of whose end a handler or a future is notified. */
+  void operate(Request filled) {
+    link.lock();
+    try {
+      if (filled.takesCredit()) {
+        session.checkOutputOpen();
+      } else {
+        session.checkCanSend();
+      }
+      addOperation(filled);
+      link.flushAndLeave();
+    } finally {
+      link.unlock();
+    }
+  }
+
+  private void addOperation(Request operation) {
+    if (operation.takesCredit()) {
+      Buffer empty = share.buffers().take();
+      empty.become(MessageKind.NOTICE, 0, 0);
+      session.add(operation.takeWrite(empty));
+    }
+    session.add(operation);
+  }
+
+  /**
+   * Adds an operation and waits until it is done. If the time is over before that, the operation
+   * goes on.
+   */
+  void operateAndWait(Request request, Duration timeout)
+      throws InterruptedException, TimeoutException {
+    long end = Deadline.after(timeout).end();
+    link.lock();
+    try {
+      link.checkMayWait();
+      if (request.takesCredit()) {
+        awaitRoomForMessage(end, timeout);
+      } else {
+        awaitRoomForOperation(end, timeout);
+      }
+      Link.Awaited done = link.new Awaited(() -> request.isDone() || session.isClosing());
+      request.awaitedBy(done);
+      addOperation(request);
+      link.flush();
+      try {
+        link.await(done, end);
+      } finally {
+        if (!request.isDone()) {
+          // It is recycled when it is done.
+          request.awaitedBy(null);
+        }
+      }
+      if (!request.isDone()) {
+        session.checkOpen();
+        throw link.timedOut("the operation did not complete", timeout);
+      }
+      RuntimeException failed = request.failure();
+      session.recycle(request);
+      if (failed != null) {
+        throw failed;
+      }
+    } finally {
+      wakeNext();
+      link.unlock();
+    }
+  }
+
+  /** Breaks the connection after a part of a message was sent. */
+  void abandonMessage() {
+    link.lock();
+    try {
+      session.breakUp("a message was sent only in part", null);
+    } finally {
+      link.unlock();
+    }
+  }
+
+  /** Sends a request to the peer's {@link RequestHandler}. */
+  CompletableFuture<MessageBuffer> request(MessageBuffer message) {
+    checkMine(message);
+    CompletableFuture<MessageBuffer> answer = new CompletableFuture<>();
+    link.lock();
+    try {
+      session.checkOutputOpen();
+      long number = session.addPending(answer);
+      boolean added = false;
+      try {
+        addHeld(MessageKind.REQUEST, number, message, null, 0);
+        added = true;
+      } finally {
+        if (!added) {
+          session.cancelPending(number);
+        }
+      }
+      link.flushAndLeave();
+    } finally {
+      link.unlock();
+    }
+    return answer;
+  }
+
+  /** Sends an answer, or the reason why there is none. */
+  void answer(MessageKind kind, long number, MessageBuffer message) {
+    checkMine(message);
+    link.lock();
+    try {
+      session.checkCanSend();
+      addHeld(kind, number, message, null, 0);
+      link.flushUnlessBusy();
+    } finally {
+      link.unlock();
+    }
+  }
+}

@@ -1,0 +1,230 @@
+package org.rdma4j.connection;
+
+import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.session.Answer;
+import org.rdma4j.connection.session.Request;
+import org.rdma4j.connection.session.Session;
+import org.rdma4j.connection.wire.MessageKind;
+
+/**
+ * Tells the user of one connection what its session has to tell: calls handlers, and completes
+ * futures. One thread at a time does that, in the order in which it happened, and without the lock
+ * of the connection.
+ *
+ * <p>Except for {@link #tell} and {@link #isTelling}, every method requires the lock.
+ */
+final class Telling {
+  private final Link link;
+  private final Session session;
+  private final UnansweredRequests unanswered;
+
+  /**
+   * The thread that tells users; null if none does. Without the lock, a thread looks for itself.
+   */
+  private @Nullable Thread teller;
+
+  /** At most one of these two is there. */
+  private @Nullable MessageHandler messageHandler;
+
+  private @Nullable Consumer<ByteBuffer> bytesHandler;
+
+  /** Is there if the handler of bytes is. */
+  private @Nullable LongConsumer noticeHandler;
+
+  private @Nullable RequestHandler requestHandler;
+
+  Telling(Link link, Session session) {
+    this.link = link;
+    this.session = session;
+    this.unanswered = new UnansweredRequests(link);
+  }
+
+  /** Refuses the requests that the program has dropped. Called at intervals. */
+  void refuseDropped() {
+    unanswered.refuseDropped();
+  }
+
+  void handleMessages(MessageHandler handler) {
+    messageHandler = handler;
+    bytesHandler = null;
+    session.wantMessages();
+  }
+
+  void handleMessageBytes(Consumer<ByteBuffer> handler, LongConsumer ofNotices) {
+    bytesHandler = handler;
+    noticeHandler = ofNotices;
+    messageHandler = null;
+    session.wantMessages();
+  }
+
+  void handleRequests(RequestHandler handler) {
+    requestHandler = handler;
+    session.wantRequests();
+  }
+
+  /** Returns whether the calling thread runs a handler of this connection. */
+  boolean isTelling() {
+    return teller == Thread.currentThread();
+  }
+
+  /** Tells users all there is, unless another thread does. Called without the lock. */
+  void tell() {
+    if (!session.hasNews()) {
+      return;
+    }
+    link.lock();
+    try {
+      if (teller != null) {
+        return;
+      }
+      teller = Thread.currentThread();
+      try {
+        while (tellNext()) {
+          // There may be more now.
+        }
+      } finally {
+        teller = null;
+      }
+    } finally {
+      link.unlock();
+    }
+  }
+
+  private boolean tellNext() {
+    switch (session.nextForUser()) {
+      case NOTHING -> {
+        return false;
+      }
+      case DONE -> tellOfDone(session.takeDone());
+      case ANSWER -> tellOfAnswer(session.takeAnswer());
+      case REQUEST -> tellOfRequest(session.takeRequest());
+      case MESSAGE -> tellOfMessage(session.takeMessage());
+      case END -> tellOfEnd(session.takeEnd());
+    }
+    return true;
+  }
+
+  private void tellOfDone(Request request) {
+    Object listener = request.listener();
+    RuntimeException reason = request.failure();
+    long token = request.token();
+    session.recycle(request);
+    Throwable thrown = null;
+    link.unlock();
+    try {
+      // Not with a lambda, so that this allocates nothing.
+      if (listener instanceof OperationHandler handler) {
+        handler.completed(token, reason);
+      } else if (listener instanceof CompletableFuture<?> future) {
+        complete(future, null, reason);
+      }
+    } catch (Throwable exception) {
+      thrown = exception;
+    } finally {
+      link.lock();
+    }
+    if (thrown != null) {
+      link.log(Level.WARNING, "the handler of an operation threw an exception", thrown);
+    }
+  }
+
+  private static <T> boolean complete(
+      CompletableFuture<T> future, @Nullable T result, @Nullable RuntimeException reason) {
+    return reason == null ? future.complete(result) : future.completeExceptionally(reason);
+  }
+
+  private void tellOfAnswer(Answer answer) {
+    @SuppressWarnings("unchecked") // Sends adds no other listener.
+    CompletableFuture<MessageBuffer> future = (CompletableFuture<MessageBuffer>) answer.listener();
+    Buffer buffer = answer.buffer();
+    // Nobody sees what a dependent of the future throws.
+    var unused =
+        unlocked(
+            () -> {
+              MessageBuffer message = buffer == null ? null : new MessageBuffer(buffer);
+              if (!complete(future, message, answer.failure()) && message != null) {
+                message.close();
+              }
+            });
+  }
+
+  private void tellOfRequest(Buffer buffer) {
+    RequestHandler handler = requestHandler;
+    if (handler == null) {
+      throw new AssertionError("a request without a handler");
+    }
+    IncomingRequest request = new IncomingRequest(link, buffer.number(), new MessageBuffer(buffer));
+    Throwable thrown = unlocked(() -> handler.received(request));
+    if (thrown == null) {
+      unanswered.add(request);
+    } else {
+      link.log(Level.WARNING, "the handler of requests threw an exception", thrown);
+      String message = thrown.getMessage();
+      var unused =
+          unlocked(() -> request.refuseIfUnanswered(message == null ? thrown.toString() : message));
+    }
+  }
+
+  private void tellOfMessage(Buffer message) {
+    MessageHandler handler = messageHandler;
+    Throwable thrown =
+        handler == null
+            ? tellOfBytes(message)
+            : unlocked(() -> handler.received(new MessageBuffer(message)));
+    if (thrown != null) {
+      String failed = "the handler of its messages threw ";
+      link.log(Level.WARNING, failed + "an exception", thrown);
+      session.breakUp(failed + thrown, thrown);
+    }
+  }
+
+  /** Not with a lambda, so that this allocates nothing. */
+  private @Nullable Throwable tellOfBytes(Buffer message) {
+    Consumer<ByteBuffer> handler = bytesHandler;
+    LongConsumer ofNotices = noticeHandler;
+    if (handler == null || ofNotices == null) {
+      throw new AssertionError("a message without a handler");
+    }
+    link.unlock();
+    try {
+      if (message.kind() == MessageKind.NOTICE) {
+        ofNotices.accept(message.number());
+      } else {
+        handler.accept(message.readOnlyMessage());
+      }
+      return null;
+    } catch (Throwable thrown) {
+      return thrown;
+    } finally {
+      message.free();
+      link.lock();
+    }
+  }
+
+  private void tellOfEnd(@Nullable RuntimeException reason) {
+    // Nobody sees what a dependent of the future throws.
+    var unused = unlocked(() -> link.closing().tell(reason));
+  }
+
+  /**
+   * Runs user code without the lock; returns what it threw, which may be a checked exception if
+   * another language than Java allowed that.
+   */
+  private @Nullable Throwable unlocked(Runnable code) {
+    link.unlock();
+    try {
+      code.run();
+      return null;
+    } catch (Throwable thrown) {
+      return thrown;
+    } finally {
+      link.lock();
+    }
+  }
+}

@@ -1,0 +1,248 @@
+package org.rdma4j.connection.buffers;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.connection.wire.MessageHeader;
+import org.rdma4j.connection.wire.MessageKind;
+
+/**
+ * Memory of the device for one message and its header. It is used again and again; a {@link Holder}
+ * knows the user of one use.
+ *
+ * <p>Not safe for use by several threads: it belongs to one connection, or to one user, at a time.
+ */
+public final class Buffer {
+  /** Where a buffer goes that is no longer in use. */
+  public interface Home {
+    /** Takes a buffer back. Called in any thread. */
+    void giveBack(Buffer buffer);
+  }
+
+  private final Home home;
+  private final int index;
+  private final BufferMemory memory;
+  private final MemorySegment segment;
+  private final long start;
+  private final long capacity;
+  private final Holder holder = new Holder();
+
+  private long position;
+  private long length;
+  private @Nullable ReceiveWindow window;
+  private MessageKind kind = MessageKind.MESSAGE;
+  private long number;
+  private boolean complete;
+
+  /** Whether it was taken to receive into. The lock of its pool guards this. */
+  private boolean toReceive;
+
+  /** The bytes after the header, as many as a ByteBuffer can have; made at the first use. */
+  private @Nullable ByteBuffer view;
+
+  private @Nullable ByteBuffer readOnlyView;
+
+  /**
+   * Creates a buffer that is not in use.
+   *
+   * @param home where it goes after use
+   * @param index its index there
+   * @param memory what it is a part of
+   * @param header where it begins in the memory, with the header
+   * @param capacity the number of bytes after the header
+   */
+  public Buffer(Home home, int index, BufferMemory memory, long header, long capacity) {
+    this.home = home;
+    this.index = index;
+    this.memory = memory;
+    this.segment = memory.segment();
+    this.start = header + MessageHeader.BYTES;
+    this.capacity = capacity;
+  }
+
+  /** Sets what is in this buffer: a whole message of this length, from the first byte on. */
+  public void become(MessageKind kind, long number, long length) {
+    this.kind = kind;
+    this.number = number;
+    this.position = 0;
+    this.length = length;
+    this.complete = true;
+  }
+
+  /** Sets that a message of this length will be here, of which nothing has arrived yet. */
+  public void await(MessageKind kind, long number, long length) {
+    become(kind, number, length);
+    this.complete = false;
+  }
+
+  /** Notes that the whole message has arrived. */
+  public void completed() {
+    complete = true;
+  }
+
+  /** Returns whether the whole message is here. */
+  public boolean isComplete() {
+    return complete;
+  }
+
+  /** Fills the buffer with a message: copies the bytes, and does not change their buffer. */
+  public void fill(MessageKind kind, ByteBuffer bytes) {
+    become(kind, 0, bytes.remaining());
+    view().put(0, bytes, bytes.position(), bytes.remaining());
+  }
+
+  /** Copies the message to the buffer, which has room for it, and moves its position. */
+  public void copyTo(ByteBuffer target) {
+    int end = target.position() + (int) length;
+    target.put(target.position(), view(), (int) position, (int) length).position(end);
+  }
+
+  private ByteBuffer view() {
+    ByteBuffer made = view;
+    if (made == null) {
+      made = bytes(Integer.MAX_VALUE).asByteBuffer();
+      view = made;
+    }
+    return made;
+  }
+
+  /**
+   * Returns the message, which is not longer than a ByteBuffer can be, to be read before the buffer
+   * is used again: each call returns the same object, so that this allocates nothing.
+   */
+  public ByteBuffer readOnlyMessage() {
+    ByteBuffer made = readOnlyView;
+    if (made == null) {
+      made = view().asReadOnlyBuffer();
+      readOnlyView = made;
+    }
+    return made.order(ByteOrder.BIG_ENDIAN).clear().limit((int) length);
+  }
+
+  /** Sets which of the bytes are the message. */
+  public void select(long position, long length) {
+    this.position = position;
+    this.length = length;
+  }
+
+  /** Counts the message against a receive window from now on. */
+  public void enter(ReceiveWindow entered) {
+    window = entered;
+  }
+
+  /**
+   * Counts the message against no receive window any more, without telling that window.
+   *
+   * @return the window that it counted against; null if it did not
+   */
+  public @Nullable ReceiveWindow leaveWindow() {
+    ReceiveWindow left = window;
+    window = null;
+    return left;
+  }
+
+  /** Sets whether it was taken to receive into. */
+  void toReceive(boolean taken) {
+    toReceive = taken;
+  }
+
+  boolean isToReceive() {
+    return toReceive;
+  }
+
+  /** Returns who holds this buffer. */
+  public Holder holder() {
+    return holder;
+  }
+
+  /** Returns its index where it goes after use. */
+  public int index() {
+    return index;
+  }
+
+  /** Returns the kind of the message. */
+  public MessageKind kind() {
+    return kind;
+  }
+
+  /** Returns the number in the header of the message. */
+  public long number() {
+    return number;
+  }
+
+  /** Returns the number of bytes after the header. */
+  public long capacity() {
+    return capacity;
+  }
+
+  /** Returns the length of the message. */
+  public long length() {
+    return length;
+  }
+
+  /** Returns what it is a part of. */
+  public BufferMemory memory() {
+    return memory;
+  }
+
+  /** Returns the memory in which {@link #header} and {@link #payload} are offsets. */
+  public MemorySegment segment() {
+    return segment;
+  }
+
+  /** Returns where the message begins in the memory, after its header. */
+  public long payload() {
+    return start + position;
+  }
+
+  /** Returns where the buffer begins in the memory: the header of what arrives. */
+  public long header() {
+    return start - MessageHeader.BYTES;
+  }
+
+  /** Returns where the bytes after the header of what arrives begin in the memory. */
+  public long start() {
+    return start;
+  }
+
+  /** Returns the address under which a peer reads the message. */
+  public long remoteAddress() {
+    return memory.remoteAddress() + payload();
+  }
+
+  /** Returns all bytes after the header, of which the message is the first. */
+  public MemorySegment bytes() {
+    return segment.asSlice(start, capacity);
+  }
+
+  /** Returns the first bytes after the header, at most so many. */
+  public MemorySegment bytes(long max) {
+    return segment.asSlice(start, Math.min(capacity, max));
+  }
+
+  /** Returns the message, which is not longer than a ByteBuffer can be. */
+  public ByteBuffer message() {
+    return segment.asSlice(payload(), length).asByteBuffer();
+  }
+
+  /** Ends the use of this buffer. The message no longer counts against a window. */
+  public void free() {
+    free(true);
+  }
+
+  /** Ends the use of a buffer that its user has dropped. Its memory may still be in use. */
+  public void freeDropped() {
+    free(!holder.isLent());
+  }
+
+  private void free(boolean reusable) {
+    ReceiveWindow left = leaveWindow();
+    if (reusable) {
+      home.giveBack(this);
+    }
+    if (left != null) {
+      left.left(this);
+    }
+  }
+}

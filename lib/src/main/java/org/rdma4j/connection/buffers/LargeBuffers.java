@@ -1,0 +1,243 @@
+package org.rdma4j.connection.buffers;
+
+import java.lang.System.Logger.Level;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.SequencedSet;
+import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
+import org.rdma4j.connection.wire.MessageHeader;
+
+/**
+ * Buffers for messages that are too long for a {@link BufferPool}, each with memory of its own.
+ * Their lengths are powers of two. Those that were in use last are kept, because registering memory
+ * takes longer than transferring it.
+ *
+ * <p>All methods may be called from any thread.
+ */
+public final class LargeBuffers implements Buffer.Home {
+  /** The memory that is kept at most while it is not in use. */
+  private static final long MAX_KEPT = 64L << 20;
+
+  private final BufferMemory.Source source;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final List<Deque<Buffer>> keptByClass = new ArrayList<>();
+
+  /** All that are kept, in the order in which they were given back, as in each class. */
+  private final SequencedSet<Buffer> keptInOrder = new LinkedHashSet<>();
+
+  /** All whose memory is registered. */
+  private final Set<Buffer> all = new HashSet<>();
+
+  /** Signaled when memory may have become free for the threads that wait. */
+  private final Condition freed = lock.newCondition();
+
+  private final long max;
+  private long inUse;
+  private long kept;
+  private long registered;
+
+  /**
+   * Creates a pool without buffers.
+   *
+   * @param max the bytes beyond which a thread that can wait waits
+   */
+  public LargeBuffers(BufferMemory.Source source, long max) {
+    this.source = source;
+    this.max = max;
+    for (int i = 0; i <= Long.SIZE; i++) {
+      keptByClass.add(new ArrayDeque<>());
+    }
+  }
+
+  private static int sizeClass(long bytes) {
+    return Long.SIZE - Long.numberOfLeadingZeros(bytes - 1);
+  }
+
+  /** Returns the number of bytes that are registered. */
+  public long registeredBytes() {
+    lock.lock();
+    try {
+      return registered;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns the number of bytes that are in use. */
+  public long inUse() {
+    lock.lock();
+    try {
+      return inUse;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Takes a buffer for a message of this length, at least 2, if one is kept; null if none is. */
+  public @Nullable Buffer tryTake(long bytes) {
+    lock.lock();
+    try {
+      Buffer known = pollKept(bytes);
+      if (known != null) {
+        inUse += known.capacity();
+      }
+      return known;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private @Nullable Buffer pollKept(long bytes) {
+    Buffer known = keptByClass.get(sizeClass(bytes)).pollLast();
+    if (known != null) {
+      keptInOrder.remove(known);
+      kept -= known.capacity();
+    }
+    return known;
+  }
+
+  /**
+   * Takes a buffer for a message of this length, which is at least 2. Registers memory if none is
+   * kept, which takes long.
+   *
+   * @throws RdmaException if no memory can be registered
+   */
+  public Buffer take(long bytes) {
+    Buffer known;
+    lock.lock();
+    try {
+      inUse += 1L << sizeClass(bytes);
+      known = pollKept(bytes);
+    } finally {
+      lock.unlock();
+    }
+    return known == null ? register(bytes) : known;
+  }
+
+  /**
+   * Takes a buffer for a message of this length, which is from 2 to the maximum, or waits while it
+   * and those that are in use are more than the maximum.
+   *
+   * @return the buffer; null if the time is over
+   * @throws RdmaException if no memory can be registered
+   */
+  public @Nullable Buffer take(long bytes, long nanos) throws InterruptedException {
+    Buffer known;
+    lock.lock();
+    try {
+      long capacity = 1L << sizeClass(bytes);
+      long left = nanos;
+      while (inUse > 0 && inUse + capacity > max) {
+        if (left <= 0) {
+          return null;
+        }
+        left = freed.awaitNanos(left);
+      }
+      inUse += capacity;
+      known = pollKept(bytes);
+    } finally {
+      lock.unlock();
+    }
+    return known == null ? register(bytes) : known;
+  }
+
+  /** Registers memory for a buffer that is counted as in use. */
+  private Buffer register(long bytes) {
+    int sizeClass = sizeClass(bytes);
+    long capacity = 1L << sizeClass;
+    BufferMemory memory;
+    try {
+      memory = source.register(MessageHeader.BYTES + capacity);
+    } catch (RuntimeException | Error failed) {
+      noLongerInUse(capacity);
+      throw failed;
+    }
+    Buffer buffer = new Buffer(this, sizeClass, memory, 0, capacity);
+    lock.lock();
+    try {
+      registered += capacity;
+      all.add(buffer);
+    } finally {
+      lock.unlock();
+    }
+    return buffer;
+  }
+
+  /** Returns the buffers that the program has dropped since the last call. */
+  public List<Buffer> dropped() {
+    lock.lock();
+    try {
+      return all.stream().filter(each -> each.holder().isDropped()).toList();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void noLongerInUse(long capacity) {
+    lock.lock();
+    try {
+      inUse -= capacity;
+      freed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void giveBack(Buffer buffer) {
+    noLongerInUse(buffer.capacity());
+    Buffer surplus = buffer.capacity() <= MAX_KEPT ? keep(buffer) : buffer;
+    while (surplus != null) {
+      deregister(surplus);
+      lock.lock();
+      try {
+        registered -= surplus.capacity();
+        all.remove(surplus);
+        surplus = pollSurplus();
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  /** Logs a failure, because who gives a buffer back can do nothing about it. */
+  private static void deregister(Buffer surplus) {
+    try {
+      surplus.memory().close();
+    } catch (RdmaException failed) {
+      System.getLogger("org.rdma4j").log(Level.WARNING, "memory was not deregistered", failed);
+    }
+  }
+
+  /** Keeps a buffer; returns one that is no longer kept then, if there is one. */
+  private @Nullable Buffer keep(Buffer buffer) {
+    lock.lock();
+    try {
+      kept += buffer.capacity();
+      keptByClass.get(buffer.index()).addLast(buffer);
+      keptInOrder.addLast(buffer);
+      return pollSurplus();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Takes the buffer that was not in use for longest, if those that are kept are too many. */
+  private @Nullable Buffer pollSurplus() {
+    if (kept <= MAX_KEPT) {
+      return null;
+    }
+    Buffer oldest = keptInOrder.removeFirst();
+    keptByClass.get(oldest.index()).removeFirst();
+    kept -= oldest.capacity();
+    return oldest;
+  }
+}

@@ -1,0 +1,73 @@
+package org.rdma4j.connection.buffers;
+
+/**
+ * The receives of the device that are promised to the peer of one connection.
+ *
+ * <p>Not safe for use by several threads: the lock of the connection guards it.
+ */
+public final class PromisedReceives {
+  private final ReceiveSupply supply;
+  private int count;
+  private boolean ended;
+
+  /** Those that the peer may use, because it cannot know that they are missing. */
+  private int missing;
+
+  public PromisedReceives(ReceiveSupply supply) {
+    this.supply = supply;
+  }
+
+  /** Promises more receives; returns whether there are so many, otherwise promises none. */
+  public boolean add(int receives) {
+    return !ended && counted(receives, supply.promise(receives));
+  }
+
+  /** Promises receives as {@link #add} does, without which the peer could send nothing. */
+  public boolean addNeeded(int receives) {
+    return !ended && counted(receives, supply.promiseNeeded(receives));
+  }
+
+  /** Promises one receive, however many buffers are in use; returns whether there is one. */
+  public boolean addOne() {
+    return !ended && counted(1, supply.promiseOne());
+  }
+
+  private boolean counted(int receives, boolean promised) {
+    if (promised) {
+      count += receives;
+    }
+    return promised;
+  }
+
+  /** Promises one again that the peer has used: at once, or as soon as there is one. */
+  public void renew() {
+    missing++;
+    renewOwed();
+  }
+
+  /** Promises those that are missing, if there are so many now; returns whether none is missing. */
+  public boolean renewOwed() {
+    if (missing > 0 && addNeeded(missing)) {
+      missing = 0;
+    }
+    return missing == 0;
+  }
+
+  /** Notes that the peer used one. */
+  public void used() {
+    supply.arrived();
+    count--;
+  }
+
+  /** Takes some back. */
+  public void withdraw(int receives) {
+    supply.withdraw(receives);
+    count -= receives;
+  }
+
+  /** Takes all back, after the peer can no longer send, and promises no more. */
+  public void withdrawAll() {
+    ended = true;
+    withdraw(count);
+  }
+}

@@ -1,0 +1,151 @@
+package org.rdma4j.connection.session;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.connection.buffers.Buffer;
+
+/**
+ * What the user of a connection has to be told: requests that are done, answers and requests that
+ * have arrived, messages if there is a handler of them, and at last the end.
+ */
+final class Deliveries {
+  private final Inbox inbox;
+  private final PendingRequests pending = new PendingRequests();
+  private final Deque<Request> done = new ArrayDeque<>();
+  private final Deque<Answer> answers = new ArrayDeque<>();
+
+  /** The requests of the peer, which wait until there is a handler of them. */
+  private final Deque<Buffer> requests = new ArrayDeque<>();
+
+  private boolean wantsMessages;
+  private boolean wantsRequests;
+  private boolean ended;
+  private @Nullable RuntimeException endReason;
+
+  /** Whether there may be something to tell. Read without the lock. */
+  private volatile boolean news;
+
+  Deliveries(Inbox inbox) {
+    this.inbox = inbox;
+  }
+
+  void wantMessages() {
+    wantsMessages = true;
+    news = true;
+  }
+
+  boolean wantsMessages() {
+    return wantsMessages;
+  }
+
+  void wantRequests() {
+    wantsRequests = true;
+    news = true;
+  }
+
+  PendingRequests pending() {
+    return pending;
+  }
+
+  void finished(Request request) {
+    done.addLast(request);
+    news = true;
+  }
+
+  void answered(Answer answer) {
+    answers.addLast(answer);
+    news = true;
+  }
+
+  /** Ends all requests to the peer that have no answer. */
+  void failPending(RuntimeException reason) {
+    for (Object listener : pending.removeAll()) {
+      answered(new Answer(listener, null, reason));
+    }
+  }
+
+  void requestArrived(Buffer request) {
+    requests.addLast(request);
+    news = true;
+  }
+
+  /** Notes that the next message of the inbox may be there. */
+  void messageArrived() {
+    if (wantsMessages) {
+      news = true;
+    }
+  }
+
+  /** Notes that the connection has ended, with the reason if it is not the regular end. */
+  void ended(@Nullable RuntimeException reason) {
+    ended = true;
+    endReason = reason;
+    news = true;
+  }
+
+  boolean hasNews() {
+    return news;
+  }
+
+  /**
+   * Returns what comes next.
+   *
+   * @param mayReceive whether what is being fetched may still arrive
+   */
+  Delivery next(boolean mayReceive) {
+    if (!done.isEmpty()) {
+      return Delivery.DONE;
+    }
+    if (!answers.isEmpty()) {
+      return Delivery.ANSWER;
+    }
+    if (wantsRequests && !requests.isEmpty()) {
+      return Delivery.REQUEST;
+    }
+    if (wantsMessages && inbox.hasNext()) {
+      return Delivery.MESSAGE;
+    }
+    if (ended && !(wantsMessages && !inbox.isEmpty() && mayReceive)) {
+      return Delivery.END;
+    }
+    news = false;
+    return Delivery.NOTHING;
+  }
+
+  Request takeDone() {
+    return done.removeFirst();
+  }
+
+  Answer takeAnswer() {
+    return answers.removeFirst();
+  }
+
+  Buffer takeRequest() {
+    return requests.removeFirst();
+  }
+
+  @Nullable RuntimeException takeEnd() {
+    RuntimeException reason = endReason;
+    ended = false;
+    endReason = null;
+    return reason;
+  }
+
+  /** Frees the answers and the requests of the peer that nobody was told of. */
+  void discard(RuntimeException reason) {
+    for (int i = answers.size(); i > 0; i--) {
+      Answer each = answers.removeFirst();
+      if (each.buffer() != null) {
+        each.buffer().free();
+        each = new Answer(each.listener(), null, reason);
+      }
+      answers.addLast(each);
+    }
+    while (!requests.isEmpty()) {
+      Buffer each = requests.removeFirst();
+      each.leaveWindow();
+      each.free();
+    }
+  }
+}

@@ -1,0 +1,17 @@
+package org.rdma4j.connection.session;
+
+/** What the user of a connection is to be told next. */
+public enum Delivery {
+  /** There is nothing now. */
+  NOTHING,
+  /** A request is done: {@link Session#takeDone}. */
+  DONE,
+  /** A request to the peer was answered or refused: {@link Session#takeAnswer}. */
+  ANSWER,
+  /** The peer has sent a request: {@link Session#takeRequest}. */
+  REQUEST,
+  /** A message has arrived: {@link Session#takeMessage}. */
+  MESSAGE,
+  /** The connection has ended: {@link Session#takeEnd}. */
+  END
+}

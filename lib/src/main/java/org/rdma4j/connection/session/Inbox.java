@@ -1,0 +1,249 @@
+package org.rdma4j.connection.session;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.buffers.LargeBuffers;
+import org.rdma4j.connection.buffers.ReceiveWindow;
+import org.rdma4j.connection.wire.MessageKind;
+import org.rdma4j.connection.wire.Offer;
+
+/**
+ * The messages of one connection that have arrived and that nobody has taken, in their order. A
+ * message that is being fetched, or that waits for memory, holds up those behind it.
+ */
+final class Inbox {
+  private final LargeBuffers buffers;
+  private final int bufferBytes;
+  private final long maxBytes;
+  private final ReceiveWindow window;
+  private final Deque<Buffer> arrived = new ArrayDeque<>();
+  private final Map<Integer, Incoming> incoming = new HashMap<>();
+  private final Deque<Waiting> waiting = new ArrayDeque<>();
+
+  /** The offers that have not been fetched. */
+  private int offers;
+
+  /** Whether memory is needed for the offer that waits first, and what was supplied for it. */
+  private boolean asked;
+
+  /** The bytes of memory that are needed, if nobody has been asked for them; otherwise 0. */
+  private long needed;
+
+  private @Nullable Buffer supply;
+
+  /** The bytes of all long messages that have not been closed. */
+  private long bytes;
+
+  /** The bytes that are being fetched. */
+  private long reading;
+
+  /** An offer for which there is no memory yet, or a message that has arrived behind one. */
+  private record Waiting(
+      @Nullable Offer offer, MessageKind kind, long number, @Nullable Buffer message) {}
+
+  /**
+   * Creates an empty inbox.
+   *
+   * @param bufferBytes the length of the longest message that is not a long one
+   * @param maxBytes the length of the longest message, and of all long messages together
+   * @param window what long messages count against
+   */
+  Inbox(LargeBuffers buffers, int bufferBytes, long maxBytes, ReceiveWindow window) {
+    this.buffers = buffers;
+    this.bufferBytes = bufferBytes;
+    this.maxBytes = maxBytes;
+    this.window = window;
+  }
+
+  /** Adds a message that has arrived as a whole. */
+  void add(Buffer message) {
+    if (waiting.isEmpty()) {
+      arrived.addLast(message);
+    } else {
+      waiting.addLast(new Waiting(null, message.kind(), message.number(), message));
+    }
+  }
+
+  /** Takes the next message; null if none has arrived, or the next one is still being fetched. */
+  @Nullable Buffer poll() {
+    return hasNext() ? arrived.removeFirst() : null;
+  }
+
+  /** Returns the next message without taking it; null as for {@link #poll}. */
+  @Nullable Buffer peek() {
+    return hasNext() ? arrived.peekFirst() : null;
+  }
+
+  /** Puts the message that was taken last back. */
+  void putBack(Buffer message) {
+    arrived.addFirst(message);
+  }
+
+  /** Returns whether a part of a message is being fetched. */
+  boolean isFetching() {
+    return reading > 0;
+  }
+
+  /** Returns whether no message has arrived or is being fetched. */
+  boolean isEmpty() {
+    return arrived.isEmpty() && waiting.isEmpty();
+  }
+
+  /** Returns whether the next message is there. */
+  boolean hasNext() {
+    Buffer next = arrived.peekFirst();
+    return next != null && next.isComplete();
+  }
+
+  /**
+   * Takes an offer of the peer.
+   *
+   * @return what is wrong with it; null if nothing is
+   */
+  @Nullable String offer(Offer offer, MessageKind kind, long number) {
+    if (offer.total() > maxBytes) {
+      return "it offered a message of %d bytes, more than the %d of NodeConfig.maxMessageBytes"
+          .formatted(offer.total(), maxBytes);
+    }
+    if (offers == Offer.MAX_UNFETCHED) {
+      return "it made more than " + Offer.MAX_UNFETCHED + " offers at a time";
+    }
+    offers++;
+    waiting.addLast(new Waiting(offer, kind, number, null));
+    return null;
+  }
+
+  /**
+   * Begins to fetch what was offered, as far as there is memory.
+   *
+   * @return what is wrong with an offer; null if nothing is
+   */
+  @Nullable String fetchOffered(Sending sending) {
+    while (!waiting.isEmpty()) {
+      Waiting first = waiting.getFirst();
+      Offer offer = first.offer();
+      if (offer == null) {
+        arrived.addLast(Objects.requireNonNull(first.message()));
+        waiting.removeFirst();
+        continue;
+      }
+      Incoming known = incoming.get(offer.message());
+      if (known == null) {
+        if (offer.offset() != 0) {
+          return "it offered a piece of a message without those before";
+        }
+        Buffer target = takeMemory(offer.total());
+        if (target == null) {
+          return null;
+        }
+        known = begin(first, offer, target);
+      } else if (offer.offset() != known.offered || offer.total() != known.total) {
+        return "it offered pieces that do not fit together";
+      }
+      waiting.removeFirst();
+      known.offered += offer.length();
+      sending.fetch(offer, known);
+      reading += offer.length();
+    }
+    return null;
+  }
+
+  /** Returns memory for a message; null if there is none yet. */
+  private @Nullable Buffer takeMemory(long total) {
+    if (bytes > 0 && bytes + total > maxBytes) {
+      return null;
+    }
+    if (asked) {
+      Buffer supplied = supply;
+      supply = null;
+      asked = supplied == null;
+      return supplied;
+    }
+    Buffer kept = buffers.tryTake(total);
+    if (kept == null) {
+      asked = true;
+      needed = total;
+    }
+    return kept;
+  }
+
+  /** Returns the bytes of memory that have to be supplied, once; 0 if none have to be. */
+  long takeNeed() {
+    long need = needed;
+    needed = 0;
+    return need;
+  }
+
+  /** Takes the memory that was needed. */
+  void supply(Buffer memory) {
+    supply = memory;
+  }
+
+  private Incoming begin(Waiting first, Offer offer, Buffer target) {
+    long total = offer.total();
+    target.await(first.kind(), first.number(), total);
+    target.enter(window);
+    bytes += target.capacity();
+    if (first.kind() == MessageKind.MESSAGE) {
+      arrived.addLast(target);
+    }
+    Incoming begun = new Incoming(offer.message(), target, total);
+    incoming.put(begun.number, begun);
+    return begun;
+  }
+
+  /** Notes that a part of an offer was fetched, and returns whether the message is complete. */
+  boolean fetched(Incoming message, long length, boolean lastOfOffer) {
+    reading -= length;
+    message.missing -= length;
+    if (lastOfOffer) {
+      offers--;
+    }
+    boolean complete = message.missing == 0;
+    if (complete) {
+      message.target.completed();
+      incoming.remove(message.number);
+    }
+    return complete;
+  }
+
+  /** Returns whether this holds, or held, a long message. */
+  boolean isLong(Buffer buffer) {
+    return buffer.capacity() > bufferBytes;
+  }
+
+  /** Notes that the memory of a long message was given back. */
+  void closed(Buffer message) {
+    bytes -= message.capacity();
+  }
+
+  /** Removes all messages that nobody will take, whether they are complete or not. */
+  List<Buffer> discard() {
+    List<Buffer> all = new ArrayList<>(arrived);
+    arrived.clear();
+    for (Incoming each : incoming.values()) {
+      if (each.target.kind() != MessageKind.MESSAGE) {
+        all.add(each.target);
+      }
+    }
+    incoming.clear();
+    for (Waiting each : waiting) {
+      if (each.message() != null) {
+        all.add(each.message());
+      }
+    }
+    waiting.clear();
+    if (supply != null) {
+      all.add(supply);
+      supply = null;
+    }
+    return all;
+  }
+}

@@ -1,0 +1,208 @@
+package org.rdma4j.connection.session;
+
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.ConnectionException;
+import org.rdma4j.ConnectionException.Reason;
+import org.rdma4j.ErrorNumber;
+import org.rdma4j.connection.wire.MessageHeader;
+
+/** Whether a connection is open, ended by either side, broken or closed. */
+final class Lifecycle {
+  private final String connection;
+  private final Supplier<IllegalStateException> closedException;
+  private final Sending sending;
+  private final Deliveries deliveries;
+
+  /** Whether this side has said that it sends nothing more. */
+  private boolean outputEnded;
+
+  /** Whether the peer sends nothing more. */
+  private boolean inputEnded;
+
+  /** Whether the peer receives nothing more. */
+  private boolean peerClosed;
+
+  /** Whether this side closes the connection. */
+  private boolean closing;
+
+  /** Whether its user has closed it, rather than what it needs. */
+  private boolean closedByUser;
+
+  /** Whether the device takes no requests any more. */
+  private boolean stopped;
+
+  private @Nullable ConnectionException failure;
+
+  /** Why nothing reaches the peer any more, although a close had begun before; null if it may. */
+  private @Nullable ConnectionException goneWhileClosing;
+
+  /** Whether anything of this has changed since {@link #takeChanged}. */
+  private boolean changed;
+
+  Lifecycle(
+      String connection,
+      Supplier<IllegalStateException> closedException,
+      Sending sending,
+      Deliveries deliveries) {
+    this.connection = connection;
+    this.closedException = closedException;
+    this.sending = sending;
+    this.deliveries = deliveries;
+  }
+
+  /** Returns whether nothing more can be sent. */
+  boolean isUseless() {
+    return closing || failure != null || peerClosed;
+  }
+
+  boolean isOpen() {
+    return !isUseless() && !inputEnded;
+  }
+
+  boolean isClosing() {
+    return closing;
+  }
+
+  boolean isPeerClosed() {
+    return peerClosed;
+  }
+
+  boolean isInputEnded() {
+    return inputEnded;
+  }
+
+  boolean isOutputEnded() {
+    return outputEnded;
+  }
+
+  /** Returns whether what is being fetched may still arrive. */
+  boolean mayReceive() {
+    return !closing && failure == null && !stopped;
+  }
+
+  @Nullable ConnectionException failure() {
+    return failure;
+  }
+
+  @Nullable ConnectionException goneWhileClosing() {
+    return goneWhileClosing;
+  }
+
+  /** Returns whether anything has changed since the last call. */
+  boolean takeChanged() {
+    boolean was = changed;
+    changed = false;
+    return was;
+  }
+
+  void checkOpen() {
+    if (closing) {
+      // If the user did not close it, the exception says why it was closed.
+      throw failure != null && !closedByUser ? failure : closedException.get();
+    }
+  }
+
+  void checkCanSend() {
+    checkOpen();
+    if (failure != null) {
+      throw failure;
+    }
+    if (peerClosed) {
+      throw closedByPeer();
+    }
+  }
+
+  void checkOutputOpen() {
+    checkCanSend();
+    if (outputEnded) {
+      throw new IllegalStateException(
+          connection + " has said that it sends nothing more: send before endOutput()");
+    }
+  }
+
+  ConnectionException because(Reason reason, String text, @Nullable Throwable cause) {
+    int errno =
+        switch (reason) {
+          case RESET, CLOSED_BY_PEER, UNREACHABLE -> ErrorNumber.ECONNRESET.value();
+          case PROTOCOL -> ErrorNumber.EPROTO.value();
+          default -> 0;
+        };
+    return new ConnectionException(reason, connection, errno, text, cause);
+  }
+
+  private ConnectionException closedByPeer() {
+    return because(Reason.CLOSED_BY_PEER, "The peer has closed the connection", null);
+  }
+
+  /** Notes that this side sends nothing more. */
+  void outputEnded() {
+    outputEnded = true;
+  }
+
+  /**
+   * Notes what the last message of the peer says.
+   *
+   * @return what is wrong with it; null if nothing is
+   */
+  @Nullable String peerEnded(int flags, Supplier<String> reason) {
+    if (flags == MessageHeader.BROKEN) {
+      fail(because(Reason.RESET, "The peer broke the connection: " + reason.get(), null));
+      return null;
+    }
+    if ((flags & ~MessageHeader.CLOSED) != 0) {
+      return "it ended the connection with the flags " + flags;
+    }
+    inputEnded = true;
+    peerClosed = flags == MessageHeader.CLOSED;
+    changed = true;
+    if (peerClosed) {
+      ConnectionException closed = closedByPeer();
+      sending.failMessages(closed);
+      deliveries.failPending(closed);
+      deliveries.ended(null);
+    }
+    return null;
+  }
+
+  /** Breaks the connection. Only the first failure counts: the others are its consequences. */
+  void fail(ConnectionException reason) {
+    if (failure != null) {
+      return;
+    }
+    changed = true;
+    if (closing) {
+      goneWhileClosing = reason;
+      return;
+    }
+    failure = reason;
+    deliveries.ended(peerClosed || inputEnded ? null : reason);
+    failAll(reason);
+  }
+
+  /** Begins a close by the user; returns whether the peer can be told of it. */
+  boolean beginClose() {
+    closedByUser = true;
+    boolean reachesPeer = !isUseless();
+    closing = true;
+    changed = true;
+    return reachesPeer;
+  }
+
+  /** Begins to close the connection at once. */
+  void stop() {
+    closing = true;
+    changed = true;
+    failAll(closedException.get());
+  }
+
+  /** Notes that the device takes no requests any more. */
+  void stopped() {
+    stopped = true;
+  }
+
+  private void failAll(RuntimeException reason) {
+    sending.failAll(reason);
+    deliveries.failPending(reason);
+  }
+}

@@ -1,0 +1,302 @@
+package org.rdma4j.connection.session;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
+import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.buffers.PromisedReceives;
+import org.rdma4j.connection.buffers.ReceiveWindow;
+import org.rdma4j.connection.wire.Credits;
+import org.rdma4j.connection.wire.Hello;
+import org.rdma4j.connection.wire.MessageHeader;
+import org.rdma4j.connection.wire.MessageKind;
+import org.rdma4j.connection.wire.Offer;
+import org.rdma4j.connection.wire.PrintableText;
+
+/**
+ * What arrives over one connection: reads the header of each message, and does what it says. The
+ * methods that return a text return what is wrong with what the peer has sent; null if nothing is.
+ */
+final class Receiving {
+  private final String connection;
+  private final Credits credits;
+  private final PromisedReceives promises;
+  private final ReceiveWindow window;
+  private final Sending sending;
+  private final Inbox inbox;
+  private final Deliveries deliveries;
+  private final Lifecycle lifecycle;
+  private final Counts counts;
+
+  /** The messages that arrived before the hello of the peer was known. */
+  private final Deque<Buffer> early = new ArrayDeque<>();
+
+  private Hello peer = Hello.NONE;
+  private volatile boolean connected;
+
+  /** Whether a message of the peer has arrived. */
+  private boolean heard;
+
+  Receiving(
+      String connection,
+      Credits credits,
+      PromisedReceives promises,
+      ReceiveWindow window,
+      Sending sending,
+      Inbox inbox,
+      Deliveries deliveries,
+      Lifecycle lifecycle,
+      Counts counts) {
+    this.connection = connection;
+    this.credits = credits;
+    this.promises = promises;
+    this.window = window;
+    this.sending = sending;
+    this.inbox = inbox;
+    this.deliveries = deliveries;
+    this.lifecycle = lifecycle;
+    this.counts = counts;
+  }
+
+  /** Notes the hello of the peer, and handles what it has sent meanwhile. */
+  @Nullable String connected(Hello hello) {
+    peer = hello;
+    connected = true;
+    credits.begin(hello.credits(), hello.receives());
+    String wrong = null;
+    while (!early.isEmpty()) {
+      Buffer next = early.removeFirst();
+      if (wrong == null) {
+        wrong = accept(next);
+      } else {
+        next.free();
+      }
+    }
+    return wrong;
+  }
+
+  boolean isConnected() {
+    return connected;
+  }
+
+  Hello peer() {
+    return peer;
+  }
+
+  /** Returns whether requests may be posted: not before both sides know what the other receives. */
+  boolean mayPost() {
+    return connected && !awaitsFirst();
+  }
+
+  /** Returns whether this side has to wait for the first message of the peer before it sends. */
+  boolean awaitsFirst() {
+    return connected && !heard && peer.credits() == 0;
+  }
+
+  /** Handles the arrival of a message, as {@link Session#received} describes. */
+  @Nullable String arrived(Buffer buffer, boolean succeeded, boolean isSend, long length) {
+    promises.used();
+    heard = true;
+    if (lifecycle.failure() != null || lifecycle.isPeerClosed()) {
+      buffer.free();
+      return null;
+    }
+    if (!succeeded) {
+      buffer.free();
+      return "it sent a message that is longer than the buffers of this side";
+    }
+    if (!isSend || length < MessageHeader.BYTES) {
+      buffer.free();
+      return "it sent something that is not a message of this protocol";
+    }
+    buffer.become(MessageKind.MESSAGE, 0, length - MessageHeader.BYTES);
+    if (connected) {
+      return accept(buffer);
+    }
+    early.addLast(buffer);
+    return null;
+  }
+
+  private @Nullable String accept(Buffer buffer) {
+    MessageKind kind = MessageKind.of(MessageHeader.kind(buffer.segment(), buffer.header()));
+    int flags = MessageHeader.flags(buffer.segment(), buffer.header());
+    boolean delivered = false;
+    try {
+      String wrong = acceptCounts(buffer, kind);
+      if (wrong != null || kind == null) {
+        return wrong;
+      }
+      if (!kind.takesCredit()) {
+        return acceptControl(buffer, kind, flags);
+      }
+      if (!credits.arrived()) {
+        return "it sent a message without a credit";
+      }
+      long number = MessageHeader.number(buffer.segment(), buffer.header());
+      if (kind == MessageKind.RETURN) {
+        return acceptReturn(number);
+      }
+      if ((flags & MessageHeader.OFFER) != 0) {
+        return acceptOffer(buffer, kind, number);
+      }
+      counts.receivedMessages++;
+      counts.receivedBytes += buffer.length();
+      buffer.become(kind, number, kind == MessageKind.NOTICE ? 0 : buffer.length());
+      buffer.enter(window);
+      delivered = true;
+    } finally {
+      if (!delivered) {
+        buffer.free();
+        promises.renewOwed();
+      }
+    }
+    return deliver(buffer);
+  }
+
+  /** Handles what each message has: credits, and the number of offers that the peer has fetched. */
+  private @Nullable String acceptCounts(Buffer buffer, @Nullable MessageKind kind) {
+    if (kind == null) {
+      return "it sent a message of kind " + MessageHeader.kind(buffer.segment(), buffer.header());
+    }
+    int granted = MessageHeader.credits(buffer.segment(), buffer.header());
+    if (!credits.restore(granted)) {
+      return "it granted %d credits, but says that it grants at most %d"
+          .formatted(granted, peer.receives());
+    }
+    int fetched = MessageHeader.fetched(buffer.segment(), buffer.header());
+    if (!sending.fetchedByPeer(fetched)) {
+      return "it fetched more than it was offered";
+    }
+    if (kind == MessageKind.CONTROL && granted + fetched == 0) {
+      return "it sent an empty message of the protocol";
+    }
+    return null;
+  }
+
+  private @Nullable String acceptControl(Buffer buffer, MessageKind kind, int flags) {
+    // Its receive is set aside again for the next one, at the latest when this buffer is free.
+    promises.renew();
+    return kind == MessageKind.END
+        ? lifecycle.peerEnded(flags, () -> PrintableText.of(buffer.message()))
+        : null;
+  }
+
+  private @Nullable String acceptReturn(long number) {
+    credits.freed();
+    if (!credits.takeBack(number)) {
+      return "it gave back %d credits, but has %d".formatted(number, credits.granted());
+    }
+    promises.withdraw((int) number);
+    return null;
+  }
+
+  private @Nullable String acceptOffer(Buffer buffer, MessageKind kind, long number) {
+    credits.freed();
+    Offer offer = buffer.length() == Offer.BYTES ? Offer.read(buffer.message()) : null;
+    if (offer == null || kind == MessageKind.NOTICE) {
+      return "it sent an offer that is not valid";
+    }
+    String wrong = inbox.offer(offer, kind, number);
+    return wrong == null ? fetchOffered() : wrong;
+  }
+
+  /** Puts a complete message where its receiver finds it. */
+  private @Nullable String deliver(Buffer message) {
+    switch (message.kind()) {
+      case MESSAGE, NOTICE -> {
+        inbox.add(message);
+        deliveries.messageArrived();
+      }
+      case REQUEST -> deliveries.requestArrived(message);
+      default -> {
+        return deliverAnswer(message);
+      }
+    }
+    return null;
+  }
+
+  private @Nullable String deliverAnswer(Buffer message) {
+    // It counts against no window: this side has made no more requests than it wants answers.
+    message.leaveWindow();
+    String wrong = left(message);
+    Object listener = deliveries.pending().remove(message.number());
+    if (listener == null) {
+      message.free();
+      return "it answered the request %d, which does not wait for an answer"
+          .formatted(message.number());
+    }
+    if (message.kind() == MessageKind.REFUSAL) {
+      String reason = PrintableText.of(message.message());
+      message.free();
+      deliveries.answered(new Answer(listener, null, refused(reason)));
+    } else {
+      deliveries.answered(new Answer(listener, message, null));
+    }
+    return wrong;
+  }
+
+  private RdmaException refused(String reason) {
+    return new RdmaException(connection, 0, "The peer refused the request: " + reason);
+  }
+
+  /** Begins to fetch what was offered, as far as there is memory. */
+  private @Nullable String fetchOffered() {
+    String wrong = inbox.fetchOffered(sending);
+    if (wrong == null && inbox.hasNext()) {
+      // A message that has arrived behind the offer may be the next one now.
+      deliveries.messageArrived();
+    }
+    return wrong;
+  }
+
+  /** Takes memory for the offer that waits for it. */
+  @Nullable String supplied(Buffer memory) {
+    inbox.supply(memory);
+    return fetchOffered();
+  }
+
+  /** Handles the completion of a read that fetched a part of a message. */
+  @Nullable String fetched(Request fetch) {
+    Incoming message = fetch.incoming;
+    if (message == null) {
+      throw new AssertionError("a fetch without a message");
+    }
+    if (fetch.lastOfOffer) {
+      sending.offerFetched();
+    }
+    if (!inbox.fetched(message, fetch.bytes(), fetch.lastOfOffer)) {
+      return null;
+    }
+    counts.receivedMessages++;
+    counts.receivedBytes += message.total;
+    if (message.target.kind() == MessageKind.MESSAGE) {
+      // Its place among the messages was taken when the first piece was offered.
+      deliveries.messageArrived();
+      return null;
+    }
+    return deliver(message.target);
+  }
+
+  /** Notes that a message no longer counts against the receive window. */
+  @Nullable String left(Buffer buffer) {
+    if (!inbox.isLong(buffer)) {
+      credits.freed();
+      return null;
+    }
+    inbox.closed(buffer);
+    return lifecycle.failure() == null ? fetchOffered() : null;
+  }
+
+  /** Frees what has arrived and that nobody will take. */
+  void discard(RuntimeException reason) {
+    while (!early.isEmpty()) {
+      early.removeFirst().free();
+    }
+    for (Buffer each : inbox.discard()) {
+      each.leaveWindow();
+      each.free();
+    }
+    deliveries.discard(reason);
+  }
+}

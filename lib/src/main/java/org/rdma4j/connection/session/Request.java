@@ -1,0 +1,350 @@
+package org.rdma4j.connection.session;
+
+import jdk.jfr.FlightRecorder;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.wire.MessageHeader;
+import org.rdma4j.connection.wire.MessageKind;
+import org.rdma4j.recording.OperationEvent;
+import org.rdma4j.verbs.MemorySlice;
+
+/**
+ * A request of a connection, from when it is asked for until it is done: what is to be posted, and
+ * who is told of its end. {@link Session#newRequest} makes it; it is used again and again, so that
+ * a message allocates nothing.
+ */
+public final class Request {
+  /** What is posted. */
+  public enum Operation {
+    /** A message. */
+    SEND,
+    /** A read for the user. */
+    READ,
+    /** A write for the user. */
+    WRITE,
+    /** An atomic comparison and exchange for the user. */
+    COMPARE_AND_SWAP,
+    /** An atomic addition for the user. */
+    FETCH_AND_ADD,
+    /** A read of a piece of a message that the peer has offered. */
+    FETCH,
+    /** A write of nothing, which the peer's device acknowledges. */
+    PING
+  }
+
+  /**
+   * The most bytes that a request of the device transfers, by the InfiniBand specification 2^31.
+   */
+  public static final long MAX_TRANSFER = 1L << 30;
+
+  private Operation operation = Operation.SEND;
+
+  // Of a SEND: the header, and the buffer with the bytes.
+  private MessageKind kind = MessageKind.MESSAGE;
+  private int flags;
+  private long number;
+  @Nullable Buffer buffer;
+
+  /** The write that goes before this notice. */
+  private @Nullable Request write;
+
+  // Of the operations of users: the local and the remote memory, and the operands of an atomic one.
+  private @Nullable MemorySlice local;
+  private long remoteAddress;
+  private int remoteKey;
+  private long first;
+  private long second;
+
+  /** What an offer offers until the peer has fetched it; null if that is memory of the user. */
+  @Nullable Buffer offered;
+
+  // Of a FETCH: the message, where the piece goes, and whether it is the last one of its offer.
+  @Nullable Incoming incoming;
+  private long targetOffset;
+  private long length;
+  boolean lastOfOffer;
+
+  /** Who is told of the end, with the token. The session does not look at it. */
+  private @Nullable Object listener;
+
+  private long token;
+  @Nullable Waiter waiter;
+
+  /** Whether the peer has fetched what this offers. */
+  boolean fetched;
+
+  /** The number under which it was posted. */
+  long postNumber;
+
+  private @Nullable OperationEvent event;
+  private boolean done;
+  @Nullable RuntimeException failure;
+
+  Request() {}
+
+  /** Forgets everything, for the next use. */
+  void clear() {
+    operation = Operation.SEND;
+    kind = MessageKind.MESSAGE;
+    flags = 0;
+    number = 0;
+    buffer = null;
+    write = null;
+    local = null;
+    offered = null;
+    incoming = null;
+    lastOfOffer = false;
+    listener = null;
+    waiter = null;
+    fetched = false;
+    event = null;
+    done = false;
+    failure = null;
+  }
+
+  /** Makes this a message whose bytes are in a buffer, which is freed at the end. */
+  public void send(MessageKind ofKind, int withFlags, long withNumber, Buffer bytes) {
+    kind = ofKind;
+    flags = withFlags;
+    number = withNumber;
+    buffer = bytes;
+  }
+
+  /**
+   * Makes this a message that is offered, in a buffer that is freed once it was fetched.
+   *
+   * @param carrier has the offer
+   */
+  public void offer(MessageKind ofKind, long withNumber, Buffer carrier, Buffer message) {
+    send(ofKind, MessageHeader.OFFER, withNumber, carrier);
+    offered = message;
+  }
+
+  /**
+   * Makes this a message that is offered, in memory of the user.
+   *
+   * @param carrier has the offer
+   */
+  public void offer(Buffer carrier, MemorySlice message) {
+    send(MessageKind.MESSAGE, MessageHeader.OFFER, 0, carrier);
+    local = message;
+  }
+
+  /** Makes this a notice, which follows a write. Its buffer is still to be given. */
+  public void notice(long value, Request after) {
+    kind = MessageKind.NOTICE;
+    number = value;
+    write = after;
+  }
+
+  /** Gives a notice its buffer, and returns the write that goes before it. */
+  public Request takeWrite(Buffer empty) {
+    Request before = write;
+    if (before == null) {
+      throw new AssertionError("a notice without a write");
+    }
+    buffer = empty;
+    write = null;
+    return before;
+  }
+
+  /** Makes this an operation on the memory of the peer. */
+  public void operate(Operation what, MemorySlice localMemory, long address, int key) {
+    operation = what;
+    local = localMemory;
+    remoteAddress = address;
+    remoteKey = key;
+  }
+
+  /** Sets the operands of an atomic operation. */
+  public void operands(long firstOperand, long secondOperand) {
+    first = firstOperand;
+    second = secondOperand;
+  }
+
+  /** Makes this a read of a piece of a message. */
+  void fetch(Incoming message, long offset, long bytes, long address, int key) {
+    operation = Operation.FETCH;
+    incoming = message;
+    targetOffset = offset;
+    length = bytes;
+    remoteAddress = address;
+    remoteKey = key;
+  }
+
+  void ping() {
+    operation = Operation.PING;
+    remoteAddress = 0;
+    remoteKey = 0;
+  }
+
+  /** Sets who is told of the end. */
+  public void tell(@Nullable Object whom, long withToken) {
+    listener = whom;
+    token = withToken;
+  }
+
+  /** Sets the thread that waits for the end; null if none does any more. */
+  public void awaitedBy(@Nullable Waiter thread) {
+    waiter = thread;
+  }
+
+  /** Notes for a recording that it begins now. */
+  void begin() {
+    // Before the first recording, the classes of the recorder are not even loaded.
+    if (!FlightRecorder.isInitialized() || !OperationEvent.isWanted()) {
+      return;
+    }
+    OperationEvent begun = new OperationEvent();
+    begun.operation = operation.name();
+    begun.bytes = bytes();
+    begun.begin();
+    event = begun;
+  }
+
+  /** Notes that it is done. */
+  void end(String connection, @Nullable RuntimeException reason) {
+    failure = reason;
+    done = true;
+    OperationEvent begun = event;
+    if (begun != null) {
+      begun.connection = connection;
+      begun.succeeded = reason == null;
+      begun.commit();
+    }
+  }
+
+  /** Returns what is posted. */
+  public Operation operation() {
+    return operation;
+  }
+
+  MessageKind kind() {
+    return kind;
+  }
+
+  int flags() {
+    return flags;
+  }
+
+  long number() {
+    return number;
+  }
+
+  /** Returns the number under which it is posted. */
+  public long postNumber() {
+    return postNumber;
+  }
+
+  /** Returns the buffer of a message. */
+  public Buffer buffer() {
+    if (buffer == null) {
+      throw new AssertionError(kind + " without a buffer");
+    }
+    return buffer;
+  }
+
+  /** Returns the local memory of an operation of the user. */
+  public MemorySlice local() {
+    if (local == null) {
+      throw new AssertionError(operation + " without local memory");
+    }
+    return local;
+  }
+
+  /** Returns where a fetch goes. */
+  public Buffer target() {
+    if (incoming == null) {
+      throw new AssertionError(operation + " without a message");
+    }
+    return incoming.target;
+  }
+
+  /** Returns the offset in the message of what a fetch reads. */
+  public long targetOffset() {
+    return targetOffset;
+  }
+
+  /** Returns the address of the peer's memory. */
+  public long remoteAddress() {
+    return remoteAddress;
+  }
+
+  /** Returns the key of the peer's memory. */
+  public int remoteKey() {
+    return remoteKey;
+  }
+
+  /** Returns the value that is compared or added. */
+  public long first() {
+    return first;
+  }
+
+  /** Returns the value that replaces another. */
+  public long second() {
+    return second;
+  }
+
+  /** Returns the length of what is transferred. */
+  public long bytes() {
+    if (operation == Operation.FETCH) {
+      return length;
+    }
+    if (local != null) {
+      return local.length();
+    }
+    Buffer content = offered == null ? buffer : offered;
+    return content == null ? 0 : content.length();
+  }
+
+  boolean isOffer() {
+    return operation == Operation.SEND && (flags & MessageHeader.OFFER) != 0;
+  }
+
+  /** Returns whether it can be posted only with a credit. */
+  public boolean takesCredit() {
+    return operation == Operation.SEND && kind.takesCredit();
+  }
+
+  /** Returns whether it is a message of the protocol itself, which needs no credit. */
+  boolean isControl() {
+    return operation == Operation.SEND && !kind.takesCredit();
+  }
+
+  /** Returns why the memory of the user cannot be used any more; null if it can. */
+  @Nullable RuntimeException closedMemory() {
+    if (local != null) {
+      try {
+        local.region().checkOpen();
+      } catch (IllegalStateException closed) {
+        return closed;
+      }
+    }
+    return null;
+  }
+
+  /** Returns whether someone is told of the end. */
+  boolean hasListener() {
+    return listener != null;
+  }
+
+  /** Returns who is told of the end; null if nobody is. */
+  public @Nullable Object listener() {
+    return listener;
+  }
+
+  /** Returns the number that the listener is told. */
+  public long token() {
+    return token;
+  }
+
+  /** Returns whether it is done. */
+  public boolean isDone() {
+    return done;
+  }
+
+  /** Returns why it failed; null if it did not. */
+  public @Nullable RuntimeException failure() {
+    return failure;
+  }
+}

@@ -1,0 +1,489 @@
+package org.rdma4j.connection.session;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.buffers.BufferPool;
+import org.rdma4j.connection.buffers.PromisedReceives;
+import org.rdma4j.connection.wire.Credits;
+import org.rdma4j.connection.wire.MessageHeader;
+import org.rdma4j.connection.wire.MessageKind;
+import org.rdma4j.connection.wire.Offer;
+
+/**
+ * The requests of one connection, in their order: first those that wait for a credit or for a place
+ * in the queue of the device, then those that the device has.
+ */
+final class Sending {
+  private final String connection;
+  private final Credits credits;
+  private final PromisedReceives promises;
+  private final BufferPool pool;
+  private final int depth;
+  private final Deliveries deliveries;
+  private final Counts counts;
+
+  private final Deque<Request> waiting = new ArrayDeque<>();
+
+  /**
+   * The reads of what the peer has offered. They do not wait behind messages: if both sides have
+   * messages that wait until their offers are fetched, neither would fetch any.
+   */
+  private final Deque<Request> fetches = new ArrayDeque<>();
+
+  /** The requests to be posted ahead of all that waits, also by a connection that is broken. */
+  private final Deque<Request> ahead = new ArrayDeque<>();
+
+  private final Deque<Request> posted = new ArrayDeque<>();
+
+  /** The requests that the device did not accept. */
+  private final Deque<Request> refused = new ArrayDeque<>();
+
+  /** The posted offers of which the peer has not reported that it has fetched them. */
+  private final Deque<Request> offers = new ArrayDeque<>();
+
+  /** Buffers of a broken connection that the peer might still read from. */
+  private final Deque<Buffer> readable = new ArrayDeque<>();
+
+  private final Deque<Request> spare = new ArrayDeque<>();
+
+  /** The number of the first request in {@link #posted}, and of the next to be posted. */
+  private long firstPosted;
+
+  private long nextPosted;
+
+  /** The number of requests that were taken for the chain that is being built. */
+  private int chain;
+
+  /** The number of waiting requests that need a credit. */
+  private int waitingForCredit;
+
+  /** The number of waiting requests that are offers. */
+  private int waitingOffers;
+
+  /** The number of fetched offers that the next message has to tell the peer about. */
+  private int fetched;
+
+  /** The number of posted messages of the protocol itself. */
+  private int controls;
+
+  /** The credits that the next message carries in addition to those that are owed. */
+  private int alreadyGranted;
+
+  /** Whether the peer lacks credits because there are no receives for it. */
+  private boolean starved;
+
+  /** Whether the next request waits for a receive. */
+  private boolean lacksReceive;
+
+  /** Creates the requests of a connection, which are none. */
+  Sending(
+      String connection,
+      Credits credits,
+      PromisedReceives promises,
+      BufferPool pool,
+      int depth,
+      Deliveries deliveries,
+      Counts counts) {
+    this.connection = connection;
+    this.credits = credits;
+    this.promises = promises;
+    this.pool = pool;
+    this.depth = depth;
+    this.deliveries = deliveries;
+    this.counts = counts;
+  }
+
+  Request newRequest() {
+    Request known = spare.pollLast();
+    return known == null ? new Request() : known;
+  }
+
+  void recycle(Request request) {
+    request.clear();
+    spare.addLast(request);
+  }
+
+  /** Adds a request to those that wait. */
+  void add(Request request) {
+    request.begin();
+    waiting.addLast(request);
+    waitingForCredit += request.takesCredit() ? 1 : 0;
+    waitingOffers += request.isOffer() ? 1 : 0;
+  }
+
+  /** Adds a request that goes ahead of all that waits. */
+  void addAhead(Request request) {
+    request.begin();
+    ahead.addLast(request);
+  }
+
+  /** Adds the reads that fetch an offered piece of a message. */
+  void fetch(Offer offer, Incoming message) {
+    long read = 0;
+    while (read < offer.length()) {
+      long length = Math.min(Request.MAX_TRANSFER, offer.length() - read);
+      Request next = newRequest();
+      next.fetch(message, offer.offset() + read, length, offer.address() + read, offer.key());
+      read += length;
+      next.lastOfOffer = read == offer.length();
+      next.begin();
+      fetches.addLast(next);
+    }
+  }
+
+  boolean hasRoomForMessage() {
+    return waiting.size() < depth
+        && credits.available() > waitingForCredit
+        && offers.size() + waitingOffers < Offer.MAX_UNFETCHED;
+  }
+
+  boolean hasRoom() {
+    return waiting.size() < depth;
+  }
+
+  int outstanding() {
+    return fetches.size() + waiting.size() + posted.size() + offers.size();
+  }
+
+  int postedCount() {
+    return posted.size() + ahead.size();
+  }
+
+  /** Returns whether the device is so busy that it is better to collect requests for a chain. */
+  boolean shouldCollect() {
+    return isBusy() && 4 * waiting.size() < depth;
+  }
+
+  /** Returns whether the device has at least half of the requests that it can have. */
+  boolean isBusy() {
+    return 2 * posted.size() >= depth;
+  }
+
+  /** Returns whether anything waits because there are no receives. */
+  boolean isStarved() {
+    return starved || lacksReceive;
+  }
+
+  /** Begins to build a chain. */
+  void beginChain() {
+    chain = 0;
+    starved = false;
+    lacksReceive = false;
+  }
+
+  /** Takes a request that goes ahead of all that waits; null if there is none. */
+  @Nullable Request nextAhead() {
+    return ahead.isEmpty() ? null : post(ahead.removeFirst());
+  }
+
+  /**
+   * Takes the next request for the chain: the fetches, then the waiting requests in their order,
+   * and credits alone if they are due and no message carries them; null if there is none.
+   */
+  @Nullable Request next() {
+    if (posted.size() < depth + controls) {
+      if (!fetches.isEmpty()) {
+        return post(fetches.removeFirst());
+      }
+      endThoseWithoutMemory();
+      Request next = waiting.peekFirst();
+      if (next != null && mayPost(next)) {
+        return post(takeWaiting());
+      }
+    }
+    return chain == 0 && controls < Session.CONTROL_SENDS - 1 ? nextControl() : null;
+  }
+
+  private boolean mayPost(Request request) {
+    if (request.takesCredit() && credits.available() == 0) {
+      return false;
+    }
+    if (!request.isOffer()) {
+      return true;
+    }
+    if (offers.size() == Offer.MAX_UNFETCHED) {
+      return false;
+    }
+    // The peer reports in a message that it has fetched an offer, which takes a receive. If waiting
+    // messages have all buffers, the first offer gets one beyond the maximum: it frees others.
+    lacksReceive = !(offers.isEmpty() ? promises.addOne() : promises.add(1));
+    return !lacksReceive;
+  }
+
+  private @Nullable Request nextControl() {
+    int granted = alreadyGranted + (credits.isDue() ? grantOwed() : 0);
+    // While many offers are fetched, one message tells of several. Those that the device has will
+    // complete, which leads here again.
+    if (granted == 0 && (fetched == 0 || 2 * fetched < posted.size())) {
+      return null;
+    }
+    Request control = newRequest();
+    control.send(MessageKind.CONTROL, 0, 0, empty(MessageKind.CONTROL));
+    alreadyGranted = granted;
+    return post(control);
+  }
+
+  private Buffer empty(MessageKind kind) {
+    Buffer empty = pool.take();
+    empty.become(kind, 0, 0);
+    return empty;
+  }
+
+  /** Grants the peer, with the next message, the credits of which its hello told nothing. */
+  void grantFirstCredits() {
+    alreadyGranted = Credits.FIRST_WINDOW;
+  }
+
+  /** Gives back the credits that this side does not use. */
+  void giveBackCredits() {
+    int returned = credits.giveBack();
+    if (returned > 0) {
+      Request message = newRequest();
+      message.send(MessageKind.RETURN, 0, returned, empty(MessageKind.RETURN));
+      add(message);
+    }
+  }
+
+  /** Ends the next requests if their memory was closed meanwhile. */
+  private void endThoseWithoutMemory() {
+    Request next = waiting.peekFirst();
+    RuntimeException closed = next == null ? null : next.closedMemory();
+    while (closed != null) {
+      finish(takeWaiting(), closed);
+      next = waiting.peekFirst();
+      closed = next == null ? null : next.closedMemory();
+    }
+  }
+
+  private Request takeWaiting() {
+    Request next = waiting.removeFirst();
+    waitingForCredit -= next.takesCredit() ? 1 : 0;
+    waitingOffers -= next.isOffer() ? 1 : 0;
+    return next;
+  }
+
+  private Request post(Request request) {
+    request.postNumber = nextPosted++;
+    posted.addLast(request);
+    chain++;
+    switch (request.operation()) {
+      case SEND -> writeHeader(request);
+      case READ -> {
+        counts.reads++;
+        counts.readBytes += request.bytes();
+      }
+      case WRITE -> {
+        counts.writes++;
+        counts.writtenBytes += request.bytes();
+      }
+      case COMPARE_AND_SWAP, FETCH_AND_ADD -> counts.atomics++;
+      // The bytes of a message that is fetched are counted as those of a message.
+      case FETCH, PING -> {}
+    }
+    return request;
+  }
+
+  private void writeHeader(Request request) {
+    Buffer buffer = request.buffer();
+    if (request.isControl()) {
+      controls++;
+    } else {
+      credits.spend();
+      counts.sentMessages += request.kind() == MessageKind.RETURN ? 0 : 1;
+      counts.sentBytes += request.isOffer() ? 0 : buffer.length();
+    }
+    int granted = alreadyGranted + grantOwed();
+    alreadyGranted = 0;
+    int told = Math.min(fetched, MessageHeader.MAX_COUNT);
+    fetched -= told;
+    MessageHeader.write(
+        buffer.segment(),
+        buffer.payload() - MessageHeader.BYTES,
+        request.kind(),
+        request.flags(),
+        granted,
+        told,
+        request.number());
+    if (request.isOffer()) {
+      offers.addLast(request);
+    }
+  }
+
+  /** Grants the peer as many credits as it can have, and returns how many those are. */
+  private int grantOwed() {
+    int owed = Math.min(credits.owed(), MessageHeader.MAX_COUNT);
+    if (owed == 0) {
+      return 0;
+    }
+    if (!promises.add(owed)) {
+      // Others need receives too: fewer of them, and at the next try.
+      credits.shrink();
+      owed = credits.owed();
+      starved = owed > 0 && !promiseFew(owed);
+      if (starved) {
+        return 0;
+      }
+    }
+    credits.grant(owed);
+    return owed;
+  }
+
+  private boolean promiseFew(int receives) {
+    return credits.granted() == 0 ? promises.addNeeded(receives) : promises.add(receives);
+  }
+
+  /** Takes back the last of the posted requests, which the device did not accept. */
+  void notAccepted(int count, RuntimeException reason) {
+    // None of them is left if the connection was closed meanwhile.
+    for (int i = 0; i < count && !posted.isEmpty(); i++) {
+      Request request = leave(posted.removeLast());
+      nextPosted--;
+      removeOffer(request);
+      request.failure = reason;
+      refused.addFirst(request);
+    }
+  }
+
+  /** Returns whether the oldest posted request has this number. */
+  boolean isFirst(long number) {
+    return firstPosted == number;
+  }
+
+  /** Returns whether the next posted request is at or before that of a completion. */
+  boolean hasPostedUntil(long number) {
+    return firstPosted <= number && !posted.isEmpty();
+  }
+
+  /** Takes the next request that the device has done. */
+  Request takePosted() {
+    firstPosted++;
+    return leave(posted.removeFirst());
+  }
+
+  /** Notes that the device does not have a request any more, and returns it. */
+  private Request leave(Request request) {
+    if (request.isControl()) {
+      controls--;
+    }
+    return request;
+  }
+
+  /** Notes that a message was sent: an offer is not done before it is fetched. */
+  void sent(Request request) {
+    if (!request.isOffer() || request.fetched) {
+      finish(request, null);
+    } else if (request.buffer != null) {
+      request.buffer.free();
+      request.buffer = null;
+    }
+  }
+
+  /** Notes that a request has failed. */
+  void failed(Request request, RuntimeException reason) {
+    removeOffer(request);
+    finish(request, reason);
+  }
+
+  private void removeOffer(Request request) {
+    if (request.isOffer()) {
+      offers.remove(request);
+    }
+  }
+
+  /** Notes that an offer of the peer was fetched, which it has to be told. */
+  void offerFetched() {
+    fetched++;
+  }
+
+  /**
+   * Notes that the peer has fetched the next offers.
+   *
+   * @return whether there were so many
+   */
+  boolean fetchedByPeer(int count) {
+    for (int i = 0; i < count; i++) {
+      Request offer = offers.pollFirst();
+      if (offer == null) {
+        return false;
+      }
+      promises.withdraw(1);
+      offer.fetched = true;
+      if (offer.buffer == null) {
+        finish(offer, null);
+      } // Otherwise its own completion is still to come, with that of a later request.
+    }
+    return true;
+  }
+
+  /** Ends all that the device does not have, and all that waits for the peer. */
+  void failAll(RuntimeException reason) {
+    Request next = pollUnposted();
+    while (next != null) {
+      finish(next, reason);
+      next = pollUnposted();
+    }
+  }
+
+  /** Does what {@link #failAll} does, except for fetches: the peer waits for them. */
+  void failMessages(RuntimeException reason) {
+    Deque<Request> kept = new ArrayDeque<>(fetches);
+    fetches.clear();
+    failAll(reason);
+    fetches.addAll(kept);
+  }
+
+  /** Ends all requests, also those that the device has. */
+  void discard(RuntimeException reason) {
+    failAll(reason);
+    for (Deque<Request> each : List.of(ahead, posted)) {
+      while (!each.isEmpty()) {
+        failed(each.removeFirst(), reason);
+      }
+    }
+    failAll(reason);
+    while (!readable.isEmpty()) {
+      readable.removeFirst().free();
+    }
+  }
+
+  private @Nullable Request pollUnposted() {
+    if (!refused.isEmpty()) {
+      return refused.removeFirst();
+    }
+    if (!fetches.isEmpty()) {
+      return fetches.removeFirst();
+    }
+    if (!waiting.isEmpty()) {
+      return takeWaiting();
+    }
+    Request offer = offers.peekFirst();
+    return offer != null && offer.buffer == null ? offers.removeFirst() : null;
+  }
+
+  /** Ends a request, of which its user is told soon. */
+  private void finish(Request request, @Nullable RuntimeException reason) {
+    if (request.buffer != null) {
+      request.buffer.free();
+      request.buffer = null;
+    }
+    if (request.offered != null) {
+      if (reason == null) {
+        request.offered.free();
+      } else {
+        readable.addLast(request.offered);
+      }
+      request.offered = null;
+    }
+    request.end(connection, reason);
+    if (request.waiter != null) {
+      request.waiter.wake();
+    } else if (request.hasListener()) {
+      deliveries.finished(request);
+    } else {
+      recycle(request);
+    }
+  }
+}

@@ -1,0 +1,597 @@
+package org.rdma4j.connection.session;
+
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.ConnectionException;
+import org.rdma4j.ConnectionException.Reason;
+import org.rdma4j.RdmaException;
+import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.buffers.BufferPool;
+import org.rdma4j.connection.buffers.LargeBuffers;
+import org.rdma4j.connection.buffers.PromisedReceives;
+import org.rdma4j.connection.buffers.ReceiveWindow;
+import org.rdma4j.connection.wire.Credits;
+import org.rdma4j.connection.wire.Hello;
+import org.rdma4j.connection.wire.MessageHeader;
+import org.rdma4j.connection.wire.MessageKind;
+
+/**
+ * The protocol of one end of a connection, as a state machine. It is told what has happened ({@link
+ * #received}, {@link #completed}, {@link #add}, {@link #left}, {@link #tick}), and is then asked
+ * what to do: {@link #nextToPost} returns what to post, {@link #nextForUser} what to tell the user,
+ * {@link #takeMemoryNeed} what memory to get, {@link #takeChanged} whether it has ended in some
+ * way. It has no lock, no thread, no clock and no device, so that two sessions can be joined in
+ * memory and tested.
+ *
+ * <p>Not safe for use by several threads: the lock of the connection guards it. {@link #hasNews}
+ * and {@link #isConnected} need no lock.
+ */
+public final class Session {
+  /**
+   * The receives that the peer needs for messages of the protocol itself: three with credits, and
+   * one each for the end of the output and for the end of the connection.
+   */
+  public static final int CONTROL_RECEIVES = 5;
+
+  /** Places of the device's queue that only messages of the protocol itself take. */
+  public static final int CONTROL_SENDS = 4;
+
+  /** How long a connection sends nothing before it gives back credits that it does not use. */
+  private static final long QUIET_NANOS = 1_000_000_000;
+
+  private final BufferPool pool;
+  private final PromisedReceives promises;
+  private final Credits credits;
+  private final Counts counts = new Counts();
+  private final Inbox inbox;
+  private final Deliveries deliveries;
+  private final Sending sending;
+  private final Lifecycle lifecycle;
+  private final Receiving receiving;
+
+  /**
+   * Creates the session of a connection that is about to be established.
+   *
+   * @param connection its name, for messages
+   * @param limits what it may use
+   * @param promises the receives that are promised to the peer already
+   * @param window what the messages that arrive count against
+   * @param closedException creates the exception of methods that are called after a close
+   */
+  public Session(
+      String connection,
+      SessionLimits limits,
+      BufferPool pool,
+      LargeBuffers largeBuffers,
+      PromisedReceives promises,
+      ReceiveWindow window,
+      Supplier<IllegalStateException> closedException) {
+    this.pool = pool;
+    this.promises = promises;
+    this.credits = new Credits(limits.receives());
+    this.inbox = new Inbox(largeBuffers, pool.bufferBytes(), limits.maxMessageBytes(), window);
+    this.deliveries = new Deliveries(inbox);
+    this.sending =
+        new Sending(connection, credits, promises, pool, limits.sends(), deliveries, counts);
+    this.lifecycle = new Lifecycle(connection, closedException, sending, deliveries);
+    this.receiving =
+        new Receiving(
+            connection, credits, promises, window, sending, inbox, deliveries, lifecycle, counts);
+  }
+
+  // What has happened.
+
+  /** Notes the hello of the peer, and handles what it has sent meanwhile. */
+  public void connected(Hello hello) {
+    breakIf(receiving.connected(hello));
+  }
+
+  /** Grants the peer its first credits, before which it sends nothing. */
+  public void grantFirstCredits() {
+    sending.grantFirstCredits();
+  }
+
+  /**
+   * Handles the arrival of a message.
+   *
+   * @param buffer what it is in, which belongs to the session now
+   * @param succeeded whether it fits into its buffer
+   * @param isSend whether it is what a send of the peer sent
+   * @param bytes its length, with the header
+   */
+  public void received(Buffer buffer, boolean succeeded, boolean isSend, long bytes) {
+    breakIf(receiving.arrived(buffer, succeeded, isSend, bytes));
+  }
+
+  /**
+   * Handles the completion of a request, and of all those before it.
+   *
+   * @param number the number under which it was posted
+   */
+  public void completed(long number) {
+    while (sending.hasPostedUntil(number)) {
+      completed(sending.takePosted());
+    }
+  }
+
+  private void completed(Request request) {
+    if (request.operation() == Request.Operation.FETCH) {
+      breakIf(receiving.fetched(request));
+      sending.recycle(request);
+    } else {
+      sending.sent(request);
+    }
+  }
+
+  /**
+   * Handles the failure of a request, and the completion of all those before it.
+   *
+   * @param number the number under which it was posted
+   * @param reason what that says about the connection: {@link Reason#RESET} if the device has only
+   *     given the request back
+   */
+  public void failed(long number, Reason reason, RuntimeException failure) {
+    while (sending.hasPostedUntil(number) && !sending.isFirst(number)) {
+      completed(sending.takePosted());
+    }
+    if (!sending.hasPostedUntil(number)) {
+      return;
+    }
+    if (!lifecycle.isUseless()) {
+      lifecycle.fail(lifecycle.because(reason, textOf(reason, failure), failure));
+    }
+    ConnectionException consequence = reason == Reason.RESET ? lifecycle.failure() : null;
+    sending.failed(sending.takePosted(), consequence == null ? failure : consequence);
+  }
+
+  private static String textOf(Reason reason, RuntimeException failure) {
+    return switch (reason) {
+      case UNREACHABLE -> "The peer can no longer be reached";
+      case RESET -> "The peer has broken the connection, or has accessed memory that it must not";
+      default -> "A request failed: " + failure.getMessage();
+    };
+  }
+
+  /**
+   * Takes back the last requests of a chain, which the device did not accept: no completion would
+   * come for them.
+   */
+  public void notAccepted(int count, RuntimeException reason) {
+    sending.notAccepted(count, reason);
+  }
+
+  /**
+   * Takes memory for a long message.
+   *
+   * @return whether it is needed; if not, the caller frees it
+   */
+  public boolean supplied(Buffer memory) {
+    if (lifecycle.isClosing() || lifecycle.failure() != null) {
+      return false;
+    }
+    breakIf(receiving.supplied(memory));
+    return true;
+  }
+
+  /** Notes that a message no longer counts against the receive window. */
+  public void left(Buffer buffer) {
+    breakIf(receiving.left(buffer));
+  }
+
+  /**
+   * Notes that time has passed: gives back the credits that a quiet connection does not use, and
+   * breaks one whose peer had to send the first message.
+   *
+   * @param quietNanos how long nothing has happened
+   * @param handshakeNanos how long the peer may take to send its first message
+   */
+  public void tick(long quietNanos, long handshakeNanos) {
+    if (lifecycle.isUseless()) {
+      return;
+    }
+    if (receiving.awaitsFirst() && quietNanos >= handshakeNanos) {
+      breakIf("it had to send the first message, and sent none");
+    } else if (receiving.mayPost() && sending.outstanding() == 0 && quietNanos >= QUIET_NANOS) {
+      sending.giveBackCredits();
+    }
+  }
+
+  /** Checks that the peer can still be reached, unless the device has something to send anyway. */
+  public void ping() {
+    // What waits for the peer, and not for the device, does not show that the peer has gone.
+    if (!lifecycle.isUseless() && receiving.mayPost() && sending.postedCount() == 0) {
+      Request ping = sending.newRequest();
+      ping.ping();
+      sending.addAhead(ping);
+    }
+  }
+
+  // What the user wants.
+
+  /** Returns an empty request, to be filled and {@link #add added}. */
+  public Request newRequest() {
+    return sending.newRequest();
+  }
+
+  /** Takes back a request that is done and that nobody looks at any more. */
+  public void recycle(Request request) {
+    sending.recycle(request);
+  }
+
+  /** Adds a request to those that wait. */
+  public void add(Request request) {
+    sending.add(request);
+  }
+
+  /**
+   * Adds a request of the user to the peer, and returns its number, which its message must have.
+   */
+  public long addPending(Object listener) {
+    return deliveries.pending().add(listener);
+  }
+
+  /** Forgets a request of the user whose message could not be added. */
+  public void cancelPending(long number) {
+    deliveries.pending().remove(number);
+  }
+
+  /** Says that messages are to be delivered as they come, rather than taken. */
+  public void wantMessages() {
+    deliveries.wantMessages();
+  }
+
+  /** Returns whether messages are delivered. */
+  public boolean wantsMessages() {
+    return deliveries.wantsMessages();
+  }
+
+  /** Says that requests of the peer are to be delivered. */
+  public void wantRequests() {
+    deliveries.wantRequests();
+  }
+
+  /** Returns the next message without taking it; null if there is none yet. */
+  public @Nullable Buffer peekMessage() {
+    return inbox.peek();
+  }
+
+  /** Takes the next message; null if there is none yet. */
+  public @Nullable Buffer pollMessage() {
+    return inbox.poll();
+  }
+
+  /** Puts the message that was taken last back. */
+  public void putBack(Buffer message) {
+    inbox.putBack(message);
+  }
+
+  /** Returns whether a message can be taken, or none will come any more. */
+  public boolean hasMessageOrEnd() {
+    return inbox.hasNext()
+        || (lifecycle.isInputEnded() && inbox.isEmpty())
+        || lifecycle.failure() != null
+        || lifecycle.isClosing();
+  }
+
+  /** Returns whether a further message could be posted without waiting for the peer. */
+  public boolean hasRoomForMessage() {
+    return sending.hasRoomForMessage();
+  }
+
+  /** Returns whether a further operation need not wait for long. */
+  public boolean hasRoom() {
+    return sending.hasRoom();
+  }
+
+  // What to post.
+
+  /** Begins a chain of requests, which {@link #nextToPost} returns. */
+  public void beginChain() {
+    sending.beginChain();
+  }
+
+  /** Returns the next request of the chain, which counts as posted now; null at its end. */
+  public @Nullable Request nextToPost() {
+    Request ahead = sending.nextAhead();
+    if (ahead != null) {
+      return ahead;
+    }
+    return mayPost() ? sending.next() : null;
+  }
+
+  private boolean mayPost() {
+    return lifecycle.failure() == null
+        && receiving.mayPost()
+        && !(lifecycle.isClosing() && sending.outstanding() == 0);
+  }
+
+  /**
+   * Tries again to set receives aside that the peer may use.
+   *
+   * @return whether there are none for that, for credits, or for the next request
+   */
+  public boolean lacksReceives() {
+    if (!mayPost()) {
+      return false;
+    }
+    boolean renewed = promises.renewOwed();
+    return !renewed || sending.isStarved();
+  }
+
+  /** Returns whether the device is so busy that it is better to collect requests for a chain. */
+  public boolean shouldCollect() {
+    return sending.shouldCollect();
+  }
+
+  /** Returns whether the device has at least half of the requests that it can have. */
+  public boolean isBusy() {
+    return sending.isBusy();
+  }
+
+  /** Returns the number of requests that the device has, or will have at once. */
+  public int postedCount() {
+    return sending.postedCount();
+  }
+
+  /** Returns the number of requests that are not done. */
+  public int outstanding() {
+    return sending.outstanding();
+  }
+
+  /** Returns whether all that was sent has arrived, and all that was offered was fetched. */
+  public boolean isIdle() {
+    return sending.outstanding() == 0 && !inbox.isFetching();
+  }
+
+  /** Returns whether credits are due that no message carries. */
+  public boolean isCreditDue() {
+    return credits.isDue();
+  }
+
+  // What memory to get.
+
+  /** Returns the length of the message for which memory has to be supplied, once; otherwise 0. */
+  public long takeMemoryNeed() {
+    return inbox.takeNeed();
+  }
+
+  // What to tell the user.
+
+  /** Returns whether there may be something to tell. Needs no lock. */
+  public boolean hasNews() {
+    return deliveries.hasNews();
+  }
+
+  /** Returns what the user is to be told next, which the matching method then takes. */
+  public Delivery nextForUser() {
+    return deliveries.next(lifecycle.mayReceive());
+  }
+
+  /** Takes a request that is done. */
+  public Request takeDone() {
+    return deliveries.takeDone();
+  }
+
+  /** Takes what came of a request to the peer. */
+  public Answer takeAnswer() {
+    return deliveries.takeAnswer();
+  }
+
+  /** Takes a request of the peer. */
+  public Buffer takeRequest() {
+    return deliveries.takeRequest();
+  }
+
+  /** Takes the message that is to be delivered. */
+  public Buffer takeMessage() {
+    Buffer message = inbox.poll();
+    if (message == null) {
+      throw new AssertionError("no message");
+    }
+    return message;
+  }
+
+  /** Takes the end: returns why the connection has broken, or null if it has not. */
+  public @Nullable RuntimeException takeEnd() {
+    return deliveries.takeEnd();
+  }
+
+  // How it ends.
+
+  private void breakIf(@Nullable String violation) {
+    if (violation != null) {
+      breakUp(Reason.PROTOCOL, "the peer broke the protocol: " + violation, null);
+    }
+  }
+
+  /** Breaks the connection because of this side, and tells the peer why. */
+  public void breakUp(String text, @Nullable Throwable cause) {
+    breakUp(Reason.BROKEN_HERE, text, cause);
+  }
+
+  private void breakUp(Reason reason, String text, @Nullable Throwable cause) {
+    if (lifecycle.failure() != null || lifecycle.isClosing()) {
+      return;
+    }
+    ConnectionException failure =
+        lifecycle.because(reason, "The connection is broken because " + text, cause);
+    try {
+      if (receiving.mayPost()) {
+        tellPeer(text);
+      }
+    } catch (RdmaException noMemory) {
+      failure.addSuppressed(noMemory);
+    }
+    lifecycle.fail(failure);
+  }
+
+  private void tellPeer(String text) {
+    ByteBuffer bytes = ByteBuffer.allocate(shortBytes());
+    // An encoder stops before a character that no longer fits.
+    StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text), bytes, true);
+    sending.addAhead(newEnd(MessageHeader.BROKEN, bytes.flip()));
+  }
+
+  private Request newEnd(int flags, ByteBuffer text) {
+    Buffer buffer = pool.take();
+    buffer.fill(MessageKind.END, text);
+    Request end = sending.newRequest();
+    end.send(MessageKind.END, flags, 0, buffer);
+    return end;
+  }
+
+  /** Breaks the connection for a reason outside of the protocol. */
+  public void fail(ConnectionException reason) {
+    lifecycle.fail(reason);
+  }
+
+  /** Creates the exception for a connection that has broken. */
+  public ConnectionException because(Reason reason, String text) {
+    return lifecycle.because(reason, text, null);
+  }
+
+  /** Tells the peer that this side sends nothing more. */
+  public void endOutput() {
+    if (!lifecycle.isOutputEnded()) {
+      lifecycle.checkCanSend();
+      addEnd(0);
+    }
+  }
+
+  private void addEnd(int flags) {
+    sending.add(newEnd(flags, ByteBuffer.allocate(0)));
+    lifecycle.outputEnded();
+  }
+
+  /**
+   * Begins to close the connection for its user, and says goodbye to the peer.
+   *
+   * @return whether the goodbye can reach the peer
+   * @throws RdmaException if there is no memory for it
+   */
+  public boolean beginClose() {
+    boolean reachesPeer = lifecycle.beginClose();
+    if (reachesPeer) {
+      addEnd(MessageHeader.CLOSED);
+    }
+    return reachesPeer;
+  }
+
+  /** Begins to close the connection at once: nothing more is posted. */
+  public void stop() {
+    lifecycle.stop();
+  }
+
+  /** Notes that the device takes no requests any more. */
+  public void stopped() {
+    lifecycle.stopped();
+  }
+
+  /** Ends all that is left, after the device has stopped, and frees all buffers. */
+  public void discard(RuntimeException reason) {
+    sending.discard(reason);
+    deliveries.failPending(reason);
+    receiving.discard(reason);
+    promises.withdrawAll();
+  }
+
+  /** Notes that it is closed, of which the user is told after all that came before. */
+  public void closed() {
+    deliveries.ended(null);
+  }
+
+  /** Returns whether it has ended in some way since the last call. */
+  public boolean takeChanged() {
+    return lifecycle.takeChanged();
+  }
+
+  /** Returns why it is broken; null if it is not. */
+  public @Nullable ConnectionException failure() {
+    return lifecycle.failure();
+  }
+
+  /** Returns why nothing reaches the peer any more, although a close had begun before. */
+  public @Nullable ConnectionException goneWhileClosing() {
+    return lifecycle.goneWhileClosing();
+  }
+
+  /** Returns whether both sides can send. */
+  public boolean isOpen() {
+    return lifecycle.isOpen();
+  }
+
+  /** Returns whether nothing more can be sent. */
+  public boolean isUseless() {
+    return lifecycle.isUseless();
+  }
+
+  /** Returns whether a close has begun. */
+  public boolean isClosing() {
+    return lifecycle.isClosing();
+  }
+
+  /** Returns whether the peer has closed the connection. */
+  public boolean isPeerClosed() {
+    return lifecycle.isPeerClosed();
+  }
+
+  /** Returns whether the peer sends nothing more. */
+  public boolean isInputEnded() {
+    return lifecycle.isInputEnded();
+  }
+
+  /** Checks that it is not closed. */
+  public void checkOpen() {
+    lifecycle.checkOpen();
+  }
+
+  /** Checks that requests can be posted. */
+  public void checkCanSend() {
+    lifecycle.checkCanSend();
+  }
+
+  /** Checks that messages can be sent. */
+  public void checkOutputOpen() {
+    lifecycle.checkOutputOpen();
+  }
+
+  // What it is like.
+
+  /** Returns whether the two sides have learnt of each other. Needs no lock. */
+  public boolean isConnected() {
+    return receiving.isConnected();
+  }
+
+  /** Returns the hello of the peer. */
+  public Hello peer() {
+    return receiving.peer();
+  }
+
+  /** Returns the length of the longest message that is sent into a posted buffer of the peer. */
+  public int shortBytes() {
+    return Math.min(receiving.peer().bufferBytes(), pool.bufferBytes());
+  }
+
+  /** Returns what was transferred. */
+  public Counts counts() {
+    return counts;
+  }
+
+  /** Returns the number of messages that may be sent. */
+  public int credits() {
+    return credits.available();
+  }
+
+  /** Returns the number of messages that the peer may send. */
+  public int grantedCredits() {
+    return credits.granted();
+  }
+
+  /** Returns the number of requests to the peer that have no answer. */
+  public int pendingRequests() {
+    return deliveries.pending().size();
+  }
+}

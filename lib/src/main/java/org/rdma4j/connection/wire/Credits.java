@@ -1,0 +1,145 @@
+package org.rdma4j.connection.wire;
+
+/**
+ * The flow control of one side of a connection. Each message to the peer spends a credit, which
+ * stands for a receive that the peer has set aside; the peer grants a new one once it has room for
+ * another message. So a message never arrives at a device without a receive.
+ *
+ * <p>The number of credits that the peer may have, the window, starts at {@link #FIRST_WINDOW} and
+ * doubles whenever the peer has used up all of them, up to a maximum. A peer that sends nothing for
+ * a while gives back all but the first few: a quiet connection holds few.
+ *
+ * <p>Not safe for use by several threads: the lock of the connection guards it.
+ */
+public final class Credits {
+  /** One message on the way and one more, so that a peer that waits for answers never waits. */
+  public static final int FIRST_WINDOW = 2;
+
+  private final int maxWindow;
+  private int maxAvailable;
+  private int window = FIRST_WINDOW;
+  private int granted = FIRST_WINDOW;
+  private int held;
+  private int available;
+
+  /**
+   * Creates the credits of a new connection.
+   *
+   * @param maxWindow the number of credits that the peer may have at most
+   */
+  public Credits(int maxWindow) {
+    this.maxWindow = maxWindow;
+  }
+
+  /**
+   * Sets what the peer says it grants.
+   *
+   * @param first the number of credits at first
+   * @param max the number of credits at most
+   */
+  public void begin(int first, int max) {
+    available = first;
+    maxAvailable = max;
+  }
+
+  /** Returns the number of messages that may be sent. */
+  public int available() {
+    return available;
+  }
+
+  /** Spends one of the available credits on a message to the peer. */
+  public void spend() {
+    available--;
+  }
+
+  /**
+   * Makes credits available that the peer grants. More than the peer said it has are refused.
+   *
+   * @return whether that is possible; if not, nothing has changed
+   */
+  public boolean restore(int returned) {
+    if (returned > maxAvailable - available) {
+      return false;
+    }
+    available += returned;
+    return true;
+  }
+
+  /** Returns the number of credits that the peer has, including those on the way to it. */
+  public int granted() {
+    return granted;
+  }
+
+  /**
+   * Notes that a message of the peer has arrived, which occupies a place until {@link #freed}.
+   *
+   * @return whether the peer had a credit for it; if not, nothing has changed
+   */
+  public boolean arrived() {
+    if (granted == 0) {
+      return false;
+    }
+    granted--;
+    held++;
+    if (granted == 0) {
+      window = Math.min(2 * window, maxWindow);
+    }
+    return true;
+  }
+
+  /** Notes that a message that had arrived no longer occupies a place. */
+  public void freed() {
+    held--;
+  }
+
+  /** Returns the number of credits that the peer can be granted. */
+  public int owed() {
+    return Math.max(0, window - granted - held);
+  }
+
+  /**
+   * Returns whether the owed credits are due in a message of their own: half of the window or more.
+   * So at most two such messages are unread at a time. With the first window they are due only if
+   * the peer has none left, because the answer to a message carries the credit for the next one.
+   */
+  public boolean isDue() {
+    int owed = owed();
+    return owed > 0 && (granted == 0 || (window > FIRST_WINDOW && 2 * owed >= window));
+  }
+
+  /**
+   * Gives back the available credits that a quiet connection does not need. One of those that are
+   * left is for the message that tells the peer.
+   *
+   * @return how many those are
+   */
+  public int giveBack() {
+    int returned = Math.max(0, available - FIRST_WINDOW - 1);
+    available -= returned;
+    return returned;
+  }
+
+  /**
+   * Takes back credits that the peer does not use.
+   *
+   * @return whether the peer had them; if not, nothing has changed
+   */
+  public boolean takeBack(long returned) {
+    if (returned < 1 || returned > granted) {
+      return false;
+    }
+    granted -= (int) returned;
+    window = FIRST_WINDOW;
+    return true;
+  }
+
+  /** Makes the window as small as at first, because receives are scarce. */
+  public void shrink() {
+    window = FIRST_WINDOW;
+  }
+
+  /** Notes that the peer is granted credits. */
+  public void grant(int credits) {
+    granted += credits;
+  }
+}

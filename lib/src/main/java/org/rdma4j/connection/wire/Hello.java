@@ -1,0 +1,63 @@
+package org.rdma4j.connection.wire;
+
+import java.nio.ByteBuffer;
+import java.util.Optional;
+
+/**
+ * What each side tells about itself while they connect: the private data of the request, and that
+ * of the answer.
+ *
+ * @param bufferBytes the length of the buffers that the side receives into, without the header
+ * @param credits the number of messages that it receives at first, before it returns credits; 0 if
+ *     it grants them in a message, before which the other side sends nothing
+ * @param receives the number of credits that the other side may have at most
+ * @param maxMessageBytes the length of the longest message that it receives
+ */
+public record Hello(int bufferBytes, int credits, int receives, long maxMessageBytes) {
+  public static final int BYTES = 5 * Integer.BYTES + Long.BYTES + 1;
+
+  /** The values until the hello of the peer has arrived. */
+  public static final Hello NONE = new Hello(0, 0, 0, 0);
+
+  private static final int MAGIC = 0x52344a43;
+  private static final int VERSION = 3;
+
+  /**
+   * RoCE fills private data up with zeros, so a last byte that is not 0 tells that nothing lacks.
+   */
+  private static final byte LAST = 0x5a;
+
+  /** Returns what was written; empty if another program or another version wrote it. */
+  public static Optional<Hello> read(ByteBuffer privateData) {
+    if (privateData.remaining() < BYTES
+        || privateData.getInt() != MAGIC
+        || privateData.getInt() != VERSION) {
+      return Optional.empty();
+    }
+    Hello hello =
+        new Hello(
+            privateData.getInt(),
+            privateData.getInt(),
+            privateData.getInt(),
+            privateData.getLong());
+    boolean valid =
+        hello.bufferBytes >= Offer.BYTES
+            && hello.credits >= 0
+            && hello.receives >= Math.max(1, hello.credits)
+            && hello.maxMessageBytes >= 1
+            && privateData.get() == LAST;
+    return valid ? Optional.of(hello) : Optional.empty();
+  }
+
+  public ByteBuffer write() {
+    return ByteBuffer.allocate(BYTES)
+        .putInt(MAGIC)
+        .putInt(VERSION)
+        .putInt(bufferBytes)
+        .putInt(credits)
+        .putInt(receives)
+        .putLong(maxMessageBytes)
+        .put(LAST)
+        .flip();
+  }
+}

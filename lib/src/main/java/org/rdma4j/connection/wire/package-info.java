@@ -1,0 +1,49 @@
+/**
+ * What two ends of a connection send each other.
+ *
+ * <h2>Wire protocol, version 3</h2>
+ *
+ * <p>The private data of the connection request, and that of the answer, are 29 bytes, big-endian:
+ * the number 0x52344a43, the version 3, the length of the buffers that the side receives into, the
+ * number of messages that it receives before it grants more, the number of messages that it
+ * receives at most before it has read one (4 bytes each), the length of the longest message that it
+ * receives (8 bytes), and a last byte of 0x5a.
+ *
+ * <p>Each message is one SEND, of a header of 16 bytes and the bytes of the message. The header:
+ *
+ * <table class="striped">
+ *   <caption>The header of a message, big-endian</caption>
+ *   <thead>
+ *     <tr><th scope="col">bytes</th><th scope="col">contents</th></tr>
+ *   </thead>
+ *   <tbody>
+ *     <tr><td>0</td><td>the kind: 0 message, 1 notice, 2 request, 3 answer, 4 refusal of a request,
+ *         5 control, 6 end, 7 credits given back</td></tr>
+ *     <tr><td>1</td><td>flags: 1 what follows is an offer of the message; of an end, 2 the sender
+ *         closes the connection, 4 the connection is broken, and what follows is the reason</td></tr>
+ *     <tr><td>2, 3</td><td>credits: how many messages more the receiver of this may send</td></tr>
+ *     <tr><td>4, 5</td><td>how many offers of the receiver of this have been fetched since the last
+ *         message</td></tr>
+ *     <tr><td>6, 7</td><td>0</td></tr>
+ *     <tr><td>8 to 15</td><td>of a request, an answer and a refusal: the number of the request; of a
+ *         notice: its value; of credits given back: how many</td></tr>
+ *   </tbody>
+ * </table>
+ *
+ * <p>A message of kind 0 to 4 or 7 needs a credit, which stands for a receive that the peer has
+ * posted. Credits travel with the next message, or in one of kind 5 once they are half of what the
+ * peer may have. At most three such messages can be unread, so receives are set aside for them and
+ * for the end. A side grants 2 credits at first, and twice as many whenever the peer has used up
+ * all of them. A side that has sent nothing for a second gives back all credits but 2.
+ *
+ * <p>A message that is longer than the buffers of the peer is offered: the number of the message (4
+ * bytes), its length, the offset and the length of the offered piece, its address (8 bytes each)
+ * and the remote key (4 bytes). The peer fetches the piece by RDMA read, and says so in the header
+ * of its next message. For that, the sender of an offer has a further receive. A side that has made
+ * 64 offers of which the peer has not said that it has fetched them makes no further one until it
+ * says so.
+ */
+@NullMarked
+package org.rdma4j.connection.wire;
+
+import org.jspecify.annotations.NullMarked;

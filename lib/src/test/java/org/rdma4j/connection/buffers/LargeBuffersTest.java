@@ -1,0 +1,82 @@
+package org.rdma4j.connection.buffers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+final class LargeBuffersTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final long MIB = 1 << 20;
+
+  /** As many of 1 MiB as are kept. */
+  private static final int MANY = 64;
+
+  private final LargeBuffers buffers = new LargeBuffers(PlainMemory::of, 256 * MIB);
+
+  private void useAtOnce(int count, long bytes) {
+    List<Buffer> used = Stream.generate(() -> buffers.take(bytes)).limit(count).toList();
+    used.forEach(Buffer::free);
+  }
+
+  @Test
+  void aBufferIsUsedAgainAlsoAfterManyOfAnotherLength() {
+    useAtOnce(MANY, MIB);
+    Buffer first = buffers.take(64 << 10);
+    first.free();
+    assertThat(buffers.take(64 << 10)).isSameAs(first);
+  }
+
+  @Test
+  void noMoreMemoryIsKeptThanSixtyFourMebibytes() {
+    useAtOnce(MANY, MIB);
+    useAtOnce(2 * MANY, MIB / 2);
+    useAtOnce(1, 65 * MIB);
+    assertThat(buffers.registeredBytes()).isEqualTo(64 * MIB);
+    useAtOnce(1, 3 * MIB);
+    assertThat(buffers.registeredBytes()).isLessThanOrEqualTo(64 * MIB).isGreaterThan(60 * MIB);
+  }
+
+  @Test
+  void aThreadWaitsWhileThoseInUseAreTooManyForAnotherOne() throws Exception {
+    LargeBuffers few = new LargeBuffers(PlainMemory::of, 4 * MIB);
+    Buffer first = few.take(3 * MIB); // counts as 4 MiB
+    assertThat(few.take(MIB, 1_000_000)).isNull();
+    FutureTask<@Nullable Buffer> waiting =
+        new FutureTask<>(() -> few.take(MIB, PATIENCE.toNanos()));
+    Thread.ofVirtual().start(waiting);
+    first.free();
+    Buffer second = waiting.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    assertThat(second).isNotNull();
+    assertThat(few.take(3 * MIB, 0)).as("4 MiB with 1 MiB in use").isNull();
+    assertThat(few.take(2 * MIB, 0)).as("2 MiB with 1 MiB in use").isNotNull();
+  }
+
+  @Test
+  void aBufferThatDoesNotWaitCountsAllTheSame() throws Exception {
+    LargeBuffers few = new LargeBuffers(PlainMemory::of, 2 * MIB);
+    Buffer beyond = few.take(8 * MIB);
+    assertThat(few.take(MIB, 0)).isNull();
+    beyond.free();
+    assertThat(few.take(MIB, 0)).isNotNull();
+    assertThat(few.tryTake(8 * MIB)).as("kept").isSameAs(beyond);
+    assertThat(few.take(MIB, 0)).isNull();
+  }
+
+  @Test
+  void whatWasNotUsedForLongestIsGivenUpFirst() {
+    Buffer old = buffers.take(MIB);
+    Buffer young = buffers.take(2 * MIB);
+    old.free();
+    young.free();
+    useAtOnce(60, MIB / 2);
+    useAtOnce(1, 32 * MIB);
+    assertThat(buffers.take(2 * MIB)).isSameAs(young);
+    assertThat(buffers.take(MIB)).isNotSameAs(old);
+  }
+}

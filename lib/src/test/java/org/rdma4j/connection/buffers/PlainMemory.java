@@ -1,0 +1,17 @@
+package org.rdma4j.connection.buffers;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Memory for buffers that no device knows. */
+public record PlainMemory(MemorySegment segment, long remoteAddress, int remoteKey)
+    implements BufferMemory {
+  /** Returns memory that the garbage collector frees. */
+  public static PlainMemory of(long bytes) {
+    MemorySegment segment = Arena.ofAuto().allocate(bytes, 64);
+    return new PlainMemory(segment, segment.address(), 1);
+  }
+
+  @Override
+  public void close() {}
+}

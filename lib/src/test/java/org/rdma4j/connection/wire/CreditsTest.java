@@ -1,0 +1,196 @@
+package org.rdma4j.connection.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+final class CreditsTest {
+  private static Credits credits(int maxWindow, int first, int max) {
+    Credits credits = new Credits(maxWindow);
+    credits.begin(first, max);
+    return credits;
+  }
+
+  @Test
+  void asManyMessagesMayBeSentAsThePeerGrants() {
+    Credits credits = credits(2, 2, 8);
+    credits.spend();
+    assertThat(credits.available()).isEqualTo(1);
+    credits.spend();
+    assertThat(credits.available()).isZero();
+    assertThat(credits.restore(3)).isTrue();
+    assertThat(credits.available()).isEqualTo(3);
+  }
+
+  @Test
+  void thePeerCannotGrantMoreThanItSaidItHas() {
+    Credits credits = credits(2, 2, 8);
+    assertThat(credits.restore(6)).isTrue();
+    assertThat(credits.restore(1)).isFalse();
+    credits.spend();
+    assertThat(credits.restore(2)).isFalse();
+    assertThat(credits.restore(1)).isTrue();
+    assertThat(credits.available()).isEqualTo(8);
+  }
+
+  @Test
+  void aMessageWithoutACreditIsRefused() {
+    Credits credits = credits(8, 1, 1);
+    for (int i = 0; i < Credits.FIRST_WINDOW; i++) {
+      assertThat(credits.arrived()).isTrue();
+    }
+    assertThat(credits.arrived()).isFalse();
+  }
+
+  @Test
+  void theWindowDoublesEachTimeItIsUsedUpToItsMaximum() {
+    Credits credits = credits(7, 1, 1);
+    for (int window : new int[] {2, 4, 7, 7}) {
+      assertThat(credits.granted()).isEqualTo(window);
+      for (int i = 0; i < window; i++) {
+        assertThat(credits.arrived()).isTrue();
+        credits.freed();
+      }
+      credits.grant(credits.owed());
+    }
+  }
+
+  @Test
+  void aPeerThatWaitsForEachAnswerKeepsTheFirstWindow() {
+    Credits credits = credits(64, 1, 1);
+    for (int i = 0; i < 100; i++) {
+      assertThat(credits.arrived()).isTrue();
+      credits.freed();
+      credits.grant(credits.owed());
+      assertThat(credits.granted()).isEqualTo(Credits.FIRST_WINDOW);
+    }
+  }
+
+  @Test
+  void nothingIsOwedForAMessageThatIsHeld() {
+    Credits credits = credits(2, 1, 1);
+    assertThat(credits.arrived()).isTrue();
+    assertThat(credits.owed()).isZero();
+    credits.freed();
+    assertThat(credits.owed()).isEqualTo(1);
+    credits.grant(1);
+    assertThat(credits.owed()).isZero();
+  }
+
+  @Test
+  void aPeerThatWaitsForEachAnswerGetsItsCreditsWithTheAnswers() {
+    Credits credits = credits(64, 1, 1);
+    assertThat(credits.arrived()).isTrue();
+    credits.freed();
+    assertThat(credits.owed()).isEqualTo(1);
+    assertThat(credits.isDue()).isFalse();
+  }
+
+  @Test
+  void aPeerWithoutCreditsGetsSomeAtOnce() {
+    Credits credits = credits(2, 1, 1);
+    assertThat(credits.arrived()).isTrue();
+    assertThat(credits.arrived()).isTrue();
+    assertThat(credits.isDue()).isFalse();
+    credits.freed();
+    assertThat(credits.isDue()).isTrue();
+    credits.grant(credits.owed());
+    assertThat(credits.isDue()).isFalse();
+  }
+
+  @Test
+  void aPeerThatOnlySendsGetsHalfOfTheWindowAtATime() {
+    Credits credits = credits(8, 1, 1);
+    for (int i = 0; i < 2; i++) {
+      assertThat(credits.arrived()).isTrue();
+      credits.freed();
+    }
+    credits.grant(credits.owed());
+    assertThat(credits.granted()).isEqualTo(4);
+    assertThat(credits.arrived()).isTrue();
+    credits.freed();
+    assertThat(credits.isDue()).isFalse();
+    assertThat(credits.arrived()).isTrue();
+    credits.freed();
+    assertThat(credits.isDue()).isTrue();
+  }
+
+  @Test
+  void aQuietPeerGivesBackAllButTheFirstWindow() {
+    Credits sender = credits(2, 64, 64);
+    Credits receiver = credits(64, 2, 2);
+    receiver.grant(62);
+    assertThat(sender.giveBack()).isEqualTo(61);
+    sender.spend();
+    assertThat(receiver.arrived()).isTrue();
+    receiver.freed();
+    assertThat(receiver.takeBack(61)).isTrue();
+    assertThat(receiver.granted()).isEqualTo(Credits.FIRST_WINDOW);
+    assertThat(sender.available()).isEqualTo(Credits.FIRST_WINDOW);
+    assertThat(receiver.owed()).isZero();
+  }
+
+  @Test
+  void nothingIsTakenBackThatThePeerDoesNotHave() {
+    Credits credits = credits(64, 1, 1);
+    assertThat(credits.takeBack(3)).isFalse();
+    assertThat(credits.takeBack(0)).isFalse();
+    assertThat(credits.takeBack(-1L)).isFalse();
+    assertThat(credits.granted()).isEqualTo(2);
+  }
+
+  /**
+   * Whatever both sides do in turn: no message is sent without a receive, at most three messages
+   * with credits alone are unread, and nobody waits forever.
+   */
+  @Property
+  void whateverHappensMessagesFindReceivesAndFewUpdatesAreUnread(
+      @ForAll @IntRange(min = 2, max = 20) int maxWindow, @ForAll byte[] steps) {
+    Credits sender = credits(2, Credits.FIRST_WINDOW, maxWindow);
+    Credits receiver = credits(maxWindow, 2, 2);
+    int unread = 0;
+    int held = 0;
+    Deque<Integer> updates = new ArrayDeque<>();
+    for (byte step : steps) {
+      switch (step & 3) {
+        case 0 -> {
+          if (sender.available() > 0) {
+            sender.spend();
+            unread++;
+          }
+        }
+        case 1 -> {
+          if (unread > 0) {
+            unread--;
+            assertThat(receiver.arrived()).isTrue();
+            held++;
+          }
+        }
+        case 2 -> {
+          if (held > 0) {
+            held--;
+            receiver.freed();
+          }
+        }
+        default -> {
+          if (!updates.isEmpty()) {
+            assertThat(sender.restore(updates.removeFirst())).isTrue();
+          }
+        }
+      }
+      if (receiver.isDue()) {
+        updates.addLast(receiver.owed());
+        receiver.grant(receiver.owed());
+      }
+      assertThat(updates.size()).isLessThanOrEqualTo(3);
+      assertThat(sender.available() + unread + updates.stream().mapToInt(each -> each).sum())
+          .isEqualTo(receiver.granted());
+      assertThat(sender.available() + unread + held + updates.size()).isPositive();
+    }
+  }
+}
