@@ -1,8 +1,8 @@
 /**
  * What {@code infiniband/efadv.h} declares for EFA devices: C names, C semantics, no safety checks.
  * The package {@code generated} is the output of jextract; {@code libefa.so.1} is loaded at the
- * first call. It has never been tried on such a device: its layouts are compared with the
- * compiler's, and the calls are tested up to the refusal by other devices.
+ * first call. It has never been tried on a real device: its layouts are compared with the
+ * compiler's, other devices are refused, and {@code libefa} was called with a simulated one.
  *
  * {@snippet :
  * if (Efa.isSupported(context)) {
