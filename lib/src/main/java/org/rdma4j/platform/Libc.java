@@ -275,11 +275,12 @@ public final class Libc {
   /**
    * The shared object and the symbol that an address belongs to: {@code Dl_info}.
    *
+   * @param object the path of the shared object, or an empty string if the address is in none
    * @param objectBase the address at which the shared object is mapped, or 0 if the address is in
    *     none
    * @param symbol the address of the exported symbol, or 0 if the address belongs to none
    */
-  public record SymbolInfo(long objectBase, long symbol) {}
+  public record SymbolInfo(String object, long objectBase, long symbol) {}
 
   /** Finds the shared object and the exported symbol that an address belongs to. */
   public static SymbolInfo dladdr(long address) {
@@ -292,8 +293,11 @@ public final class Libc {
         throw Errno.unexpected(thrown);
       }
       return found == 0
-          ? new SymbolInfo(0, 0)
-          : new SymbolInfo(info.getAtIndex(JAVA_LONG, 1), info.getAtIndex(JAVA_LONG, 3));
+          ? new SymbolInfo("", 0, 0)
+          : new SymbolInfo(
+              info.getAtIndex(ADDRESS, 0).reinterpret(Long.MAX_VALUE).getString(0),
+              info.getAtIndex(JAVA_LONG, 1),
+              info.getAtIndex(JAVA_LONG, 3));
     }
   }
 

@@ -52,7 +52,10 @@ public enum DeviceOperation {
   MATCH_TAGS(Table.VERBS_CONTEXT, verbs_context.post_srq_ops$offset()),
   /** Queue pairs with extended attributes: {@code ibv_create_qp_ex}. */
   CREATE_EXTENDED_QUEUE_PAIR(Table.VERBS_CONTEXT, verbs_context.create_qp_ex$offset()),
-  /** Opening an XRC queue pair that another context created: {@code ibv_open_qp}. */
+  /**
+   * Opening an XRC queue pair that another context created: {@code ibv_open_qp}. Not on mlx5, whose
+   * provider ends the process when such a queue pair is destroyed.
+   */
   OPEN_QUEUE_PAIR(Table.VERBS_CONTEXT, verbs_context.open_qp$offset()),
   /** Limiting the rate of a queue pair: {@code ibv_modify_qp_rate_limit}. */
   LIMIT_RATE(Table.VERBS_CONTEXT, verbs_context.modify_qp_rate_limit$offset()),
@@ -101,7 +104,20 @@ public enum DeviceOperation {
   }
 
   boolean isSupported(MemorySegment context, ExtendedDeviceAttributes attributes) {
-    return isAllowed(attributes) && isImplemented(context);
+    return isAllowed(attributes)
+        && isImplemented(context)
+        && !(this == OPEN_QUEUE_PAIR && cannotDestroyOpenedQueuePairs(context));
+  }
+
+  /**
+   * Returns whether the provider ends the process when a queue pair of {@code ibv_open_qp} is
+   * destroyed. libmlx5 does, up to rdma-core 65 at least: {@code mlx5_destroy_qp} frees a doorbell
+   * record, which such a queue pair does not have.
+   */
+  static boolean cannotDestroyOpenedQueuePairs(MemorySegment context) {
+    MemorySegment operations = Verbs.verbs_get_ctx_op(context, OPEN_QUEUE_PAIR.offset);
+    return operations.address() != 0
+        && Libc.dladdr(OPEN_QUEUE_PAIR.function(operations)).object().contains("/libmlx5");
   }
 
   private boolean isAllowed(ExtendedDeviceAttributes attributes) {
@@ -159,6 +175,10 @@ public enum DeviceOperation {
     }
   }
 
+  private long function(MemorySegment pointers) {
+    return pointers.get(rdma_h.C_POINTER, offset).address();
+  }
+
   /**
    * Returns whether the function belongs to the provider. If a provider lacks an operation, the
    * pointer is not NULL: libibverbs puts in a function of its own that refuses the call. Those
@@ -166,7 +186,7 @@ public enum DeviceOperation {
    * them.
    */
   private boolean isOfProvider(MemorySegment pointers) {
-    long function = pointers.get(rdma_h.C_POINTER, offset).address();
+    long function = function(pointers);
     Libc.SymbolInfo info = Libc.dladdr(function);
     Libc.SymbolInfo library = Libc.dladdr(rdma_h.ibv_open_device$address().address());
     return function != 0

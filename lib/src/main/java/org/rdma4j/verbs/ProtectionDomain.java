@@ -353,6 +353,8 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws IllegalArgumentException if the XRC domain belongs to another device, or the number is
    *     out of range
    * @throws IllegalStateException if this domain or the XRC domain is closed
+   * @throws UnsupportedByDeviceException if the device is an mlx5 adapter: libmlx5 ends the process
+   *     when such a queue pair is destroyed
    * @throws RdmaException if it fails: EINVAL if there is no such queue pair
    */
   public QueuePair openQueuePair(XrcDomain xrcDomain, int number) {

@@ -3,6 +3,8 @@ package org.rdma4j.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import org.rdma4j.ErrorNumber;
+import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.bindings.generated.ibv_qp_init_attr_ex;
 import org.rdma4j.bindings.generated.ibv_qp_open_attr;
 import org.rdma4j.bindings.generated.rdma_h;
@@ -60,6 +62,14 @@ final class QueuePairCreation {
 
   private static QueuePair openWhileOpen(
       ProtectionDomain domain, QueuePairConfig config, XrcDomain xrcDomain, int number) {
+    if (DeviceOperation.cannotDestroyOpenedQueuePairs(domain.device().context())) {
+      throw new UnsupportedByDeviceException(
+          "ibv_open_qp(" + number + ")",
+          ErrorNumber.EOPNOTSUPP.value(),
+          domain.device().info().name(),
+          "libmlx5 ends the process when such a queue pair is destroyed; let the process that"
+              + " created the queue pair keep it open");
+    }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment open = arena.allocate(ibv_qp_open_attr.layout());
       ibv_qp_open_attr.comp_mask(

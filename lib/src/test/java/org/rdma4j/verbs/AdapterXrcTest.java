@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.RdmaException;
+import org.rdma4j.UnsupportedByDeviceException;
 
 /** Extended reliable connections, which soft-RoCE does not have: messages to receive queues. */
 @Tag("mlx5")
@@ -95,6 +96,17 @@ final class AdapterXrcTest {
         .post();
     assertThat(Loopback.await(sent, 1).getFirst().status())
         .isEqualTo(CompletionStatus.REMOTE_INVALID_REQUEST);
+  }
+
+  /** libmlx5 can open it, but ends the process when it is closed. */
+  @Test
+  void aQueuePairIsNotOpenedTwice() {
+    QueuePair receiver = domain.createQueuePair(QueuePairConfig.xrcReceive(xrcDomain));
+    assertThat(device.supports(DeviceOperation.OPEN_QUEUE_PAIR)).isFalse();
+    assertThatThrownBy(() -> domain.openQueuePair(xrcDomain, receiver.number()))
+        .isInstanceOf(UnsupportedByDeviceException.class)
+        .hasMessageContaining("ibv_open_qp(" + receiver.number() + ")")
+        .hasMessageContaining("libmlx5 ends the process");
   }
 
   @Test
