@@ -40,11 +40,14 @@ public final class SimulatedAdapter {
     return LIBRARY.endsWith("librdma4j-mlx5.so");
   }
 
-  private static Object call(String name, FunctionDescriptor shape, Object... arguments) {
+  private static MethodHandle link(String name, FunctionDescriptor shape) {
     var symbol = SymbolLookup.libraryLookup(LIBRARY, Arena.global()).find(name).orElseThrow();
-    MethodHandle function = Linker.nativeLinker().downcallHandle(symbol, shape);
+    return Linker.nativeLinker().downcallHandle(symbol, shape);
+  }
+
+  private static Object call(String name, FunctionDescriptor shape, Object... arguments) {
     try {
-      return function.invokeWithArguments(arguments);
+      return link(name, shape).invokeWithArguments(arguments);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }
@@ -84,6 +87,20 @@ public final class SimulatedAdapter {
     run("mlx5sim_port", JAVA_BOOLEAN, up);
   }
 
+  /**
+   * Makes the port of devices that are opened afterwards one of InfiniBand, or of Ethernet again.
+   */
+  public static void infiniband(boolean infiniband) {
+    run("mlx5sim_infiniband", JAVA_BOOLEAN, infiniband);
+  }
+
+  /**
+   * Lets programs find a device of EFA, or the one of mlx5 again. Open devices stay as they are.
+   */
+  public static void efa(boolean efa) {
+    run("mlx5sim_efa", JAVA_BOOLEAN, efa);
+  }
+
   /** Breaks the adapter, or mends it. */
   public static void breakDown(boolean broken) {
     run("mlx5sim_break", JAVA_BOOLEAN, broken);
@@ -92,6 +109,40 @@ public final class SimulatedAdapter {
   /** Makes each request take at least that long. */
   public static void slow(Duration each) {
     run("mlx5sim_slow", JAVA_LONG, each.toNanos());
+  }
+
+  /**
+   * Runs a post, which must have run before, and watches in which order this thread writes what it
+   * posts to the queue pair. Each instruction takes a microsecond.
+   *
+   * @return what was wrong, 0 if nothing: see simulation/adapter/order.c
+   */
+  public static int watch(QueuePair queuePair, Runnable post) {
+    // Linked here, because linking takes millions of instructions.
+    MethodHandle begin = link("mlx5sim_watch", FunctionDescriptor.of(JAVA_BOOLEAN, JAVA_INT));
+    MethodHandle end = link("mlx5sim_watched", FunctionDescriptor.of(JAVA_INT));
+    int number = queuePair.number();
+    try {
+      var unused = (int) end.invokeExact(); // for the same reason
+      boolean known = (boolean) begin.invokeExact(number);
+      int wrong;
+      try {
+        post.run();
+      } finally {
+        wrong = (int) end.invokeExact();
+      }
+      if (!known) {
+        throw new IllegalStateException("the adapter does not know the registers of " + queuePair);
+      }
+      return wrong;
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+  }
+
+  /** Returns how many doorbells the last watch has seen. */
+  public static int doorbells() {
+    return (int) call("mlx5sim_doorbells", FunctionDescriptor.of(JAVA_INT));
   }
 
   /** Lets posts, polls and requests for events of the device be refused, too. */

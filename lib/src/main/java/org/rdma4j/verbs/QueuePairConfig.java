@@ -533,7 +533,9 @@ public record QueuePairConfig(
     }
     if (receives()) {
       ibv_qp_cap.max_recv_wr(cap, receiveDepth);
-      ibv_qp_cap.max_recv_sge(cap, receiveSges);
+      // libefa divides by it, which ends the process if it is 0.
+      ibv_qp_cap.max_recv_sge(
+          cap, sharedReceiveQueue == null ? Math.max(1, receiveSges) : receiveSges);
     }
     ibv_qp_init_attr_ex.qp_type(init, type.value());
     ibv_qp_init_attr_ex.sq_sig_all(init, signalAll ? 1 : 0);
