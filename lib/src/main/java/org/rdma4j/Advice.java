@@ -67,6 +67,9 @@ final class Advice {
           + " port";
   private static final String CAPACITY =
       "A capacity is larger than the device supports: RdmaDevice.attributes() returns the limits";
+  private static final String CAPACITY_OR_LINK_LAYER =
+      "A capacity is larger than the device supports, which RdmaDevice.extendedAttributes() returns,"
+          + " or tags are to be matched on a port of Ethernet, where mlx5 cannot";
   private static final String GIVEN_UP =
       "If the identifier came with a request, its peer has probably given up, because its timeout was"
           + " over before this side had accepted: let it wait longer. If not, a capacity is larger"
@@ -78,6 +81,7 @@ final class Advice {
     CHANGE_QUEUE_PAIR,
     CREATE_ADDRESS_HANDLE,
     CREATE_QUEUE,
+    CREATE_TYPED_RECEIVE_QUEUE,
     REGISTER,
     POST,
     OTHER_OF_DEVICES,
@@ -102,6 +106,7 @@ final class Advice {
             "ibv_create_srq",
             "ibv_create_wq" ->
             CREATE_QUEUE;
+        case "ibv_create_srq_ex" -> CREATE_TYPED_RECEIVE_QUEUE;
         case "ibv_reg_mr", "ibv_reg_mr_ex", "ibv_rereg_mr" -> REGISTER;
         case "ibv_post_send",
             "ibv_wr_complete",
@@ -164,6 +169,8 @@ final class Advice {
             case CHANGE_QUEUE_PAIR -> onPath(number, STATE_OR_PATH);
             case CREATE_ADDRESS_HANDLE -> onPath(number, ADDRESS_VECTOR);
             case CREATE_QUEUE -> number == ErrorNumber.EINVAL ? CAPACITY : onRemoval(number);
+            case CREATE_TYPED_RECEIVE_QUEUE ->
+                number == ErrorNumber.EINVAL ? CAPACITY_OR_LINK_LAYER : onRemoval(number);
             case REGISTER -> onMemory(number);
             case POST -> number == ErrorNumber.ENOMEM ? QUEUE_FULL : onRemoval(number);
           };

@@ -108,8 +108,14 @@ public final class SharedReceiveQueue implements AutoCloseable {
       MemorySegment created =
           NativeFailures.created(
               domain.device().info().name(),
-              "ibv_create_srq(%s, %d requests of %d pieces)"
-                  .formatted(config.type(), config.depth(), config.sges()),
+              "%s(%s, %d requests of %d pieces)"
+                  .formatted(
+                      config.type() == SharedReceiveQueueType.BASIC
+                          ? "ibv_create_srq"
+                          : "ibv_create_srq_ex",
+                      config.type(),
+                      config.depth(),
+                      config.sges()),
               Verbs.ibv_create_srq_ex(domain.device().context(), init));
       SharedReceiveQueue queue = new SharedReceiveQueue(domain, config, created);
       try {

@@ -103,7 +103,8 @@ public record SharedReceiveQueueConfig(
   }
 
   /**
-   * Returns a copy of type TAG_MATCHING: the device matches messages to receives by their tags.
+   * Returns a copy of type TAG_MATCHING: the device matches messages to receives by their tags. On
+   * mlx5 this works only if the port is one of InfiniBand.
    *
    * @param completions the completion queue of the receives and the tag operations; it must have
    *     room for all receives, tagged receives and operations together

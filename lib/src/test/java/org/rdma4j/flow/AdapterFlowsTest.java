@@ -55,6 +55,15 @@ final class AdapterFlowsTest {
   }
 
   @Test
+  void theKeysOfAnActionAreReplaced() {
+    EspConfig encryption =
+        EspConfig.of(1, EspFlag.ENCRYPT).key(new AesGcmKey(new byte[16], 1, 2, 16));
+    try (FlowAction action = FlowAction.create(device, encryption)) {
+      action.modify(EspConfig.of(1));
+    }
+  }
+
+  @Test
   void aRuleForAConnectionIsRefused() {
     QueuePair connection = domain.createQueuePair(QueuePairConfig.reliable(completions));
     FlowRule rule = FlowRule.of(1, new FlowSpecification.Drop());

@@ -1,20 +1,27 @@
 package org.rdma4j.verbs;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.RdmaException;
+import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.platform.Libc;
 
 /** What an adapter does that software devices refuse. */
@@ -245,6 +252,81 @@ final class AdapterTest {
         after = device.rawClock();
       }
       assertThat(after).isGreaterThanOrEqualTo(completions.timestamp(0));
+    }
+  }
+
+  @Test
+  void aCompletionHasTheTimeOfDay() {
+    try (CompletionQueue queue =
+        device.createCompletionQueue(
+            CompletionQueueConfig.of(16).extended(CompletionField.WALL_CLOCK))) {
+      QueuePair queuePair = domain.createQueuePair(QueuePairConfig.reliable(queue));
+      queuePair.connect(loopback.path(queuePair.address(1, Loopback.gidIndex(device))));
+      Completions completions = queue.completions(1);
+      Instant before = Instant.now();
+      queuePair.receiveRequests(1).add(1).into(region(), 0, 8).post();
+      queuePair.sendRequests(1).add(2).from(region(), 0, 8).post();
+      await(completions);
+      assertThat(Instant.EPOCH.plusNanos(completions.wallClock(0)))
+          .isBetween(before.minusMillis(1), Instant.now().plusMillis(1));
+    }
+  }
+
+  @Test
+  void anExtendedQueueTellsWhichKeyThePeerHasInvalidated() {
+    try (CompletionQueue queue =
+            device.createCompletionQueue(
+                CompletionQueueConfig.of(16).extended(CompletionField.IMMEDIATE));
+        MemoryRegion bound =
+            domain.register(LENGTH, AccessFlag.LOCAL_WRITE, AccessFlag.MEMORY_WINDOW_BIND);
+        MemoryWindow window = domain.allocateMemoryWindow(MemoryWindowType.TYPE_2)) {
+      QueuePair queuePair = domain.createQueuePair(QueuePairConfig.reliable(queue));
+      queuePair.connect(loopback.path(queuePair.address(1, Loopback.gidIndex(device))));
+      Completions completions = queue.completions(1);
+      SendRequests sends = queuePair.sendRequests(1);
+      sends.add(1).bind(window, bound.slice(0, 64), AccessFlag.REMOTE_READ).signaled().post();
+      await(completions);
+      int key = window.remoteKey();
+      queuePair.receiveRequests(1).add(2).into(region(), 0, 64).post();
+      sends.add(3).sendWithInvalidate(key).post();
+      await(completions);
+      assertThat(completions.hasInvalidatedKey(0)).isTrue();
+      assertThat(completions.invalidatedKey(0)).isEqualTo(key);
+    }
+  }
+
+  /** A file in memory stands for the memory of another device. */
+  @Test
+  void aMessageArrivesInADmaBuffer() throws IOException {
+    int buffer = memoryFile();
+    Path file = Path.of("/proc/self/fd/" + buffer);
+    Files.write(file, new byte[2 * LENGTH]);
+    MemoryRegionConfig part = MemoryRegionConfig.ofDmaBuffer(buffer, LENGTH, LENGTH);
+    try (MemoryRegion target = domain.register(part.access(AccessFlag.LOCAL_WRITE))) {
+      byte[] sent = Messages.random(64);
+      MemoryRegion source = region();
+      source.segment().asSlice(0, 64).copyFrom(MemorySegment.ofArray(sent));
+      loopback.b.receives.add(1).into(target.slice(128, 64)).post();
+      loopback.a.sends.add(2).from(source.slice(0, 64)).signaled().post();
+      loopback.a.await(1);
+      loopback.b.await(1);
+      byte[] all = Files.readAllBytes(file);
+      assertThat(Arrays.copyOfRange(all, LENGTH + 128, LENGTH + 192)).isEqualTo(sent);
+    } finally {
+      Libc.close(buffer);
+    }
+  }
+
+  private static int memoryFile() {
+    Linker linker = Linker.nativeLinker();
+    MethodHandle create =
+        linker.downcallHandle(
+            linker.defaultLookup().find("memfd_create").orElseThrow(),
+            FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
+    try (Arena arena = Arena.ofConfined()) {
+      return (int) create.invokeExact(arena.allocateFrom("dma buffer"), 0);
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
     }
   }
 

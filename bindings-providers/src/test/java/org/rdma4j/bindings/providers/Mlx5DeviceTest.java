@@ -48,7 +48,7 @@ final class Mlx5DeviceTest {
     assertThat(mlx5dv_context.flags(attributes) & mlx5_h.MLX5DV_CONTEXT_FLAGS_CQE_V1()).isNotZero();
   }
 
-  /** It is a query of capabilities, the only command that the simulated firmware has. */
+  /** It is a query of capabilities, of whose answer only the header has room. */
   @Test
   void aCommandOfDevXReachesTheFirmware() {
     MemorySegment in = arena.allocate(DevX.HEADER_BYTES);
