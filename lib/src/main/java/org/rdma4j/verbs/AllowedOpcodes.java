@@ -1,13 +1,31 @@
 package org.rdma4j.verbs;
 
+import java.util.Collections;
 import java.util.Set;
+import org.rdma4j.ErrorNumber;
+import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.datapath.SendLayout;
+import org.rdma4j.verbs.attribute.DeviceCapability;
 
 /**
  * The opcodes that the type of a queue pair and its operations allow, with a bit for each opcode.
  */
 final class AllowedOpcodes {
   private AllowedOpcodes() {}
+
+  /**
+   * Refuses flushes on a device without them. The provider may accept them although the kernel is
+   * too old, so only the capabilities of the device tell.
+   */
+  static void check(Set<SendOperation> operations, RdmaDevice device) {
+    if (operations.contains(SendOperation.FLUSH)
+        && Collections.disjoint(
+            device.extendedAttributes().capabilities(),
+            Set.of(DeviceCapability.FLUSH_GLOBAL, DeviceCapability.FLUSH_PERSISTENT))) {
+      throw new UnsupportedByDeviceException(
+          "ibv_create_qp_ex with FLUSH", ErrorNumber.EOPNOTSUPP.value(), device.info().name());
+    }
+  }
 
   static long of(QueuePair queuePair) {
     long allowed = of(queuePair.type(), queuePair.segmentHeaderBytes() > 0);

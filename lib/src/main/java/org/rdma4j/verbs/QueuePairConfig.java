@@ -474,6 +474,7 @@ public record QueuePairConfig(
     Range.check("receiveSges", receiveSges, 0, limits.maxSges());
     Range.check("inlineBytes", inlineBytes, 0, MAX_INLINE_BYTES);
     Range.check("segmentHeaderBytes", segmentHeaderBytes, 0, 0xffff);
+    AllowedOpcodes.check(sendOperations, device);
   }
 
   private void checkSharedReceiveQueue(ProtectionDomain domain) {
