@@ -100,7 +100,7 @@ final class DeviceShare {
       this.receiveQueue = domain.createSharedReceiveQueue(depth, 1);
       this.receives = new ReceiveSupply(buffers, new SharedReceives(receiveQueue, buffers.ahead()));
       Buffer any = buffers.take();
-      this.nothing = RegionMemory.slice(any, 0, 0);
+      this.nothing = BufferRegion.slice(any, 0, 0);
       any.free();
       for (int i = 0; i < config.pollers(); i++) {
         pollers.add(new Poller(this, Math.min(maxEntries, depth + FIRST_ENTRIES)));
@@ -132,7 +132,7 @@ final class DeviceShare {
   }
 
   private BufferMemory register(long bytes) {
-    return RegionMemory.register(domain, bytes);
+    return BufferRegion.register(domain, bytes);
   }
 
   NodeState node() {

@@ -82,7 +82,7 @@ public final class MessageBuffer implements AutoCloseable {
   public MemorySlice memory() {
     checkHeld();
     buffer.holder().lend();
-    return RegionMemory.slice(buffer, position(), length());
+    return BufferRegion.slice(buffer, position(), length());
   }
 
   /**

@@ -160,7 +160,7 @@ final class Posting {
     Buffer target = request.target();
     requests
         .read(address(request), request.remoteKey())
-        .into(RegionMemory.of(target), target.start() + request.targetOffset(), request.bytes());
+        .into(BufferRegion.of(target), target.start() + request.targetOffset(), request.bytes());
   }
 
   private void describeSend(Buffer buffer) {
@@ -168,9 +168,9 @@ final class Posting {
     long length = MessageHeader.BYTES + buffer.length();
     requests.send();
     if (length <= inlineBytes) {
-      requests.inline(RegionMemory.of(buffer), header, length);
+      requests.inline(BufferRegion.of(buffer), header, length);
     } else {
-      requests.from(RegionMemory.of(buffer), header, length);
+      requests.from(BufferRegion.of(buffer), header, length);
     }
   }
 }

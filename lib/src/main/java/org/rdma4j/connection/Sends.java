@@ -227,7 +227,7 @@ final class Sends {
   }
 
   private void checkMine(MessageBuffer message) {
-    if (!RegionMemory.of(message.buffer()).domain().equals(share.domain())) {
+    if (!BufferRegion.of(message.buffer()).domain().equals(share.domain())) {
       throw new IllegalArgumentException(
           "the buffer belongs to another node or device; copy the message to a buffer of this"
               + " connection");

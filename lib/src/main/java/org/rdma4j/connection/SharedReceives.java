@@ -35,7 +35,7 @@ final class SharedReceives implements ReceiveQueue {
         requests
             .add(WorkRequestId.ofReceive(buffer))
             .into(
-                RegionMemory.of(buffer), buffer.header(), MessageHeader.BYTES + buffer.capacity());
+                BufferRegion.of(buffer), buffer.header(), MessageHeader.BYTES + buffer.capacity());
       }
       requests.post();
       posted = true;

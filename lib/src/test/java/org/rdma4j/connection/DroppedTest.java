@@ -212,7 +212,7 @@ final class DroppedTest {
   void aViewOfAMessageThatIsTooLongNamesItsLength() {
     long length = (1L << 31) + 5;
     try (var region = client.register(4096)) {
-      Buffer buffer = new Buffer(freed -> {}, 0, new RegionMemory(region), 0, 3L << 30);
+      Buffer buffer = new Buffer(freed -> {}, 0, new BufferRegion(region), 0, 3L << 30);
       buffer.become(MessageKind.MESSAGE, 0, length);
       assertThat(
               org.assertj.core.api.Assertions.catchThrowable(new MessageBuffer(buffer)::byteBuffer))

@@ -61,8 +61,8 @@ final class PostingTest {
   }
 
   private Session newSession() {
-    BufferPool buffers = new BufferPool(bytes -> RegionMemory.register(domain, bytes), 64, 64);
-    LargeBuffers large = new LargeBuffers(bytes -> RegionMemory.register(domain, bytes), 1 << 20);
+    BufferPool buffers = new BufferPool(bytes -> BufferRegion.register(domain, bytes), 64, 64);
+    LargeBuffers large = new LargeBuffers(bytes -> BufferRegion.register(domain, bytes), 1 << 20);
     ReceiveSupply receives =
         new ReceiveSupply(
             buffers, new SharedReceives(domain.createSharedReceiveQueue(64, 1), buffers.ahead()));

@@ -266,9 +266,23 @@ final class Sending {
   }
 
   private Request post(Request request) {
+    boolean complete = false;
+    try {
+      describe(request);
+      complete = true;
+    } finally {
+      if (!complete) {
+        // The receives that its header grants were refused: the connection breaks, and ends it.
+        refused.addLast(request);
+      }
+    }
     request.postNumber = nextPosted++;
     posted.addLast(request);
     chain++;
+    return request;
+  }
+
+  private void describe(Request request) {
     switch (request.operation()) {
       case SEND -> writeHeader(request);
       case READ -> {
@@ -283,11 +297,12 @@ final class Sending {
       // The bytes of a message that is fetched are counted as those of a message.
       case FETCH, PING -> {}
     }
-    return request;
   }
 
   private void writeHeader(Request request) {
     Buffer buffer = request.buffer();
+    int granted = alreadyGranted + grantOwed();
+    alreadyGranted = 0;
     if (request.isControl()) {
       controls++;
     } else {
@@ -295,8 +310,6 @@ final class Sending {
       counts.sentMessages += request.kind() == MessageKind.RETURN ? 0 : 1;
       counts.sentBytes += request.isOffer() ? 0 : buffer.length();
     }
-    int granted = alreadyGranted + grantOwed();
-    alreadyGranted = 0;
     int told = Math.min(fetched, MessageHeader.MAX_COUNT);
     fetched -= told;
     MessageHeader.write(

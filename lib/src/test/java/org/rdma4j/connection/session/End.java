@@ -139,11 +139,20 @@ final class End implements ReceiveWindow {
 
   private void flush() {
     post();
-    if (!awaitsReceives && session.lacksReceives()) {
+    if (!awaitsReceives && lacksReceives()) {
       awaitsReceives = true;
       host.supply.whenPossible(() -> receivesThere = true);
     }
     settle();
+  }
+
+  private boolean lacksReceives() {
+    try {
+      return session.lacksReceives();
+    } catch (RdmaException refused) {
+      session.breakUp("receives could not be posted", refused);
+      return false;
+    }
   }
 
   private boolean receivesThere;

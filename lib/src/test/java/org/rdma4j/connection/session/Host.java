@@ -22,7 +22,7 @@ final class Host implements ReceiveQueue {
   /** The receives that are posted. */
   final Deque<Buffer> posted = new ArrayDeque<>();
 
-  /** Whether no memory can be registered now. */
+  /** Whether no memory can be registered now, and no receive posted. */
   boolean outOfMemory;
 
   final BufferPool pool;
@@ -52,6 +52,9 @@ final class Host implements ReceiveQueue {
 
   @Override
   public void post(Buffer[] buffers, int count) {
+    if (outOfMemory) {
+      throw new RdmaException("post", ErrorNumber.ENOMEM.value());
+    }
     for (int i = 0; i < count; i++) {
       posted.addLast(buffers[i]);
     }

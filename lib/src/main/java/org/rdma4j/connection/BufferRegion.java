@@ -9,15 +9,15 @@ import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.ProtectionDomain;
 
 /** The memory of buffers: a memory region, which peers may read. */
-record RegionMemory(MemoryRegion region) implements BufferMemory {
+record BufferRegion(MemoryRegion region) implements BufferMemory {
   /** Registers memory. */
-  static RegionMemory register(ProtectionDomain domain, long bytes) {
-    return new RegionMemory(domain.register(bytes, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ));
+  static BufferRegion register(ProtectionDomain domain, long bytes) {
+    return new BufferRegion(domain.register(bytes, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ));
   }
 
   /** Returns the memory region of a buffer. */
   static MemoryRegion of(Buffer buffer) {
-    return ((RegionMemory) buffer.memory()).region;
+    return ((BufferRegion) buffer.memory()).region;
   }
 
   /** Returns a part of the bytes after the header of a buffer, for requests of users. */
