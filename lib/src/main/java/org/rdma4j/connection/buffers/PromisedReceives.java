@@ -45,10 +45,10 @@ public final class PromisedReceives {
     renewOwed();
   }
 
-  /** Promises those that are missing, if there are so many now; returns whether none is missing. */
+  /** Promises those that are missing, as far as there are some; returns whether none is missing. */
   public boolean renewOwed() {
-    if (missing > 0 && addNeeded(missing)) {
-      missing = 0;
+    while (missing > 0 && addNeeded(1)) {
+      missing--;
     }
     return missing == 0;
   }

@@ -334,17 +334,22 @@ final class Sending {
     if (!promises.add(owed)) {
       // Others need receives too: fewer of them, and at the next try.
       credits.shrink();
-      owed = credits.owed();
-      starved = owed > 0 && !promiseFew(owed);
-      if (starved) {
-        return 0;
-      }
+      owed = promiseFew(credits.owed());
+      starved = owed == 0 && credits.owed() > 0;
     }
     credits.grant(owed);
     return owed;
   }
 
-  private boolean promiseFew(int receives) {
+  /** Promises so many receives, or one if there are not so many; returns how many. */
+  private int promiseFew(int receives) {
+    if (receives == 0 || promiseOrNeeded(receives)) {
+      return receives;
+    }
+    return receives > 1 && promiseOrNeeded(1) ? 1 : 0;
+  }
+
+  private boolean promiseOrNeeded(int receives) {
     return credits.granted() == 0 ? promises.addNeeded(receives) : promises.add(receives);
   }
 

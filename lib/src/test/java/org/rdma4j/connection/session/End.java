@@ -321,6 +321,13 @@ final class End implements ReceiveWindow {
     flush();
   }
 
+  /** Two quiet seconds pass; returns whether this end does anything then. */
+  boolean giveBack() {
+    session.tick(2_000_000_000, Long.MAX_VALUE);
+    flush();
+    return !device.isEmpty();
+  }
+
   /** The device stops, as it does when the connection below is disconnected. */
   void stopDevice() {
     stopped = true;
