@@ -40,6 +40,7 @@ final class ArchitectureTest {
     allow("platform", "");
     allow("lifetime", "", "platform");
     allow("datapath", "");
+    allow("inplace", "", "datapath", "platform");
     allow("verbs.attribute", "", "platform");
     allow("verbs.address", "", "platform");
     allow("verbs.internal", "lifetime", "verbs");
@@ -47,6 +48,7 @@ final class ArchitectureTest {
         "verbs",
         "",
         "datapath",
+        "inplace",
         "lifetime",
         "platform",
         "verbs.address",
@@ -98,7 +100,15 @@ final class ArchitectureTest {
 
   /** The packages that call C. Those above them are built on the verbs alone. */
   private static final Set<String> CALLING_C =
-      Set.of("platform", "datapath", "verbs", "verbs.address", "verbs.attribute", "flow", "cm");
+      Set.of(
+          "platform",
+          "datapath",
+          "inplace",
+          "verbs",
+          "verbs.address",
+          "verbs.attribute",
+          "flow",
+          "cm");
 
   private static final JavaClasses CLASSES =
       new ClassFileImporter()

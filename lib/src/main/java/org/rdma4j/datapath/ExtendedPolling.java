@@ -19,7 +19,7 @@ import org.rdma4j.bindings.inlines.ExtendedCompletions;
  * which copies the fields that are read; no code of the program runs in between, which could keep
  * other threads waiting.
  */
-public final class ExtendedPolling {
+public final class ExtendedPolling extends QueuePolling {
   /**
    * The offsets in a row, which holds the fields that struct ibv_wc lacks: times, VLAN, flow tag,
    * then struct ibv_wc_tm_info.
@@ -170,6 +170,7 @@ public final class ExtendedPolling {
    * If it inlined this method into a loop, its limit of nodes would be reached somewhere in here,
    * and each call after that would take twice as long.
    */
+  @Override
   public int poll(int max, long entries, long rows) {
     // In local variables, because a call into C cannot change them: the compiler then removes the
     // branches for the other style of calls.

@@ -16,7 +16,7 @@ import org.rdma4j.bindings.inlines.WorkRequests;
  *
  * <p>The list of pieces of each request follows it, so that its address need not be read.
  */
-public final class ExtendedQueuePair {
+public final class ExtendedQueuePair extends ChainPosting {
   private static final long ID = WorkRequests.wr_id$offset();
   private static final long FLAGS = WorkRequests.wr_flags$offset();
 
@@ -103,6 +103,7 @@ public final class ExtendedQueuePair {
    * bytecodes). If it inlined this method into a loop, its limit of nodes would be reached
    * somewhere in here, and each call after that would take twice as long.
    */
+  @Override
   public int post(long requests, long badRequest) {
     if (!allowsSend) {
       checkOpcodes(requests);

@@ -6,6 +6,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 
 /**
  * Reads and writes memory by address, for the data path. It uses one constant segment over the
@@ -15,6 +17,10 @@ import java.lang.foreign.MemorySegment;
  */
 public final class RawMemory {
   private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+
+  private static final VarHandle BYTE = JAVA_BYTE.varHandle();
+  private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+  private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
   private RawMemory() {}
 
@@ -56,5 +62,42 @@ public final class RawMemory {
 
   public static long getLong(long address) {
     return ALL.get(JAVA_LONG_UNALIGNED, address);
+  }
+
+  /** Reads a byte before everything that the program reads after it. */
+  public static byte getByteAcquire(long address) {
+    return (byte) BYTE.getAcquire(ALL, address);
+  }
+
+  /** Writes a number after everything that the program reads or writes before it. */
+  public static void putIntRelease(long address, int value) {
+    INT.setRelease(ALL, address, value);
+  }
+
+  /** Writes a number after everything that the program reads or writes before it. */
+  public static void putLongRelease(long address, long value) {
+    LONG.setRelease(ALL, address, value);
+  }
+
+  /**
+   * Writes a number in one step with a read, which on x86 is an instruction that also is a full
+   * fence, for memory of every type: XCHG.
+   */
+  public static void exchangeInt(long address, int value) {
+    int unused = (int) INT.getAndSet(ALL, address, value);
+  }
+
+  /**
+   * Copies bytes. For the few of an inline request this takes less time than a copy of segments,
+   * which calls a function of the JVM.
+   */
+  public static void copy(long from, long to, int length) {
+    int done = 0;
+    for (; done <= length - Long.BYTES; done += Long.BYTES) {
+      putLong(to + done, getLong(from + done));
+    }
+    for (; done < length; done++) {
+      putByte(to + done, getByte(from + done));
+    }
   }
 }

@@ -74,8 +74,6 @@ public abstract class RequestChain extends HotCall {
   /** What the pieces of the current request may have together, if the state says LIMITED. */
   private long maxBytes;
 
-  private final @Nullable ExtendedQueuePair extended;
-
   /** The objects that requests point to; null until there is one. */
   private @Nullable Referents referents;
 
@@ -94,11 +92,9 @@ public abstract class RequestChain extends HotCall {
    *
    * @param target the function that posts the chain
    * @param size how much memory the chain has
-   * @param extended posts the chain if the target has no function for it; null if the target has
    */
-  protected RequestChain(Target target, Size size, @Nullable ExtendedQueuePair extended) {
+  protected RequestChain(Target target, Size size) {
     super(target);
-    this.extended = extended;
     this.requestSize = size.requestSize;
     this.maxPieces = size.maxPieces;
     this.inlineOffset = requestSize + Math.max(1, maxPieces) * RequestLayout.SGE_SIZE;
@@ -268,13 +264,6 @@ public abstract class RequestChain extends HotCall {
 
   /** Called after a post of a chain that refers to objects, whether or not it succeeded. */
   protected void settle() {}
-
-  @Override
-  protected final int postExtended(long requests, long badRequest) {
-    return extended == null
-        ? super.postExtended(requests, badRequest)
-        : extended.post(requests, badRequest);
-  }
 
   /** Returns whether a request that was added has been posted since. */
   protected final boolean isPosted(long added) {

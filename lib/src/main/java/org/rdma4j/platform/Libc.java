@@ -199,7 +199,7 @@ public final class Libc {
   }
 
   /** Sets an environment variable, unless it has a value already. */
-  static void setEnvironment(String name, String value) {
+  public static void setEnvironment(String name, String value) {
     try (Arena arena = Arena.ofConfined()) {
       int overwrite = 0;
       check(

@@ -31,6 +31,9 @@ final class AllowedOpcodes {
     long allowed = of(queuePair.type(), queuePair.segmentHeaderBytes() > 0);
     Set<SendOperation> operations = queuePair.sendOperations();
     if (operations.isEmpty()) {
+      if (queuePair.isInPlace()) {
+        allowed &= ~(1L << SendLayout.BIND_MW | 1L << SendLayout.LOCAL_INV);
+      }
       // Struct ibv_send_wr has no fields for an atomic write or a flush.
       return allowed & ~(1L << SendLayout.ATOMIC_WRITE | 1L << SendLayout.FLUSH);
     }

@@ -11,7 +11,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
+import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.bindings.generated.ibv_cq;
 import org.rdma4j.bindings.generated.ibv_cq_init_attr_ex;
 import org.rdma4j.bindings.generated.ibv_moderate_cq;
@@ -23,7 +25,10 @@ import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.datapath.ExtendedPolling;
 import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.datapath.PollPause;
+import org.rdma4j.datapath.QueuePolling;
 import org.rdma4j.datapath.ThreadConfinement;
+import org.rdma4j.inplace.InPlaceCompletions;
+import org.rdma4j.inplace.InPlaceSupport;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeConstants;
@@ -64,7 +69,11 @@ public final class CompletionQueue implements AutoCloseable {
   private final RdmaDevice device;
   private final @Nullable CompletionChannel channel;
   private final MemorySegment queue;
-  private final @Nullable ExtendedPolling extended;
+  private final boolean isExtended;
+
+  /** What polls, if it is not {@code ibv_poll_cq}. */
+  private final @Nullable QueuePolling polling;
+
   private final HotCalls polls;
 
   /** Stops polls during calls that change the queue; null if the provider takes a lock for that. */
@@ -82,6 +91,16 @@ public final class CompletionQueue implements AutoCloseable {
     CompletionChannel channel = config.channel();
     config.check(device);
     SameDevice.check("completion channel", channel == null ? device : channel.device(), device);
+    if (config.access() == QueueAccess.IN_PLACE) {
+      String reason = InPlaceChoice.reasonAgainst(device, config);
+      if (reason != null) {
+        throw new UnsupportedByDeviceException(
+            "use of a completion queue in place",
+            ErrorNumber.EOPNOTSUPP.value(),
+            device.info().name(),
+            "The queue cannot be used in place: " + reason);
+      }
+    }
     return Lifetime.whileAllOpen(dependsOn(device, config), () -> createWhileOpen(device, config));
   }
 
@@ -101,7 +120,7 @@ public final class CompletionQueue implements AutoCloseable {
     MemorySegment events = channel == null ? MemorySegment.NULL : channel.handle();
     Set<CompletionField> fields = config.fields();
     if (fields == null) {
-      return new CompletionQueue(
+      return own(
           device,
           NativeFailures.created(
               device.info().name(),
@@ -122,13 +141,23 @@ public final class CompletionQueue implements AutoCloseable {
       ibv_cq_init_attr_ex.comp_vector(init, config.vector());
       ibv_cq_init_attr_ex.wc_flags(init, NativeConstants.mask(fields));
       writeOptions(init, config);
-      return new CompletionQueue(
+      return own(
           device,
           NativeFailures.created(
               device.info().name(),
               "ibv_create_cq_ex(" + config.entries() + " entries, " + fields + ")",
               Verbs.ibv_create_cq_ex(device.context(), init)),
           config);
+    }
+  }
+
+  private static CompletionQueue own(
+      RdmaDevice device, MemorySegment created, CompletionQueueConfig config) {
+    try {
+      return new CompletionQueue(device, created, config);
+    } catch (RuntimeException failed) {
+      NativeFailures.check(device.info().name(), "ibv_destroy_cq", rdma_h.ibv_destroy_cq(created));
+      throw failed;
     }
   }
 
@@ -151,17 +180,8 @@ public final class CompletionQueue implements AutoCloseable {
 
   private CompletionQueue(RdmaDevice device, MemorySegment queue, CompletionQueueConfig config) {
     CompletionChannel channel = config.channel();
-    Set<CompletionField> fields = config.fields();
-    this.extended =
-        fields == null
-            ? null
-            : new ExtendedPolling(
-                queue,
-                NativeConstants.mask(fields),
-                fields.contains(CompletionField.FLAGS)
-                    || fields.contains(CompletionField.IMMEDIATE)
-                    || fields.contains(CompletionField.TAG),
-                device.callsCritically());
+    this.isExtended = config.fields() != null;
+    this.polling = polling(device, queue, config);
     this.device = device;
     this.channel = channel;
     this.queue = queue;
@@ -191,6 +211,41 @@ public final class CompletionQueue implements AutoCloseable {
     }
     device.register(queue.address(), this, lifetime);
     Leaks.watch(this, lifetime);
+  }
+
+  /** Returns what polls, if it is not {@code ibv_poll_cq}. */
+  private static @Nullable QueuePolling polling(
+      RdmaDevice device, MemorySegment queue, CompletionQueueConfig config) {
+    Set<CompletionField> fields = config.fields();
+    QueuePolling extended =
+        fields == null
+            ? null
+            : new ExtendedPolling(
+                queue,
+                NativeConstants.mask(fields),
+                fields.contains(CompletionField.FLAGS)
+                    || fields.contains(CompletionField.IMMEDIATE)
+                    || fields.contains(CompletionField.TAG),
+                device.callsCritically());
+    if (config.access() == QueueAccess.BY_PROVIDER) {
+      return extended;
+    }
+    InPlaceSupport support = device.inPlace().support();
+    boolean isConfined = confinement(config, "") != null;
+    if (config.access() == QueueAccess.IN_PLACE) {
+      return InPlaceCompletions.of(Objects.requireNonNull(support), queue, isConfined);
+    }
+    if (support == null || InPlaceChoice.reasonAgainst(device, config) != null) {
+      return extended;
+    }
+    return new LatePolling(
+        extended != null
+            ? extended
+            : LatePolling.byProvider(
+                DataPath.ibv_poll_cq$op(device.context()),
+                queue.address(),
+                device.callsCritically()),
+        () -> InPlaceCompletions.of(Objects.requireNonNull(support), queue, isConfined));
   }
 
   /** Returns what lets one thread at a time poll; null if any number of threads may. */
@@ -258,6 +313,11 @@ public final class CompletionQueue implements AutoCloseable {
           if (!solicitedOnly) {
             notified = false;
           }
+          InPlaceCompletions inPlace = inPlace();
+          if (inPlace != null) {
+            inPlace.requestEvent(solicitedOnly);
+            return true;
+          }
           int result =
               DataPath.ibv_req_notify_cq(
                   DataPath.ibv_req_notify_cq$op(device.context()),
@@ -278,6 +338,11 @@ public final class CompletionQueue implements AutoCloseable {
 
   /** Records that an event of this queue was taken from the channel. */
   void takeNotification() {
+    InPlaceCompletions inPlace = inPlace();
+    if (inPlace != null) {
+      // Before a thread can see that it has to request the next event.
+      inPlace.countEvent();
+    }
     notified = true;
     eventsTaken.incrementAndGet();
   }
@@ -330,9 +395,33 @@ public final class CompletionQueue implements AutoCloseable {
     lifetime.close();
   }
 
-  /** Returns what polls an extended queue; null if this queue is not extended. */
-  @Nullable ExtendedPolling extended() {
-    return extended;
+  boolean isExtended() {
+    return isExtended;
+  }
+
+  /** Returns what polls the queue; null if {@code ibv_poll_cq} does. */
+  @Nullable QueuePolling polling() {
+    return polling;
+  }
+
+  /** Returns what polls the queue in place; null if it is not used in place, or not yet. */
+  @Nullable InPlaceCompletions inPlace() {
+    if (polling instanceof LatePolling late) {
+      return late.inPlace();
+    }
+    return polling instanceof InPlaceCompletions inPlace ? inPlace : null;
+  }
+
+  /** Returns whether functions of the provider poll the queue, and will do so. */
+  boolean isByProvider() {
+    return inPlace() == null && !(polling instanceof LatePolling late && !late.isDecided());
+  }
+
+  /** Decides whether the queue is used in place, if it is open. */
+  void decide(boolean isInPlace) {
+    if (polling instanceof LatePolling late) {
+      late.decide(isInPlace);
+    }
   }
 
   /** Returns the pointer without a check, for callers that keep this open. */
@@ -384,10 +473,17 @@ public final class CompletionQueue implements AutoCloseable {
    * @throws IllegalArgumentException if the number is out of range, or less than the requests of
    *     all queue pairs of this queue need
    * @throws IllegalStateException if the queue is closed
+   * @throws UnsupportedOperationException if the queue is used in place
    * @throws RdmaException if the device refuses it
    */
   public void resize(int entries) {
     Range.check("entries", entries, 1, device.limits().maxCompletionQueueEntries());
+    if (inPlace() != null) {
+      throw new UnsupportedOperationException(
+          this
+              + " is used in place, and cannot be resized; create it with enough entries, or with"
+              + " QueueAccess.BY_PROVIDER");
+    }
     lifetime.whileOpen(
         () -> {
           capacity.change(

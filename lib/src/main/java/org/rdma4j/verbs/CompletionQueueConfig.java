@@ -24,6 +24,8 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
  *     IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN}; it has to be extended. Default false
  * @param singleThreaded whether one thread at a time polls the queue, so that the provider takes no
  *     lock for it, {@code IBV_CREATE_CQ_ATTR_SINGLE_THREADED}; it has to be extended. Default false
+ * @param access how the queue is polled, and how requests are posted to its queue pairs; default
+ *     BY_PROVIDER
  * @see RdmaDevice#createCompletionQueue(CompletionQueueConfig)
  * @see CompletionField
  */
@@ -34,7 +36,8 @@ public record CompletionQueueConfig(
     @Nullable Set<CompletionField> fields,
     @Nullable ProtectionDomain parentDomain,
     boolean ignoreOverrun,
-    boolean singleThreaded) {
+    boolean singleThreaded,
+    QueueAccess access) {
   /** Copies the fields. */
   public CompletionQueueConfig {
     fields = fields == null ? null : Set.copyOf(fields);
@@ -47,7 +50,8 @@ public record CompletionQueueConfig(
    * @return the configuration, with the default of everything else
    */
   public static CompletionQueueConfig of(int entries) {
-    return new CompletionQueueConfig(entries, null, 0, null, null, false, false);
+    return new CompletionQueueConfig(
+        entries, null, 0, null, null, false, false, QueueAccess.DEFAULT);
   }
 
   /**
@@ -58,7 +62,7 @@ public record CompletionQueueConfig(
    */
   public CompletionQueueConfig channel(@Nullable CompletionChannel channel) {
     return new CompletionQueueConfig(
-        entries, channel, vector, fields, parentDomain, ignoreOverrun, singleThreaded);
+        entries, channel, vector, fields, parentDomain, ignoreOverrun, singleThreaded, access);
   }
 
   /**
@@ -69,7 +73,7 @@ public record CompletionQueueConfig(
    */
   public CompletionQueueConfig vector(int vector) {
     return new CompletionQueueConfig(
-        entries, channel, vector, fields, parentDomain, ignoreOverrun, singleThreaded);
+        entries, channel, vector, fields, parentDomain, ignoreOverrun, singleThreaded, access);
   }
 
   /**
@@ -80,7 +84,14 @@ public record CompletionQueueConfig(
    */
   public CompletionQueueConfig extended(CompletionField... fields) {
     return new CompletionQueueConfig(
-        entries, channel, vector, Set.of(fields), parentDomain, ignoreOverrun, singleThreaded);
+        entries,
+        channel,
+        vector,
+        Set.of(fields),
+        parentDomain,
+        ignoreOverrun,
+        singleThreaded,
+        access);
   }
 
   /**
@@ -92,7 +103,7 @@ public record CompletionQueueConfig(
    */
   public CompletionQueueConfig parentDomain(@Nullable ProtectionDomain domain) {
     return new CompletionQueueConfig(
-        entries, channel, vector, fields, domain, ignoreOverrun, singleThreaded);
+        entries, channel, vector, fields, domain, ignoreOverrun, singleThreaded, access);
   }
 
   /**
@@ -105,7 +116,7 @@ public record CompletionQueueConfig(
    */
   public CompletionQueueConfig ignoreOverrun(boolean ignore) {
     return new CompletionQueueConfig(
-        entries, channel, vector, fields, parentDomain, ignore, singleThreaded);
+        entries, channel, vector, fields, parentDomain, ignore, singleThreaded, access);
   }
 
   /**
@@ -122,7 +133,20 @@ public record CompletionQueueConfig(
    */
   public CompletionQueueConfig singleThreaded(boolean single) {
     return new CompletionQueueConfig(
-        entries, channel, vector, fields, parentDomain, ignoreOverrun, single);
+        entries, channel, vector, fields, parentDomain, ignoreOverrun, single, access);
+  }
+
+  /**
+   * Returns a copy with another {@link #access()}.
+   *
+   * @param access how the queue is polled, and how requests are posted to the queue pairs whose
+   *     requests complete there. Other values than BY_PROVIDER are experimental, see {@link
+   *     QueueAccess}
+   * @return the copy
+   */
+  public CompletionQueueConfig access(QueueAccess access) {
+    return new CompletionQueueConfig(
+        entries, channel, vector, fields, parentDomain, ignoreOverrun, singleThreaded, access);
   }
 
   /** Throws IllegalArgumentException if something needs an extended queue, and this is none. */

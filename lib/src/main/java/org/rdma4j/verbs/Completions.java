@@ -14,6 +14,7 @@ import org.rdma4j.datapath.ExtendedPolling;
 import org.rdma4j.datapath.HotCall;
 import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.datapath.PollPause;
+import org.rdma4j.datapath.QueuePolling;
 import org.rdma4j.datapath.RawMemory;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.NativeConstants;
@@ -62,7 +63,7 @@ public final class Completions extends HotCall {
   private final MemorySegment memory;
 
   private final long entries;
-  private final @Nullable ExtendedPolling extended;
+  private final @Nullable QueuePolling polling;
   private final @Nullable PollPause pause;
 
   /** The fields that only an extended completion queue has, one row for each completion. */
@@ -78,18 +79,18 @@ public final class Completions extends HotCall {
             polls,
             "Completions",
             queue.device().callsCritically(),
-            queue.extended() == null ? DataPath.ibv_poll_cq$op(queue.device().context()) : 0,
+            queue.polling() == null ? DataPath.ibv_poll_cq$op(queue.device().context()) : 0,
             queue.queue()));
     this.queue = queue;
     this.max = max;
     this.memory = Arena.ofAuto().allocate(CompletionLayout.SIZE * max, 64);
     this.entries = memory.address();
-    this.extended = queue.extended();
+    this.polling = queue.polling();
     this.pause = queue.pause();
     this.rows =
-        extended == null
-            ? MemorySegment.NULL
-            : Arena.ofAuto().allocate(ExtendedPolling.ROW * max, 64);
+        queue.isExtended()
+            ? Arena.ofAuto().allocate(ExtendedPolling.ROW * max, 64)
+            : MemorySegment.NULL;
     for (int i = 0; i < max; i++) {
       // Polls overwrite this, unless the queue is an extended one without the flags.
       RawMemory.putInt(
@@ -525,7 +526,7 @@ public final class Completions extends HotCall {
   }
 
   private long row(int index) {
-    if (extended == null) {
+    if (!queue.isExtended()) {
       throw new IllegalStateException(
           queue + " is not extended; create it with CompletionQueueConfig.extended");
     }
@@ -534,12 +535,12 @@ public final class Completions extends HotCall {
 
   @Override
   protected int pollExtended(int max, long completions) {
-    if (extended == null) {
+    if (polling == null) {
       return super.pollExtended(max, completions);
     }
     return pause != null && pause.isPaused()
         ? PAUSED
-        : extended.poll(max, completions, rows.address());
+        : polling.poll(max, completions, rows.address());
   }
 
   /** Returns a copy of the completion. */

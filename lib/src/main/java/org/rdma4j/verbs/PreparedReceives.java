@@ -3,6 +3,7 @@ package org.rdma4j.verbs;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.ibv_recv_wr;
+import org.rdma4j.datapath.ChainPosting;
 import org.rdma4j.datapath.RawMemory;
 import org.rdma4j.datapath.Referent;
 import org.rdma4j.datapath.RequestCopies;
@@ -39,6 +40,9 @@ public final class PreparedReceives extends PreparedRequests<PreparedReceives> {
   /** The queue pair whose state a post checks; null for a queue that has no state. */
   private final @Nullable QueuePair queuePair;
 
+  /** What posts, if it is not the function. */
+  private final @Nullable ChainPosting receiving;
+
   /** The request that {@link #repost} posts next. */
   private int oldest;
 
@@ -46,11 +50,13 @@ public final class PreparedReceives extends PreparedRequests<PreparedReceives> {
       Target target,
       String function,
       @Nullable QueuePair queuePair,
+      @Nullable ChainPosting receiving,
       RequestCopies copies,
       Set<Referent> referents) {
     super(target, copies, referents);
     this.function = function;
     this.queuePair = queuePair;
+    this.receiving = receiving;
   }
 
   /**
@@ -117,6 +123,13 @@ public final class PreparedReceives extends PreparedRequests<PreparedReceives> {
   @Override
   PostException refusal(int errno, int index) {
     return new PostException(function, errno, index);
+  }
+
+  @Override
+  protected int postExtended(long requests, long badRequest) {
+    return receiving == null
+        ? super.postExtended(requests, badRequest)
+        : receiving.post(requests, badRequest);
   }
 
   @Override

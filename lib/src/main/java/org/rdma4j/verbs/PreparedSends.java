@@ -3,7 +3,7 @@ package org.rdma4j.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.datapath.ExtendedQueuePair;
+import org.rdma4j.datapath.ChainPosting;
 import org.rdma4j.datapath.RawMemory;
 import org.rdma4j.datapath.Referent;
 import org.rdma4j.datapath.RequestCopies;
@@ -39,12 +39,12 @@ public final class PreparedSends extends PreparedRequests<PreparedSends> {
   private static final long TRANSFERRED = MISALIGNED + Long.BYTES;
 
   private final QueuePair queuePair;
-  private final @Nullable ExtendedQueuePair extended;
+  private final @Nullable ChainPosting sending;
 
   PreparedSends(Target target, QueuePair queuePair, RequestCopies copies, Set<Referent> referents) {
     super(target, copies, referents);
     this.queuePair = queuePair;
-    this.extended = queuePair.extended();
+    this.sending = queuePair.sending();
   }
 
   /** The remote address of an atomic is at the same place as that of a write. */
@@ -258,9 +258,9 @@ public final class PreparedSends extends PreparedRequests<PreparedSends> {
 
   @Override
   protected int postExtended(long requests, long badRequest) {
-    return extended == null
+    return sending == null
         ? super.postExtended(requests, badRequest)
-        : extended.post(requests, badRequest);
+        : sending.post(requests, badRequest);
   }
 
   private static RuntimeException badRemoteOffset(int index, long offset, long limit) {

@@ -492,6 +492,11 @@ public final class ProtectionDomain implements AutoCloseable {
     return domain;
   }
 
+  /** Returns the pointer of the domain that this is a parent domain of, or its own. */
+  MemorySegment originalPointer() {
+    return original.domain;
+  }
+
   Lifetime lifetime() {
     return lifetime;
   }

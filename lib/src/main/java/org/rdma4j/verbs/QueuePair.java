@@ -17,9 +17,11 @@ import org.rdma4j.bindings.generated.ibv_qp_init_attr;
 import org.rdma4j.bindings.generated.ibv_qp_rate_limit_attr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Verbs;
+import org.rdma4j.datapath.ChainPosting;
 import org.rdma4j.datapath.ExtendedQueuePair;
 import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.datapath.PollPause;
+import org.rdma4j.inplace.InPlaceQueuePair;
 import org.rdma4j.lifetime.BoundWindows;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
@@ -81,7 +83,13 @@ public final class QueuePair implements AutoCloseable {
   private final QueuePairType type;
   private final QueuePairConfig config;
   private final Set<PollPause> pauses;
-  private final @Nullable ExtendedQueuePair extended;
+
+  /** What posts sends, if it is not {@code ibv_post_send}. */
+  private final @Nullable ChainPosting sending;
+
+  /** The queues, if they are used in place. */
+  private final @Nullable InPlaceQueuePair inPlace;
+
   private final MulticastGroups groups;
 
   /** The memory windows of type 2 that this queue pair has bound: they belong to it. */
@@ -108,16 +116,18 @@ public final class QueuePair implements AutoCloseable {
       QueuePairCapabilities capabilities,
       QueuePairConfig config,
       QueuePairOrigin origin,
-      Runnable releaseReservations) {
+      @Nullable InPlaceQueuePair inPlace,
+      Runnable release) {
     this.domain = domain;
     this.queuePair = queuePair;
     this.capabilities = capabilities;
     this.type = config.type();
     this.config = config;
     this.sequenceNumber = config.sequenceNumberOrRandom();
-    this.extended =
+    this.inPlace = inPlace;
+    this.sending =
         config.sendOperations().isEmpty()
-            ? null
+            ? inPlace == null ? null : inPlace.sends()
             : ExtendedQueuePair.of(
                 queuePair,
                 type == QueuePairType.UNRELIABLE_DATAGRAM,
@@ -145,8 +155,11 @@ public final class QueuePair implements AutoCloseable {
                   completions,
                   () -> {
                     origin.destroy().accept(queuePair);
+                    if (inPlace != null) {
+                      inPlace.leave();
+                    }
                   });
-              releaseReservations.run();
+              release.run();
             },
             Stream.concat(config.dependsOn(domain).stream(), origin.dependsOn().stream())
                 .distinct()
@@ -440,14 +453,21 @@ public final class QueuePair implements AutoCloseable {
             NativeFailures.check(
                 domain.device().info().name(),
                 "ibv_modify_qp(" + change + ")",
-                PollPause.whilePaused(
-                    pauses, () -> rdma_h.ibv_modify_qp(queuePair, changed, change.mask())));
+                PollPause.whilePaused(pauses, () -> modify(changed, change)));
             QueuePairState state = change.newState();
             if (state != null) {
               noteState(state);
             }
           }
         });
+  }
+
+  private int modify(MemorySegment changed, QueuePairChange change) {
+    int result = rdma_h.ibv_modify_qp(queuePair, changed, change.mask());
+    if (result == 0 && inPlace != null && change.newState() == QueuePairState.RESET) {
+      inPlace.reset();
+    }
+    return result;
   }
 
   /**
@@ -725,6 +745,10 @@ public final class QueuePair implements AutoCloseable {
     if (domain.hasThreadDomain()) {
       throw new IllegalStateException(this + " is in a thread domain; bind with SendRequests.bind");
     }
+    if (inPlace != null) {
+      throw new IllegalStateException(
+          this + " is used in place, where windows cannot be bound; use QueueAccess.BY_PROVIDER");
+    }
     checkSends();
     return lifetime.whileOpen(call);
   }
@@ -746,8 +770,22 @@ public final class QueuePair implements AutoCloseable {
     return lifetime;
   }
 
-  @Nullable ExtendedQueuePair extended() {
-    return extended;
+  boolean isExtended() {
+    return !config.sendOperations().isEmpty();
+  }
+
+  boolean isInPlace() {
+    return inPlace != null;
+  }
+
+  /** Returns what posts sends; null if {@code ibv_post_send} does. */
+  @Nullable ChainPosting sending() {
+    return sending;
+  }
+
+  /** Returns what posts receives; null if {@code ibv_post_recv} does. */
+  @Nullable ChainPosting receiving() {
+    return inPlace == null ? null : inPlace.receives();
   }
 
   /** Returns the memory windows of type 2 that this queue pair has bound. */

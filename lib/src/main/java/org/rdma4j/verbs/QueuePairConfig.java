@@ -524,8 +524,8 @@ public record QueuePairConfig(
     return CompletionQueue.pauses(sendCompletions, receiveCompletions);
   }
 
-  /** Writes the attributes of a queue pair in this domain. */
-  void write(MemorySegment init, ProtectionDomain domain, Arena arena) {
+  /** Writes the attributes of a queue pair in a domain. */
+  void write(MemorySegment init, MemorySegment domain, Arena arena) {
     MemorySegment cap = ibv_qp_init_attr_ex.cap(init);
     if (sends()) {
       ibv_qp_cap.max_send_wr(cap, sendDepth);
@@ -553,11 +553,11 @@ public record QueuePairConfig(
   }
 
   /** Writes the fields that only the extended struct has, and returns their mask. */
-  private int writeExtended(MemorySegment init, ProtectionDomain domain, Arena arena) {
+  private int writeExtended(MemorySegment init, MemorySegment domain, Arena arena) {
     int mask = 0;
     if (xrcDomain == null) {
       mask |= rdma_h.IBV_QP_INIT_ATTR_PD();
-      ibv_qp_init_attr_ex.pd(init, domain.pointer());
+      ibv_qp_init_attr_ex.pd(init, domain);
     } else {
       mask |= rdma_h.IBV_QP_INIT_ATTR_XRCD();
       ibv_qp_init_attr_ex.xrcd(init, xrcDomain.pointer());

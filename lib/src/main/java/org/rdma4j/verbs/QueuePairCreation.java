@@ -3,6 +3,8 @@ package org.rdma4j.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.bindings.generated.ibv_qp_init_attr_ex;
@@ -10,6 +12,10 @@ import org.rdma4j.bindings.generated.ibv_qp_open_attr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.datapath.PollPause;
+import org.rdma4j.inplace.DedicatedRegister;
+import org.rdma4j.inplace.InPlaceCompletions;
+import org.rdma4j.inplace.InPlaceQueuePair;
+import org.rdma4j.inplace.InPlaceSupport;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.platform.Range;
@@ -28,27 +34,102 @@ final class QueuePairCreation {
 
   private static QueuePair createWhileOpen(
       ProtectionDomain domain, QueuePairConfig config, QueuePairOrigin origin) {
+    InPlaceSupport inPlace = InPlaceChoice.choose(domain.device(), config);
     Runnable release = Reservations.reserve(config);
+    try {
+      return inPlace == null
+          ? createIn(domain, config, origin, domain.pointer(), null, release)
+          : createInPlace(domain, config, origin, inPlace, release);
+    } catch (RuntimeException failed) {
+      release.run();
+      throw failed;
+    }
+  }
+
+  /** Creates a queue pair with a doorbell register of its own, and takes over its queues. */
+  private static QueuePair createInPlace(
+      ProtectionDomain domain,
+      QueuePairConfig config,
+      QueuePairOrigin origin,
+      InPlaceSupport support,
+      Runnable release) {
+    RdmaDevice device = domain.device();
+    DedicatedRegister register =
+        DedicatedRegister.allocate(
+            device.info().name(), device.context(), domain.originalPointer());
+    try {
+      return createIn(
+          domain,
+          config,
+          origin,
+          register.domain(),
+          support,
+          () -> {
+            register.free();
+            release.run();
+          });
+    } catch (RuntimeException failed) {
+      register.free();
+      throw failed;
+    }
+  }
+
+  private static QueuePair createIn(
+      ProtectionDomain domain,
+      QueuePairConfig config,
+      QueuePairOrigin origin,
+      MemorySegment pointerOfDomain,
+      @Nullable InPlaceSupport support,
+      Runnable release) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment init = arena.allocate(ibv_qp_init_attr_ex.layout());
-      config.write(init, domain, arena);
+      config.write(init, pointerOfDomain, arena);
       MemorySegment cap = ibv_qp_init_attr_ex.cap(init);
       MemorySegment created =
           NativeFailures.created(
               domain.device().info().name(),
               origin.call() + "(" + config.type() + ", " + QueuePairCapabilities.read(cap) + ")",
               PollPause.whilePaused(config.pauses(), () -> origin.create().apply(init)));
+      QueuePairCapabilities capabilities = QueuePairCapabilities.read(cap);
       try {
-        return new QueuePair(
-            domain, created, QueuePairCapabilities.read(cap), config, origin, release);
+        InPlaceQueuePair inPlace =
+            support == null ? null : takeOver(support, domain, config, created, capabilities);
+        QueuePair made =
+            new QueuePair(domain, created, capabilities, config, origin, inPlace, release);
+        if (inPlace != null) {
+          PollPause.runPaused(config.pauses(), inPlace::join);
+        }
+        return made;
       } catch (RuntimeException failed) {
         origin.destroy().accept(created);
         throw failed;
       }
-    } catch (RuntimeException failed) {
-      release.run();
-      throw failed;
     }
+  }
+
+  private static InPlaceQueuePair takeOver(
+      InPlaceSupport support,
+      ProtectionDomain domain,
+      QueuePairConfig config,
+      MemorySegment created,
+      QueuePairCapabilities capabilities) {
+    SharedReceiveQueue shared = config.sharedReceiveQueue();
+    return InPlaceQueuePair.of(
+        support,
+        created,
+        new InPlaceQueuePair.Shape(
+            capabilities.sendDepth(),
+            capabilities.receiveDepth(),
+            config.type() == QueuePairType.UNRELIABLE_DATAGRAM,
+            config.signalAll(),
+            domain.hasThreadDomain()),
+        shared == null ? null : shared.inPlace(),
+        inPlace(config.sendCompletions()),
+        inPlace(config.receiveCompletions()));
+  }
+
+  private static InPlaceCompletions inPlace(@Nullable CompletionQueue queue) {
+    return Objects.requireNonNull(Objects.requireNonNull(queue).inPlace());
   }
 
   /** Opens the receiving queue pair with the given number in an XRC domain. */
@@ -89,6 +170,7 @@ final class QueuePairCreation {
           new QueuePairCapabilities(0, 0, 0, 0, 0),
           config,
           byVerbs(domain),
+          null,
           () -> {});
     }
   }

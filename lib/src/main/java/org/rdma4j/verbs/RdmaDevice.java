@@ -13,7 +13,9 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_context;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
+import org.rdma4j.bindings.inlines.DataPath;
 import org.rdma4j.bindings.inlines.Errno;
+import org.rdma4j.inplace.InPlaceSupport;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.lifetime.NativeObjects;
@@ -66,6 +68,7 @@ public final class RdmaDevice implements AutoCloseable {
   private final NativeObjects objects = new NativeObjects();
   private final AsyncEvents asyncEvents;
   private final Waits asyncEventWaits;
+  private volatile InPlaceSupport.@Nullable Answer inPlace;
   private final Set<Runnable> removalActions = ConcurrentHashMap.newKeySet();
 
   private RdmaDevice(MemorySegment context, DeviceInfo info, boolean callsCritically) {
@@ -609,6 +612,16 @@ public final class RdmaDevice implements AutoCloseable {
   /** Returns whether posts and polls call C critically: see {@link CriticalCalls}. */
   boolean callsCritically() {
     return callsCritically;
+  }
+
+  /** Returns whether and how queues of this device are used in place. */
+  InPlaceSupport.Answer inPlace() {
+    InPlaceSupport.Answer known = inPlace;
+    if (known == null) {
+      known = InPlaceSupport.of(DataPath.ibv_post_send$op(context));
+      inPlace = known;
+    }
+    return known;
   }
 
   void checkPort(int port) {

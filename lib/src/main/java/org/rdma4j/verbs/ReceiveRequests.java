@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.inlines.DataPath;
+import org.rdma4j.datapath.ChainPosting;
 import org.rdma4j.datapath.HotCall;
 import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.datapath.Referent;
@@ -41,6 +42,7 @@ import org.rdma4j.lifetime.Lifetime;
 // Users cannot name the superclass, nor call it: its members are protected, and this is final.
 public final class ReceiveRequests extends RequestChain {
   private final Queue queue;
+  private final @Nullable ChainPosting receiving;
 
   /**
    * A queue of receives.
@@ -49,6 +51,7 @@ public final class ReceiveRequests extends RequestChain {
    * @param function the pointer to it
    * @param pairWithState the queue pair whose state a post checks; null for a shared receive queue,
    *     which has no state, and for a work queue
+   * @param receiving what posts, if it is not the function
    * @param maxPieces the maximum number of pieces of a request
    */
   private record Queue(
@@ -59,19 +62,23 @@ public final class ReceiveRequests extends RequestChain {
       String name,
       long function,
       @Nullable QueuePair pairWithState,
+      @Nullable ChainPosting receiving,
       int maxPieces) {
     HotCall.Target target(String caller) {
       return new HotCall.Target(
-          posts, caller, domain.device().callsCritically(), function, pointer);
+          posts,
+          caller,
+          domain.device().callsCritically(),
+          receiving == null ? function : 0,
+          pointer);
     }
   }
 
   private ReceiveRequests(Queue queue, int max) {
     super(
-        queue.target("ReceiveRequests"),
-        new Size(PreparedReceives.SIZE, max, queue.maxPieces, 0),
-        null);
+        queue.target("ReceiveRequests"), new Size(PreparedReceives.SIZE, max, queue.maxPieces, 0));
     this.queue = queue;
+    this.receiving = queue.receiving;
   }
 
   static ReceiveRequests of(QueuePair queuePair, int max, HotCalls posts) {
@@ -84,6 +91,7 @@ public final class ReceiveRequests extends RequestChain {
             "ibv_post_recv",
             DataPath.ibv_post_recv$op(queuePair.domain().device().context()),
             queuePair,
+            queuePair.receiving(),
             queuePair.capabilities().receiveSges()),
         max);
   }
@@ -98,6 +106,7 @@ public final class ReceiveRequests extends RequestChain {
             "ibv_post_srq_recv",
             DataPath.ibv_post_srq_recv$op(queue.domain().device().context()),
             null,
+            queue.inPlace(),
             queue.sges()),
         max);
   }
@@ -111,6 +120,7 @@ public final class ReceiveRequests extends RequestChain {
             queue.pointer(),
             "ibv_post_wq_recv",
             DataPath.ibv_post_wq_recv$op(queue.pointer()),
+            null,
             null,
             queue.sges()),
         max);
@@ -134,6 +144,13 @@ public final class ReceiveRequests extends RequestChain {
       pair.checkReceives();
     }
     super.inspect();
+  }
+
+  @Override
+  protected int postExtended(long requests, long badRequest) {
+    return receiving == null
+        ? super.postExtended(requests, badRequest)
+        : receiving.post(requests, badRequest);
   }
 
   /**
@@ -228,6 +245,7 @@ public final class ReceiveRequests extends RequestChain {
                     queue.target("PreparedReceives"),
                     queue.name,
                     queue.pairWithState,
+                    queue.receiving,
                     copies,
                     used));
     drop();

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.inlines.DataPath;
+import org.rdma4j.datapath.ChainPosting;
 import org.rdma4j.datapath.HotCall;
 import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.datapath.RawMemory;
@@ -51,6 +52,7 @@ import org.rdma4j.platform.Range;
 // Users cannot name the superclass, nor call it: its members are protected, and this is final.
 public final class SendRequests extends RequestChain {
   private final QueuePair queuePair;
+  private final @Nullable ChainPosting sending;
   private final HotCalls posts;
   private final int maxInline;
   private final int maxHeader;
@@ -83,9 +85,9 @@ public final class SendRequests extends RequestChain {
             SendLayout.SIZE,
             max,
             queuePair.capabilities().sendSges(),
-            queuePair.capabilities().inlineBytes() + queuePair.segmentHeaderBytes()),
-        queuePair.extended());
+            queuePair.capabilities().inlineBytes() + queuePair.segmentHeaderBytes()));
     this.queuePair = queuePair;
+    this.sending = queuePair.sending();
     this.posts = posts;
     this.maxInline = queuePair.capabilities().inlineBytes();
     this.maxHeader = queuePair.segmentHeaderBytes();
@@ -105,7 +107,7 @@ public final class SendRequests extends RequestChain {
         posts,
         name,
         device.callsCritically(),
-        queuePair.extended() == null ? DataPath.ibv_post_send$op(device.context()) : 0,
+        queuePair.sending() == null ? DataPath.ibv_post_send$op(device.context()) : 0,
         queuePair.pointer());
   }
 
@@ -125,7 +127,7 @@ public final class SendRequests extends RequestChain {
 
   static PostException refusal(QueuePair queuePair, int errno, int index) {
     return new PostException(
-        queuePair.extended() == null ? "ibv_post_send" : "ibv_wr_complete", errno, index);
+        queuePair.isExtended() ? "ibv_wr_complete" : "ibv_post_send", errno, index);
   }
 
   @Override
@@ -143,6 +145,13 @@ public final class SendRequests extends RequestChain {
       forEach(this::checkInline);
       inlineRegions.dropClosed();
     }
+  }
+
+  @Override
+  protected int postExtended(long requests, long badRequest) {
+    return sending == null
+        ? super.postExtended(requests, badRequest)
+        : sending.post(requests, badRequest);
   }
 
   /** Throws if a request sends bytes inline of a memory region that has been closed since. */
@@ -718,6 +727,7 @@ public final class SendRequests extends RequestChain {
           queuePair
               + " is of type "
               + queuePair.type()
+              + (queuePair.isInPlace() ? " and used in place" : "")
               + ", which does not allow work requests of opcode "
               + opcode);
     }

@@ -3,8 +3,10 @@ package org.rdma4j.verbs;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.UnsupportedByDeviceException;
@@ -16,6 +18,7 @@ import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.datapath.HotCall;
 import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.datapath.PollPause;
+import org.rdma4j.inplace.InPlaceSharedReceives;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeFailures;
@@ -59,10 +62,17 @@ public final class SharedReceiveQueue implements AutoCloseable {
   /** The handles of tagged receives that tag operations have returned. */
   private final Set<Integer> tagHandles = ConcurrentHashMap.newKeySet();
 
+  /** What posts receives, if it is not {@code ibv_post_srq_recv}. */
+  private final @Nullable InPlaceSharedReceives inPlace;
+
   private int sges;
 
   private SharedReceiveQueue(
-      ProtectionDomain domain, SharedReceiveQueueConfig config, MemorySegment queue) {
+      ProtectionDomain domain,
+      SharedReceiveQueueConfig config,
+      MemorySegment queue,
+      @Nullable InPlaceSharedReceives inPlace) {
+    this.inPlace = inPlace;
     this.domain = domain;
     this.queue = queue;
     this.type = config.type();
@@ -97,11 +107,28 @@ public final class SharedReceiveQueue implements AutoCloseable {
           "a shared receive queue cannot be in a thread domain, because threads that poll use"
               + " it too; use a protection domain without a thread domain");
     }
+    InPlaceChoice.requireProvider("a shared receive queue", config.completions());
     return Lifetime.whileAllOpen(config.dependsOn(domain), () -> createWhileOpen(domain, config));
+  }
+
+  private static boolean isInPlace(ProtectionDomain domain, SharedReceiveQueueConfig config) {
+    if (config.access() == QueueAccess.BY_PROVIDER) {
+      return false;
+    }
+    String reason = InPlaceChoice.reasonAgainst(domain.device(), config);
+    if (reason != null && config.access() == QueueAccess.IN_PLACE) {
+      throw new UnsupportedByDeviceException(
+          "use of a shared receive queue in place",
+          ErrorNumber.EOPNOTSUPP.value(),
+          domain.device().info().name(),
+          "The queue cannot be used in place: " + reason);
+    }
+    return reason == null;
   }
 
   private static SharedReceiveQueue createWhileOpen(
       ProtectionDomain domain, SharedReceiveQueueConfig config) {
+    boolean isInPlace = isInPlace(domain, config);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment init = arena.allocate(ibv_srq_init_attr_ex.layout());
       config.write(init, domain);
@@ -117,7 +144,9 @@ public final class SharedReceiveQueue implements AutoCloseable {
                       config.depth(),
                       config.sges()),
               Verbs.ibv_create_srq_ex(domain.device().context(), init));
-      SharedReceiveQueue queue = new SharedReceiveQueue(domain, config, created);
+      SharedReceiveQueue queue =
+          new SharedReceiveQueue(
+              domain, config, created, isInPlace ? takeOver(domain.device(), created) : null);
       try {
         SharedReceiveQueueAttributes granted =
             queue.queryOr(SharedReceiveQueueAttributes.read(ibv_srq_init_attr_ex.attr(init)));
@@ -128,6 +157,16 @@ public final class SharedReceiveQueue implements AutoCloseable {
         throw failed;
       }
       return queue;
+    }
+  }
+
+  private static InPlaceSharedReceives takeOver(RdmaDevice device, MemorySegment created) {
+    try {
+      return InPlaceSharedReceives.of(Objects.requireNonNull(device.inPlace().support()), created);
+    } catch (RuntimeException failed) {
+      NativeFailures.check(
+          device.info().name(), "ibv_destroy_srq", rdma_h.ibv_destroy_srq(created));
+      throw failed;
     }
   }
 
@@ -339,6 +378,11 @@ public final class SharedReceiveQueue implements AutoCloseable {
   /** Returns the pointer without a check, for callers that keep this open. */
   MemorySegment pointer() {
     return queue;
+  }
+
+  /** Returns what posts receives in place; null if {@code ibv_post_srq_recv} does. */
+  @Nullable InPlaceSharedReceives inPlace() {
+    return inPlace;
   }
 
   int sges() {

@@ -31,6 +31,7 @@ import org.rdma4j.verbs.attribute.TagMatchingCapabilities;
  *     types
  * @param maxTagOperations the maximum number of outstanding {@link TagOperations} of a queue of
  *     type TAG_MATCHING; 0 for other types
+ * @param access how receives are posted; default BY_PROVIDER
  * @see ProtectionDomain#createSharedReceiveQueue(SharedReceiveQueueConfig)
  */
 public record SharedReceiveQueueConfig(
@@ -40,7 +41,8 @@ public record SharedReceiveQueueConfig(
     @Nullable CompletionQueue completions,
     @Nullable XrcDomain xrcDomain,
     int maxTags,
-    int maxTagOperations) {
+    int maxTagOperations,
+    QueueAccess access) {
   /**
    * Checks that what the type requires is set, and nothing else.
    *
@@ -74,7 +76,8 @@ public record SharedReceiveQueueConfig(
    * @return the configuration
    */
   public static SharedReceiveQueueConfig of(int depth) {
-    return new SharedReceiveQueueConfig(SharedReceiveQueueType.BASIC, depth, 1, null, null, 0, 0);
+    return new SharedReceiveQueueConfig(
+        SharedReceiveQueueType.BASIC, depth, 1, null, null, 0, 0, QueueAccess.DEFAULT);
   }
 
   /**
@@ -86,7 +89,7 @@ public record SharedReceiveQueueConfig(
    */
   public SharedReceiveQueueConfig sges(int sges) {
     return new SharedReceiveQueueConfig(
-        type, depth, sges, completions, xrcDomain, maxTags, maxTagOperations);
+        type, depth, sges, completions, xrcDomain, maxTags, maxTagOperations, access);
   }
 
   /**
@@ -99,7 +102,7 @@ public record SharedReceiveQueueConfig(
    */
   public SharedReceiveQueueConfig xrc(XrcDomain xrcDomain, CompletionQueue completions) {
     return new SharedReceiveQueueConfig(
-        SharedReceiveQueueType.XRC, depth, sges, completions, xrcDomain, 0, 0);
+        SharedReceiveQueueType.XRC, depth, sges, completions, xrcDomain, 0, 0, access);
   }
 
   /**
@@ -123,7 +126,20 @@ public record SharedReceiveQueueConfig(
         completions,
         null,
         maxTags,
-        maxTagOperations);
+        maxTagOperations,
+        access);
+  }
+
+  /**
+   * Returns a copy with another {@link #access()}.
+   *
+   * @param access how receives are posted. Queue pairs of the queue need completion queues of the
+   *     same access. Other values than BY_PROVIDER are experimental, see {@link QueueAccess}
+   * @return the copy
+   */
+  public SharedReceiveQueueConfig access(QueueAccess access) {
+    return new SharedReceiveQueueConfig(
+        type, depth, sges, completions, xrcDomain, maxTags, maxTagOperations, access);
   }
 
   /** Throws IllegalArgumentException if the device does not support something. */

@@ -257,7 +257,7 @@ final class FurtherObjectsTest {
           .sendDepth(4)
           .receiveDepth(5)
           .extended(SendOperation.WRITE)
-          .write(init, domain, arena);
+          .write(init, domain.pointer(), arena);
       assertThat(ibv_qp_init_attr_ex.qp_type(init)).isEqualTo(rdma_h.IBV_QPT_XRC_SEND());
       assertThat(ibv_qp_init_attr_ex.send_cq(init)).isEqualTo(completions.handle());
       assertThat(ibv_qp_init_attr_ex.recv_cq(init)).isEqualTo(MemorySegment.NULL);
@@ -279,7 +279,7 @@ final class FurtherObjectsTest {
       QueuePairConfig.rawPackets(completions)
           .segmentHeaderBytes(0xfffe)
           .flags(QueuePairFlag.SCATTER_FCS)
-          .write(init, domain, arena);
+          .write(init, domain.pointer(), arena);
       assertThat(ibv_qp_init_attr_ex.qp_type(init)).isEqualTo(rdma_h.IBV_QPT_RAW_PACKET());
       assertThat(ibv_qp_init_attr_ex.comp_mask(init))
           .isEqualTo(
@@ -325,15 +325,17 @@ final class FurtherObjectsTest {
         "completions is not set",
         () ->
             new SharedReceiveQueueConfig(
-                SharedReceiveQueueType.TAG_MATCHING, 1, 1, null, null, 1, 1));
+                SharedReceiveQueueType.TAG_MATCHING, 1, 1, null, null, 1, 1, QueueAccess.DEFAULT));
     refused(
         "xrcDomain is not set",
         () ->
             new SharedReceiveQueueConfig(
-                SharedReceiveQueueType.XRC, 1, 1, completions, null, 0, 0));
+                SharedReceiveQueueType.XRC, 1, 1, completions, null, 0, 0, QueueAccess.DEFAULT));
     refused(
         "maxTags is set",
-        () -> new SharedReceiveQueueConfig(SharedReceiveQueueType.BASIC, 1, 1, null, null, 1, 0));
+        () ->
+            new SharedReceiveQueueConfig(
+                SharedReceiveQueueType.BASIC, 1, 1, null, null, 1, 0, QueueAccess.DEFAULT));
     refused("depth is 0", () -> domain.createWorkQueue(WorkQueueConfig.of(completions, 0)));
   }
 

@@ -33,6 +33,8 @@ public final class Loopback implements AutoCloseable {
   /** Connects the queue pairs over iWARP, where they have no addresses to exchange. */
   private final Optional<ManagedPair> managed;
 
+  private final QueueAccess access;
+
   public final RdmaDevice device;
   public final ProtectionDomain domain;
   public final End a;
@@ -41,7 +43,9 @@ public final class Loopback implements AutoCloseable {
   /** One end of the connection, with everything that a program has on its side. */
   public final class End {
     public final CompletionChannel channel = device.createCompletionChannel();
-    public final CompletionQueue queue = device.createCompletionQueue(4 * DEPTH, channel);
+    public final CompletionQueue queue =
+        device.createCompletionQueue(
+            CompletionQueueConfig.of(4 * DEPTH).channel(channel).access(access));
     public final MemoryRegion region = domain.register(REGION_BYTES, AccessFlag.LOCAL_WRITE);
     public final QueuePair queuePair;
     public final SendRequests sends;
@@ -119,7 +123,8 @@ public final class Loopback implements AutoCloseable {
     QueuePair create(ProtectionDomain domain, QueuePairConfig config);
   }
 
-  private Loopback(UnaryOperator<QueuePairConfig> config) {
+  private Loopback(UnaryOperator<QueuePairConfig> config, QueueAccess access) {
+    this.access = access;
     managed = isIwarp() ? Optional.of(new ManagedPair()) : Optional.empty();
     device = managed.map(ManagedPair::device).orElseGet(Loopback::openDevice);
     boolean done = false;
@@ -189,7 +194,15 @@ public final class Loopback implements AutoCloseable {
 
   public static Loopback connected(
       UnaryOperator<QueuePairConfig> config, UnaryOperator<PathConfig> path) {
-    Loopback loopback = unconnected(config);
+    return connect(unconnected(config), path);
+  }
+
+  /** Connects queue pairs whose queues are used in place. */
+  static Loopback connectedInPlace(UnaryOperator<QueuePairConfig> config) {
+    return connect(new Loopback(config, QueueAccess.IN_PLACE), path -> path);
+  }
+
+  private static Loopback connect(Loopback loopback, UnaryOperator<PathConfig> path) {
     if (loopback.managed.isPresent()) {
       loopback.managed.get().accept();
       return loopback;
@@ -204,7 +217,7 @@ public final class Loopback implements AutoCloseable {
   }
 
   public static Loopback unconnected(UnaryOperator<QueuePairConfig> config) {
-    return new Loopback(config);
+    return new Loopback(config, QueueAccess.DEFAULT);
   }
 
   /** Returns the address of a queue pair of this device, with the GID that paths use here. */
