@@ -11,8 +11,9 @@ usage: dev/bench posts --mlx5 [--jvms N]
 Posts and polls through the safe API and the libmlx5 of this machine, on the simulated adapter
 (docs/simulated-adapter.md), compared with the same loops in C on the same queues. 256 posts, then the adapter's work,
 which is not timed, then 256 polls: the loops of C and of Java take turns in one JVM. The ratio is the median of 3000
-such turns. Three settings are measured: critical calls, plain calls with -XX:+UseSystemMemoryBarrier, and extended
-queues (ibv_wr_* and ibv_start_poll) with critical calls.
+such turns. Five settings are measured: critical calls, plain calls with -XX:+UseSystemMemoryBarrier, extended
+queues (ibv_wr_* and ibv_start_poll) with critical calls, and queues in place (QueueAccess.IN_PLACE) with and without a
+lock, compared with C through libmlx5.
 
 The doorbell registers are ordinary memory here. On hardware a write to them takes longer, in C as in Java, so that the
 ratios are smaller.
@@ -44,6 +45,8 @@ run() {
     measure CRITICAL PLAIN 'critical calls'
     measure PLAIN PLAIN 'plain calls' -XX:+UseSystemMemoryBarrier
     measure CRITICAL EXTENDED 'extended queues'
+    measure CRITICAL IN_PLACE 'in place'
+    measure CRITICAL IN_PLACE_ONE_THREAD 'in place, one thread'
   done
   "$java" -cp "$class_path" "${class[provider_table]}" "$results"
 }

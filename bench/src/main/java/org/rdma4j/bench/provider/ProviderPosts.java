@@ -11,11 +11,11 @@ import java.util.List;
 import java.util.Map;
 import org.rdma4j.bench.reporting.Point;
 import org.rdma4j.bench.standin.CallStyle;
-import org.rdma4j.bench.standin.Queues;
 
 /**
- * Measures posts and polls on libmlx5, in Java and in C by turns, on the same queues. The adapter
- * does its work between a loop of posts and a loop of polls, when no time is taken.
+ * Measures posts and polls on libmlx5, in Java and in C by turns, on the same queues; or those of
+ * Java in place, on queues of their own. The adapter does its work between a loop of posts and a
+ * loop of polls, when no time is taken.
  */
 public final class ProviderPosts {
   private static final int WARM_UPS = 3000;
@@ -27,23 +27,27 @@ public final class ProviderPosts {
   private final Map<Half, double[]> nanosInC = times();
   private final Map<Half, double[]> nanosInJava = times();
 
-  private ProviderPosts(SimulatedAdapter adapter, boolean extended) {
-    this.adapter = adapter;
-    c = new HalvesInC(adapter, extended);
-    java = new HalvesInJava(adapter);
+  private ProviderPosts(SimulatedAdapter ofC, SimulatedAdapter ofJava, boolean extended) {
+    adapter = ofC;
+    c = new HalvesInC(ofC, extended);
+    java = new HalvesInJava(ofJava);
   }
 
   /**
    * Measures for some seconds.
    *
    * @param arguments the style of the calls, and the queues, as {@link CallStyle} and {@link
-   *     Queues} name them; what the table calls them; the file to which points are appended
+   *     QueuesOfJava} name them; what the table calls them; the file to which points are appended
    * @throws IOException if the file cannot be written
    */
   public static void main(String[] arguments) throws IOException {
-    Queues queues = Queues.valueOf(arguments[1]);
-    try (SimulatedAdapter adapter = new SimulatedAdapter(CallStyle.valueOf(arguments[0]), queues)) {
-      ProviderPosts posts = new ProviderPosts(adapter, queues.extendsPosts());
+    CallStyle style = CallStyle.valueOf(arguments[0]);
+    QueuesOfJava queues = QueuesOfJava.valueOf(arguments[1]);
+    QueuesOfJava queuesOfC = queues.areInPlace() ? QueuesOfJava.PLAIN : queues;
+    try (SimulatedAdapter ofC = new SimulatedAdapter(style, queuesOfC);
+        SimulatedAdapter inPlace =
+            queues.areInPlace() ? new SimulatedAdapter(style, queues) : ofC) {
+      ProviderPosts posts = new ProviderPosts(ofC, inPlace, queues.areExtended());
       for (int i = 0; i < WARM_UPS; i++) {
         posts.round(i % ROUNDS);
       }

@@ -9,7 +9,6 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import org.rdma4j.bench.standin.CallStyle;
-import org.rdma4j.bench.standin.Queues;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionField;
 import org.rdma4j.verbs.CompletionQueue;
@@ -17,6 +16,7 @@ import org.rdma4j.verbs.CompletionQueueConfig;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.PathConfig;
 import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.QueueAccess;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
@@ -40,23 +40,31 @@ final class SimulatedAdapter implements AutoCloseable {
   private final CompletionQueue completionQueue;
   private final QueuePair queuePair;
 
-  SimulatedAdapter(CallStyle style, Queues queues) {
+  SimulatedAdapter(CallStyle style, QueuesOfJava queues) {
     step = linkStep();
     device = style.open(RdmaDevice.list().get(0).name());
-    ProtectionDomain domain = device.allocateProtectionDomain();
+    ProtectionDomain all = device.allocateProtectionDomain();
+    ProtectionDomain domain =
+        queues.areOfOneThread() ? all.allocateParentDomain(device.allocateThreadDomain()) : all;
     region = domain.register(MESSAGE, AccessFlag.LOCAL_WRITE);
-    CompletionQueueConfig completions = CompletionQueueConfig.of(2 * DEPTH - 1);
-    completionQueue =
-        device.createCompletionQueue(
-            queues.extendsPolls()
-                ? completions.extended(CompletionField.BYTE_LENGTH)
-                : completions);
+    completionQueue = device.createCompletionQueue(completions(queues, domain));
     QueuePairConfig config =
         QueuePairConfig.reliable(completionQueue).sendDepth(DEPTH).receiveDepth(1);
     queuePair =
-        domain.createQueuePair(
-            queues.extendsPosts() ? config.extended(SendOperation.SEND) : config);
+        domain.createQueuePair(queues.areExtended() ? config.extended(SendOperation.SEND) : config);
     queuePair.connect(PathConfig.to(queuePair.address()));
+  }
+
+  private static CompletionQueueConfig completions(QueuesOfJava queues, ProtectionDomain domain) {
+    CompletionQueueConfig plain = CompletionQueueConfig.of(2 * DEPTH - 1);
+    if (queues.areExtended()) {
+      return plain.extended(CompletionField.BYTE_LENGTH);
+    }
+    CompletionQueueConfig config =
+        queues.areOfOneThread()
+            ? plain.extended(CompletionField.BYTE_LENGTH).parentDomain(domain)
+            : plain;
+    return queues.areInPlace() ? config.access(QueueAccess.IN_PLACE) : config;
   }
 
   /** The library is loaded already, by LD_PRELOAD. */
