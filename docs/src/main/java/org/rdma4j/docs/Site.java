@@ -36,6 +36,7 @@ public final class Site {
               "docs/guide/visibility.md",
               "docs/guide/hot-path.md",
               "docs/guide/waiting.md",
+              "docs/guide/channels.md",
               "docs/guide/errors.md",
               "docs/guide/coming-from-c.md",
               "docs/guide/coming-from-disni.md",

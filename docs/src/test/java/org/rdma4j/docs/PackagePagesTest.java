@@ -22,6 +22,7 @@ class PackagePagesTest {
   private static final Path LIB = Path.of("../lib/src/main/java");
   private static final Path BINDINGS = Path.of("../bindings/src/main/java");
   private static final Path PROVIDERS = Path.of("../bindings-providers/src/main/java");
+  private static final Path NIO = Path.of("../nio/src/main/java");
   private static final Pattern EXPORTS = Pattern.compile("exports ([\\w.]+);");
 
   /** What the examples take for granted. */
@@ -42,6 +43,7 @@ class PackagePagesTest {
       import org.rdma4j.connection.*;
       import org.rdma4j.flow.*;
       import org.rdma4j.memory.*;
+      import org.rdma4j.nio.*;
       import org.rdma4j.verbs.*;
       import org.rdma4j.verbs.address.*;
       import org.rdma4j.verbs.attribute.*;
@@ -57,18 +59,23 @@ class PackagePagesTest {
       """;
 
   static List<Path> pages() throws Exception {
-    return Stream.concat(pages(LIB), Stream.concat(pages(BINDINGS), pages(PROVIDERS))).toList();
+    List<Path> pages = new ArrayList<>();
+    for (Path sources : List.of(LIB, BINDINGS, PROVIDERS, NIO)) {
+      pages.addAll(pages(sources));
+    }
+    return pages;
   }
 
   /** The package that jextract generates has no page: that of its parent describes it. */
-  private static Stream<Path> pages(Path sources) throws Exception {
+  private static List<Path> pages(Path sources) throws Exception {
     String module = Files.readString(sources.resolve("module-info.java"));
     return EXPORTS
         .matcher(module)
         .results()
         .map(result -> result.group(1))
         .filter(name -> !name.endsWith(".generated"))
-        .map(name -> sources.resolve(name.replace('.', '/')).resolve("package-info.java"));
+        .map(name -> sources.resolve(name.replace('.', '/')).resolve("package-info.java"))
+        .toList();
   }
 
   @ParameterizedTest

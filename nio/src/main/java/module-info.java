@@ -1,0 +1,14 @@
+/**
+ * RDMA for programs that use the channels of {@code java.nio}, without a change to them: see {@link
+ * org.rdma4j.nio}.
+ */
+module org.rdma4j.nio {
+  requires static org.jspecify;
+  requires java.instrument;
+  requires jdk.jfr;
+  // JdkProvider needs it if the JDK's provider is not exported.
+  requires jdk.unsupported;
+  requires org.rdma4j;
+
+  exports org.rdma4j.nio;
+}

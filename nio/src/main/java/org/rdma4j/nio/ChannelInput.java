@@ -1,0 +1,174 @@
+package org.rdma4j.nio;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SocketChannel;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.nio.handover.Handover;
+
+/** Reads for a channel that may go over to RDMA, from where its next bytes come. */
+final class ChannelInput {
+  private final StreamChannel channel;
+  private final SocketChannel tcp;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final BooleanSupplier awaited = this::isAwaited;
+  private volatile @Nullable Upgrade waitsFor;
+  private volatile @Nullable Thread reader;
+  private volatile boolean shut;
+
+  ChannelInput(StreamChannel channel, SocketChannel tcp) {
+    this.channel = channel;
+    this.tcp = tcp;
+  }
+
+  /** Returns whether the program has shut down the input. */
+  boolean isShut() {
+    return shut;
+  }
+
+  /** The program has shut down the input. */
+  void shutDown(@Nullable Upgrade way) {
+    shut = true;
+    wake();
+    if (way != null && way.isInputMoved()) {
+      drop(way);
+    }
+  }
+
+  /** Drops what has come over RDMA, once no thread reads any more, and what still comes. */
+  void drop(Upgrade way) {
+    lock.lock();
+    try {
+      way.stream().drop();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Lets a thread that waits look again. */
+  void wake() {
+    LockSupport.unpark(reader);
+  }
+
+  /** Reads into several buffers. Waits for the first bytes only. */
+  long read(Upgrade way, ByteBuffer[] targets, int offset, int length) throws IOException {
+    Objects.checkFromIndexSize(offset, length, targets.length);
+    long total = 0;
+    for (int i = offset; i < offset + length; i++) {
+      if (targets[i].hasRemaining()) {
+        if (total > 0 && !(way.isInputMoved() && way.stream().available() > 0)) {
+          break;
+        }
+        int count = read(way, targets[i], null, 0);
+        if (count <= 0) {
+          return total > 0 ? total : count;
+        }
+        total += count;
+      }
+    }
+    return total;
+  }
+
+  /**
+   * Reads from where the next bytes come.
+   *
+   * @param stream reads from TCP within the timeout of the socket; null without one
+   * @param timeout the same timeout, in milliseconds; 0 waits without a limit
+   */
+  int read(Upgrade way, ByteBuffer target, @Nullable InputStream stream, int timeout)
+      throws IOException {
+    if (target.isReadOnly()) {
+      throw new IllegalArgumentException("Read-only buffer");
+    }
+    lock.lock();
+    try {
+      while (true) {
+        if (!channel.isOpen()) {
+          throw new ClosedChannelException();
+        }
+        if (shut) {
+          return -1;
+        }
+        switch (way.source()) {
+          case TCP -> {
+            int count = readTcp(way, target, stream);
+            boolean nothing = count < 0 || (count == 0 && target.hasRemaining());
+            if (!nothing || (count == 0 && way.source() == Handover.Source.TCP)) {
+              return count;
+            }
+          }
+          case RDMA -> {
+            int count = way.stream().take(target);
+            if (count != 0 || !target.hasRemaining()) {
+              return count;
+            }
+          }
+          case END -> {
+            return -1;
+          }
+          case RESET -> throw new SocketException("Connection reset");
+          case UNDECIDED -> {}
+        }
+        if (way.mustAwaitInput()) {
+          if (!channel.isBlocking()) {
+            return 0;
+          }
+          await(way, timeout);
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Reads from TCP, and notes what has come. */
+  private int readTcp(Upgrade way, ByteBuffer target, @Nullable InputStream stream)
+      throws IOException {
+    int from = target.position();
+    int limit = target.limit();
+    int most = (int) Math.min(target.remaining(), way.tcpBytes());
+    int count;
+    try {
+      if (stream == null) {
+        target.limit(from + most);
+        count = tcp.read(target);
+      } else {
+        count = stream.read(target.array(), target.arrayOffset() + from, most);
+        target.position(from + Math.max(count, 0));
+      }
+    } finally {
+      target.limit(limit);
+      channel.closeIfTcpIs();
+    }
+    if (count > 0) {
+      way.read(target, from, count);
+    } else if (count < 0 && !shut) {
+      way.tcpEnded();
+      channel.changed();
+    }
+    return count;
+  }
+
+  private void await(Upgrade way, int timeout) throws IOException {
+    waitsFor = way;
+    reader = Thread.currentThread();
+    try {
+      channel.await(awaited, timeout);
+    } finally {
+      reader = null;
+      waitsFor = null;
+    }
+  }
+
+  private boolean isAwaited() {
+    Upgrade way = waitsFor;
+    return channel.isOpen() && !shut && way != null && way.mustAwaitInput();
+  }
+}

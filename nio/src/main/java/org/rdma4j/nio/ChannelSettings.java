@@ -1,0 +1,138 @@
+package org.rdma4j.nio;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.nio.handover.Proof;
+
+/**
+ * What system properties say about the channels of this process.
+ *
+ * @param upgrades whether connections may go over to RDMA: {@code org.rdma4j.nio.upgrade}
+ * @param proof what both sides of a connection must prove: with the content of the file {@code
+ *     org.rdma4j.nio.secret} if there is one, and after the number of bytes in each direction that
+ *     {@code org.rdma4j.nio.after} says
+ * @param timeout the time that a peer has for its part of the handover: {@code
+ *     org.rdma4j.nio.timeout}
+ * @param refusedSeconds how long an address that has refused is left alone: {@code
+ *     org.rdma4j.nio.refused}
+ * @param addresses the RDMA addresses of hosts, by those that TCP uses, where they differ: {@code
+ *     org.rdma4j.nio.addresses}
+ */
+record ChannelSettings(
+    boolean upgrades,
+    Proof proof,
+    Duration timeout,
+    long refusedSeconds,
+    Map<InetAddress, InetAddress> addresses) {
+  private static final String PREFIX = "org.rdma4j.nio.";
+
+  /** Without a secret, fewer bytes are easy to guess. */
+  private static final long LEAST_WITHOUT_SECRET = 32;
+
+  private static final int LEAST_SECRET = 16;
+
+  ChannelSettings {
+    addresses = Map.copyOf(addresses);
+  }
+
+  /**
+   * Reads the properties.
+   *
+   * @throws IllegalArgumentException if one has a value that it must not have, with the name of the
+   *     property
+   */
+  static ChannelSettings read(UnaryOperator<@Nullable String> property) {
+    byte[] secret = secret(property.apply(PREFIX + "secret"));
+    long least = secret.length > 0 ? 1 : LEAST_WITHOUT_SECRET;
+    return new ChannelSettings(
+        upgrades(property.apply(PREFIX + "upgrade")),
+        new Proof(secret, number(property, "after", least, least)),
+        Duration.ofSeconds(number(property, "timeout", 1, 10)),
+        number(property, "refused", 0, 60),
+        addresses(property.apply(PREFIX + "addresses")));
+  }
+
+  private static boolean upgrades(@Nullable String value) {
+    if (value == null || value.equals("background")) {
+      return true;
+    }
+    if (value.equals("off")) {
+      return false;
+    }
+    throw wrong("upgrade", value, "must be background or off");
+  }
+
+  private static byte[] secret(@Nullable String file) {
+    if (file == null) {
+      return new byte[0];
+    }
+    try {
+      byte[] secret = Files.readAllBytes(Path.of(file));
+      if (secret.length < LEAST_SECRET) {
+        throw wrong(
+            "secret",
+            file,
+            "has " + secret.length + " bytes, must have at least " + LEAST_SECRET + " random ones");
+      }
+      return secret;
+    } catch (IOException unreadable) {
+      throw wrong("secret", file, "cannot be read: " + unreadable);
+    }
+  }
+
+  private static long number(
+      UnaryOperator<@Nullable String> property, String name, long least, long otherwise) {
+    String value = property.apply(PREFIX + name);
+    if (value == null) {
+      return otherwise;
+    }
+    try {
+      long number = Long.parseLong(value);
+      if (number >= least) {
+        return number;
+      }
+    } catch (NumberFormatException noNumber) {
+      // Reported as one that is too small.
+    }
+    throw wrong(name, value, "must be a number, at least " + least);
+  }
+
+  private static Map<InetAddress, InetAddress> addresses(@Nullable String value) {
+    Map<InetAddress, InetAddress> addresses = new HashMap<>();
+    if (value != null) {
+      for (String pair : value.split(",", -1)) {
+        String[] both = pair.split("=", -1);
+        if (both.length != 2) {
+          throw wrong("addresses", value, "must be TCP=RDMA,TCP=RDMA and so on");
+        }
+        addresses.put(address(value, both[0]), address(value, both[1]));
+      }
+    }
+    return addresses;
+  }
+
+  private static InetAddress address(String value, String text) {
+    try {
+      return InetAddress.ofLiteral(text.strip());
+    } catch (IllegalArgumentException noAddress) {
+      throw wrong("addresses", value, "contains " + text + ", which is no IP address");
+    }
+  }
+
+  private static IllegalArgumentException wrong(String name, String value, String why) {
+    return new IllegalArgumentException(
+        "the system property " + PREFIX + name + " is " + value + ": it " + why);
+  }
+
+  /** Returns the RDMA address of the host that has a TCP address. */
+  InetAddress rdmaAddress(InetAddress tcp) {
+    return addresses.getOrDefault(tcp, tcp);
+  }
+}

@@ -1,0 +1,185 @@
+package org.rdma4j.nio;
+
+import java.nio.ByteBuffer;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.ConnectionException;
+import org.rdma4j.RdmaException;
+import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.nio.handover.Claim;
+import org.rdma4j.nio.handover.Handover;
+import org.rdma4j.nio.handover.HandoverException;
+import org.rdma4j.nio.handover.Messages;
+import org.rdma4j.nio.handover.Proof;
+
+/**
+ * An RDMA connection, from its begin until its end: first both sides prove which TCP connection it
+ * belongs to, then it carries the bytes of that channel.
+ *
+ * <p>One handler takes all its messages, from the first one on. So what arrives, and the end, stay
+ * in order.
+ */
+final class Meeting {
+  private final Rendezvous rendezvous;
+  private final RdmaConnection connection;
+  private final byte[] challenge = Proof.random();
+  private final CountDownLatch decided = new CountDownLatch(1);
+
+  /** The channel for which a client connects; null on the side of the server. */
+  private final @Nullable Upgrade claimant;
+
+  /** The channel whose bytes the connection carries; null until that is proven. */
+  private volatile @Nullable Upgrade carried;
+
+  /** Whether the first message has arrived. Used by the thread that delivers. */
+  private boolean begun;
+
+  private Meeting(Rendezvous rendezvous, RdmaConnection connection, @Nullable Upgrade claimant) {
+    this.rendezvous = rendezvous;
+    this.connection = connection;
+    this.claimant = claimant;
+  }
+
+  /**
+   * Claims a channel, and waits for the answer.
+   *
+   * @return whether the channel has gone over
+   */
+  static boolean claim(Rendezvous rendezvous, RdmaConnection connection, Upgrade claimant)
+      throws InterruptedException {
+    Meeting meeting = new Meeting(rendezvous, connection, claimant);
+    meeting.begin();
+    boolean inTime = meeting.awaitDecision(1);
+    if (!inTime && claimant.giveUp()) {
+      meeting.refuse("the peer has not answered in time");
+    }
+    return meeting.carried != null;
+  }
+
+  /** Waits for the claim of a peer, and grants or refuses it. */
+  static void grant(Rendezvous rendezvous, RdmaConnection connection) throws InterruptedException {
+    Meeting meeting = new Meeting(rendezvous, connection, null);
+    meeting.begin();
+    connection.sendAsync(Messages.challenge(meeting.challenge), 0, Meeting::ignore);
+    boolean inTime = meeting.awaitDecision(2);
+    if (!inTime && meeting.carried == null) {
+      meeting.refuse("the peer has proven nothing in time");
+    }
+  }
+
+  private boolean awaitDecision(int parts) throws InterruptedException {
+    return decided.await(parts * rendezvous.timeout().toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  /** A message that cannot be sent ends the connection, which is noticed. */
+  private static void ignore(long token, @Nullable RuntimeException failure) {}
+
+  private void begin() {
+    connection.onMessage(this::received);
+    var unused = connection.ended().whenComplete((nothing, reason) -> ended(reason));
+  }
+
+  private void received(MessageBuffer message) {
+    Upgrade channel = carried;
+    if (channel != null) {
+      channel.received(message);
+      return;
+    }
+    try (message) {
+      if (claimant != null) {
+        receivedByClient(claimant, message.byteBuffer());
+      } else {
+        receivedByServer(message.byteBuffer());
+      }
+    } catch (HandoverException lie) {
+      refuse(lie.getMessage());
+      if (claimant != null) {
+        // Whoever that is, it is not the peer of the TCP connection.
+        claimant.linkEnded(true);
+      }
+    }
+  }
+
+  private void receivedByClient(Upgrade channel, ByteBuffer message) throws HandoverException {
+    if (!begun) {
+      begun = true;
+      ByteBuffer claim = channel.claim(Messages.readChallenge(message)).encode();
+      connection.sendAsync(claim, 0, Meeting::ignore);
+      return;
+    }
+    channel.granted(Messages.readGrant(message));
+    carry(channel);
+    join(channel);
+  }
+
+  private void receivedByServer(ByteBuffer message) throws HandoverException {
+    if (begun) {
+      throw new HandoverException("the peer has sent more than a claim");
+    }
+    begun = true;
+    Claim claim = Claim.decode(message);
+    Upgrade channel = rendezvous.find(claim.connection(), connection.peerAddress());
+    if (channel == null) {
+      throw new HandoverException("no TCP connection of this host is " + claim.connection());
+    }
+    var unused = Thread.ofVirtual().name("rdma4j-nio-prove").start(() -> prove(channel, claim));
+  }
+
+  /** Waits until the claim can be checked. */
+  private void prove(Upgrade channel, Claim claim) {
+    try {
+      if (channel.check(claim, challenge) != Handover.Verdict.PROVEN) {
+        refuse("the claim for " + claim.connection() + " is not proven");
+        return;
+      }
+      // From now on, the client may send what belongs to the channel.
+      carry(channel);
+      connection.sendAsync(Messages.grant(channel.grant()), 0, Meeting::ignore);
+      join(channel);
+    } catch (InterruptedException | RdmaException | IllegalStateException failed) {
+      refuse("failed: " + failed.getMessage());
+    }
+  }
+
+  private void carry(Upgrade channel) {
+    channel.stream(new RdmaStream(rendezvous, connection, channel::writable));
+    carried = channel;
+  }
+
+  private void join(Upgrade channel) {
+    rendezvous.joined(channel);
+    channel.join();
+    decided.countDown();
+  }
+
+  /** Closes the connection, which tells the peer that it does not belong to its channel. */
+  private void refuse(@Nullable String why) {
+    if (claimant != null) {
+      rendezvous.stays(claimant, String.valueOf(why));
+    } else {
+      rendezvous.log(String.valueOf(connection), "refused: " + why);
+    }
+    rendezvous.close(connection);
+    decided.countDown();
+  }
+
+  private void ended(@Nullable Throwable reason) {
+    boolean inOrder =
+        reason == null
+            || (reason instanceof ConnectionException known
+                && known.reason() == ConnectionException.Reason.CLOSED_BY_PEER);
+    Upgrade channel = carried;
+    if (channel != null) {
+      channel.stream().ended(inOrder);
+      channel.linkEnded(inOrder);
+    } else if (claimant != null && decided.getCount() > 0) {
+      rendezvous.stays(claimant, "the peer has refused");
+      claimant.linkEnded(inOrder);
+    }
+    decided.countDown();
+    // This side has not closed the connection yet.
+    rendezvous.close(connection);
+  }
+}

@@ -1,0 +1,267 @@
+package org.rdma4j.nio;
+
+import java.io.IOException;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
+import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.OperationHandler;
+import org.rdma4j.connection.RdmaConnection;
+
+/**
+ * The messages of an RDMA connection as a stream of bytes in each direction. No method waits.
+ *
+ * <p>One thread at a time may take bytes, and one may put them. Other threads deliver.
+ */
+final class RdmaStream {
+  /** How many bytes may be under way, as in the buffer of a socket. */
+  private static final long WINDOW = 256L << 10;
+
+  private final RdmaConnection connection;
+  private final Rendezvous rendezvous;
+  private final Runnable roomAgain;
+  private final OperationHandler sent = this::sent;
+  private final ConcurrentLinkedQueue<MessageBuffer> inbox = new ConcurrentLinkedQueue<>();
+
+  /** What was sent and has not arrived: its bytes, and one more for each message. */
+  private final AtomicLong outstanding = new AtomicLong();
+
+  private volatile boolean inputEnded;
+  private volatile boolean dropped;
+  private volatile @Nullable String over;
+
+  /**
+   * Creates the stream.
+   *
+   * @param rendezvous counts the bytes
+   * @param connection the connection
+   * @param roomAgain is called when there is room for more bytes
+   */
+  RdmaStream(Rendezvous rendezvous, RdmaConnection connection, Runnable roomAgain) {
+    this.rendezvous = rendezvous;
+    this.connection = connection;
+    this.roomAgain = roomAgain;
+  }
+
+  RdmaConnection connection() {
+    return connection;
+  }
+
+  // ---- Input
+
+  /**
+   * Takes a message that has arrived.
+   *
+   * @return whether it may come: nothing may follow the end
+   */
+  boolean arrived(MessageBuffer message) {
+    boolean late = inputEnded;
+    boolean end = message.length() == 0;
+    if (late || end || dropped) {
+      message.close();
+      if (end) {
+        inputEnded = true;
+      }
+    } else {
+      inbox.add(message);
+      if (dropped) {
+        drop();
+      }
+    }
+    return !late;
+  }
+
+  /** Notes that the connection has ended, after all that has arrived. */
+  void ended(boolean inOrder) {
+    if (over == null) {
+      over = inOrder ? "Broken pipe" : "Connection reset by peer";
+    }
+  }
+
+  boolean isReadable() {
+    return inputEnded || over != null || !inbox.isEmpty();
+  }
+
+  int available() {
+    MessageBuffer first = inbox.peek();
+    return first == null ? 0 : (int) first.length();
+  }
+
+  /**
+   * Moves bytes that have arrived into a buffer.
+   *
+   * @return their number; 0 if there are none now, -1 if the stream has ended
+   * @throws SocketException if the connection was reset, and all that came before was taken
+   */
+  int take(ByteBuffer target) throws SocketException {
+    int count = 0;
+    while (target.hasRemaining()) {
+      // In this order: what was added before the end was noted must be seen.
+      boolean ended = inputEnded;
+      boolean broken = over != null;
+      MessageBuffer message = inbox.peek();
+      if (message == null) {
+        if (count == 0 && ended) {
+          return -1;
+        }
+        if (count == 0 && broken) {
+          throw new SocketException("Connection reset");
+        }
+        return count;
+      }
+      ByteBuffer bytes = message.byteBuffer();
+      int length = Math.min(bytes.remaining(), target.remaining());
+      target.put(target.position(), bytes, bytes.position(), length);
+      target.position(target.position() + length);
+      bytes.position(bytes.position() + length);
+      count += length;
+      rendezvous.receivedBytes().add(length);
+      if (!bytes.hasRemaining()) {
+        inbox.remove();
+        message.close();
+      }
+    }
+    return count;
+  }
+
+  /** Drops what has arrived and what arrives. */
+  void drop() {
+    dropped = true;
+    MessageBuffer message = inbox.poll();
+    while (message != null) {
+      message.close();
+      message = inbox.poll();
+    }
+  }
+
+  // ---- Output
+
+  /** Returns whether there is room for many bytes, or a put fails. */
+  boolean isWritable() {
+    return outstanding.get() <= WINDOW / 2 || over != null;
+  }
+
+  /**
+   * Sends as many bytes of the buffers as there is room for.
+   *
+   * @return their number
+   * @throws IOException if the connection has ended, and nothing was sent
+   */
+  long put(ByteBuffer[] sources, int offset, int length) throws IOException {
+    long count = 0;
+    int at = offset;
+    while (at < offset + length) {
+      if (!sources[at].hasRemaining()) {
+        at++;
+        continue;
+      }
+      long room = WINDOW - outstanding.get();
+      if (room <= 0) {
+        return count;
+      }
+      try {
+        count += send(sources, at, offset + length, (int) Math.min(room, Rendezvous.PIECE));
+      } catch (RdmaException | IllegalStateException ended) {
+        if (count == 0) {
+          String known = over;
+          throw new IOException(known == null ? "Broken pipe" : known, ended);
+        }
+        return count;
+      }
+    }
+    return count;
+  }
+
+  /** Sends one message. */
+  private int send(ByteBuffer[] sources, int from, int to, int most) {
+    long left = 0;
+    for (int i = from; i < to && left < most; i++) {
+      left += sources[i].remaining();
+    }
+    int bytes = (int) Math.min(left, most);
+    MessageBuffer message = connection.allocateBuffer(bytes);
+    boolean done = false;
+    try {
+      fill(message.byteBuffer(), sources, from);
+      send(message, bytes);
+      done = true;
+    } finally {
+      if (!done) {
+        message.close();
+      }
+    }
+    consume(sources, from, bytes);
+    rendezvous.sentBytes().add(bytes);
+    return bytes;
+  }
+
+  private void send(MessageBuffer message, int bytes) {
+    // A message that is sent at once costs no completion; but it must not overtake one that waits.
+    if (outstanding.get() == 0 && connection.trySend(message)) {
+      return;
+    }
+    long token = bytes + 1L;
+    outstanding.addAndGet(token);
+    boolean done = false;
+    try {
+      connection.sendAsync(message, token, sent);
+      done = true;
+    } finally {
+      if (!done) {
+        outstanding.addAndGet(-token);
+      }
+    }
+  }
+
+  private static void fill(ByteBuffer target, ByteBuffer[] sources, int from) {
+    int at = from;
+    while (target.hasRemaining()) {
+      ByteBuffer source = sources[at++];
+      int length = Math.min(source.remaining(), target.remaining());
+      target.put(target.position(), source, source.position(), length);
+      target.position(target.position() + length);
+    }
+    target.flip();
+  }
+
+  /** Moves the positions of the buffers, once their bytes were sent. */
+  private static void consume(ByteBuffer[] sources, int from, int bytes) {
+    int left = bytes;
+    for (int i = from; left > 0; i++) {
+      int length = Math.min(sources[i].remaining(), left);
+      sources[i].position(sources[i].position() + length);
+      left -= length;
+    }
+  }
+
+  /** Sends a message of its own, behind all others. */
+  void send(ByteBuffer bytes) {
+    int length = bytes.remaining();
+    MessageBuffer message = connection.allocateBuffer(length);
+    boolean done = false;
+    try {
+      message.byteBuffer().put(bytes).flip();
+      send(message, length);
+      done = true;
+    } finally {
+      if (!done) {
+        message.close();
+      }
+    }
+  }
+
+  /** Ends the output. */
+  void sendEnd() {
+    send(ByteBuffer.allocate(0));
+  }
+
+  private void sent(long token, @Nullable RuntimeException failure) {
+    long left = outstanding.addAndGet(-token);
+    if (failure != null || (left <= WINDOW / 2 && left + token > WINDOW / 2)) {
+      roomAgain.run();
+    }
+  }
+}

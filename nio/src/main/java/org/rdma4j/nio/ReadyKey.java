@@ -1,0 +1,155 @@
+package org.rdma4j.nio;
+
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.spi.AbstractSelectionKey;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** A channel in a {@link ReadySelector}. */
+final class ReadyKey extends AbstractSelectionKey {
+  private final SelectableChannel channel;
+  private final ReadySelector selector;
+  private volatile int interest;
+  private volatile int ready;
+
+  /** The key of the JDK's channel in the JDK's selector; null if the channel was just closed. */
+  private volatile @Nullable SelectionKey tcp;
+
+  /** Whether the selector will look at it, because something may have changed. */
+  private final AtomicBoolean changed = new AtomicBoolean();
+
+  /** Whether it is one of those that were ready over RDMA. Used with the lock of the selector. */
+  private boolean candidate;
+
+  /** The selection in which this key was counted last. Used only with the lock of the selector. */
+  private long counted;
+
+  ReadyKey(SelectableChannel channel, ReadySelector selector, int interest) {
+    this.channel = channel;
+    this.selector = selector;
+    this.interest = interest;
+  }
+
+  void registered(SelectionKey key) {
+    tcp = key;
+  }
+
+  /** Takes the channel out of the JDK's selector, at its next selection. */
+  void cancelTcp() {
+    SelectionKey known = tcp;
+    if (known != null) {
+      known.cancel();
+    }
+  }
+
+  /** Returns the part of the operations for which TCP decides whether the channel is ready. */
+  int tcpOperations(int operations) {
+    return channel instanceof OverTcp ours ? operations & ours.tcpOperations() : operations;
+  }
+
+  /** Returns what the channel is ready for over RDMA. */
+  int readyOperations() {
+    return channel instanceof OverTcp ours ? ours.readyOperations() & interest : 0;
+  }
+
+  /** The channel may have become ready for some operations, apart from TCP. */
+  void changed(int operations) {
+    if ((interest & operations) != 0 && !changed.getAndSet(true)) {
+      selector.changed(this);
+    }
+  }
+
+  /** The channel has another way for some operations. */
+  void moved() {
+    SelectionKey known = tcp;
+    if (known != null) {
+      try {
+        known.interestOps(tcpOperations(interest));
+      } catch (CancelledKeyException closed) {
+        // Then this key is or will be cancelled, too.
+        return;
+      }
+    }
+    changed(interest);
+  }
+
+  /** The selector looks at it now. Later changes are new ones. */
+  void looking() {
+    changed.set(false);
+  }
+
+  boolean isCandidate() {
+    return candidate;
+  }
+
+  void candidate(boolean ready) {
+    candidate = ready;
+  }
+
+  /**
+   * Notes what the channel is ready for, as {@link Selector} prescribes for a key that is selected
+   * already, or for one that is not.
+   *
+   * @return whether the key is ready and this selection has not counted it
+   */
+  boolean update(int operations, boolean selected, long selection) {
+    int now = operations & interest;
+    if (now == 0 || (selected && (ready | now) == ready)) {
+      return false;
+    }
+    ready = selected ? ready | now : now;
+    boolean first = counted != selection;
+    counted = selection;
+    return first;
+  }
+
+  @Override
+  public SelectableChannel channel() {
+    return channel;
+  }
+
+  @Override
+  public Selector selector() {
+    return selector;
+  }
+
+  private void checkValid() {
+    if (!isValid()) {
+      throw new CancelledKeyException();
+    }
+  }
+
+  @Override
+  public int interestOps() {
+    checkValid();
+    return interest;
+  }
+
+  @Override
+  public SelectionKey interestOps(int operations) {
+    checkValid();
+    if ((operations & ~channel.validOps()) != 0) {
+      throw new IllegalArgumentException(
+          "the operations "
+              + operations
+              + " contain one that the channel does not have: it has "
+              + channel.validOps());
+    }
+    interest = operations;
+    SelectionKey known = tcp;
+    if (known != null) {
+      known.interestOps(tcpOperations(operations));
+    }
+    changed(operations & ~tcpOperations(operations));
+    return this;
+  }
+
+  @Override
+  public int readyOps() {
+    checkValid();
+    return ready;
+  }
+}

@@ -1,0 +1,315 @@
+package org.rdma4j.nio;
+
+import java.io.IOException;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.spi.AbstractSelectableChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Selects channels of this package and of the JDK. A selector of the JDK finds what is ready over
+ * TCP, and waits. Channels that become ready over RDMA put their keys into a queue. So a selection
+ * costs what the ready channels cost, however many there are.
+ */
+final class ReadySelector extends AbstractSelector {
+  private final Selector tcp;
+  private final Consumer<SelectionKey> found = this::found;
+  private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
+  private final Set<SelectionKey> publicKeys = Collections.unmodifiableSet(keys);
+  private final Set<SelectionKey> selected = new HashSet<>();
+  private final Set<SelectionKey> publicSelected = new UngrowableSet<>(selected);
+
+  /** The keys whose channels may have become ready over RDMA. */
+  private final ConcurrentLinkedQueue<ReadyKey> changed = new ConcurrentLinkedQueue<>();
+
+  /** Those that were ready when they were looked at last, and may still be. */
+  private final ArrayList<ReadyKey> candidates = new ArrayList<>();
+
+  private volatile boolean woken;
+
+  /** Whether a change must wake the thread that selects. */
+  private volatile boolean asleep;
+
+  /** The number of this selection. */
+  private long selection;
+
+  /** The number of keys that this selection has added or changed. */
+  private int count;
+
+  /** Whether this selection has found a key that is ready, also if nothing has changed. */
+  private boolean anyReady;
+
+  ReadySelector(SelectorProvider provider, Selector tcp) {
+    super(provider);
+    this.tcp = tcp;
+  }
+
+  private void checkOpen() {
+    if (!isOpen()) {
+      throw new ClosedSelectorException();
+    }
+  }
+
+  @Override
+  public Set<SelectionKey> keys() {
+    checkOpen();
+    return publicKeys;
+  }
+
+  @Override
+  public Set<SelectionKey> selectedKeys() {
+    checkOpen();
+    return publicSelected;
+  }
+
+  // ---- Registration
+
+  /** Registers a channel. This does not wait for a selection that another thread makes. */
+  @Override
+  protected SelectionKey register(
+      AbstractSelectableChannel channel, int operations, @Nullable Object attachment) {
+    checkOpen();
+    ReadyKey key = new ReadyKey(channel, this, operations);
+    key.attach(attachment);
+    SelectableChannel below = channel;
+    if (channel instanceof OverTcp ours) {
+      below = ours.tcp();
+      ours.watchers().add(key);
+    }
+    keys.add(key);
+    try {
+      key.registered(below.register(tcp, key.tcpOperations(operations), key));
+      // What has changed since the channel was asked is looked at now.
+      key.moved();
+    } catch (ClosedChannelException closed) {
+      // The close that is under way cancels this key, too.
+      key.cancel();
+    } catch (RuntimeException refused) {
+      keys.remove(key);
+      unwatch(key);
+      throw refused;
+    }
+    if (!isOpen()) {
+      keys.remove(key);
+      key.cancel();
+      key.cancelTcp();
+      throw new ClosedSelectorException();
+    }
+    return key;
+  }
+
+  private static void unwatch(ReadyKey key) {
+    if (key.channel() instanceof OverTcp ours) {
+      ours.watchers().remove(key);
+    }
+  }
+
+  /** Removes what was cancelled, so that its channel can be registered again. */
+  private void removeCancelled() throws IOException {
+    Set<SelectionKey> cancelled = cancelledKeys();
+    List<SelectionKey> removed;
+    synchronized (cancelled) {
+      if (cancelled.isEmpty()) {
+        return;
+      }
+      removed = List.copyOf(cancelled);
+      cancelled.clear();
+    }
+    // Without that lock: a thread that has the locks of a channel may be cancelling a key.
+    for (SelectionKey each : removed) {
+      ((ReadyKey) each).cancelTcp();
+    }
+    // What is ready is found again by the next selection.
+    tcp.selectNow(ready -> {});
+    for (SelectionKey each : removed) {
+      remove((ReadyKey) each);
+    }
+  }
+
+  private void remove(ReadyKey key) {
+    keys.remove(key);
+    selected.remove(key);
+    candidates.remove(key);
+    unwatch(key);
+    deregister(key);
+  }
+
+  // ---- Selection
+
+  @Override
+  public int selectNow() throws IOException {
+    return select(false, 0);
+  }
+
+  @Override
+  public int select(long timeout) throws IOException {
+    if (timeout < 0) {
+      throw new IllegalArgumentException(
+          "the timeout is " + timeout + " ms, must not be negative: 0 waits without a limit");
+    }
+    return select(true, timeout);
+  }
+
+  @Override
+  public int select() throws IOException {
+    return select(true, 0);
+  }
+
+  /**
+   * Selects.
+   *
+   * @param wait whether to wait until something is ready
+   * @param timeout how long, in milliseconds; 0 waits without a limit
+   */
+  private int select(boolean wait, long timeout) throws IOException {
+    synchronized (this) {
+      checkOpen();
+      synchronized (publicSelected) {
+        selection++;
+        count = 0;
+        anyReady = false;
+        removeCancelled();
+        if (wait) {
+          awaitReady(timeout);
+        } else {
+          look();
+          tcp.selectNow(found);
+        }
+        woken = false;
+        if (!isOpen()) {
+          return 0;
+        }
+        removeCancelled();
+        return count;
+      }
+    }
+  }
+
+  private void awaitReady(long timeout) throws IOException {
+    long start = System.nanoTime();
+    long left = timeout;
+    while (true) {
+      look();
+      sleep(left);
+      look();
+      if (anyReady || woken || !isOpen() || Thread.currentThread().isInterrupted()) {
+        return;
+      }
+      if (timeout > 0) {
+        left = timeout - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+        if (left <= 0) {
+          return;
+        }
+      }
+    }
+  }
+
+  /** Waits for TCP, or for a change, for a time in milliseconds; 0 waits without a limit. */
+  private void sleep(long timeout) throws IOException {
+    asleep = true;
+    try {
+      if (anyReady || woken || !isOpen() || !changed.isEmpty()) {
+        tcp.selectNow(found);
+      } else {
+        tcp.select(found, timeout);
+      }
+    } finally {
+      asleep = false;
+    }
+  }
+
+  /** Something may have changed for a key. Called by any thread. */
+  void changed(ReadyKey key) {
+    changed.add(key);
+    if (asleep) {
+      tcp.wakeup();
+    }
+  }
+
+  /** Looks which channels are ready over RDMA. */
+  private void look() {
+    ReadyKey news = changed.poll();
+    while (news != null) {
+      news.looking();
+      if (!news.isCandidate()) {
+        news.candidate(true);
+        candidates.add(news);
+      }
+      news = changed.poll();
+    }
+    int kept = 0;
+    for (int i = 0; i < candidates.size(); i++) {
+      ReadyKey key = candidates.get(i);
+      int operations = key.isValid() ? key.readyOperations() : 0;
+      if (operations != 0) {
+        candidates.set(kept++, key);
+        ready(key, operations);
+      } else {
+        key.candidate(false);
+      }
+    }
+    candidates.subList(kept, candidates.size()).clear();
+  }
+
+  /** Notes what the JDK's selector has found. */
+  private void found(SelectionKey tcpKey) {
+    try {
+      if (tcpKey.attachment() instanceof ReadyKey key && key.isValid()) {
+        int operations = key.tcpOperations(tcpKey.readyOps());
+        if (operations != 0) {
+          ready(key, operations);
+        }
+      }
+    } catch (CancelledKeyException closed) {
+      // Another thread has closed the channel meanwhile.
+    }
+  }
+
+  private void ready(ReadyKey key, int operations) {
+    boolean known = selected.contains(key);
+    anyReady = true;
+    if (key.update(operations, known, selection)) {
+      count++;
+      if (!known) {
+        selected.add(key);
+      }
+    }
+  }
+
+  @Override
+  public Selector wakeup() {
+    woken = true;
+    tcp.wakeup();
+    return this;
+  }
+
+  @Override
+  protected void implCloseSelector() throws IOException {
+    wakeup();
+    synchronized (this) {
+      synchronized (publicSelected) {
+        for (SelectionKey each : keys) {
+          each.cancel();
+          remove((ReadyKey) each);
+        }
+        // Cancels the keys of the JDK's channels, too.
+        tcp.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,339 @@
+package org.rdma4j.nio;
+
+import java.lang.System.Logger.Level;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import jdk.jfr.FlightRecorder;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
+import org.rdma4j.connection.NodeConfig;
+import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.RdmaNode;
+import org.rdma4j.connection.RdmaServer;
+import org.rdma4j.nio.handover.Proof;
+
+/**
+ * Where the RDMA connections of this process meet the channels that they belong to: listens beside
+ * channels that listen, connects for channels that have connected, and lets both sides prove it.
+ *
+ * <p>All of it happens in virtual threads, so that no program waits for it. Whatever fails leaves
+ * the channel with TCP.
+ */
+final class Rendezvous {
+  /** A message of the longest length that needs no RDMA read. */
+  static final int PIECE = 16 << 10;
+
+  /** How many RDMA connections may be open whose peer has not proven anything. */
+  private static final int MAX_UNPROVEN = 64;
+
+  private static final int MAX_REFUSALS = 1024;
+
+  /** How long the end of the process waits until what was written has arrived. */
+  private static final long EXIT_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private final ChannelSettings settings;
+  private final Map<String, Upgrade> accepted = new ConcurrentHashMap<>();
+  private final Map<InetSocketAddress, Long> refusals = new ConcurrentHashMap<>();
+  private final Semaphore unproven = new Semaphore(MAX_UNPROVEN);
+  private final Set<Upgrade> overRdma = ConcurrentHashMap.newKeySet();
+  private final AtomicBoolean logged = new AtomicBoolean();
+  private final AtomicBoolean closesAtExit = new AtomicBoolean();
+  private final AtomicLong upgraded = new AtomicLong();
+  private final LongAdder sentBytes = new LongAdder();
+  private final LongAdder receivedBytes = new LongAdder();
+  private volatile boolean available;
+  private @Nullable RdmaNode node;
+
+  Rendezvous(ChannelSettings settings) {
+    this.settings = settings;
+    this.available = settings.upgrades();
+  }
+
+  Proof proof() {
+    return settings.proof();
+  }
+
+  /** Returns the time that a peer has for its part of the handover. */
+  Duration timeout() {
+    return settings.timeout();
+  }
+
+  /** Returns how many channels have gone over to RDMA. */
+  long upgraded() {
+    return upgraded.get();
+  }
+
+  /** Counts the bytes of all channels that went over RDMA from here. */
+  LongAdder sentBytes() {
+    return sentBytes;
+  }
+
+  /** Counts the bytes of all channels that came over RDMA, and were read. */
+  LongAdder receivedBytes() {
+    return receivedBytes;
+  }
+
+  // ---- Which channels
+
+  /** Returns the upgrade of a channel that has connected; null if it stays with TCP. */
+  @Nullable Upgrade connected(StreamChannel channel, InetSocketAddress from, InetSocketAddress to) {
+    return mayUpgrade(to) ? new Upgrade(this, channel, name(from, to), true) : null;
+  }
+
+  /** Returns the upgrade of a channel that was accepted. */
+  Upgrade accepted(StreamChannel channel, InetSocketAddress from, InetSocketAddress to) {
+    Upgrade upgrade = new Upgrade(this, channel, name(from, to), false);
+    accepted.put(upgrade.name(), upgrade);
+    return upgrade;
+  }
+
+  /** Forgets a channel that was closed, or that stays with TCP. */
+  void forget(Upgrade upgrade) {
+    accepted.remove(upgrade.name(), upgrade);
+    overRdma.remove(upgrade);
+  }
+
+  /** Returns whether it is worth trying for channels to a server. */
+  boolean mayUpgrade(InetSocketAddress server) {
+    if (!available || settings.rdmaAddress(server.getAddress()).isLoopbackAddress()) {
+      return false;
+    }
+    Long until = refusals.get(server);
+    return until == null || System.nanoTime() - until >= 0;
+  }
+
+  private static String name(InetSocketAddress client, InetSocketAddress server) {
+    return name(client) + " " + name(server);
+  }
+
+  /** The scope of an IPv6 address is different on both sides. */
+  private static String name(InetSocketAddress address) {
+    String host = address.getAddress().getHostAddress();
+    int scope = host.indexOf('%');
+    return (scope < 0 ? host : host.substring(0, scope)) + " " + address.getPort();
+  }
+
+  // ---- The node
+
+  /**
+   * Returns the node, which the first call opens.
+   *
+   * @throws RdmaException if this process cannot use RDMA
+   */
+  private synchronized RdmaNode node() {
+    RdmaNode open = node;
+    if (open == null) {
+      open = RdmaNode.open(NodeConfig.DEFAULT.bufferBytes(PIECE));
+      node = open;
+    }
+    return open;
+  }
+
+  /** Closes the node, and with it all channels that have gone over. */
+  synchronized void close() {
+    available = false;
+    RdmaNode open = node;
+    if (open != null) {
+      open.close();
+    }
+  }
+
+  /** Sends what was written, as the kernel does for TCP when a process ends. */
+  private void closeAll() {
+    long end = System.nanoTime() + EXIT_NANOS;
+    List<Thread> closing = new ArrayList<>();
+    for (Upgrade each : overRdma) {
+      Thread thread = each.close(false);
+      if (thread != null) {
+        closing.add(thread);
+      }
+    }
+    try {
+      for (Thread each : closing) {
+        var unused = each.join(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
+      }
+    } catch (InterruptedException nobodyInterruptsIt) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Uses TCP only from now on, and says why, once. */
+  private void giveUp(RuntimeException why) {
+    available = false;
+    if (logged.compareAndSet(false, true)) {
+      System.getLogger("org.rdma4j.nio")
+          .log(Level.INFO, "all channels of this process use TCP: " + why.getMessage());
+    }
+  }
+
+  void log(String connection, String event) {
+    System.getLogger("org.rdma4j.nio").log(Level.DEBUG, connection + ": " + event);
+  }
+
+  /** Closes a connection without waiting for it. */
+  void close(RdmaConnection connection) {
+    var unused = Thread.ofVirtual().name("rdma4j-nio-close").start(() -> closeNow(connection));
+  }
+
+  void close(RdmaServer server) {
+    var unused = Thread.ofVirtual().name("rdma4j-nio-close").start(() -> closeNow(server));
+  }
+
+  private void closeNow(RdmaServer server) {
+    try {
+      server.close();
+    } catch (RdmaException failed) {
+      log(String.valueOf(server), "cannot be closed: " + failed);
+    }
+  }
+
+  void closeNow(RdmaConnection connection) {
+    try {
+      connection.close();
+    } catch (RdmaException failed) {
+      log(String.valueOf(connection), "cannot be closed: " + failed);
+    }
+  }
+
+  // ---- The client
+
+  /** Connects for a channel, in another thread. */
+  void claim(Upgrade upgrade) {
+    var unused = Thread.ofVirtual().name("rdma4j-nio-connect").start(() -> connect(upgrade));
+  }
+
+  private void connect(Upgrade upgrade) {
+    InetSocketAddress server = upgrade.channel().remote();
+    InetAddress host = settings.rdmaAddress(server.getAddress());
+    RdmaNode open;
+    try {
+      open = node();
+    } catch (RuntimeException unavailable) {
+      giveUp(unavailable);
+      stays(upgrade, String.valueOf(unavailable.getMessage()));
+      upgrade.linkEnded(true);
+      return;
+    }
+    try {
+      RdmaConnection connection =
+          open.connect(new InetSocketAddress(host, server.getPort()), timeout());
+      if (!Meeting.claim(this, connection, upgrade)) {
+        refused(server);
+      }
+    } catch (RuntimeException | TimeoutException | InterruptedException noConnection) {
+      stays(upgrade, String.valueOf(noConnection.getMessage()));
+      refused(server);
+      upgrade.linkEnded(true);
+    }
+  }
+
+  private void refused(InetSocketAddress server) {
+    if (refusals.size() >= MAX_REFUSALS) {
+      refusals.clear();
+    }
+    refusals.put(server, System.nanoTime() + TimeUnit.SECONDS.toNanos(settings.refusedSeconds()));
+  }
+
+  // ---- The server
+
+  /** Listens over RDMA beside a channel, in another thread. */
+  void listen(ListenerChannel channel, InetSocketAddress local) {
+    if (available) {
+      var unused =
+          Thread.ofVirtual().name("rdma4j-nio-listen").start(() -> listenNow(channel, local));
+    }
+  }
+
+  private void listenNow(ListenerChannel channel, InetSocketAddress local) {
+    RdmaNode open;
+    try {
+      open = node();
+    } catch (RuntimeException unavailable) {
+      giveUp(unavailable);
+      return;
+    }
+    InetAddress address = settings.rdmaAddress(local.getAddress());
+    if (address.isLoopbackAddress()) {
+      return;
+    }
+    try (RdmaServer server = open.bind(new InetSocketAddress(address, local.getPort()))) {
+      if (!channel.listensOverRdma(server)) {
+        return;
+      }
+      while (channel.isOpen()) {
+        RdmaConnection connection = server.accept();
+        if (unproven.tryAcquire()) {
+          var unused = Thread.ofVirtual().name("rdma4j-nio-accept").start(() -> prove(connection));
+        } else {
+          close(connection);
+        }
+      }
+    } catch (IllegalStateException closed) {
+      log(String.valueOf(local), "does not listen over RDMA any more");
+    } catch (RdmaException | InterruptedException failed) {
+      log(String.valueOf(local), "listens over TCP only: " + failed.getMessage());
+    }
+  }
+
+  private void prove(RdmaConnection connection) {
+    try {
+      Meeting.grant(this, connection);
+    } catch (RdmaException | IllegalStateException | InterruptedException failed) {
+      log(String.valueOf(connection), "failed before it was proven: " + failed.getMessage());
+      close(connection);
+    } finally {
+      unproven.release();
+    }
+  }
+
+  /** Returns the accepted channel of a name, if its peer has the address of an RDMA peer. */
+  @Nullable Upgrade find(String name, InetSocketAddress peer) {
+    Upgrade upgrade = accepted.get(name);
+    return upgrade != null && isSameHost(upgrade.channel(), peer) ? upgrade : null;
+  }
+
+  /** A channel has gone over to RDMA. */
+  void joined(Upgrade upgrade) {
+    upgraded.incrementAndGet();
+    accepted.remove(upgrade.name(), upgrade);
+    overRdma.add(upgrade);
+    if (!closesAtExit.getAndSet(true)) {
+      Runtime.getRuntime().addShutdownHook(new Thread(this::closeAll, "rdma4j-nio-exit"));
+    }
+    record(upgrade, true, "");
+  }
+
+  /** A channel of a client stays with TCP. */
+  void stays(Upgrade upgrade, String reason) {
+    log(upgrade.name(), "stays with TCP: " + reason);
+    record(upgrade, false, reason);
+  }
+
+  private static void record(Upgrade upgrade, boolean overRdma, String reason) {
+    if (FlightRecorder.isInitialized()) {
+      UpgradeEvent event = new UpgradeEvent();
+      event.connection = upgrade.name();
+      event.overRdma = overRdma;
+      event.reason = reason;
+      event.commit();
+    }
+  }
+
+  /** Returns whether the peer of an RDMA connection has the address of the peer over TCP. */
+  private boolean isSameHost(StreamChannel channel, InetSocketAddress peer) {
+    InetAddress tcp = channel.remote().getAddress();
+    return settings.rdmaAddress(tcp).equals(peer.getAddress());
+  }
+}

@@ -1,0 +1,463 @@
+package org.rdma4j.nio;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stream of bytes in each direction: over a channel of the JDK, and after an {@link Upgrade} over
+ * RDMA.
+ *
+ * <p>The channel of the JDK closes itself if a thread that it blocks is interrupted, or if it
+ * cannot connect. Each call that can end in this way then closes this channel, too.
+ */
+final class StreamChannel extends SocketChannel implements OverTcp {
+  private final RdmaSelectorProvider provider;
+  private final SocketChannel tcp;
+  private final CopyOnWriteArrayList<ReadyKey> watchers = new CopyOnWriteArrayList<>();
+  private final StreamSocket socket;
+  private final ChannelInput input;
+  private final ChannelOutput output;
+  private volatile @Nullable Upgrade upgrade;
+  private volatile @Nullable InetSocketAddress remote;
+
+  StreamChannel(RdmaSelectorProvider provider, SocketChannel tcp) throws IOException {
+    super(provider);
+    this.provider = provider;
+    this.tcp = tcp;
+    this.socket = new StreamSocket(this, tcp.socket());
+    this.input = new ChannelInput(this, tcp);
+    this.output = new ChannelOutput(this, tcp);
+  }
+
+  /** Creates a channel that a listener which listens over RDMA, too, has accepted. */
+  static StreamChannel upgradable(RdmaSelectorProvider provider, SocketChannel tcp)
+      throws IOException {
+    StreamChannel channel = new StreamChannel(provider, tcp);
+    if (tcp.getRemoteAddress() instanceof InetSocketAddress client
+        && tcp.getLocalAddress() instanceof InetSocketAddress server) {
+      channel.remote = client;
+      channel.upgrade = provider.rendezvous().accepted(channel, client, server);
+    }
+    return channel;
+  }
+
+  @Override
+  public SocketChannel tcp() {
+    return tcp;
+  }
+
+  @Override
+  public CopyOnWriteArrayList<ReadyKey> watchers() {
+    return watchers;
+  }
+
+  /** Returns the address of the peer. The channel must be one that may go over. */
+  InetSocketAddress remote() {
+    return Objects.requireNonNull(remote, "remote");
+  }
+
+  void closeIfTcpIs() throws IOException {
+    if (!tcp.isOpen()) {
+      close();
+    }
+  }
+
+  // ---- Connecting
+
+  @Override
+  public SocketChannel bind(@Nullable SocketAddress local) throws IOException {
+    tcp.bind(local);
+    return this;
+  }
+
+  @Override
+  public boolean connect(SocketAddress address) throws IOException {
+    try {
+      return connected(tcp.connect(address));
+    } finally {
+      closeIfTcpIs();
+    }
+  }
+
+  /** Connects for a socket, within a time in milliseconds; 0 is without a limit. */
+  void connect(SocketAddress address, int timeout) throws IOException {
+    try {
+      tcp.socket().connect(address, timeout);
+      connected(true);
+    } finally {
+      closeIfTcpIs();
+    }
+  }
+
+  @Override
+  public boolean finishConnect() throws IOException {
+    try {
+      return connected(tcp.finishConnect());
+    } finally {
+      closeIfTcpIs();
+    }
+  }
+
+  private boolean connected(boolean done) throws IOException {
+    if (done
+        && remote == null
+        && tcp.getRemoteAddress() instanceof InetSocketAddress server
+        && tcp.getLocalAddress() instanceof InetSocketAddress client) {
+      remote = server;
+      upgrade = provider.rendezvous().connected(this, client, server);
+    }
+    return done;
+  }
+
+  @Override
+  public boolean isConnected() {
+    return tcp.isConnected();
+  }
+
+  @Override
+  public boolean isConnectionPending() {
+    return tcp.isConnectionPending();
+  }
+
+  // ---- Reading and writing
+
+  @Override
+  public int read(ByteBuffer target) throws IOException {
+    Upgrade way = upgrade;
+    if (way != null) {
+      return input.read(way, target, null, 0);
+    }
+    try {
+      return tcp.read(target);
+    } finally {
+      closeIfTcpIs();
+    }
+  }
+
+  @Override
+  public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
+    Upgrade way = upgrade;
+    if (way != null) {
+      return input.read(way, targets, offset, length);
+    }
+    try {
+      return tcp.read(targets, offset, length);
+    } finally {
+      closeIfTcpIs();
+    }
+  }
+
+  /** Reads for a socket, within its timeout. */
+  int read(InputStream stream, byte[] target, int offset, int length) throws IOException {
+    Upgrade way = upgrade;
+    if (way != null) {
+      if (!isBlocking()) {
+        throw new IllegalBlockingModeException();
+      }
+      ByteBuffer bytes = ByteBuffer.wrap(target, offset, length);
+      return input.read(way, bytes, stream, socket.getSoTimeout());
+    }
+    try {
+      return stream.read(target, offset, length);
+    } finally {
+      closeIfTcpIs();
+    }
+  }
+
+  /** Returns how many bytes a socket can read without waiting. */
+  int available(InputStream stream) throws IOException {
+    Upgrade way = upgrade;
+    return way != null && way.isInputMoved() ? way.stream().available() : stream.available();
+  }
+
+  @Override
+  public int write(ByteBuffer source) throws IOException {
+    Upgrade way = upgrade;
+    if (way != null) {
+      return output.write(way, source);
+    }
+    try {
+      return tcp.write(source);
+    } finally {
+      closeIfTcpIs();
+    }
+  }
+
+  @Override
+  public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
+    Upgrade way = upgrade;
+    if (way != null) {
+      return output.write(way, sources, offset, length);
+    }
+    try {
+      return tcp.write(sources, offset, length);
+    } finally {
+      closeIfTcpIs();
+    }
+  }
+
+  /**
+   * Waits, and closes the channel if the thread is interrupted meanwhile.
+   *
+   * @param awaited whether to go on waiting; the thread is unparked when that changes
+   * @param timeout the time in milliseconds; 0 waits without a limit
+   */
+  void await(BooleanSupplier awaited, int timeout) throws IOException {
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeout);
+    begin();
+    try {
+      while (awaited.getAsBoolean()) {
+        if (timeout == 0) {
+          LockSupport.park(this);
+        } else {
+          long left = end - System.nanoTime();
+          if (left <= 0) {
+            throw new SocketTimeoutException("Read timed out");
+          }
+          LockSupport.parkNanos(this, left);
+        }
+      }
+    } finally {
+      end(isOpen());
+    }
+  }
+
+  // ---- What the upgrade tells
+
+  /** Lets the output go over to RDMA, as soon as no thread writes. */
+  void moveOutput() {
+    Upgrade way = upgrade;
+    if (way != null) {
+      output.move(way);
+    }
+  }
+
+  /** Tells that the peer's output has gone over to RDMA, and all before it was read. */
+  void inputMoved() {
+    watchers.forEach(ReadyKey::moved);
+    try {
+      // Wakes a thread that waits for TCP.
+      tcp.shutdownInput();
+    } catch (IOException closed) {
+      provider.rendezvous().log(toString(), "was closed when its input went over: " + closed);
+    }
+  }
+
+  void outputMoved() {
+    watchers.forEach(ReadyKey::moved);
+  }
+
+  void readable() {
+    tell(SelectionKey.OP_READ);
+    input.wake();
+  }
+
+  void writable() {
+    tell(SelectionKey.OP_WRITE);
+    output.wake();
+  }
+
+  /** Tells that the way of input or output may be another one, or may have ended. */
+  void changed() {
+    watchers.forEach(ReadyKey::moved);
+    input.wake();
+    output.wake();
+  }
+
+  private void tell(int operations) {
+    for (ReadyKey key : watchers) {
+      key.changed(operations);
+    }
+  }
+
+  /** Stays with TCP for good. */
+  void forget(Upgrade way) {
+    provider.rendezvous().forget(way);
+    upgrade = null;
+    changed();
+  }
+
+  /** Returns the operations for which TCP decides whether the channel is ready. */
+  @Override
+  public int tcpOperations() {
+    Upgrade way = upgrade;
+    if (way == null) {
+      return validOps();
+    }
+    int operations = SelectionKey.OP_CONNECT;
+    if (!way.isOutputMoved()) {
+      operations |= SelectionKey.OP_WRITE;
+    }
+    return switch (way.source()) {
+      case TCP -> operations | SelectionKey.OP_READ;
+      default -> operations;
+    };
+  }
+
+  /** Returns the operations that the channel is ready for, apart from those of TCP. */
+  @Override
+  public int readyOperations() {
+    Upgrade way = upgrade;
+    if (way == null) {
+      return 0;
+    }
+    boolean readable = way.isInputReady() || (input.isShut() && way.isInputMoved());
+    boolean writable = way.isOutputMoved() && (way.isOutputReady() || output.isShut());
+    return (readable ? SelectionKey.OP_READ : 0) | (writable ? SelectionKey.OP_WRITE : 0);
+  }
+
+  // ---- The end
+
+  @Override
+  public SocketChannel shutdownInput() throws IOException {
+    tcp.shutdownInput();
+    inputWasShut();
+    return this;
+  }
+
+  private void inputWasShut() {
+    input.shutDown(upgrade);
+    changed();
+  }
+
+  /** Shuts down the input for a socket. */
+  void shutdownInput(Socket tcpSocket) throws IOException {
+    tcpSocket.shutdownInput();
+    inputWasShut();
+  }
+
+  /** Shuts down the output for a socket. */
+  void shutdownOutput(Socket tcpSocket) throws IOException {
+    tcpSocket.shutdownOutput();
+    outputWasShut();
+  }
+
+  @Override
+  public SocketChannel shutdownOutput() throws IOException {
+    // Ends a write of another thread to TCP.
+    tcp.shutdownOutput();
+    outputWasShut();
+    return this;
+  }
+
+  private void outputWasShut() {
+    output.shutDown(upgrade);
+    changed();
+  }
+
+  /** Returns whether the program reads from RDMA. */
+  boolean isInputMoved() {
+    Upgrade way = upgrade;
+    return way != null && way.isInputMoved() && isOpen() && !input.isShut();
+  }
+
+  boolean isInputShut() {
+    return input.isShut();
+  }
+
+  void dropInput(Upgrade way) {
+    input.drop(way);
+  }
+
+  /** Sends the end of the stream over RDMA. */
+  void endOutput(Upgrade way) {
+    output.end(way);
+  }
+
+  @Override
+  protected void implCloseSelectableChannel() throws IOException {
+    Upgrade way = upgrade;
+    int linger = way == null ? -1 : lingerSeconds(way);
+    tcp.close();
+    input.wake();
+    output.wake();
+    Thread closing = way == null ? null : way.close(linger == 0);
+    if (closing != null && linger > 0) {
+      linger(closing, linger);
+    }
+  }
+
+  /** Returns the value of SO_LINGER. A peer that may not know of a reset gets one over TCP. */
+  private int lingerSeconds(Upgrade way) throws IOException {
+    if (!tcp.isOpen()) {
+      return -1;
+    }
+    if (way.isReset()) {
+      tcp.setOption(StandardSocketOptions.SO_LINGER, 0);
+    }
+    return tcp.getOption(StandardSocketOptions.SO_LINGER);
+  }
+
+  private static void linger(Thread closing, int seconds) {
+    try {
+      var unused = closing.join(Duration.ofSeconds(seconds));
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** The keys of this channel are cancelled by now, and those of the JDK's channel must be, too. */
+  @Override
+  protected void implConfigureBlocking(boolean block) throws IOException {
+    if (block) {
+      watchers.forEach(ReadyKey::cancelTcp);
+    }
+    tcp.configureBlocking(block);
+  }
+
+  // ---- Addresses and options
+
+  @Override
+  public @Nullable SocketAddress getLocalAddress() throws IOException {
+    return tcp.getLocalAddress();
+  }
+
+  @Override
+  public @Nullable SocketAddress getRemoteAddress() throws IOException {
+    return tcp.getRemoteAddress();
+  }
+
+  @Override
+  public <T> SocketChannel setOption(SocketOption<T> name, T value) throws IOException {
+    tcp.setOption(name, value);
+    return this;
+  }
+
+  @Override
+  public <T> T getOption(SocketOption<T> name) throws IOException {
+    return tcp.getOption(name);
+  }
+
+  @Override
+  public Set<SocketOption<?>> supportedOptions() {
+    return tcp.supportedOptions();
+  }
+
+  @Override
+  public Socket socket() {
+    return socket;
+  }
+
+  @Override
+  public String toString() {
+    return tcp.toString();
+  }
+}

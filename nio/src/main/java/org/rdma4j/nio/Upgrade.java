@@ -1,0 +1,439 @@
+package org.rdma4j.nio;
+
+import java.nio.ByteBuffer;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
+import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.nio.handover.Claim;
+import org.rdma4j.nio.handover.Handover;
+import org.rdma4j.nio.handover.HandoverException;
+import org.rdma4j.nio.handover.Messages;
+
+/**
+ * The way of one channel from TCP to RDMA: a {@link Handover} with its lock, and the stream over
+ * RDMA once there is one.
+ *
+ * <p>The lock is held for moments only, and never while something of the RDMA connection is called:
+ * such a call may deliver to other channels.
+ */
+final class Upgrade {
+  private final Rendezvous rendezvous;
+  private final StreamChannel channel;
+  private final String name;
+  private final boolean client;
+  private final Handover handover;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition moreEvidence = lock.newCondition();
+  private volatile @Nullable RdmaStream stream;
+  private volatile boolean inputMoved;
+  private volatile boolean outputMoved;
+  private volatile boolean outputDue;
+  private volatile boolean reset;
+
+  /** Whether the peer has said where its output goes over. Used by the thread that delivers. */
+  private boolean offsetArrived;
+
+  private boolean closed;
+
+  Upgrade(Rendezvous rendezvous, StreamChannel channel, String name, boolean client) {
+    this.rendezvous = rendezvous;
+    this.channel = channel;
+    this.name = name;
+    this.client = client;
+    this.handover = new Handover(rendezvous.proof(), name);
+  }
+
+  /** Returns the addresses and ports of the TCP connection, that of the client first. */
+  String name() {
+    return name;
+  }
+
+  StreamChannel channel() {
+    return channel;
+  }
+
+  // ---- Input
+
+  boolean isInputMoved() {
+    return inputMoved;
+  }
+
+  Handover.Source source() {
+    if (inputMoved) {
+      return Handover.Source.RDMA;
+    }
+    lock.lock();
+    try {
+      return handover.source();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns whether a reader learns something now that TCP does not tell. */
+  boolean isInputReady() {
+    RdmaStream now = stream;
+    return switch (source()) {
+      case RDMA -> now != null && now.isReadable();
+      case END, RESET -> true;
+      case TCP, UNDECIDED -> false;
+    };
+  }
+
+  /** Returns whether a reader has to wait here: not for TCP. */
+  boolean mustAwaitInput() {
+    Handover.Source source = source();
+    return source == Handover.Source.UNDECIDED
+        || (source == Handover.Source.RDMA && !isInputReady());
+  }
+
+  /** Returns how many bytes may be read from TCP. */
+  long tcpBytes() {
+    lock.lock();
+    try {
+      return handover.tcpBytes();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Notes what was read from TCP. */
+  void read(ByteBuffer bytes, int from, int length) {
+    boolean claims;
+    lock.lock();
+    try {
+      handover.read(bytes, from, length);
+      claims = noteEvidence();
+    } finally {
+      lock.unlock();
+    }
+    moveInput();
+    if (claims) {
+      rendezvous.claim(this);
+    }
+  }
+
+  void tcpEnded() {
+    lock.lock();
+    try {
+      handover.tcpEnded();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Lets readers and selectors leave TCP, once all that came there was read. */
+  private void moveInput() {
+    if (!inputMoved && source() == Handover.Source.RDMA) {
+      inputMoved = true;
+      channel.inputMoved();
+    }
+  }
+
+  /** Returns whether bytes may be lost, because the RDMA connection broke. */
+  boolean isReset() {
+    return reset;
+  }
+
+  RdmaStream stream() {
+    RdmaStream now = stream;
+    if (now == null) {
+      throw new IllegalStateException("there is no RDMA connection for " + name);
+    }
+    return now;
+  }
+
+  // ---- Output
+
+  boolean isOutputMoved() {
+    return outputMoved;
+  }
+
+  /** Returns whether the output should move now: with the lock of writers, {@link #moveOutput}. */
+  boolean isOutputDue() {
+    return outputDue;
+  }
+
+  /** Returns whether a writer over RDMA learns something now. */
+  boolean isOutputReady() {
+    RdmaStream now = stream;
+    return now != null && now.isWritable();
+  }
+
+  /** Notes what was written to TCP. Called with the lock of writers. */
+  void wrote(ByteBuffer bytes, int from, int length) {
+    boolean claims;
+    lock.lock();
+    try {
+      handover.wrote(bytes, from, length);
+      claims = noteEvidence();
+    } finally {
+      lock.unlock();
+    }
+    if (claims) {
+      rendezvous.claim(this);
+    }
+  }
+
+  private boolean noteEvidence() {
+    moreEvidence.signalAll();
+    boolean claims = client && handover.mayClaim();
+    if (claims) {
+      handover.claiming();
+    }
+    return claims;
+  }
+
+  /** Moves the output to RDMA. Called with the lock of writers. */
+  void moveOutput() {
+    long offset;
+    boolean ended;
+    lock.lock();
+    try {
+      outputDue = false;
+      if (!handover.isOutputDue()) {
+        return;
+      }
+      offset = handover.moveOutput();
+      ended = handover.isOutputEnded();
+    } finally {
+      lock.unlock();
+    }
+    RdmaStream now = stream();
+    try {
+      now.send(Messages.offset(offset));
+      if (ended) {
+        now.sendEnd();
+      }
+    } catch (RdmaException | IllegalStateException over) {
+      // The end of the RDMA connection comes in its order, and says what this means.
+      rendezvous.log(name, "the peer is not told of the offset: " + over);
+    }
+    outputMoved = true;
+    channel.outputMoved();
+  }
+
+  /** Ends the output, also over RDMA. Called with the lock of writers. */
+  void endOutput() {
+    boolean moved;
+    lock.lock();
+    try {
+      if (handover.isOutputEnded()) {
+        return;
+      }
+      handover.outputEnded();
+      moved = handover.isOutputMoved();
+    } finally {
+      lock.unlock();
+    }
+    if (moved) {
+      try {
+        stream().sendEnd();
+      } catch (RdmaException | IllegalStateException over) {
+        rendezvous.log(name, "the peer is not told of the end of the output: " + over);
+      }
+    }
+  }
+
+  // ---- The client
+
+  Claim claim(byte[] challenge) {
+    lock.lock();
+    try {
+      return handover.claim(challenge);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void granted(byte[] token) throws HandoverException {
+    lock.lock();
+    try {
+      handover.granted(token);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // ---- The server
+
+  /** Waits until a claim can be checked, as long as a peer has time for that. */
+  Handover.Verdict check(Claim claim, byte[] challenge) throws InterruptedException {
+    long left = rendezvous.timeout().toNanos();
+    lock.lock();
+    try {
+      Handover.Verdict verdict = handover.check(claim, challenge);
+      while (verdict == Handover.Verdict.LATER && left > 0 && !closed) {
+        left = moreEvidence.awaitNanos(left);
+        verdict = handover.check(claim, challenge);
+      }
+      return verdict;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  byte[] grant() {
+    lock.lock();
+    try {
+      return handover.grant();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // ---- The RDMA connection
+
+  /** Gives the channel the stream over RDMA, before anything of it arrives. */
+  void stream(RdmaStream carrying) {
+    stream = carrying;
+  }
+
+  /** Goes on over RDMA. */
+  void join() {
+    boolean late;
+    lock.lock();
+    try {
+      late = closed;
+      handover.join();
+      outputDue = handover.isOutputDue();
+    } finally {
+      lock.unlock();
+    }
+    if (late) {
+      // The channel was closed when there was no stream to close.
+      rendezvous.close(stream().connection());
+    } else {
+      channel.moveOutput();
+    }
+  }
+
+  /**
+   * Does not wait for the answer to the claim any longer.
+   *
+   * @return whether it had not come
+   */
+  boolean giveUp() {
+    lock.lock();
+    try {
+      if (handover.isJoined()) {
+        return false;
+      }
+      handover.linkBroken();
+    } finally {
+      lock.unlock();
+    }
+    channel.changed();
+    return true;
+  }
+
+  /** Takes a message of the channel. */
+  void received(MessageBuffer message) {
+    if (offsetArrived) {
+      if (stream().arrived(message)) {
+        channel.readable();
+      } else {
+        breakLink("the peer has sent more after its end");
+      }
+      return;
+    }
+    offsetArrived = true;
+    try (message) {
+      long offset = Messages.readOffset(message.byteBuffer());
+      lock.lock();
+      try {
+        handover.inputMoves(offset);
+      } finally {
+        lock.unlock();
+      }
+      moveInput();
+      channel.readable();
+    } catch (HandoverException lie) {
+      breakLink(lie.getMessage());
+    }
+  }
+
+  /** There is room to write again. */
+  void writable() {
+    channel.writable();
+  }
+
+  /** Ends the RDMA connection, because it is of no use any more. */
+  private void breakLink(@Nullable String why) {
+    rendezvous.log(name, "the RDMA connection is broken: " + why);
+    linkEnded(false);
+    RdmaStream now = stream;
+    if (now != null) {
+      now.ended(false);
+      rendezvous.close(now.connection());
+    }
+    channel.changed();
+  }
+
+  /**
+   * Notes that the RDMA connection has ended, or will not come.
+   *
+   * @param inOrder whether the peer has closed it; or refused to join, if this side has not joined
+   */
+  void linkEnded(boolean inOrder) {
+    boolean forgotten;
+    lock.lock();
+    try {
+      if (inOrder) {
+        handover.linkClosed();
+      } else {
+        handover.linkBroken();
+      }
+      forgotten = handover.isForgotten();
+      reset = handover.isReset();
+      moreEvidence.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    if (forgotten) {
+      channel.forget(this);
+    }
+    channel.changed();
+  }
+
+  // ---- The end
+
+  /**
+   * Closes the RDMA connection in another thread, after all that was written has arrived.
+   *
+   * @param abort whether the peer shall see a reset instead of the end of the stream
+   * @return the thread; null if there is no RDMA connection
+   */
+  @Nullable Thread close(boolean abort) {
+    RdmaStream open;
+    lock.lock();
+    try {
+      closed = true;
+      open = stream;
+      moreEvidence.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    rendezvous.forget(this);
+    if (open == null) {
+      return null;
+    }
+    return Thread.ofVirtual()
+        .name("rdma4j-nio-close")
+        .start(
+            () -> {
+              channel.dropInput(this);
+              if (!abort) {
+                channel.endOutput(this);
+              }
+              rendezvous.closeNow(open.connection());
+            });
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

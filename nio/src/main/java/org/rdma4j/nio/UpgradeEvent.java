@@ -1,0 +1,27 @@
+package org.rdma4j.nio;
+
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+
+/** A channel has gone over to RDMA, or stays with TCP. */
+@Name("org.rdma4j.nio.Upgrade")
+@Label("Upgrade of a channel")
+@Category("RDMA")
+@Description("A channel has gone over to RDMA, or stays with TCP.")
+@StackTrace(false)
+final class UpgradeEvent extends Event {
+  @Label("Connection")
+  @Description("The addresses and ports, those of the client first")
+  String connection = "";
+
+  @Label("Over RDMA")
+  boolean overRdma;
+
+  @Label("Reason")
+  @Description("Why it stays with TCP")
+  String reason = "";
+}

@@ -1,0 +1,392 @@
+package org.rdma4j.nio.handover;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One end of a connection that begins over TCP and may go on over RDMA. It is told what has
+ * happened, and answers where bytes come from and go to.
+ *
+ * <p>Each direction goes over once, after the number of bytes that its sender names. The sender
+ * counts what it has written to TCP, the receiver what it has read from there; so no byte is lost,
+ * doubled or out of order, whichever of both ways is faster.
+ *
+ * <p>Once both ends have joined, only the RDMA connection tells how a direction ends: what TCP says
+ * may be early, because the bytes that follow the last one over TCP may still be on their way over
+ * RDMA.
+ *
+ * <p>One thread at a time may use it.
+ */
+public final class Handover {
+  /** Where a reader gets its next bytes. */
+  public enum Source {
+    /** From TCP. */
+    TCP,
+    /** From the RDMA connection, also if it has ended. */
+    RDMA,
+    /** From nowhere yet: TCP has ended, and the RDMA connection has not said whether more comes. */
+    UNDECIDED,
+    /** The stream has ended. */
+    END,
+    /** The connection was reset. */
+    RESET
+  }
+
+  /** What a server thinks of a claim. */
+  public enum Verdict {
+    /** It has not read or written enough yet to know: ask again when it has. */
+    LATER,
+    /** It is not proven, or comes too late. */
+    REFUSED,
+    /** It is proven. */
+    PROVEN
+  }
+
+  private enum Link {
+    NONE,
+    CLAIMED,
+    JOINED,
+    CLOSED,
+    BROKEN
+  }
+
+  /** So that nobody tries what the bytes might be. */
+  private static final int MAX_CLAIMS = 3;
+
+  private final Proof proof;
+  private final String connection;
+  private final Evidence sent = new Evidence();
+  private final Evidence received = new Evidence();
+  private Link link = Link.NONE;
+  private int claims;
+  private @Nullable Claim claim;
+  private byte[] challenge = {};
+  private boolean granted;
+  private boolean joined;
+  private boolean outputMoved;
+  private boolean outputEnded;
+  private boolean tcpEnded;
+  private long offset = -1;
+
+  /**
+   * Creates the end of a connection that is made over TCP.
+   *
+   * @param proof the proof of this process
+   * @param connection the addresses and ports of both ends, that of the client first
+   */
+  public Handover(Proof proof, String connection) {
+    this.proof = proof;
+    this.connection = connection;
+  }
+
+  // ---- TCP
+
+  /**
+   * Notes what was written to TCP.
+   *
+   * @param bytes a buffer that holds it
+   * @param from the index of the first byte
+   * @param length the number of bytes
+   */
+  public void wrote(ByteBuffer bytes, int from, int length) {
+    sent.add(bytes, from, length);
+  }
+
+  /**
+   * Notes what was read from TCP.
+   *
+   * @param bytes a buffer that holds it
+   * @param from the index of the first byte
+   * @param length the number of bytes, at most {@link #tcpBytes}
+   */
+  public void read(ByteBuffer bytes, int from, int length) {
+    received.add(bytes, from, length);
+  }
+
+  /**
+   * Notes that the stream of TCP has ended. What comes after the last byte there does not count.
+   */
+  public void tcpEnded() {
+    if (offset < 0 || received.count() < offset) {
+      tcpEnded = true;
+    }
+  }
+
+  /** Notes that this side ends its output, whichever way it goes. */
+  public void outputEnded() {
+    outputEnded = true;
+  }
+
+  // ---- The client
+
+  /**
+   * Returns whether this client has something to prove and has not tried yet.
+   *
+   * @return whether to connect and to {@link #claim}
+   */
+  public boolean mayClaim() {
+    return claims == 0 && isWhole() && proof.suffices(sent.count(), received.count());
+  }
+
+  /** Returns whether no direction has ended. */
+  private boolean isWhole() {
+    return !tcpEnded && !outputEnded;
+  }
+
+  /** Notes that a client tries, or will not. {@link #mayClaim} is false from now on. */
+  public void claiming() {
+    claims++;
+  }
+
+  /**
+   * Claims this connection.
+   *
+   * @param random the challenge of the server
+   * @return the message to send
+   */
+  public Claim claim(byte[] random) {
+    Claim draft =
+        new Claim(connection, sent.count(), received.count(), Proof.random(), new byte[0]);
+    Claim made = draft.with(proof.ofClient(random, draft, sent, received));
+    challenge = random;
+    claim = made;
+    link = Link.CLAIMED;
+    return made;
+  }
+
+  /**
+   * Joins the RDMA connection, if the server has proven what it must.
+   *
+   * @param token the proof of the server
+   * @throws HandoverException if it is wrong; then the RDMA connection must be closed, and {@link
+   *     #linkClosed} be called: this server has not joined
+   */
+  public void granted(byte[] token) throws HandoverException {
+    if (claim == null
+        || link != Link.CLAIMED
+        || !Proof.equal(token, proof.ofServer(challenge, claim, sent, received))) {
+      throw new HandoverException("the peer does not know what was exchanged over TCP");
+    }
+    join();
+  }
+
+  // ---- The server
+
+  /**
+   * Checks the claim of a client. If it is proven, the grant must follow, or the end of the RDMA
+   * connection.
+   *
+   * @param other the claim
+   * @param random the challenge that the client was sent
+   * @return whether it is proven
+   */
+  public Verdict check(Claim other, byte[] random) {
+    if (link != Link.NONE
+        || claims >= MAX_CLAIMS
+        || !isWhole()
+        || !proof.suffices(other.sent(), other.received())) {
+      return Verdict.REFUSED;
+    }
+    if (!received.reaches(other.sent()) || other.received() > sent.count()) {
+      return Verdict.LATER;
+    }
+    claims++;
+    if (!other.connection().equals(connection)
+        || !Proof.equal(other.token(), proof.ofClient(random, other, received, sent))) {
+      return Verdict.REFUSED;
+    }
+    claim = other;
+    challenge = random;
+    link = Link.CLAIMED;
+    return Verdict.PROVEN;
+  }
+
+  /**
+   * Returns the proof of the server for the claim that it has found proven.
+   *
+   * @return the proof, to be sent
+   */
+  public byte[] grant() {
+    if (claim == null) {
+      throw new IllegalStateException("no claim is proven");
+    }
+    granted = true;
+    return proof.ofServer(challenge, claim, received, sent);
+  }
+
+  /** Joins the RDMA connection, once the grant was sent. */
+  public void join() {
+    if (link == Link.CLAIMED) {
+      link = Link.JOINED;
+      joined = true;
+    }
+  }
+
+  // ---- Output
+
+  /**
+   * Returns whether this side should go over to RDMA: between two writes, {@link #moveOutput}.
+   *
+   * @return whether it is time
+   */
+  public boolean isOutputDue() {
+    return link == Link.JOINED && !outputMoved;
+  }
+
+  /**
+   * Moves the output to RDMA. Nothing may be written to TCP from now on.
+   *
+   * @return the number of bytes that went over TCP, to be sent as the first message
+   */
+  public long moveOutput() {
+    outputMoved = true;
+    return sent.count();
+  }
+
+  /**
+   * Returns whether the output goes over RDMA.
+   *
+   * @return whether it has moved
+   */
+  public boolean isOutputMoved() {
+    return outputMoved;
+  }
+
+  /**
+   * Returns whether this side has ended its output.
+   *
+   * @return whether nothing more may be written
+   */
+  public boolean isOutputEnded() {
+    return outputEnded;
+  }
+
+  // ---- Input
+
+  /**
+   * Notes after how many bytes the peer goes over to RDMA.
+   *
+   * @param bytes the number that the peer has sent
+   * @throws HandoverException if it is less than what has come over TCP; then the RDMA connection
+   *     must be broken
+   */
+  public void inputMoves(long bytes) throws HandoverException {
+    if (granted) {
+      // The client has joined, so it has the grant, although this side may not know yet that it was
+      // sent.
+      join();
+    }
+    if (!joined || offset >= 0) {
+      throw new HandoverException("the peer goes over to RDMA when it must not");
+    }
+    if (bytes < received.count()) {
+      throw new HandoverException(
+          "the peer goes over to RDMA after "
+              + bytes
+              + " bytes, but "
+              + received.count()
+              + " have come over TCP");
+    }
+    offset = bytes;
+  }
+
+  /**
+   * Returns how many bytes may be read from TCP.
+   *
+   * @return the number; {@link Long#MAX_VALUE} if the peer has not gone over to RDMA
+   */
+  public long tcpBytes() {
+    return offset < 0 ? Long.MAX_VALUE : offset - received.count();
+  }
+
+  /**
+   * Returns where the next bytes come from.
+   *
+   * @return the source
+   */
+  public Source source() {
+    if (offset >= 0) {
+      return received.count() == offset ? Source.RDMA : tcpEnded ? Source.RESET : Source.TCP;
+    }
+    if (isReset()) {
+      return Source.RESET;
+    }
+    if (!tcpEnded) {
+      return Source.TCP;
+    }
+    return switch (link) {
+      case NONE, CLOSED -> Source.END;
+      case CLAIMED, JOINED -> Source.UNDECIDED;
+      case BROKEN -> Source.RESET;
+    };
+  }
+
+  // ---- The end of the RDMA connection
+
+  /** Notes that the peer has closed the RDMA connection, after all that it has sent there. */
+  public void linkClosed() {
+    if (link != Link.BROKEN) {
+      link = Link.CLOSED;
+    }
+  }
+
+  /**
+   * Notes that the RDMA connection has broken, or that this side has ended it and does not know
+   * whether the peer has joined.
+   */
+  public void linkBroken() {
+    if (link != Link.CLOSED) {
+      link = Link.BROKEN;
+    }
+  }
+
+  /**
+   * Returns whether this side has joined the RDMA connection.
+   *
+   * @return whether it has
+   */
+  public boolean isJoined() {
+    return joined;
+  }
+
+  /**
+   * Returns whether bytes may be lost, because the RDMA connection broke after this side had joined
+   * it.
+   *
+   * @return whether the whole connection was reset
+   */
+  public boolean isReset() {
+    return joined && link == Link.BROKEN;
+  }
+
+  /**
+   * Returns whether the RDMA connection has ended, in whatever way.
+   *
+   * @return whether nothing more comes from there
+   */
+  public boolean isLinkOver() {
+    return link == Link.CLOSED || link == Link.BROKEN;
+  }
+
+  /**
+   * Returns whether this end goes on over TCP for good, and need not be told anything any more.
+   *
+   * @return whether the handover is over and has not happened
+   */
+  public boolean isForgotten() {
+    return link == Link.CLOSED && !joined;
+  }
+
+  @Override
+  public String toString() {
+    return connection
+        + ": "
+        + link
+        + ", sent "
+        + sent.count()
+        + (outputMoved ? " and moved" : "")
+        + ", received "
+        + received.count()
+        + (offset < 0 ? "" : " of " + offset);
+  }
+}

@@ -1,0 +1,85 @@
+package org.rdma4j.nio.handover;
+
+import java.nio.ByteBuffer;
+
+/** The messages of the handover whose form is not that of a {@link Claim}. */
+public final class Messages {
+  /** "rdma4j", and the version of all these messages. */
+  private static final long MAGIC = 0x7264_6d61_346a_0001L;
+
+  private Messages() {}
+
+  /**
+   * Returns the first message of a server.
+   *
+   * @param challenge its random bytes
+   * @return the bytes of the message
+   */
+  public static ByteBuffer challenge(byte[] challenge) {
+    return ByteBuffer.allocate(Long.BYTES + challenge.length).putLong(MAGIC).put(challenge).flip();
+  }
+
+  /**
+   * Reads the first message of a server.
+   *
+   * @param message its bytes
+   * @return its random bytes
+   * @throws HandoverException if it is of another version, or something else
+   */
+  public static byte[] readChallenge(ByteBuffer message) throws HandoverException {
+    if (message.remaining() != Long.BYTES + Proof.BYTES || message.getLong() != MAGIC) {
+      throw new HandoverException("the first message of the peer is no challenge of this version");
+    }
+    return Proof.bytes(message);
+  }
+
+  /**
+   * Returns the message that grants a claim.
+   *
+   * @param token the proof of the server
+   * @return the bytes of the message
+   */
+  public static ByteBuffer grant(byte[] token) {
+    return ByteBuffer.wrap(token);
+  }
+
+  /**
+   * Reads the message that grants a claim.
+   *
+   * @param message its bytes
+   * @return the proof of the server
+   * @throws HandoverException if it is something else
+   */
+  public static byte[] readGrant(ByteBuffer message) throws HandoverException {
+    if (message.remaining() != Proof.BYTES) {
+      throw new HandoverException(
+          "the grant of the peer has " + message.remaining() + " bytes, must have " + Proof.BYTES);
+    }
+    return Proof.bytes(message);
+  }
+
+  /**
+   * Returns the message that names where a direction goes over.
+   *
+   * @param offset the number of bytes that went over TCP
+   * @return the bytes of the message
+   */
+  public static ByteBuffer offset(long offset) {
+    return ByteBuffer.allocate(Long.BYTES).putLong(offset).flip();
+  }
+
+  /**
+   * Reads the message that names where a direction goes over.
+   *
+   * @param message its bytes
+   * @return the number of bytes that went over TCP
+   * @throws HandoverException if it is something else
+   */
+  public static long readOffset(ByteBuffer message) throws HandoverException {
+    if (message.remaining() != Long.BYTES) {
+      throw new HandoverException(
+          "the offset of the peer has " + message.remaining() + " bytes, must have " + Long.BYTES);
+    }
+    return message.getLong();
+  }
+}

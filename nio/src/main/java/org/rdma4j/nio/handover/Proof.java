@@ -1,0 +1,94 @@
+package org.rdma4j.nio.handover;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.InvalidKeyException;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * Shows that a peer knows the bytes of a TCP connection, without telling them: HMAC-SHA256 over
+ * random bytes of both sides, the addresses, and the digests of the first bytes of both directions.
+ *
+ * <p>With a secret that both sides were given, it also shows that the peer knows the secret.
+ * Without one, it is as strong as the bytes are hard to guess.
+ */
+public final class Proof {
+  /** The length of a nonce, of a token and of a challenge. */
+  static final int BYTES = 32;
+
+  private static final String ALGORITHM = "HmacSHA256";
+  private static final byte[] NO_SECRET = "rdma4j nio".getBytes(StandardCharsets.US_ASCII);
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private final SecretKeySpec key;
+  private final long least;
+
+  /**
+   * Creates the proof of a process.
+   *
+   * @param secret the secret; empty if there is none
+   * @param least the number of bytes that must have been exchanged in each direction, at least 1
+   */
+  public Proof(byte[] secret, long least) {
+    this.key = new SecretKeySpec(secret.length == 0 ? NO_SECRET : secret, ALGORITHM);
+    this.least = Math.max(1, least);
+  }
+
+  /** Returns whether so many bytes in each direction are enough to prove something. */
+  boolean suffices(long sent, long received) {
+    return sent >= least && received >= least;
+  }
+
+  byte[] ofClient(byte[] challenge, Claim claim, Evidence toServer, Evidence toClient) {
+    return token((byte) 'c', challenge, claim, toServer, toClient);
+  }
+
+  byte[] ofServer(byte[] challenge, Claim claim, Evidence toServer, Evidence toClient) {
+    return token((byte) 's', challenge, claim, toServer, toClient);
+  }
+
+  private byte[] token(
+      byte side, byte[] challenge, Claim claim, Evidence toServer, Evidence toClient) {
+    try {
+      Mac mac = Mac.getInstance(ALGORITHM);
+      mac.init(key);
+      mac.update(side);
+      mac.update(challenge);
+      mac.update(claim.nonce());
+      mac.update(toServer.digest(claim.sent()));
+      mac.update(toClient.digest(claim.received()));
+      ByteBuffer counts = ByteBuffer.allocate(2 * Long.BYTES);
+      mac.update(counts.putLong(claim.sent()).putLong(claim.received()).flip());
+      // The only part whose length varies comes last.
+      return mac.doFinal(claim.connection().getBytes(StandardCharsets.UTF_8));
+    } catch (NoSuchAlgorithmException | InvalidKeyException impossible) {
+      throw new IllegalStateException("each JDK has HMAC-SHA256", impossible);
+    }
+  }
+
+  static boolean equal(byte[] token, byte[] other) {
+    return MessageDigest.isEqual(token, other);
+  }
+
+  /**
+   * Returns random bytes: a challenge or a nonce.
+   *
+   * @return new bytes
+   */
+  public static byte[] random() {
+    byte[] bytes = new byte[BYTES];
+    RANDOM.nextBytes(bytes);
+    return bytes;
+  }
+
+  /** Takes a nonce or a token from a message. */
+  static byte[] bytes(ByteBuffer message) {
+    byte[] bytes = new byte[BYTES];
+    message.get(bytes);
+    return bytes;
+  }
+}

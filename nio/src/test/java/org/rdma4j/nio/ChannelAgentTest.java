@@ -1,0 +1,103 @@
+package org.rdma4j.nio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.channels.Selector;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rdma4j.testing.JavaCommand;
+
+/** The two options of Java with which a program gets the channels. */
+final class ChannelAgentTest {
+  /** A server and a client that know nothing of this project. */
+  static final class Program {
+    private Program() {}
+
+    public static void main(String[] args) throws Exception {
+      var server =
+          com.sun.net.httpserver.HttpServer.create(
+              new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+      server.createContext(
+          "/",
+          exchange -> {
+            byte[] body = exchange.getRequestBody().readAllBytes();
+            exchange.sendResponseHeaders(200, body.length);
+            try (OutputStream output = exchange.getResponseBody()) {
+              output.write(body);
+            }
+          });
+      server.start();
+      HttpClient client = HttpClient.newHttpClient();
+      String body = "x".repeat(100_000);
+      for (int i = 0; i < 20; i++) {
+        var request =
+            HttpRequest.newBuilder(
+                    URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/"))
+                .POST(HttpRequest.BodyPublishers.ofString(body))
+                .build();
+        if (!client.send(request, BodyHandlers.ofString()).body().equals(body)) {
+          throw new IllegalStateException("another answer");
+        }
+      }
+      try (Selector selector = Selector.open()) {
+        System.out.println("provider " + selector.provider().getClass().getName());
+      }
+      server.stop(0);
+      System.exit(0);
+    }
+  }
+
+  @Test
+  void anAgentIsEnough(@TempDir Path folder) throws Exception {
+    Path jar = folder.resolve("agent.jar");
+    Manifest manifest = new Manifest();
+    manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+    manifest.getMainAttributes().putValue("Premain-Class", ChannelAgent.class.getName());
+    new JarOutputStream(Files.newOutputStream(jar), manifest).close();
+    assertThat(run("-javaagent:" + jar)).contains("provider " + name());
+  }
+
+  @Test
+  void aPropertyIsEnough() throws Exception {
+    assertThat(run("-Djava.nio.channels.spi.SelectorProvider=" + name()))
+        .contains("provider " + name());
+  }
+
+  @Test
+  void aWrongSettingIsNamed() throws Exception {
+    assertThat(
+            run(
+                "-Djava.nio.channels.spi.SelectorProvider=" + name(),
+                "-Dorg.rdma4j.nio.upgrade=sometimes"))
+        .contains("org.rdma4j.nio.upgrade is sometimes: it must be background or off");
+  }
+
+  private static String name() {
+    return RdmaSelectorProvider.class.getName();
+  }
+
+  private static String run(String... options) throws Exception {
+    List<String> command = new ArrayList<>(JavaCommand.of(Program.class));
+    command.addAll(1, List.of(options));
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).as(output).isTrue();
+    return output;
+  }
+}

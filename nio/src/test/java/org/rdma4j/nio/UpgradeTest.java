@@ -1,0 +1,411 @@
+package org.rdma4j.nio;
+
+import static java.nio.channels.SelectionKey.OP_READ;
+import static java.nio.channels.SelectionKey.OP_WRITE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.rdma4j.nio.ChannelPair.bytes;
+import static org.rdma4j.nio.ChannelPair.waiting;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.RdmaNode;
+import org.rdma4j.nio.handover.Messages;
+import org.rdma4j.nio.handover.Proof;
+import org.rdma4j.verbs.RdmaDevice;
+
+/** Channels that go over to RDMA, and channels that must not. */
+@Tag("device")
+final class UpgradeTest {
+  /** The first connection in an emulated guest takes long. */
+  private static final long PATIENCE = 80_000;
+
+  private static final int GREETING = 64;
+
+  private RdmaSelectorProvider clients;
+  private RdmaSelectorProvider servers;
+  private ServerSocketChannel listener;
+  private SocketChannel client;
+  private SocketChannel server;
+
+  @BeforeEach
+  void connect() throws Exception {
+    clients = provider("");
+    servers = provider("");
+    listener = ChannelPair.listen(servers);
+    awaitListener(listener);
+    client = clients.openSocketChannel();
+    client.connect(listener.getLocalAddress());
+    server = listener.accept();
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    client.close();
+    server.close();
+    listener.close();
+    clients.rendezvous().close();
+    servers.rendezvous().close();
+  }
+
+  /** Creates a provider that finds the device of this machine for its loopback address. */
+  private static RdmaSelectorProvider provider(String secret) {
+    return new RdmaSelectorProvider(
+        new ChannelSettings(
+            true,
+            new Proof(secret.getBytes(StandardCharsets.UTF_8), 32),
+            Duration.ofSeconds(60),
+            60,
+            Map.of(InetAddress.getLoopbackAddress(), deviceAddress())));
+  }
+
+  private static InetAddress deviceAddress() {
+    for (var info : RdmaDevice.list()) {
+      try (RdmaDevice device = RdmaDevice.open(info.name())) {
+        for (var entry : device.port(1).gids()) {
+          String gid = entry.gid().toString();
+          if (gid.startsWith("::ffff:")) {
+            return InetAddress.ofLiteral(gid.substring("::ffff:".length()));
+          }
+        }
+      }
+    }
+    throw new AssertionError("no RDMA device has an IPv4 address");
+  }
+
+  private static void awaitListener(ServerSocketChannel channel) throws Exception {
+    await(() -> ((ListenerChannel) channel).isRdmaListening());
+  }
+
+  private interface Condition {
+    boolean holds() throws Exception;
+  }
+
+  private static void await(Condition condition) throws Exception {
+    long end = System.nanoTime() + PATIENCE * 1_000_000;
+    while (!condition.holds()) {
+      assertThat(System.nanoTime() - end).as("it takes too long").isNegative();
+      Thread.sleep(1);
+    }
+  }
+
+  /** Lets both sides exchange what they prove themselves with, and go over. */
+  private void upgrade() throws Exception {
+    greet();
+    await(() -> isMoved(client) && isMoved(server));
+  }
+
+  private void greet() throws IOException {
+    byte[] greeting = random(GREETING);
+    client.write(ByteBuffer.wrap(greeting));
+    assertThat(read(server, GREETING)).isEqualTo(greeting);
+    server.write(ByteBuffer.wrap(greeting));
+    assertThat(read(client, GREETING)).isEqualTo(greeting);
+  }
+
+  private static boolean isMoved(SocketChannel channel) {
+    return ((StreamChannel) channel).tcpOperations() == SelectionKey.OP_CONNECT;
+  }
+
+  private static byte[] random(int length) {
+    byte[] bytes = new byte[length];
+    new Random().nextBytes(bytes);
+    return bytes;
+  }
+
+  private static byte[] read(SocketChannel channel, int length) throws IOException {
+    ByteBuffer target = ByteBuffer.allocate(length);
+    while (target.hasRemaining() && channel.read(target) >= 0) {}
+    assertThat(target.hasRemaining()).isFalse();
+    return target.array();
+  }
+
+  private static int readOne(SocketChannel channel) throws IOException {
+    return channel.read(ByteBuffer.allocate(1));
+  }
+
+  @Test
+  void bothDirectionsGoOverToRdma() throws Exception {
+    upgrade();
+    byte[] much = random(3 << 20);
+    for (SocketChannel from : new SocketChannel[] {client, server}) {
+      SocketChannel to = from == client ? server : client;
+      var writer = waiting(() -> from.write(ByteBuffer.wrap(much)));
+      assertThat(read(to, much.length)).isEqualTo(much);
+      assertThat(writer.get()).isEqualTo(much.length);
+    }
+    assertThat(clients.rendezvous().upgraded()).isEqualTo(1);
+    assertThat(servers.rendezvous().upgraded()).isEqualTo(1);
+    assertThat(clients.rendezvous().sentBytes().sum()).isEqualTo(much.length);
+    assertThat(clients.rendezvous().receivedBytes().sum()).isEqualTo(much.length);
+  }
+
+  @Test
+  void streamsGoOverWhileTheyRun() throws Exception {
+    greet();
+    byte[] much = random(8 << 20);
+    var fromClient = waiting(() -> client.write(ByteBuffer.wrap(much)));
+    var fromServer = waiting(() -> server.write(ByteBuffer.wrap(much)));
+    var atClient = waiting(() -> read(client, much.length));
+    assertThat(read(server, much.length)).isEqualTo(much);
+    assertThat(atClient.get()).isEqualTo(much);
+    fromClient.get();
+    fromServer.get();
+    await(() -> isMoved(client) && isMoved(server));
+  }
+
+  @Test
+  void aReaderThatWaitsForTcpGoesOnOverRdma() throws Exception {
+    client.write(ByteBuffer.wrap(random(GREETING)));
+    read(server, GREETING);
+    server.write(ByteBuffer.wrap(random(GREETING)));
+    var waits = waiting(() -> read(server, 5));
+    read(client, GREETING);
+    await(() -> isMoved(client) && isMoved(server));
+    client.write(bytes("hello"));
+    assertThat(waits.get()).isEqualTo("hello".getBytes(StandardCharsets.UTF_8));
+  }
+
+  @Test
+  void selectorsSeeWhatComesOverRdma() throws Exception {
+    try (Selector selector = servers.openSelector()) {
+      greet();
+      server.configureBlocking(false);
+      SelectionKey key = server.register(selector, OP_READ);
+      // The selector must not be needed for the handover.
+      await(() -> isMoved(client) && isMoved(server));
+      assertThat(selector.selectNow()).isZero();
+      client.write(bytes("one"));
+      assertThat(selector.select(PATIENCE)).isEqualTo(1);
+      assertThat(key.readyOps()).isEqualTo(OP_READ);
+      ByteBuffer target = ByteBuffer.allocate(2);
+      assertThat(server.read(target)).isEqualTo(2);
+      selector.selectedKeys().clear();
+      assertThat(selector.select(PATIENCE)).as("what was not read is ready again").isEqualTo(1);
+      assertThat(server.read(target.clear())).isEqualTo(1);
+      assertThat(server.read(target.clear())).isZero();
+      selector.selectedKeys().clear();
+      assertThat(selector.selectNow()).isZero();
+      key.interestOps(OP_WRITE);
+      assertThat(selector.select(PATIENCE)).isEqualTo(1);
+      fill(server);
+      selector.selectedKeys().clear();
+      assertThat(selector.selectNow()).as("there is no room").isZero();
+      drain(client);
+      assertThat(selector.select(PATIENCE)).as("there is room again").isEqualTo(1);
+      key.interestOps(OP_READ);
+      selector.selectedKeys().clear();
+      client.close();
+      assertThat(selector.select(PATIENCE)).isEqualTo(1);
+      assertThat(server.read(target.clear())).isEqualTo(-1);
+    }
+  }
+
+  private static void fill(SocketChannel channel) throws IOException {
+    ByteBuffer much = ByteBuffer.allocate(1 << 20);
+    while (channel.write(much.clear()) > 0) {}
+  }
+
+  private static void drain(SocketChannel channel) throws IOException {
+    channel.configureBlocking(false);
+    ByteBuffer target = ByteBuffer.allocate(1 << 16);
+    long end = System.nanoTime() + 500_000_000;
+    while (System.nanoTime() - end < 0) {
+      channel.read(target.clear());
+    }
+  }
+
+  @Test
+  void oneSideEndsAndTheOtherGoesOn() throws Exception {
+    upgrade();
+    client.write(bytes("last"));
+    client.shutdownOutput();
+    assertThatThrownBy(() -> client.write(bytes("more")))
+        .isInstanceOf(ClosedChannelException.class);
+    assertThat(ChannelPair.read(server, 100)).isEqualTo("last");
+    assertThat(readOne(server)).isEqualTo(-1);
+    assertThat(readOne(server)).isEqualTo(-1);
+    server.write(bytes("still there"));
+    assertThat(ChannelPair.read(client, 11)).isEqualTo("still there");
+  }
+
+  @Test
+  void whatWasWrittenBeforeACloseArrives() throws Exception {
+    upgrade();
+    byte[] much = random(100_000);
+    client.write(ByteBuffer.wrap(much));
+    client.close();
+    assertThat(read(server, much.length)).isEqualTo(much);
+    assertThat(readOne(server)).isEqualTo(-1);
+    await(() -> !canWrite(server));
+    assertThatThrownBy(() -> server.write(bytes("x")))
+        .isInstanceOf(IOException.class)
+        .hasMessage("Broken pipe");
+  }
+
+  private static boolean canWrite(SocketChannel channel) {
+    try {
+      channel.write(bytes("x"));
+      return true;
+    } catch (IOException ended) {
+      return false;
+    }
+  }
+
+  @Test
+  void aPeerThatLingersForNoTimeResets() throws Exception {
+    upgrade();
+    client.setOption(StandardSocketOptions.SO_LINGER, 0);
+    client.write(bytes("data"));
+    client.close();
+    assertThat(ChannelPair.read(server, 4)).isEqualTo("data");
+    assertThatThrownBy(() -> readOne(server))
+        .isInstanceOf(SocketException.class)
+        .hasMessage("Connection reset");
+  }
+
+  @Test
+  void aNodeThatIsGoneResets() throws Exception {
+    upgrade();
+    clients.rendezvous().close();
+    assertThatThrownBy(() -> readOne(server)).isInstanceOf(SocketException.class);
+    assertThatThrownBy(() -> server.write(bytes("x"))).isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void aCloseAndAnInterruptEndWaitsOverRdma() throws Exception {
+    upgrade();
+    var reader = waiting(() -> readOne(client));
+    client.close();
+    assertThatThrownBy(reader::get).hasCauseInstanceOf(AsynchronousCloseException.class);
+    assertThat(readOne(server)).isEqualTo(-1);
+  }
+
+  @Test
+  void anInterruptClosesTheChannel() throws Exception {
+    upgrade();
+    var reader = waiting(() -> readOne(client));
+    reader.thread().interrupt();
+    assertThatThrownBy(reader::get).hasCauseInstanceOf(ClosedByInterruptException.class);
+    assertThat(client.isOpen()).isFalse();
+  }
+
+  @Test
+  void aWriterWaitsForRoomAndEndsWithTheClose() throws Exception {
+    upgrade();
+    var writer =
+        waiting(
+            () -> {
+              ByteBuffer much = ByteBuffer.allocate(1 << 20);
+              while (true) {
+                client.write(much.clear());
+              }
+            });
+    client.close();
+    assertThatThrownBy(writer::get).hasCauseInstanceOf(AsynchronousCloseException.class);
+  }
+
+  @Test
+  void socketsReadOverRdmaWithinTheirTimeout() throws Exception {
+    upgrade();
+    client.socket().setSoTimeout(20);
+    var input = client.socket().getInputStream();
+    assertThatThrownBy(input::read).isInstanceOf(SocketTimeoutException.class);
+    server.socket().getOutputStream().write(new byte[] {7, 8});
+    client.socket().setSoTimeout(10_000);
+    assertThat(input.read()).isEqualTo(7);
+    assertThat(input.available()).isEqualTo(1);
+    assertThat(client.socket().isInputShutdown()).isFalse();
+    client.socket().shutdownInput();
+    assertThat(input.read()).isEqualTo(-1);
+  }
+
+  @Test
+  void aPeerWithoutTheProviderStaysWithTcp() throws Exception {
+    try (ServerSocketChannel plain = ChannelPair.listen(JdkProvider.find())) {
+      client.close();
+      server.close();
+      client = clients.openSocketChannel();
+      client.connect(plain.getLocalAddress());
+      server = plain.accept();
+      greet();
+      // It is remembered that nobody listens there.
+      await(() -> !clients.rendezvous().mayUpgrade((InetSocketAddress) plain.getLocalAddress()));
+      greet();
+      assertThat(clients.rendezvous().upgraded()).isZero();
+    }
+  }
+
+  @Test
+  void aPeerWithAnotherSecretStaysWithTcp() throws Exception {
+    RdmaSelectorProvider strangers = provider("another secret, of 32 characters");
+    try (SocketChannel stranger = strangers.openSocketChannel()) {
+      client.close();
+      server.close();
+      client = stranger;
+      stranger.connect(listener.getLocalAddress());
+      server = listener.accept();
+      greet();
+      await(
+          () -> !strangers.rendezvous().mayUpgrade((InetSocketAddress) listener.getLocalAddress()));
+      greet();
+      assertThat(servers.rendezvous().upgraded()).isZero();
+    } finally {
+      strangers.rendezvous().close();
+    }
+  }
+
+  /** Returns a claim with everything but the proof. */
+  private static ByteBuffer forgedClaim(String name) {
+    return ByteBuffer.allocate(300)
+        .put(Proof.random())
+        .put(Proof.random())
+        .putLong(GREETING)
+        .putLong(GREETING)
+        .put(name.getBytes(StandardCharsets.UTF_8))
+        .flip();
+  }
+
+  @Test
+  void aProcessThatKnowsOnlyTheAddressesGetsNothing() throws Exception {
+    InetSocketAddress from = (InetSocketAddress) client.getLocalAddress();
+    InetSocketAddress to = (InetSocketAddress) client.getRemoteAddress();
+    String name = "127.0.0.1 " + from.getPort() + " 127.0.0.1 " + to.getPort();
+    try (RdmaNode node = RdmaNode.open();
+        RdmaConnection thief =
+            node.connect(
+                new InetSocketAddress(deviceAddress(), to.getPort()), Duration.ofSeconds(20))) {
+      try (MessageBuffer challenge = thief.receive(Duration.ofSeconds(20)).orElseThrow()) {
+        assertThat(Messages.readChallenge(challenge.byteBuffer())).hasSize(32);
+      }
+      thief.send(forgedClaim(name), Duration.ofSeconds(20));
+      greet();
+      assertThat(thief.receive(Duration.ofSeconds(20))).as("the server has closed it").isEmpty();
+    }
+    greet();
+    await(() -> isMoved(client) && isMoved(server));
+    greet();
+  }
+}

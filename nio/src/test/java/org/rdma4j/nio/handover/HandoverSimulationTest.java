@@ -1,0 +1,177 @@
+package org.rdma4j.nio.handover;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.Size;
+
+/**
+ * Whatever the order in which things happen on both ways between two ends, and whoever ends or
+ * lies: each byte arrives once and in order, an end is seen after all bytes, and nobody waits for
+ * ever.
+ */
+final class HandoverSimulationTest {
+  private static final int TRIES = 6000;
+  private static final int PEACEFUL = 7;
+  private static final int ENDING = 9;
+  private static final int BREAKING = 11;
+  private static final int LYING = 13;
+
+  private SimulatedEnd client = new SimulatedEnd(true, (byte) 1);
+  private SimulatedEnd server = new SimulatedEnd(false, (byte) 101);
+  private boolean broken;
+  private boolean lied;
+
+  @Property(tries = TRIES)
+  void allBytesArriveOnceAndInOrder(
+      @ForAll boolean joined, @ForAll @Size(max = 120) List<@IntRange Integer> steps) {
+    run(joined, steps, PEACEFUL);
+    assertThat(server.read).as("%s, %s", client, server).isEqualTo(client.written);
+    assertThat(client.read).as("%s, %s", client, server).isEqualTo(server.written);
+  }
+
+  @Property(tries = TRIES)
+  void anEndComesAfterAllBytes(
+      @ForAll boolean joined, @ForAll @Size(max = 120) List<@IntRange Integer> steps) {
+    run(joined, steps, ENDING);
+    checkEnd(client, server);
+    checkEnd(server, client);
+  }
+
+  @Property(tries = TRIES)
+  void aBrokenRdmaConnectionResetsOrIsForgotten(
+      @ForAll boolean joined, @ForAll @Size(max = 120) List<@IntRange Integer> steps) {
+    run(joined, steps, BREAKING);
+    checkEnd(client, server);
+    checkEnd(server, client);
+  }
+
+  @Property(tries = TRIES)
+  void aPeerThatLiesIsReset(
+      @ForAll boolean joined, @ForAll @Size(max = 120) List<@IntRange Integer> steps) {
+    run(joined, steps, LYING);
+  }
+
+  /**
+   * Lets things happen.
+   *
+   * @param joined whether both ends have joined the RDMA connection before
+   */
+  private void run(boolean joined, List<Integer> steps, int kinds) {
+    client = new SimulatedEnd(true, (byte) 1);
+    server = new SimulatedEnd(false, (byte) 101);
+    broken = false;
+    lied = false;
+    client.peer = server;
+    server.peer = client;
+    if (joined) {
+      join();
+    }
+    for (int step : steps) {
+      step(step, kinds);
+    }
+    settle();
+    for (SimulatedEnd end : List.of(client, server)) {
+      if (!end.closed && !lied) {
+        assertThat(end.handover.source())
+            .as("%s, %s", client, server)
+            .isNotEqualTo(Handover.Source.UNDECIDED);
+      }
+    }
+  }
+
+  /** Lets both ends exchange something and join, and does not let their output move. */
+  private void join() {
+    for (SimulatedEnd end : List.of(client, server)) {
+      end.write(10);
+      end.peer.arriveOverTcp(10);
+      end.peer.read(10);
+    }
+    client.connect();
+    while (!client.joined || !server.joined) {
+      client.arriveOverRdma();
+      server.arriveOverRdma();
+      server.join();
+    }
+  }
+
+  /** Checks what one end has read of what the other has written. */
+  private void checkEnd(SimulatedEnd reader, SimulatedEnd writer) {
+    if (reader.sawEnd) {
+      assertThat(reader.read).as("%s, %s", reader, writer).isEqualTo(writer.written);
+      assertThat(writer.outputEnded).isTrue();
+    } else if (!reader.closed && !reader.sawReset) {
+      assertThat(reader.read).as("%s, %s", reader, writer).isEqualTo(writer.written);
+      assertThat(writer.outputEnded).as("%s, %s", reader, writer).isFalse();
+    }
+    if (!broken) {
+      assertThat(reader.sawReset).as("%s, %s", reader, writer).isFalse();
+    }
+  }
+
+  private void step(int code, int kinds) {
+    int kind = Math.floorMod(code, kinds);
+    int rest = Math.floorDiv(code, kinds);
+    SimulatedEnd end = Math.floorMod(rest, 2) == 0 ? client : server;
+    int amount = Math.floorMod(rest >> 1, 40) + 1;
+    switch (kind) {
+      case 0 -> end.write(amount);
+      case 1 -> end.read(amount);
+      case 2 -> end.arriveOverTcp(amount);
+      case 3 -> end.arriveOverRdma();
+      case 4 -> client.connect();
+      case 5 -> end.moveOutput();
+      case 6 -> server.join();
+      case 7 -> end.endOutput();
+      case 8 -> end.close();
+      case 9 -> breakLink(amount);
+      case 10 -> giveUp(end);
+      case 11 -> {
+        lied |= end.joined;
+        end.lie(amount);
+      }
+      case 12 -> server.attack(amount);
+      default -> throw new AssertionError(kind);
+    }
+  }
+
+  private void giveUp(SimulatedEnd end) {
+    // The server may have joined, and the client does not know.
+    broken |= end.giveUp();
+  }
+
+  /** Loses the last messages on both ways, and all that follow. */
+  private void breakLink(int kept) {
+    for (SimulatedEnd end : List.of(client, server)) {
+      if (end.linkOpen) {
+        broken = true;
+        while (end.rdmaFlight.size() > kept % 4) {
+          end.rdmaFlight.removeLast();
+        }
+        end.rdmaFlight.add(SimulatedEnd.Mark.BROKEN);
+      }
+    }
+    client.linkOpen = false;
+    server.linkOpen = false;
+  }
+
+  /** Lets everything go on, until nothing moves any more. */
+  private void settle() {
+    while (move() || client.giveUp() || server.giveUp()) {}
+  }
+
+  private boolean move() {
+    boolean moved = client.connect();
+    moved |= server.join();
+    for (SimulatedEnd end : List.of(client, server)) {
+      moved |= end.arriveOverTcp(100);
+      moved |= end.arriveOverRdma();
+      moved |= end.moveOutput();
+      moved |= end.read(100);
+    }
+    return moved;
+  }
+}
