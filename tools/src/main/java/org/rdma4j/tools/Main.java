@@ -20,6 +20,7 @@ import org.rdma4j.tools.command.Version;
 import org.rdma4j.tools.devices.AsyncWatch;
 import org.rdma4j.tools.devices.DevInfo;
 import org.rdma4j.tools.devices.Devices;
+import org.rdma4j.tools.devices.VerifyInPlace;
 import org.rdma4j.tools.doctor.Doctor;
 import org.rdma4j.tools.perftest.AtomicBw;
 import org.rdma4j.tools.perftest.AtomicLat;
@@ -61,6 +62,7 @@ public final class Main implements Runnable {
           entry("devices", Devices.class),
           entry("devinfo", DevInfo.class),
           entry("doctor", Doctor.class),
+          entry("verify-in-place", VerifyInPlace.class),
           entry("rc-pingpong", RcPingPongProgram.class),
           entry("uc-pingpong", UcPingPong.class),
           entry("ud-pingpong", UdPingPong.class),

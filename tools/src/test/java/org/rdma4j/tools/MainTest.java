@@ -20,6 +20,7 @@ class MainTest {
         "devices --help",
         "devinfo --help",
         "doctor --help",
+        "verify-in-place --help",
         "rc-pingpong --help",
         "uc-pingpong --help",
         "ud-pingpong --help",
