@@ -1,0 +1,67 @@
+package org.rdma4j.nio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The system properties of the channels. */
+final class ChannelSettingsTest {
+  private static ChannelSettings read(String name, String value) {
+    return ChannelSettings.read(Map.of("org.rdma4j.nio." + name, value)::get);
+  }
+
+  @Test
+  void withoutPropertiesChannelsGoOver() {
+    ChannelSettings settings = ChannelSettings.read(Map.<String, String>of()::get);
+    assertThat(settings.upgrades()).isTrue();
+    assertThat(settings.timeout()).isEqualTo(Duration.ofSeconds(10));
+    assertThat(settings.refusedSeconds()).isEqualTo(60);
+    InetAddress any = InetAddress.ofLiteral("192.0.2.7");
+    assertThat(settings.rdmaAddress(any)).isEqualTo(any);
+  }
+
+  @Test
+  void anAddressOfTcpHasOneOfRdma() {
+    ChannelSettings settings = read("addresses", "10.0.0.1=192.0.2.1, 10.0.0.2=2001:db8::2");
+    assertThat(settings.rdmaAddress(InetAddress.ofLiteral("10.0.0.2")))
+        .isEqualTo(InetAddress.ofLiteral("2001:db8::2"));
+    assertThat(read("upgrade", "off").upgrades()).isFalse();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "upgrade|maybe|must be background or off",
+        "after|31|must be a number, at least 32",
+        "timeout|soon|must be a number, at least 1",
+        "refused|-1|must be a number, at least 0",
+        "addresses|10.0.0.1|must be TCP=RDMA,TCP=RDMA and so on",
+        "addresses|10.0.0.1=server|contains server, which is no IP address",
+        "secret|/nowhere/at/all|cannot be read",
+      })
+  void aWrongValueIsRefusedWithTheRemedy(String name, String value, String message) {
+    assertThatThrownBy(() -> read(name, value))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("org.rdma4j.nio." + name + " is " + value)
+        .hasMessageContaining(message);
+  }
+
+  @Test
+  void aShortSecretIsRefused(@TempDir Path folder) throws Exception {
+    Path file = Files.write(folder.resolve("secret"), new byte[15]);
+    assertThatThrownBy(() -> read("secret", file.toString()))
+        .hasMessageContaining("has 15 bytes, must have at least 16 random ones");
+    Files.write(file, new byte[16]);
+    assertThat(read("secret", file.toString()).upgrades()).isTrue();
+  }
+}
