@@ -21,6 +21,11 @@ final class ListenerChannel extends ServerSocketChannel implements OverTcp {
   private final RdmaSelectorProvider provider;
   private @Nullable RdmaServer rdma;
 
+  /**
+   * Whether it listens over RDMA, too, or may do so soon: clients that are quick are not refused.
+   */
+  private volatile boolean upgrades;
+
   ListenerChannel(RdmaSelectorProvider provider, ServerSocketChannel tcp) throws IOException {
     super(provider);
     this.provider = provider;
@@ -54,7 +59,10 @@ final class ListenerChannel extends ServerSocketChannel implements OverTcp {
   /** Listens over RDMA, too. */
   void bound() throws IOException {
     if (tcp.getLocalAddress() instanceof InetSocketAddress address) {
-      provider.rendezvous().listen(this, address);
+      upgrades = provider.rendezvous().mayListen(address);
+      if (upgrades) {
+        provider.rendezvous().listen(this, address);
+      }
     }
   }
 
@@ -68,12 +76,17 @@ final class ListenerChannel extends ServerSocketChannel implements OverTcp {
     return isOpen();
   }
 
+  /** Tells that it does not listen over RDMA, and will not. */
+  void listensOverTcpOnly() {
+    upgrades = false;
+  }
+
   synchronized boolean isRdmaListening() {
     return rdma != null;
   }
 
   private StreamChannel channel(SocketChannel accepted) throws IOException {
-    return isRdmaListening()
+    return upgrades
         ? StreamChannel.upgradable(provider, accepted)
         : new StreamChannel(provider, accepted);
   }

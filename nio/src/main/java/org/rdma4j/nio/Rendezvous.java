@@ -248,12 +248,15 @@ final class Rendezvous {
 
   // ---- The server
 
+  /** Returns whether it is worth trying to listen over RDMA beside an address of TCP. */
+  boolean mayListen(InetSocketAddress local) {
+    return available && !settings.rdmaAddress(local.getAddress()).isLoopbackAddress();
+  }
+
   /** Listens over RDMA beside a channel, in another thread. */
   void listen(ListenerChannel channel, InetSocketAddress local) {
-    if (available) {
-      var unused =
-          Thread.ofVirtual().name("rdma4j-nio-listen").start(() -> listenNow(channel, local));
-    }
+    var unused =
+        Thread.ofVirtual().name("rdma4j-nio-listen").start(() -> listenNow(channel, local));
   }
 
   private void listenNow(ListenerChannel channel, InetSocketAddress local) {
@@ -262,12 +265,10 @@ final class Rendezvous {
       open = node();
     } catch (RuntimeException unavailable) {
       giveUp(unavailable);
+      channel.listensOverTcpOnly();
       return;
     }
     InetAddress address = settings.rdmaAddress(local.getAddress());
-    if (address.isLoopbackAddress()) {
-      return;
-    }
     try (RdmaServer server = open.bind(new InetSocketAddress(address, local.getPort()))) {
       if (!channel.listensOverRdma(server)) {
         return;
@@ -283,6 +284,7 @@ final class Rendezvous {
     } catch (IllegalStateException closed) {
       log(String.valueOf(local), "does not listen over RDMA any more");
     } catch (RdmaException | InterruptedException failed) {
+      channel.listensOverTcpOnly();
       log(String.valueOf(local), "listens over TCP only: " + failed.getMessage());
     }
   }
