@@ -227,7 +227,7 @@ public final class InPlaceSends extends ChainPosting {
   /** Rings the doorbell. The order of the stores is described for the package. */
   private void ring(long control, boolean copies, int units) {
     RawMemory.exchangeInt(RawMemory.base(record), Integer.reverseBytes(position & 0xffff));
-    long to = RawMemory.base(register) + half;
+    long to = RawMemory.base(register + half);
     if (copies) {
       copy(control, to);
       if (units > 4) {
@@ -239,23 +239,33 @@ public final class InPlaceSends extends ChainPosting {
     half ^= registerSize;
   }
 
-  /** Copies a block to the register. */
+  /**
+   * Copies a block to the register, in order: the fences keep the compiler from another one, and
+   * are no instructions on x86.
+   */
   private static void copy(long block, long to) {
-    RawMemory.putLongRelease(to, RawMemory.getLong(block));
-    RawMemory.putLongRelease(to + 8, RawMemory.getLong(block + 8));
-    RawMemory.putLongRelease(to + 16, RawMemory.getLong(block + 16));
-    RawMemory.putLongRelease(to + 24, RawMemory.getLong(block + 24));
-    RawMemory.putLongRelease(to + 32, RawMemory.getLong(block + 32));
-    RawMemory.putLongRelease(to + 40, RawMemory.getLong(block + 40));
-    RawMemory.putLongRelease(to + 48, RawMemory.getLong(block + 48));
-    RawMemory.putLongRelease(to + 56, RawMemory.getLong(block + 56));
+    RawMemory.putLong(to, RawMemory.getLong(block));
+    VarHandle.storeStoreFence();
+    RawMemory.putLong(to + 8, RawMemory.getLong(block + 8));
+    VarHandle.storeStoreFence();
+    RawMemory.putLong(to + 16, RawMemory.getLong(block + 16));
+    VarHandle.storeStoreFence();
+    RawMemory.putLong(to + 24, RawMemory.getLong(block + 24));
+    VarHandle.storeStoreFence();
+    RawMemory.putLong(to + 32, RawMemory.getLong(block + 32));
+    VarHandle.storeStoreFence();
+    RawMemory.putLong(to + 40, RawMemory.getLong(block + 40));
+    VarHandle.storeStoreFence();
+    RawMemory.putLong(to + 48, RawMemory.getLong(block + 48));
+    VarHandle.storeStoreFence();
+    RawMemory.putLong(to + 56, RawMemory.getLong(block + 56));
   }
 
   private void copyRest(long first, long to, int units) {
     long block = first;
     for (int done = 4; done < units; done += 4) {
       block = around(block + RequestSegments.BLOCK);
-      copy(block, to + (long) done * RequestSegments.UNIT);
+      copy(RawMemory.base(block), RawMemory.base(to + (long) done * RequestSegments.UNIT));
     }
   }
 

@@ -33,8 +33,7 @@
  * is write-combining memory, whose stores can overtake earlier ones. An exchange is a store and a
  * fence at once, which the compiler can neither move nor drop; it could drop a fence alone that is
  * followed by another</td></tr>
- * <tr><td>write the register</td><td>stores of 8 bytes, in order</td><td>release stores of 8 bytes
- * </td><td>the compiler must not merge or reorder them; the processor needs nothing for that</td>
+ * <tr><td>write the register</td><td>stores of 8 bytes, in order</td><td>stores of 8 bytes, with a fence for the compiler (storeStoreFence) between them</td><td>the compiler must not merge or reorder them; the processor needs nothing for that</td>
  * </tr>
  * <tr><td>flush the register</td><td>{@code mmio_flush_writes}: SFENCE</td><td>a full fence (a
  * locked instruction); where a lock is given back, the exchange that does so</td><td>otherwise the

@@ -29,6 +29,7 @@ import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.QueuePairState;
 import org.rdma4j.verbs.QueuePairType;
 import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.verbs.ThreadDomain;
 
 /**
  * Two queue pairs of the same shape, of which one is used by libmlx5 and one in place, and which
@@ -56,6 +57,8 @@ final class TwoQueuePairs implements AutoCloseable {
     final CompletionQueue queue =
         device.createCompletionQueue(
             CompletionQueueConfig.of(8 * DEPTH).access(QueueAccess.BY_PROVIDER));
+    private final ThreadDomain threads = device.allocateThreadDomain();
+    private final ProtectionDomain own;
     final QueuePair queuePair;
     final int number;
     final QueuePairMemory memory;
@@ -63,7 +66,7 @@ final class TwoQueuePairs implements AutoCloseable {
     final MemorySegment entries = Arena.ofAuto().allocate(CompletionLayout.SIZE * 32, 64);
 
     private End(QueuePairType type) {
-      ProtectionDomain own = domain.allocateParentDomain(device.allocateThreadDomain());
+      own = domain.allocateParentDomain(threads);
       queuePair =
           own.createQueuePair(
               QueuePairConfig.of(type, queue, queue)
