@@ -78,12 +78,12 @@
  *       org.rdma4j.verbs.CompletionCounterType}
  *   <dt>Queue pairs
  *   <dd>{@link org.rdma4j.verbs.QueuePair}, {@link org.rdma4j.verbs.QueuePairConfig}, {@link
- *       org.rdma4j.verbs.QueuePairType}, {@link org.rdma4j.verbs.QueuePairFlag}, {@link
- *       org.rdma4j.verbs.QueuePairCapabilities}, {@link org.rdma4j.verbs.QueuePairAttributes},
- *       {@link org.rdma4j.verbs.QueuePairState}, {@link org.rdma4j.verbs.QueuePairChange}, {@link
- *       org.rdma4j.verbs.PathConfig}, {@link org.rdma4j.verbs.PathMigrationState}, {@link
- *       org.rdma4j.verbs.RateLimit}, {@link org.rdma4j.verbs.Ece}; the destination of datagrams,
- *       {@link org.rdma4j.verbs.AddressHandle}
+ *       org.rdma4j.verbs.QueuePairType}, {@link org.rdma4j.verbs.QueueAccess}, {@link
+ *       org.rdma4j.verbs.QueuePairFlag}, {@link org.rdma4j.verbs.QueuePairCapabilities}, {@link
+ *       org.rdma4j.verbs.QueuePairAttributes}, {@link org.rdma4j.verbs.QueuePairState}, {@link
+ *       org.rdma4j.verbs.QueuePairChange}, {@link org.rdma4j.verbs.PathConfig}, {@link
+ *       org.rdma4j.verbs.PathMigrationState}, {@link org.rdma4j.verbs.RateLimit}, {@link
+ *       org.rdma4j.verbs.Ece}; the destination of datagrams, {@link org.rdma4j.verbs.AddressHandle}
  *   <dt>Requests
  *   <dd>{@link org.rdma4j.verbs.SendRequests}, {@link org.rdma4j.verbs.SendOperation}, {@link
  *       org.rdma4j.verbs.FlushType}, {@link org.rdma4j.verbs.DataOrder}, {@link
