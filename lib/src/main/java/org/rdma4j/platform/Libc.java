@@ -330,7 +330,7 @@ public final class Libc {
     }
   }
 
-  private static int check(String call, int result) {
+  static int check(String call, int result) {
     if (result < 0) {
       throw new RdmaException(call, Errno.errno());
     }

@@ -1,26 +1,14 @@
 package org.rdma4j.platform;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.ErrorNumber;
-import org.rdma4j.RdmaException;
-import org.rdma4j.bindings.inlines.Errno;
 
 /**
  * The one platform thread that waits in epoll for all virtual threads, which would pin their
@@ -28,29 +16,15 @@ import org.rdma4j.bindings.inlines.Errno;
  * wait starts and which never ends.
  */
 final class ReadinessThread {
-  private static final int EPOLL_CLOEXEC = 0x80000;
-  private static final int EPOLL_CTL_ADD = 1;
-  private static final int EPOLL_CTL_MOD = 3;
-  private static final int EPOLLIN_ONCE = 1 | 1 << 30;
-
-  /** {@code struct epoll_event} is packed on x86-64 and on no other architecture. */
-  private static final long DATA_OFFSET = System.getProperty("os.arch").equals("amd64") ? 4 : 8;
-
-  private static final long EVENT_SIZE = DATA_OFFSET + 8;
   private static final int EVENTS_AT_ONCE = 256;
 
   /** So that an error that stays does not take a whole processor. */
   private static final long PAUSE_NANOS = 100_000_000;
 
-  private static final MethodHandle EPOLL_CTL =
-      link("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
-  private static final MethodHandle EPOLL_WAIT =
-      link("epoll_wait", JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
-
   /** The waiting threads by the descriptors that they wait for. */
   private static final Map<Integer, Set<Waiting>> WAITING = new ConcurrentHashMap<>();
 
-  private static final int EPOLL = start();
+  private static final Epoll EPOLL = start();
 
   private static final class Waiting {
     final Thread thread = Thread.currentThread();
@@ -93,23 +67,15 @@ final class ReadinessThread {
     return all.isEmpty() ? null : all;
   }
 
-  private static int start() {
-    int epoll;
-    try {
-      epoll = (int) link("epoll_create1", JAVA_INT).invokeExact(Errno.state(), EPOLL_CLOEXEC);
-    } catch (Throwable thrown) {
-      throw Errno.unexpected(thrown);
-    }
-    if (epoll < 0) {
-      throw new RdmaException("epoll_create1", Errno.errno());
-    }
+  private static Epoll start() {
+    Epoll epoll = new Epoll();
     Thread.ofPlatform().daemon().name("rdma4j-readiness").start(() -> serve(epoll));
     return epoll;
   }
 
   /** Goes on whatever is thrown, because all virtual threads that wait depend on this thread. */
-  private static void serve(int epoll) {
-    MemorySegment events = Arena.global().allocate(EVENT_SIZE * EVENTS_AT_ONCE, 8);
+  private static void serve(Epoll epoll) {
+    MemorySegment events = Epoll.events(Arena.global(), EVENTS_AT_ONCE);
     Throwable failure = null;
     while (true) {
       try {
@@ -125,13 +91,10 @@ final class ReadinessThread {
     }
   }
 
-  private static void wakeThoseThatAreReady(int epoll, MemorySegment events) throws Throwable {
-    int ready = (int) EPOLL_WAIT.invokeExact(Errno.state(), epoll, events, EVENTS_AT_ONCE, -1);
-    if (ready < 0 && Errno.errno() != ErrorNumber.EINTR.value()) {
-      throw new RdmaException("epoll_wait", Errno.errno());
-    }
+  private static void wakeThoseThatAreReady(Epoll epoll, MemorySegment events) {
+    int ready = epoll.await(events);
     for (int i = 0; i < ready; i++) {
-      wake((int) events.get(JAVA_LONG_UNALIGNED, i * EVENT_SIZE + DATA_OFFSET));
+      wake(Epoll.descriptor(events, i));
     }
   }
 
@@ -158,31 +121,7 @@ final class ReadinessThread {
    * the first wait for a descriptor adds it; later ones make a single call.
    */
   private static void arm(int fd) {
-    while (!control(EPOLL_CTL_MOD, fd, ErrorNumber.ENOENT)
-        && !control(EPOLL_CTL_ADD, fd, ErrorNumber.EEXIST)) {}
-  }
-
-  /** Returns false if the call failed with the expected error. */
-  private static boolean control(int operation, int fd, ErrorNumber expected) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment event = arena.allocate(EVENT_SIZE, 8);
-      event.set(JAVA_INT, 0, EPOLLIN_ONCE);
-      event.set(JAVA_LONG_UNALIGNED, DATA_OFFSET, fd);
-      int result;
-      try {
-        result = (int) EPOLL_CTL.invokeExact(Errno.state(), EPOLL, operation, fd, event);
-      } catch (Throwable thrown) {
-        throw Errno.unexpected(thrown);
-      }
-      if (result < 0 && Errno.errno() != expected.value()) {
-        throw new RdmaException("epoll_ctl", Errno.errno());
-      }
-      return result == 0;
-    }
-  }
-
-  private static MethodHandle link(String name, MemoryLayout... arguments) {
-    return Errno.downcall(FunctionDescriptor.of(ValueLayout.JAVA_INT, arguments))
-        .bindTo(Linker.nativeLinker().defaultLookup().find(name).orElseThrow());
+    int events = Epoll.READABLE | Epoll.ONCE;
+    while (!EPOLL.modify(fd, events) && !EPOLL.add(fd, events)) {}
   }
 }
