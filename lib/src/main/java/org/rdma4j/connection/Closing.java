@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
 import org.rdma4j.ConnectionException.Reason;
@@ -105,7 +106,7 @@ final class Closing {
       if (!session.isPeerClosed() && !session.isInputEnded()) {
         link.share().log(Level.WARNING, "a connection broke: " + failure.getMessage(), null);
       }
-      link.later(this::disconnectSoon);
+      link.apart(this::disconnectSoon);
     }
     link.later(link::tellUsers);
   }
@@ -124,7 +125,7 @@ final class Closing {
     link.lock();
     try {
       if (session.isPeerClosed()) {
-        link.later(this::disconnectAndTell);
+        link.apart(this::disconnectAndTell);
       } else {
         session.fail(reason);
       }
@@ -209,11 +210,32 @@ final class Closing {
       if (first) {
         sayGoodbye(reachesPeer);
       }
-      while (!goodbyeDone) {
-        goodbye.awaitUninterruptibly();
-      }
+      awaitUninterruptibly(goodbye, () -> goodbyeDone);
     } finally {
       link.unlock();
+    }
+  }
+
+  /**
+   * Waits until a condition holds. If the node is driven, the calling thread may be the one that
+   * drives, so it delivers meanwhile. Requires the lock.
+   */
+  private void awaitUninterruptibly(Condition signaled, BooleanSupplier done) {
+    boolean driven = link.share().node().isDriven();
+    boolean interrupted = Thread.interrupted();
+    while (!done.getAsBoolean()) {
+      if (driven) {
+        drain();
+      }
+      try {
+        // Not for long, because the removal of a device signals nothing.
+        var unused = signaled.awaitNanos(1_000_000);
+      } catch (InterruptedException again) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -291,25 +313,29 @@ final class Closing {
     }
   }
 
+  /** Delivers what has completed. Requires the lock, which is free meanwhile. */
+  private void drain() {
+    lock.unlock();
+    try {
+      link.poller().drain();
+    } finally {
+      lock.lock();
+    }
+  }
+
   /** Waits until the device has no request of this connection. */
   private void awaitFlush(Deadline deadline) {
     long end = deadline.end();
-    boolean interrupted = Thread.interrupted();
     lock.lock();
     try {
-      while (session.postedCount() > 0 && System.nanoTime() - end < 0 && link.share().isUsable()) {
-        try {
-          // A removal of the device signals nothing.
-          idle.awaitNanos(1_000_000);
-        } catch (InterruptedException again) {
-          interrupted = true;
-        }
-      }
+      awaitUninterruptibly(
+          idle,
+          () ->
+              session.postedCount() == 0
+                  || System.nanoTime() - end >= 0
+                  || !link.share().isUsable());
     } finally {
       lock.unlock();
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
     }
   }
 }

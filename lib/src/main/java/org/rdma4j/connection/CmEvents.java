@@ -27,11 +27,16 @@ final class CmEvents {
     default void closed() {}
   }
 
-  private static final Duration TICK = Duration.ofMillis(250);
+  /** How often a node looks after what is done at intervals. */
+  static final Duration TICK = Duration.ofMillis(250);
+
   private static final Duration MAX_CATCH_UP = Duration.ofSeconds(10);
 
   /** The kernel may lack memory for a moment. After that many failures in a row, it is not that. */
   private static final int MAX_FAILURES = 20;
+
+  /** How many events are handled before completions are polled again. */
+  private static final int MAX_AT_ONCE = 64;
 
   private static final Duration PAUSE = Duration.ofMillis(50);
 
@@ -39,15 +44,50 @@ final class CmEvents {
   private final EventChannel channel = EventChannel.open();
   private final Map<CmId, Handler> handlers = new ConcurrentHashMap<>();
 
-  /** How often in a row an event could not be read. Only the thread of the events uses it. */
+  /** How often in a row an event could not be read. Only the thread that reads them uses it. */
   private int failures;
+
+  /** When a thread that drives reads the next event. */
+  private long nextTry = System.nanoTime();
 
   CmEvents(NodeState node) {
     this.node = node;
   }
 
+  /** Starts the thread that reads the events, which a driven node does not need. */
   void start() {
     Thread.ofPlatform().daemon().name("rdma4j-connection-manager").start(this::run);
+  }
+
+  /** Returns the descriptor that can be read when there is an event. */
+  int descriptor() {
+    return channel.fileDescriptor();
+  }
+
+  /** Handles the events that have come, in a thread that drives; returns how many. */
+  int dispatchAll() {
+    int count = 0;
+    if (System.nanoTime() - nextTry < 0) {
+      return 0;
+    }
+    try {
+      Optional<CmEvent> event = channel.pollEvent();
+      while (event.isPresent()) {
+        count++;
+        dispatch(event.get());
+        event = count < MAX_AT_ONCE ? channel.pollEvent() : Optional.empty();
+      }
+      failures = 0;
+    } catch (RdmaException failed) {
+      failures++;
+      if (failures == MAX_FAILURES) {
+        failed(failed);
+      }
+      nextTry = System.nanoTime() + PAUSE.toNanos();
+    } catch (IllegalStateException closed) {
+      failed(closed);
+    }
+    return count;
   }
 
   /** Creates an identifier whose events a handler gets. */

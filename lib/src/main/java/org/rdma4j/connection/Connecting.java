@@ -4,6 +4,7 @@ import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -59,26 +60,6 @@ final class Connecting implements CmEvents.Handler {
     }
   }
 
-  /** Connects, however long that takes. */
-  static RdmaConnection untilDone(
-      NodeState node, @Nullable InetSocketAddress local, InetSocketAddress server)
-      throws InterruptedException {
-    node.checkMayWait();
-    Connecting connecting = new Connecting(node, local, server);
-    boolean done = false;
-    try {
-      RdmaConnection connection = new RdmaConnection(connecting.outcome.get());
-      done = true;
-      return connection;
-    } catch (ExecutionException failed) {
-      throw failure(failed);
-    } finally {
-      if (!done) {
-        connecting.giveUp();
-      }
-    }
-  }
-
   /** Connects within a time. */
   static RdmaConnection within(
       NodeState node, @Nullable InetSocketAddress local, InetSocketAddress server, Duration timeout)
@@ -88,23 +69,73 @@ final class Connecting implements CmEvents.Handler {
     Connecting connecting = new Connecting(node, local, server);
     boolean done = false;
     try {
+      node.driveUntil(deadline.end(), connecting.outcome::isDone);
       Link link = connecting.outcome.get(deadline.nanos(), TimeUnit.NANOSECONDS);
       done = true;
       return new RdmaConnection(link);
     } catch (ExecutionException failed) {
       throw failure(failed);
     } catch (TimeoutException late) {
-      throw new TimeoutException(
-          "no connection to "
-              + server
-              + " within "
-              + timeout
-              + ": check that the server runs and can be reached, or wait longer");
+      throw connecting.late(timeout);
     } finally {
       if (!done) {
         connecting.giveUp();
       }
     }
+  }
+
+  /** Connects within a time, and completes a future where user code is to run. */
+  static CompletableFuture<RdmaConnection> async(
+      NodeState node, InetSocketAddress server, Duration timeout) {
+    Deadline deadline = Deadline.after(timeout);
+    Connecting connecting = new Connecting(node, null, server);
+    NodeState.Periodic endIfLate = () -> connecting.endIfLate(deadline);
+    CompletableFuture<RdmaConnection> connected = new CompletableFuture<>();
+    node.add(endIfLate);
+    var unusedOutcome =
+        connecting.outcome.whenComplete(
+            (link, failed) -> {
+              node.remove(endIfLate);
+              if (failed != null) {
+                connecting.abandonAndLeave();
+              }
+              node.tell(() -> connecting.tell(connected, link, failed));
+            });
+    var unusedEnd =
+        connected.whenComplete(
+            (connection, failed) -> {
+              if (connected.isCancelled()) {
+                connecting.fail(new CancellationException("cancelled by the program"));
+              }
+            });
+    return connected;
+  }
+
+  private void endIfLate(Deadline deadline) {
+    if (deadline.isOver()) {
+      fail(late(deadline.timeout()));
+    }
+  }
+
+  /** Tells the user of the outcome. Nobody has a connection that the user did not wait for. */
+  private void tell(
+      CompletableFuture<RdmaConnection> connected,
+      @Nullable Link link,
+      @Nullable Throwable failed) {
+    if (link == null) {
+      connected.completeExceptionally(failed);
+    } else if (!connected.complete(new RdmaConnection(link))) {
+      abandonAndLeave();
+    }
+  }
+
+  private TimeoutException late(Duration timeout) {
+    return new TimeoutException(
+        "no connection to "
+            + server
+            + " within "
+            + timeout
+            + ": check that the server runs and can be reached, or wait longer");
   }
 
   private static RuntimeException failure(ExecutionException failed) {

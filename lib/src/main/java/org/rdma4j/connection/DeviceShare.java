@@ -102,7 +102,8 @@ final class DeviceShare {
       Buffer any = buffers.take();
       this.nothing = BufferRegion.slice(any, 0, 0);
       any.free();
-      for (int i = 0; i < config.pollers(); i++) {
+      int threads = node.isDriven() ? 1 : config.pollers();
+      for (int i = 0; i < threads; i++) {
         pollers.add(new Poller(this, Math.min(maxEntries, depth + FIRST_ENTRIES)));
       }
       this.lifetime =
@@ -126,8 +127,13 @@ final class DeviceShare {
         node.guarded("closing what was created", attempts::finish);
       }
     }
+    Driving driving = node.driving();
     for (int i = 0; i < pollers.size(); i++) {
-      pollers.get(i).start(i);
+      if (driving == null) {
+        pollers.get(i).start(i);
+      } else {
+        driving.add(pollers.get(i));
+      }
     }
   }
 
@@ -179,6 +185,10 @@ final class DeviceShare {
 
   /** Returns whether the calling thread delivers for a connection over this device. */
   boolean isDelivering() {
+    Driving driving = node.driving();
+    if (driving != null) {
+      return driving.isPolling();
+    }
     // Not with an iterator, because each wait calls this.
     for (int i = 0; i < pollers.size(); i++) {
       if (pollers.get(i).isDelivering()) {
@@ -344,7 +354,7 @@ final class DeviceShare {
       for (Link link : links()) {
         node.guarded("the end of " + link, () -> link.closing().brokenSoon(deviceRemoved(link)));
       }
-      node.later(
+      node.apart(
           () -> {
             node.forget(this);
             BlockingWork.join(BlockingWork.runApart("rdma4j-close", device::close));
@@ -360,7 +370,7 @@ final class DeviceShare {
     if (failed.compareAndSet(false, true)) {
       String what = device.info().name() + ": the completion queue can no longer be polled";
       log(Level.ERROR, what + ", which breaks all connections", cause);
-      node.later(
+      node.apart(
           () -> {
             breakAll(what, cause);
             node.forget(this);
@@ -425,7 +435,11 @@ final class DeviceShare {
     for (CompletableFuture<Void> close : closes) {
       attempts.attempt(() -> BlockingWork.join(close));
     }
+    Driving driving = node.driving();
     for (Poller poller : pollers) {
+      if (driving != null) {
+        driving.remove(poller);
+      }
       attempts.attempt(poller::close);
     }
     attempts.attempt(domain::close);

@@ -300,7 +300,11 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     flush();
     unlock();
     try {
-      poller.assist(end, awaited.doneWithoutLock);
+      if (share.node().isDriven()) {
+        share.node().driveUntil(end, awaited.doneWithoutLock);
+      } else {
+        poller.assist(end, awaited.doneWithoutLock);
+      }
     } finally {
       lock();
     }
@@ -319,7 +323,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
    * @throws IllegalStateException if it runs a handler
    */
   void checkMayWait() {
-    if (isHandler()) {
+    if (share.isDelivering() || (telling.isTelling() && !telling.mayWait())) {
       throw NodeState.mustNotWait();
     }
   }
@@ -576,9 +580,14 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     share.log(level, lifetime + ": " + message, thrown);
   }
 
-  /** Runs something soon, in a thread that holds no lock. */
+  /** Runs something soon that never waits, in a thread that holds no lock. */
   void later(Runnable action) {
     share.node().later(action);
+  }
+
+  /** Runs something soon that may wait, in a thread that holds no lock. */
+  void apart(Runnable action) {
+    share.node().apart(action);
   }
 
   @Override
@@ -633,7 +642,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
    */
   void close() {
     if (isHandler()) {
-      later(this::close);
+      apart(this::close);
       return;
     }
     try {

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
 import org.rdma4j.ConnectionException.Reason;
@@ -41,6 +42,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   private final Condition changed = lock.newCondition();
   private final Deque<Handshake> handshakes = new ArrayDeque<>();
   private final Deque<Link> established = new ArrayDeque<>();
+  private @Nullable Consumer<RdmaConnection> acceptHandler;
   private @Nullable RdmaException failure;
   private volatile @Nullable InetSocketAddress removedAddress;
 
@@ -104,7 +106,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       }
       removedAddress = id.localAddress();
       // The kernel waits for that.
-      node.later(() -> node.events().close(id));
+      node.apart(() -> node.events().close(id));
     }
   }
 
@@ -212,7 +214,11 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
         return;
       }
       established.addLast(handshake.link);
-      changed.signal();
+      if (acceptHandler == null) {
+        changed.signal();
+      } else {
+        node.tell(this::acceptNext);
+      }
     } finally {
       lock.unlock();
     }
@@ -257,8 +263,13 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   Link accept(Duration timeout) throws InterruptedException, TimeoutException {
     long end = Deadline.after(timeout).end();
     node.checkMayWait();
+    node.driveUntil(end, this::hasPeerOrEnd);
     lock.lockInterruptibly();
     try {
+      if (acceptHandler != null) {
+        throw new IllegalStateException(
+            lifetime + " has a handler of connections, which accepts all of them");
+      }
       while (established.isEmpty()) {
         if (!lifetime.isOpen()) {
           throw lifetime.closed();
@@ -275,6 +286,56 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       return established.removeFirst();
     } finally {
       lock.unlock();
+    }
+  }
+
+  private boolean hasPeerOrEnd() {
+    lock.lock();
+    try {
+      return !established.isEmpty() || failure != null || !lifetime.isOpen();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Lets a handler have all peers that have connected and that connect. */
+  void handle(Consumer<RdmaConnection> handler) {
+    lifetime.whileOpen(
+        () -> {
+          lock.lock();
+          try {
+            acceptHandler = handler;
+            established.forEach(each -> node.tell(this::acceptNext));
+            return null;
+          } finally {
+            lock.unlock();
+          }
+        });
+  }
+
+  /** Gives the next peer to the handler. Runs user code. */
+  private void acceptNext() {
+    Link next;
+    Consumer<RdmaConnection> handler;
+    lock.lock();
+    try {
+      next = established.pollFirst();
+      handler = acceptHandler;
+    } finally {
+      lock.unlock();
+    }
+    if (next == null || handler == null) {
+      return;
+    }
+    RdmaConnection connection = new RdmaConnection(next);
+    try {
+      handler.accept(connection);
+    } catch (Throwable thrown) {
+      node.log(
+          Level.WARNING,
+          "the handler of connections threw an exception, so " + next + " is closed",
+          thrown);
+      node.logFailure(next, next.closeAtOnce());
     }
   }
 

@@ -1,6 +1,8 @@
 package org.rdma4j.connection;
 
 import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.rdma4j.platform.Range;
 
@@ -35,6 +37,8 @@ import org.rdma4j.platform.Range;
  *     and the close goes on in another thread
  * @param keepAlive the time after which an idle connection checks that the peer can still be
  *     reached; zero for never; default 30 s
+ * @param handlers runs handlers, and completes futures; default {@link #WHERE_IT_HAPPENS}. What
+ *     belongs to one connection is run in its order, one at a time
  */
 public record NodeConfig(
     int bufferBytes,
@@ -46,7 +50,16 @@ public record NodeConfig(
     long maxLargeBytes,
     Duration handshakeTimeout,
     Duration closeTimeout,
-    Duration keepAlive) {
+    Duration keepAlive,
+    Executor handlers) {
+  /**
+   * Runs handlers and completes futures in the thread that has found what they are told, without a
+   * change of threads: one that polls, or one that waits for something of the node. So they must
+   * not wait for anything, and delay other connections while they run. In a {@link DrivenNode}, it
+   * is the thread that drives.
+   */
+  public static final Executor WHERE_IT_HAPPENS = Runnable::run;
+
   /** The defaults of all values. */
   public static final NodeConfig DEFAULT =
       new NodeConfig(
@@ -59,7 +72,8 @@ public record NodeConfig(
           1L << 30,
           Duration.ofSeconds(10),
           Duration.ofSeconds(5),
-          Duration.ofSeconds(30));
+          Duration.ofSeconds(30),
+          WHERE_IT_HAPPENS);
 
   private static final int MAX_BUFFER_BYTES = 1 << 30;
   private static final long MAX_MESSAGE_BYTES = 1L << 32;
@@ -85,6 +99,7 @@ public record NodeConfig(
     checkNotNegative("handshakeTimeout", handshakeTimeout);
     checkNotNegative("closeTimeout", closeTimeout);
     checkNotNegative("keepAlive", keepAlive);
+    Objects.requireNonNull(handlers, "handlers");
   }
 
   private static void checkBytes(String name, long bytes, long max) {
@@ -111,6 +126,7 @@ public record NodeConfig(
     Duration handshakeTimeout;
     Duration closeTimeout;
     Duration keepAlive;
+    Executor handlers;
 
     Draft(NodeConfig from) {
       bufferBytes = from.bufferBytes;
@@ -123,6 +139,7 @@ public record NodeConfig(
       handshakeTimeout = from.handshakeTimeout;
       closeTimeout = from.closeTimeout;
       keepAlive = from.keepAlive;
+      handlers = from.handlers;
     }
   }
 
@@ -139,7 +156,8 @@ public record NodeConfig(
         draft.maxLargeBytes,
         draft.handshakeTimeout,
         draft.closeTimeout,
-        draft.keepAlive);
+        draft.keepAlive,
+        draft.handlers);
   }
 
   /**
@@ -250,5 +268,17 @@ public record NodeConfig(
    */
   public NodeConfig keepAlive(Duration keepAlive) {
     return with(draft -> draft.keepAlive = keepAlive);
+  }
+
+  /**
+   * Returns a copy with another {@link #handlers()}, such as {@link
+   * java.util.concurrent.Executors#newVirtualThreadPerTaskExecutor}. If it refuses to run
+   * something, that is logged, and a virtual thread runs it.
+   *
+   * @param handlers runs handlers, and completes futures
+   * @return the copy
+   */
+  public NodeConfig handlers(Executor handlers) {
+    return with(draft -> draft.handlers = handlers);
   }
 }

@@ -9,8 +9,11 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmDevices;
@@ -32,6 +35,8 @@ final class NodeState {
     void tick();
   }
 
+  private static final String SOON = "something that was to be done soon";
+
   /** What a close may take at least, because the device and the kernel need some time. */
   private static final Duration MIN_CLOSE = Duration.ofSeconds(5);
 
@@ -42,13 +47,50 @@ final class NodeState {
   private final Set<Periodic> periodic = ConcurrentHashMap.newKeySet();
   private final Lifetime lifetime;
   private final Recording recording;
+  private final @Nullable Driving driving;
 
-  NodeState(NodeConfig config) {
+  /**
+   * Opens a node.
+   *
+   * @param driven whether a thread of the program does what threads of the node do otherwise
+   */
+  NodeState(NodeConfig config, boolean driven) {
     this.config = config;
     this.events = new CmEvents(this);
+    this.driving = driven ? new Driving(this) : null;
     this.lifetime = new Lifetime("the node", this::destroy);
     this.recording = Recording.of(this);
-    events.start();
+    if (driving == null) {
+      events.start();
+    } else {
+      driving.add(events.descriptor());
+    }
+  }
+
+  /** Returns what drives the node; null if it has threads of its own. */
+  @Nullable Driving driving() {
+    return driving;
+  }
+
+  boolean isDriven() {
+    return driving != null;
+  }
+
+  /** Returns whether the node has no threads, and the calling thread has to drive it. */
+  boolean mayDrive() {
+    return driving != null && driving.mayDrive();
+  }
+
+  /**
+   * Drives the node, if it has no threads and the calling thread is the one that does that, until a
+   * condition holds for which the caller is about to wait.
+   *
+   * @param end when to stop at the latest, on the scale of {@link System#nanoTime}
+   */
+  void driveUntil(long end, BooleanSupplier done) throws InterruptedException {
+    if (driving != null) {
+      driving.driveUntil(end, done);
+    }
   }
 
   NodeConfig config() {
@@ -132,7 +174,7 @@ final class NodeState {
     periodic.remove(each);
   }
 
-  /** Looks after what has to be done at intervals. Called by the thread of the events. */
+  /** Looks after what has to be done at intervals. Called by the thread that reads the events. */
   void tick() {
     for (Periodic each : periodic) {
       guarded("what a server does at intervals", each::tick);
@@ -155,11 +197,57 @@ final class NodeState {
     }
   }
 
-  /** Runs something soon, in a thread that holds no lock. */
+  /**
+   * Runs something soon that never waits and may call users, in a thread that holds no lock: the
+   * one that drives the node, if it has no threads.
+   */
   void later(Runnable action) {
-    Thread.ofVirtual()
-        .name("rdma4j-node")
-        .start(() -> guarded("something that was to be done soon", action));
+    if (driving == null) {
+      apart(action);
+    } else {
+      driving.later(() -> guarded(SOON, action));
+    }
+  }
+
+  /**
+   * Returns what runs user code; null if it runs in the thread that has something to tell. An
+   * action may be run at once.
+   */
+  @Nullable Executor elsewhere() {
+    Executor handlers = config.handlers();
+    return handlers == NodeConfig.WHERE_IT_HAPPENS
+        ? driving
+        : userCode -> execute(handlers, userCode);
+  }
+
+  /**
+   * Runs user code soon, where the configuration says: never in a thread that connects, accepts or
+   * ticks.
+   */
+  void tell(Runnable userCode) {
+    Executor handlers = config.handlers();
+    // The executor is user code as well.
+    later(handlers == NodeConfig.WHERE_IT_HAPPENS ? userCode : () -> execute(handlers, userCode));
+  }
+
+  /** Runs user code in an executor of the user; in another thread if that refuses. */
+  void execute(Executor handlers, Runnable userCode) {
+    // An executor may run it and throw an exception all the same.
+    FutureTask<Void> once = new FutureTask<>(() -> guarded("user code", userCode), null);
+    try {
+      handlers.execute(once);
+    } catch (Throwable refused) {
+      log(
+          Level.WARNING,
+          "NodeConfig.handlers has refused to run user code, which runs in a virtual thread now",
+          refused);
+      apart(once);
+    }
+  }
+
+  /** Runs something soon that may wait, in a thread that holds no lock. */
+  void apart(Runnable action) {
+    Thread.ofVirtual().name("rdma4j-node").start(() -> guarded(SOON, action));
   }
 
   /**
@@ -167,6 +255,9 @@ final class NodeState {
    * handler if it runs user code.
    */
   boolean isDelivering() {
+    if (driving != null) {
+      return driving.isPolling();
+    }
     for (DeviceShare share : shares()) {
       if (share.isDelivering()) {
         return true;
@@ -218,6 +309,7 @@ final class NodeState {
     try {
       while (true) {
         try {
+          driveUntil(deadline.end(), close::isDone);
           close.get(Math.max(0, deadline.nanos()), TimeUnit.NANOSECONDS);
           return;
         } catch (InterruptedException again) {
@@ -275,6 +367,9 @@ final class NodeState {
     }
     attempts.attempt(events::close);
     attempts.attempt(blocking::close);
+    if (driving != null) {
+      attempts.attempt(driving::close);
+    }
     attempts.finish();
   }
 

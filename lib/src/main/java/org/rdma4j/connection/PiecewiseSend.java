@@ -65,7 +65,9 @@ final class PiecewiseSend {
 
   private void awaitFirst(Deadline deadline) throws InterruptedException, TimeoutException {
     try {
-      onTheirWay.removeFirst().get(deadline.nanos(), TimeUnit.NANOSECONDS);
+      CompletableFuture<Void> first = onTheirWay.removeFirst();
+      link.share().node().driveUntil(deadline.end(), first::isDone);
+      first.get(deadline.nanos(), TimeUnit.NANOSECONDS);
     } catch (ExecutionException failed) {
       if (failed.getCause() instanceof RuntimeException cause) {
         throw cause;

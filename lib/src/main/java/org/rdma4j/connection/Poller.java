@@ -7,6 +7,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
 import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.platform.Spin;
 import org.rdma4j.verbs.CompletionChannel;
@@ -115,7 +116,7 @@ final class Poller {
 
   private final IntSupplier pollUnlessWanted = this::pollUnlessWanted;
 
-  /** Whether an event is outstanding. Only the thread of the poller uses it. */
+  /** Whether an event is outstanding. Only the thread of the poller, or that drives, uses it. */
   private boolean asked;
 
   private volatile @Nullable Thread thread;
@@ -132,6 +133,7 @@ final class Poller {
     this.completions = queue.completions(BATCH);
   }
 
+  /** Starts the thread of the poller, which a driven node does not need. */
   void start(int number) {
     thread =
         Thread.ofPlatform()
@@ -142,6 +144,29 @@ final class Poller {
 
   CompletionQueue queue() {
     return queue;
+  }
+
+  /** Returns the descriptor that can be read when what was asked for has come. */
+  int eventDescriptor() {
+    return channel.fileDescriptor();
+  }
+
+  /** Returns whether an event is outstanding, or has come and was not taken. */
+  boolean isAsked() {
+    return asked;
+  }
+
+  /** Takes the event if it has come, for a thread that drives. */
+  void takeEvent() throws InterruptedException {
+    try {
+      if (asked && !ended && channel.awaitEvent(Duration.ZERO).isPresent()) {
+        asked = false;
+      }
+    } catch (IllegalStateException closed) {
+      end(closed);
+    } catch (RdmaException failed) {
+      end(failed);
+    }
   }
 
   /** Makes the completions of a queue pair go to a connection. */
@@ -207,6 +232,10 @@ final class Poller {
    * also finds the answers. The caller holds no lock of a connection.
    */
   void help() {
+    if (share.node().isDriven()) {
+      // Only the thread that drives may run handlers.
+      return;
+    }
     long now = System.nanoTime();
     long pause = now - lastBusy;
     lastBusy = now;
@@ -335,16 +364,34 @@ final class Poller {
           ownSpinning = false;
         }
       }
-      if (polled == 0 && !asked && !ended) {
-        // One event at a time, and a last look, because what came before the request causes none.
-        asked = true;
-        queue.requestNotification(false);
-        polled = deliver();
-      }
-      return polled;
+      return polled == 0 ? ask() : polled;
     } finally {
       turn.unlock();
     }
+  }
+
+  /** Polls for a thread that drives, and if nothing is there asks for an event. */
+  int pollAndAsk() {
+    turn.lock();
+    try {
+      int polled = deliver();
+      return polled == 0 ? ask() : polled;
+    } catch (RuntimeException | Error failed) {
+      end(failed);
+      return 0;
+    } finally {
+      turn.unlock();
+    }
+  }
+
+  private int ask() {
+    if (asked || ended) {
+      return 0;
+    }
+    // One event at a time, and a last look, because what came before the request causes none.
+    asked = true;
+    queue.requestNotification(false);
+    return deliver();
   }
 
   private int pollUnlessWanted() {

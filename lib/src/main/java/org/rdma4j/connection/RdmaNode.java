@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
@@ -25,7 +26,7 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  *
  * <p>{@link RdmaServer#bind} and {@link RdmaConnection#connect} use the node that {@link #shared}
  * returns. A program opens one of its own for other buffers or limits, or to close everything
- * together.
+ * together. A {@link DrivenNode} has no threads: the program polls in a thread of its own.
  *
  * <p>All connections of a node over one device share a protection domain. So memory that is
  * registered once can be used with all of them; and every peer that knows the key of a region can
@@ -39,9 +40,9 @@ public final class RdmaNode implements AutoCloseable {
 
   private final NodeState state;
 
-  private RdmaNode(NodeConfig config) {
+  private RdmaNode(NodeConfig config, boolean driven) {
     // The threads of the node would meet a null much later.
-    this.state = new NodeState(Objects.requireNonNull(config, "config"));
+    this.state = new NodeState(Objects.requireNonNull(config, "config"), driven);
     Leaks.watch(this, state.lifetime());
   }
 
@@ -66,7 +67,16 @@ public final class RdmaNode implements AutoCloseable {
    * @throws RdmaException if this machine has no RDMA device, or it may not be used
    */
   public static RdmaNode open(NodeConfig config) {
-    return new RdmaNode(config);
+    return new RdmaNode(config, false);
+  }
+
+  /** Opens a node without threads, which {@link DrivenNode} drives. */
+  static RdmaNode openDriven(NodeConfig config) {
+    return new RdmaNode(config, true);
+  }
+
+  NodeState state() {
+    return state;
   }
 
   /**
@@ -144,7 +154,7 @@ public final class RdmaNode implements AutoCloseable {
    * @throws RdmaException if a resource is not available
    */
   public RdmaConnection connect(InetSocketAddress server) throws InterruptedException {
-    return Connecting.untilDone(state, null, server);
+    return Forever.await(timeout -> connect(server, timeout));
   }
 
   /**
@@ -164,6 +174,28 @@ public final class RdmaNode implements AutoCloseable {
   public RdmaConnection connect(InetSocketAddress server, Duration timeout)
       throws InterruptedException, TimeoutException {
     return Connecting.within(state, null, server, timeout);
+  }
+
+  /**
+   * Connects to a server without waiting for it.
+   *
+   * <p>The future is completed where {@link NodeConfig#handlers} says: by default in the thread
+   * that drives a {@link DrivenNode}, or in a virtual thread. It fails with what {@link
+   * #connect(InetSocketAddress, Duration)} throws, with a TimeoutException up to 250 ms late. If
+   * the caller cancels it, no connection is left.
+   *
+   * @param server the address that an {@link RdmaServer} listens on
+   * @param timeout the time for all steps together
+   * @return completes with the connection, ready to send
+   * @throws IllegalArgumentException if the address is unresolved, or the timeout is negative
+   * @throws IllegalStateException if the node is closed
+   * @throws ConnectionException if the system knows at once that the address cannot be reached over
+   *     RDMA
+   * @throws RdmaException if a resource is not available
+   */
+  public CompletableFuture<RdmaConnection> connectAsync(
+      InetSocketAddress server, Duration timeout) {
+    return Connecting.async(state, server, timeout);
   }
 
   /**

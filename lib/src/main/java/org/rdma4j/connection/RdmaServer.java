@@ -6,7 +6,9 @@ import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.rdma4j.ConnectionException;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
@@ -145,6 +147,21 @@ public final class RdmaServer implements AutoCloseable {
    */
   public RdmaConnection accept(Duration timeout) throws InterruptedException, TimeoutException {
     return new RdmaConnection(listening.accept(timeout));
+  }
+
+  /**
+   * Gives all peers to a handler: those that have connected, and those that connect from now on.
+   * {@link #accept} then throws.
+   *
+   * <p>The handler runs where handlers of messages run by {@link NodeConfig#handlers}: otherwise in
+   * the thread that drives a {@link DrivenNode}, or in a virtual thread. It must not wait for what
+   * the node delivers. If it throws, the connection is closed and the exception is logged.
+   *
+   * @param handler gets each connection, ready to send
+   * @throws IllegalStateException if the server is closed
+   */
+  public void onAccept(Consumer<RdmaConnection> handler) {
+    listening.handle(Objects.requireNonNull(handler, "handler"));
   }
 
   /**

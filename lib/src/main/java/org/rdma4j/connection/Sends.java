@@ -27,6 +27,9 @@ final class Sends {
   /** How long a thread waits for a buffer until it looks whether the connection is still open. */
   private static final long SLICE_NANOS = 100_000_000;
 
+  /** How long a thread that drives the node does that until it looks for a buffer. */
+  private static final long DRIVE_NANOS = 1_000_000;
+
   private final Link link;
   private final DeviceShare share;
   private final Session session;
@@ -89,10 +92,15 @@ final class Sends {
     link.checkNotClosed();
     link.checkMayWait();
     // In slices, because the end of the connection frees no buffer.
+    boolean drives = share.node().mayDrive();
+    long slice = drives ? 0 : SLICE_NANOS;
     while (true) {
-      Buffer taken = share.take(bytes, Math.min(deadline.nanos(), SLICE_NANOS));
+      Buffer taken = share.take(bytes, Math.min(deadline.nanos(), slice));
       if (taken != null) {
         return taken;
+      }
+      if (drives) {
+        share.node().driveUntil(System.nanoTime() + DRIVE_NANOS, () -> false);
       }
       link.checkNotClosed();
       if (deadline.nanos() <= 0) {

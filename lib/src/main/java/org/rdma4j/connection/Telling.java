@@ -3,6 +3,7 @@ package org.rdma4j.connection;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,14 @@ final class Telling {
   private final Session session;
   private final UnansweredRequests unanswered;
 
+  /** Runs user code, if that is not to run in the thread that has something to tell. */
+  private final @Nullable Executor elsewhere;
+
+  private final Runnable tellHere = this::tellHere;
+
+  /** Whether this is to tell users soon, elsewhere. */
+  private volatile boolean due;
+
   /**
    * The thread that tells users; null if none does. Without the lock, a thread looks for itself.
    */
@@ -43,6 +52,7 @@ final class Telling {
     this.link = link;
     this.session = session;
     this.unanswered = new UnansweredRequests(link);
+    this.elsewhere = link.share().node().elsewhere();
   }
 
   /** Refuses the requests that the program has dropped. Called at intervals. */
@@ -73,11 +83,29 @@ final class Telling {
     return teller == Thread.currentThread();
   }
 
-  /** Tells users all there is, unless another thread does. Called without the lock. */
+  /** Returns whether user code may wait, because it has threads of its own. */
+  boolean mayWait() {
+    return elsewhere != null && !link.share().node().isDriven();
+  }
+
+  /**
+   * Tells users all there is, unless another thread does: here, or where user code is to run.
+   * Called without the lock.
+   */
   void tell() {
     if (!session.hasNews()) {
       return;
     }
+    if (elsewhere == null) {
+      tellHere();
+    } else if (!due) {
+      due = true;
+      elsewhere.execute(tellHere);
+    }
+  }
+
+  private void tellHere() {
+    due = false;
     link.lock();
     try {
       if (teller != null) {

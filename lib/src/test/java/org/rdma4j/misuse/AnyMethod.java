@@ -24,11 +24,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.stream.Collectors;
 import org.rdma4j.connection.ConnectionStatistics;
+import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.ExposedMemory;
 import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
@@ -131,6 +133,7 @@ final class AnyMethod {
     objects.put(PreparedRequests.class, d -> d.yes() ? d.preparedSends() : d.preparedReceives());
     objects.put(Completions.class, Draw::completions);
     objects.put(RdmaNode.class, d -> d.any(d.connections.nodes));
+    objects.put(DrivenNode.class, d -> d.any(d.connections.drivenNodes));
     objects.put(RdmaServer.class, d -> d.any(d.connections.servers));
     objects.put(RdmaConnection.class, d -> d.any(d.connections.connections));
     objects.put(PeerMemory.class, d -> d.any(d.connections.connections).memory());
@@ -158,6 +161,9 @@ final class AnyMethod {
     values.put(MessageHandler.class, d -> d.connections.messageHandler(d));
     values.put(Consumer.class, d -> d.connections.bytesHandler(d));
     values.put(LongConsumer.class, d -> d.connections.noticeHandler(d));
+    values.put(
+        Executor.class,
+        d -> d.yes() ? NodeConfig.WHERE_IT_HAPPENS : (Executor) Thread.ofVirtual()::start);
     values.put(RequestHandler.class, d -> d.connections.requestHandler(d));
     values.put(OperationHandler.class, d -> d.connections.operationHandler(d));
     values.put(Path.class, d -> Path.of("/none/such"));

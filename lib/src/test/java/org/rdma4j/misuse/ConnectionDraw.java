@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.rdma4j.LocalAddress;
+import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.ExposedMemory;
 import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
@@ -32,6 +33,7 @@ import org.rdma4j.verbs.RemoteMemory;
 /** The connections and their messages that all threads share, and arguments for their calls. */
 final class ConnectionDraw {
   final Pool<RdmaNode> nodes = new Pool<>(2);
+  final Pool<DrivenNode> drivenNodes = new Pool<>(1);
   final Pool<RdmaServer> servers = new Pool<>(2);
   final Pool<RdmaConnection> connections = new Pool<>(6);
   final Pool<MessageBuffer> messages = new Pool<>(8);
@@ -45,6 +47,7 @@ final class ConnectionDraw {
   private final Map<Class<?>, Pool<?>> pools =
       Map.ofEntries(
           Map.entry(RdmaNode.class, nodes),
+          Map.entry(DrivenNode.class, drivenNodes),
           Map.entry(RdmaServer.class, servers),
           Map.entry(RdmaConnection.class, connections),
           Map.entry(MessageBuffer.class, messages),
@@ -196,7 +199,7 @@ final class ConnectionDraw {
       keep(d, some.orElse(null));
     } else if (result instanceof CompletableFuture<?> future) {
       Random random = later(d);
-      var unused = future.thenAccept(value -> keepMessage(random, value));
+      var unused = future.thenAccept(value -> keepOutcome(random, value));
     } else {
       for (Map.Entry<Class<?>, Pool<?>> each : pools.entrySet()) {
         if (each.getKey().isInstance(result)) {
@@ -208,9 +211,11 @@ final class ConnectionDraw {
     }
   }
 
-  private void keepMessage(Random random, Object value) {
+  private void keepOutcome(Random random, Object value) {
     if (value instanceof MessageBuffer message) {
       add(random, messages, message);
+    } else if (value instanceof RdmaConnection connection) {
+      add(random, connections, connection);
     }
   }
 
@@ -234,6 +239,7 @@ final class ConnectionDraw {
     connections.closeAll();
     servers.closeAll();
     nodes.closeAll();
+    drivenNodes.closeAll();
     RdmaNode.shared().close();
   }
 }

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.NodeMemory;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
@@ -26,6 +27,7 @@ final class ConnectionOperations {
         4,
         "RdmaNode.open",
         d -> d.add(d.connections.nodes, RdmaNode.open(d.connections.config(d))));
+    to.rarely(2, "DrivenNode.open", ConnectionOperations::openDriven);
     to.rarely(
         8,
         "RdmaNode.bind",
@@ -35,6 +37,7 @@ final class ConnectionOperations {
                 d.any(d.connections.nodes).bind(d.connections.anyPort(), d.few())));
     to.rarely(30, "RdmaNode.connect", ConnectionOperations::connect);
     to.rarely(1, "RdmaNode.close", d -> d.any(d.connections.nodes).close());
+    to.rarely(1, "DrivenNode.close", d -> d.any(d.connections.drivenNodes).close());
     to.rarely(1, "RdmaServer.close", d -> d.any(d.connections.servers).close());
     to.rarely(3, "RdmaConnection.close", d -> d.any(d.connections.connections).close());
     to.rarely(20, "RdmaNode.register", ConnectionOperations::registerWithNode);
@@ -153,6 +156,26 @@ final class ConnectionOperations {
       memory = d.any(d.objects.slices);
     }
     d.add(d.connections.exposed, connection.expose(memory, d.remoteAccess()));
+  }
+
+  /** Opens a node that a thread drives, whatever others do with it, until it is closed. */
+  private static void openDriven(Draw d) throws Exception {
+    DrivenNode driven = DrivenNode.open(d.connections.config(d));
+    d.add(d.connections.drivenNodes, driven);
+    d.add(d.connections.nodes, driven.node());
+    Thread.ofPlatform().daemon().name("drives").start(() -> drive(driven));
+  }
+
+  private static void drive(DrivenNode driven) {
+    try {
+      while (true) {
+        if (driven.poll() == 0) {
+          driven.awaitReady(PATIENCE);
+        }
+      }
+    } catch (IllegalStateException | InterruptedException closed) {
+      // Nobody interrupts this thread but user code of the test, in which case others drive.
+    }
   }
 
   /** Registers memory with any node, for a connection that can be of another one. */

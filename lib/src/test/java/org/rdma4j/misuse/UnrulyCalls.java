@@ -90,6 +90,7 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
     this.left = new AtomicInteger(calls);
     this.code = new UnrulyCode(seed, careless, objects, bounded, this);
     nodesAndServers();
+    nodesWithCode();
     ends();
     messages();
     messagesWithCode();
@@ -216,7 +217,11 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
   }
 
   private void nodesAndServers() {
-    add(2, "RdmaNode.open", NONE, random -> keep(random, objects.members, objects.open(random)));
+    add(
+        2,
+        "RdmaNode.open",
+        NONE,
+        random -> keep(random, objects.members, objects.open(random, code)));
     add(
         8,
         "RdmaNode.bind",
@@ -232,6 +237,35 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
         "RdmaServer.accept(Duration)",
         SHORT,
         random -> accept(random, objects.servers.any(random)));
+  }
+
+  private void nodesWithCode() {
+    // A node that is opened has an executor at times.
+    places.add(UnrulyObjects.EXECUTOR);
+    addPlace(
+        10,
+        "RdmaNode.connectAsync(InetSocketAddress, Duration)",
+        (random, place) -> {
+          UnrulyObjects.Server server = objects.servers.any(random);
+          UnrulyObjects.Member from = objects.member(random);
+          var connected = from.node.connectAsync(server.server().localAddress(), CONNECT);
+          var unused =
+              connected.thenAccept(
+                  connection ->
+                      UnrulyCode.keep(
+                          random,
+                          objects.connections,
+                          new UnrulyObjects.Held(from, server.member(), connection)));
+          code.after(place, connected);
+        });
+    addPlace(
+        1,
+        "RdmaServer.onAccept(Consumer)",
+        (random, place) -> {
+          UnrulyObjects.Server server = objects.servers.any(random);
+          UnrulyObjects.Member peer = objects.member(random);
+          server.server().onAccept(code.onAccept(place, server.member(), peer));
+        });
   }
 
   private void connect(Random random) throws Exception {

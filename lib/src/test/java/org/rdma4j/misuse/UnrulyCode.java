@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -15,6 +16,7 @@ import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.MessageHandler;
 import org.rdma4j.connection.OperationHandler;
+import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RequestHandler;
 
 /**
@@ -103,6 +105,32 @@ final class UnrulyCode {
               dispose(random, request);
               misbehave(random);
             });
+  }
+
+  Consumer<RdmaConnection> onAccept(
+      String place, UnrulyObjects.Member member, UnrulyObjects.Member peer) {
+    Random random = newRandom();
+    return connection ->
+        run(
+            place,
+            () -> {
+              keep(random, objects.connections, new UnrulyObjects.Held(member, peer, connection));
+              misbehave(random);
+            });
+  }
+
+  /** Runs what it gets in the calling thread or in another, sometimes after it has thrown. */
+  Executor executor(String place) {
+    Random random = newRandom();
+    return userCode -> {
+      run(place, () -> misbehave(random));
+      if (random.nextBoolean()) {
+        userCode.run();
+      } else {
+        Thread.ofVirtual().start(userCode);
+      }
+      run(place, () -> misbehave(random));
+    };
   }
 
   OperationHandler onOperation(String place) {

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
 import org.rdma4j.LocalAddress;
 import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
@@ -20,6 +21,9 @@ import org.rdma4j.verbs.MemoryRegion;
 final class UnrulyObjects {
   static final Duration CLOSE_TIMEOUT = Duration.ofMillis(200);
   static final int KEPT_POLLERS = 2;
+
+  /** Where users give an executor to a node. */
+  static final String EXECUTOR = "NodeConfig.handlers(Executor)";
 
   private static final NodeConfig CONFIG =
       NodeConfig.DEFAULT
@@ -101,13 +105,16 @@ final class UnrulyObjects {
     return new InetSocketAddress(host, 0);
   }
 
-  Member open(Random random) {
+  Member open(Random random, UnrulyCode code) {
+    Executor handlers =
+        random.nextInt(3) == 0 ? code.executor(EXECUTOR) : NodeConfig.WHERE_IT_HAPPENS;
     RdmaNode node =
         random.nextInt(4) == 0
             ? RdmaNode.shared()
             : RdmaNode.open(
                 CONFIG
                     .pollers(1 + random.nextInt(2))
+                    .handlers(handlers)
                     .receives(random.nextBoolean() ? 4 : 64)
                     .sends(random.nextBoolean() ? 4 : 32)
                     .bufferBytes(random.nextBoolean() ? 256 : 4096));

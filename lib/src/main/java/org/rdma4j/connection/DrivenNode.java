@@ -1,0 +1,144 @@
+package org.rdma4j.connection;
+
+import java.time.Duration;
+import org.rdma4j.RdmaException;
+import org.rdma4j.platform.Deadline;
+
+/**
+ * A node without threads of its own, which the program drives from one of its threads, as it would
+ * a {@link java.nio.channels.Selector}: for an event loop, or for one thread per processor. There
+ * is no change of threads between what the device has done and the handler that is told.
+ *
+ * {@snippet :
+ * try (var driven = DrivenNode.open()) {
+ *   driven.node().bind(new InetSocketAddress(7471)).onAccept(peer -> peer.onMessage(...));
+ *   while (running) {
+ *     if (driven.poll() == 0) {
+ *       driven.awaitReady(Duration.ofSeconds(1));
+ *     }
+ *   }
+ * }
+ * }
+ *
+ * <p>Handlers run, and futures are completed, in the thread that calls {@link #poll}, unless {@link
+ * NodeConfig#handlers} says otherwise. They must not wait. A method of the node or of its
+ * connections that waits, such as a blocking receive, may be called outside of a handler: in the
+ * thread that has called {@link #poll} or {@link #awaitReady} last (at first the one that has
+ * opened the node), it polls until it has what it waits for, and handlers may run meanwhile; in
+ * other threads, it waits until that thread has polled it.
+ *
+ * <p>What blocks in the kernel, such as the registration of memory for a long message and the end
+ * of a connection, is done by short-lived threads, in which no user code runs. Each device has one
+ * completion queue, whatever {@link NodeConfig#pollers} is.
+ *
+ * <p>All methods may be called from any thread; one thread at a time polls.
+ */
+public final class DrivenNode implements AutoCloseable {
+  private final RdmaNode node;
+  private final NodeState state;
+  private final Driving driving;
+
+  private DrivenNode(RdmaNode node) {
+    this.node = node;
+    this.state = node.state();
+    Driving known = state.driving();
+    if (known == null) {
+      throw new AssertionError("a node with threads");
+    }
+    this.driving = known;
+  }
+
+  /**
+   * Opens a node with the default configuration, to be driven.
+   *
+   * @return the node, to be closed
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws RdmaException if this machine has no RDMA device, or it may not be used
+   */
+  public static DrivenNode open() {
+    return open(NodeConfig.DEFAULT);
+  }
+
+  /**
+   * Opens a node to be driven.
+   *
+   * @param config the configuration of all its connections
+   * @return the node, to be closed
+   * @throws org.rdma4j.MissingLibraryException if libibverbs or librdmacm is not installed
+   * @throws RdmaException if this machine has no RDMA device, or it may not be used
+   */
+  public static DrivenNode open(NodeConfig config) {
+    return new DrivenNode(RdmaNode.openDriven(config));
+  }
+
+  /**
+   * Returns the node, to connect and to bind servers.
+   *
+   * @return the node
+   */
+  public RdmaNode node() {
+    return node;
+  }
+
+  /**
+   * Does what there is to do: delivers what has arrived and completed, handles events, and looks
+   * after connections. It never waits, except for the handlers that it calls, and for the steps of
+   * new connections in the kernel. A thread that calls it without a pause finds each message at
+   * once, and takes a processor.
+   *
+   * @return how much it did: the completions, events and other steps; 0 if there was nothing, or if
+   *     another thread polls
+   * @throws IllegalStateException if the node is closed, or a handler calls this
+   */
+  public int poll() {
+    checkOpen();
+    return driving.poll();
+  }
+
+  /**
+   * Waits until {@link #poll} has something to do, or until {@link #wakeup}. Returns early at
+   * times, without a reason that a program could see.
+   *
+   * @param timeout the time to wait; zero does not wait
+   * @return whether there is something to do, or wakeup was called; false if time is up
+   * @throws InterruptedException if the thread is interrupted
+   * @throws IllegalArgumentException if the timeout is negative
+   * @throws IllegalStateException if the node is closed, also while waiting, or a handler calls
+   *     this
+   */
+  public boolean awaitReady(Duration timeout) throws InterruptedException {
+    long end = Deadline.after(timeout).end();
+    checkOpen();
+    boolean ready = driving.awaitReady(end);
+    checkOpen();
+    return ready;
+  }
+
+  private void checkOpen() {
+    if (!state.lifetime().isOpen()) {
+      throw state.lifetime().closed();
+    }
+  }
+
+  /**
+   * Makes {@link #awaitReady} return: in the thread that waits, or else the next time. Does nothing
+   * if the node is closed.
+   */
+  public void wakeup() {
+    driving.wakeup();
+  }
+
+  /**
+   * Closes the node, as {@link RdmaNode#close} does. What handlers are still to be told is told in
+   * the thread that closes.
+   */
+  @Override
+  public void close() {
+    node.close();
+  }
+
+  @Override
+  public String toString() {
+    return node.toString();
+  }
+}

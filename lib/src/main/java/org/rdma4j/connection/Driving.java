@@ -1,0 +1,263 @@
+package org.rdma4j.connection;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
+import org.rdma4j.platform.Spin;
+import org.rdma4j.platform.WaitSet;
+
+/**
+ * What the threads of a node do otherwise, for a node that has none: polls its completion queues,
+ * reads the events of the connection manager, and runs what is to be done soon, in the thread that
+ * drives the node.
+ *
+ * <p>The thread that has called {@link #poll} or {@link #awaitReady} last is the one that drives.
+ * If it waits in another method, it drives meanwhile; other threads wait for what it does.
+ */
+final class Driving implements Executor {
+  /** How long a thread that polls without a pause does not look at events, which costs a call. */
+  private static final long LOOK_NANOS = 100_000;
+
+  /** How long a wait of a method takes until it looks whether another thread has ended it. */
+  private static final long SLICE_NANOS = Duration.ofMillis(20).toNanos();
+
+  private final NodeState node;
+  private final WaitSet ready = new WaitSet();
+  private final List<Poller> pollers = new CopyOnWriteArrayList<>();
+  private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private final Spin spin = new Spin();
+  private final IntSupplier pollOnce = this::poll;
+
+  /** Held by the thread that polls, also while it runs user code. */
+  private final ReentrantLock turn = new ReentrantLock();
+
+  /** Held by a thread that waits for descriptors, so that they stay open. */
+  private final ReentrantLock waiting = new ReentrantLock();
+
+  private volatile Thread driver = Thread.currentThread();
+
+  /** Whether a thread may be waiting that has to be woken. */
+  private volatile boolean asleep;
+
+  private volatile boolean woken;
+  private volatile boolean closed;
+
+  /** When events were last looked at, and when what is done at intervals is due. */
+  private long lastLook = System.nanoTime();
+
+  private long nextTick = System.nanoTime() + CmEvents.TICK.toNanos();
+
+  /** Whether there may be events. */
+  private boolean eventsReady = true;
+
+  Driving(NodeState node) {
+    this.node = node;
+  }
+
+  /** Makes this read the events that come to a descriptor. */
+  void add(int eventDescriptor) {
+    ready.add(eventDescriptor);
+  }
+
+  /** Makes this poll a queue. */
+  void add(Poller poller) {
+    pollers.add(poller);
+    ready.add(poller.eventDescriptor());
+  }
+
+  void remove(Poller poller) {
+    pollers.remove(poller);
+  }
+
+  /** Returns whether the calling thread is polling, so that it runs a handler. */
+  boolean isPolling() {
+    return turn.isHeldByCurrentThread();
+  }
+
+  /** Returns whether the calling thread drives, and does not run a handler. */
+  boolean mayDrive() {
+    return driver == Thread.currentThread() && !isPolling();
+  }
+
+  /** Does what there is to do, and returns how much that was. Never waits. */
+  int poll() {
+    if (isPolling()) {
+      throw new IllegalStateException(
+          "a handler must not drive its node: return, and the thread that called it goes on");
+    }
+    if (!turn.tryLock()) {
+      return 0;
+    }
+    try {
+      driver = Thread.currentThread();
+      int done = 0;
+      for (Poller poller : pollers) {
+        done += poller.pollAndAsk();
+      }
+      long now = System.nanoTime();
+      if (eventsReady || now - lastLook >= LOOK_NANOS) {
+        eventsReady = false;
+        lastLook = now;
+        done += node.events().dispatchAll();
+      }
+      if (now - nextTick >= 0) {
+        node.tick();
+        nextTick = System.nanoTime() + CmEvents.TICK.toNanos();
+      }
+      return done + runTasks();
+    } finally {
+      turn.unlock();
+    }
+  }
+
+  /** Runs what was there at the beginning, since a task may lead to another. */
+  private int runTasks() {
+    int left = tasks.isEmpty() ? 0 : tasks.size();
+    int done = 0;
+    while (done < left) {
+      Runnable task = tasks.poll();
+      if (task == null) {
+        break;
+      }
+      task.run();
+      done++;
+    }
+    return done;
+  }
+
+  /** Runs an action at once if the calling thread is polling, otherwise soon. */
+  @Override
+  public void execute(Runnable action) {
+    if (isPolling()) {
+      action.run();
+    } else {
+      later(action);
+    }
+  }
+
+  /** Runs an action soon, in the thread that drives. */
+  void later(Runnable action) {
+    tasks.add(action);
+    if (asleep) {
+      ready.wake();
+    }
+    if (closed) {
+      // Not in this thread, which may hold locks.
+      Thread.ofVirtual().name("rdma4j-node").start(this::runLast);
+    }
+  }
+
+  /** Ends the wait of the thread that drives, or its next wait. */
+  void wakeup() {
+    woken = true;
+    if (asleep) {
+      ready.wake();
+    }
+  }
+
+  /**
+   * Waits until there is something to poll, or {@link #wakeup} was called.
+   *
+   * @return false if time is up
+   */
+  boolean awaitReady(long end) throws InterruptedException {
+    if (isPolling()) {
+      throw NodeState.mustNotWait();
+    }
+    if (!waiting.tryLock(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+      return false;
+    }
+    try {
+      if (closed) {
+        return true;
+      }
+      driver = Thread.currentThread();
+      // Set before the look, so that what comes after it ends the wait.
+      asleep = true;
+      long tick = nextTick;
+      boolean found = hasWork() || ready.await(tick - end < 0 ? tick : end, this::isAwaited);
+      asleep = false;
+      ready.reset();
+      found |= hasWork() || tick - System.nanoTime() <= 0;
+      woken = false;
+      eventsReady = true;
+      for (Poller poller : pollers) {
+        poller.takeEvent();
+      }
+      return found;
+    } finally {
+      asleep = false;
+      waiting.unlock();
+    }
+  }
+
+  private boolean isAwaited() {
+    return closed || woken || !tasks.isEmpty();
+  }
+
+  /** Returns whether a poll would do something, or is needed before a wait makes sense. */
+  private boolean hasWork() {
+    if (isAwaited()) {
+      return true;
+    }
+    for (Poller poller : pollers) {
+      if (!poller.isAsked()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Drives until a condition holds, if the calling thread is the one that drives. Its caller waits
+   * for what this does, and holds no lock of a connection.
+   *
+   * @param end when to stop at the latest, on the scale of {@link System#nanoTime}
+   */
+  void driveUntil(long end, BooleanSupplier done) throws InterruptedException {
+    if (!mayDrive()) {
+      return;
+    }
+    while (!done.getAsBoolean() && !closed && end - System.nanoTime() > 0) {
+      if (poll() == 0 && spin.until(end, pollOnce) == 0 && !done.getAsBoolean()) {
+        long slice = System.nanoTime() + SLICE_NANOS;
+        awaitReady(slice - end < 0 ? slice : end);
+      }
+    }
+  }
+
+  /** Ends all waits, and runs what is left, since nobody polls any more. */
+  void close() {
+    closed = true;
+    ready.wake();
+    waiting.lock();
+    try {
+      ready.close();
+    } finally {
+      waiting.unlock();
+    }
+    runLast();
+  }
+
+  private void runLast() {
+    if (isPolling()) {
+      // The poll goes on with it.
+      return;
+    }
+    turn.lock();
+    try {
+      while (runTasks() > 0) {
+        // One may have led to another.
+      }
+    } finally {
+      turn.unlock();
+    }
+  }
+}

@@ -1,0 +1,465 @@
+package org.rdma4j.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.rdma4j.ConnectionException;
+import org.rdma4j.verbs.AccessFlag;
+import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.RemoteMemory;
+
+/** Nodes that the thread of the test drives. */
+@Tag("device")
+final class DrivenNodeTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration MOMENT = Duration.ofMillis(100);
+  private static final int LONG = 3_000_000;
+
+  private DrivenNode driven;
+  private RdmaServer server;
+
+  @BeforeEach
+  void open() {
+    driven = DrivenNode.open(NodeConfig.DEFAULT.closeTimeout(Duration.ofSeconds(10)));
+    server = driven.node().bind(RdmaConnectionTest.local());
+  }
+
+  @AfterEach
+  void close() {
+    driven.close();
+  }
+
+  private void driveUntil(BooleanSupplier done) throws Exception {
+    driveUntil(driven, done);
+  }
+
+  private static void driveUntil(DrivenNode node, BooleanSupplier done) throws Exception {
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (!done.getAsBoolean()) {
+      assertThat(System.nanoTime()).as("driven until the condition holds").isLessThan(end);
+      if (node.poll() == 0) {
+        node.awaitReady(MOMENT);
+      }
+    }
+  }
+
+  /** A connection of the driven node to itself. */
+  private record Pair(RdmaConnection client, RdmaConnection peer) {}
+
+  private Pair connect() throws Exception {
+    CompletableFuture<RdmaConnection> accepted = new CompletableFuture<>();
+    server.onAccept(accepted::complete);
+    CompletableFuture<RdmaConnection> connected =
+        driven.node().connectAsync(server.localAddress(), PATIENCE);
+    driveUntil(() -> connected.isDone() && accepted.isDone());
+    return new Pair(connected.join(), accepted.join());
+  }
+
+  private static Set<String> threadsOfNodes() {
+    Set<String> names = new HashSet<>();
+    for (Thread each : Thread.getAllStackTraces().keySet()) {
+      if (each.getName().startsWith("rdma4j-poller")
+          || each.getName().equals("rdma4j-connection-manager")) {
+        names.add(each.getName());
+      }
+    }
+    return names;
+  }
+
+  @Test
+  void handlersFuturesAndAcceptsRunInTheThreadThatDrives() throws Exception {
+    Set<Thread> seen = new HashSet<>();
+    CompletableFuture<RdmaConnection> accepted = new CompletableFuture<>();
+    server.onAccept(
+        peer -> {
+          seen.add(Thread.currentThread());
+          accepted.complete(peer);
+        });
+    CompletableFuture<RdmaConnection> connecting =
+        driven.node().connectAsync(server.localAddress(), PATIENCE);
+    var noted = connecting.thenRun(() -> seen.add(Thread.currentThread()));
+    driveUntil(() -> noted.isDone() && accepted.isDone());
+    RdmaConnection client = connecting.join();
+    AtomicInteger echoes = new AtomicInteger();
+    accepted
+        .join()
+        .onMessage(
+            message -> {
+              seen.add(Thread.currentThread());
+              accepted
+                  .join()
+                  .sendAsync(message, 0, (token, failure) -> seen.add(Thread.currentThread()));
+            });
+    client.onMessageBytes(
+        bytes -> {
+          seen.add(Thread.currentThread());
+          echoes.incrementAndGet();
+        });
+    for (int i = 0; i < 100; i++) {
+      var unused =
+          client.sendAsync(ByteBuffer.allocate(64)).thenRun(() -> seen.add(Thread.currentThread()));
+    }
+    driveUntil(() -> echoes.get() == 100);
+    assertThat(seen).containsExactly(Thread.currentThread());
+    assertThat(threadsOfNodes()).isEmpty();
+  }
+
+  @Test
+  void longMessagesArriveWhole() throws Exception {
+    Pair pair = connect();
+    byte[] sent = new byte[LONG];
+    new Random(1).nextBytes(sent);
+    List<byte[]> received = new ArrayList<>();
+    pair.peer()
+        .onMessageBytes(
+            bytes -> {
+              byte[] copy = new byte[bytes.remaining()];
+              bytes.get(copy);
+              received.add(copy);
+            });
+    CompletableFuture<Void> first = pair.client().sendAsync(ByteBuffer.wrap(sent));
+    CompletableFuture<Void> second = pair.client().sendAsync(ByteBuffer.wrap(sent));
+    driveUntil(() -> received.size() == 2 && first.isDone() && second.isDone());
+    assertThat(received).allSatisfy(each -> assertThat(each).isEqualTo(sent));
+  }
+
+  @Test
+  void aMethodThatWaitsDrivesInTheThreadThatDrives() throws Exception {
+    try (DrivenNode other = DrivenNode.open()) {
+      FutureTask<RdmaConnection> connecting =
+          new FutureTask<>(() -> other.node().connect(server.localAddress(), PATIENCE));
+      CountDownLatch drives = new CountDownLatch(1);
+      Thread thread =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    // So that this thread is the one that drives the other node.
+                    other.poll();
+                    drives.countDown();
+                    connecting.run();
+                  });
+      drives.await();
+      RdmaConnection peer = server.accept(PATIENCE);
+      RdmaConnection client = connecting.get(60, TimeUnit.SECONDS);
+      thread.join();
+      other.poll();
+      FutureTask<Boolean> echoing =
+          new FutureTask<>(
+              () -> {
+                other.poll();
+                for (int i = 0; i < 200; i++) {
+                  client.send(client.receive(PATIENCE).orElseThrow(), PATIENCE);
+                }
+                client.close();
+                return true;
+              });
+      Thread echo = Thread.ofPlatform().start(echoing);
+      ByteBuffer answer = ByteBuffer.allocate(8);
+      for (int i = 0; i < 200; i++) {
+        peer.send(ByteBuffer.allocate(8).putLong(0, i), PATIENCE);
+        assertThat(peer.receive(answer.clear(), PATIENCE)).isTrue();
+        assertThat(answer.getLong(0)).isEqualTo(i);
+      }
+      assertThat(peer.receive(PATIENCE)).isEmpty();
+      assertThat(echoing.get(60, TimeUnit.SECONDS)).isTrue();
+      echo.join();
+    }
+  }
+
+  @Test
+  void anotherThreadThatWaitsIsServedByTheThreadThatDrives() throws Exception {
+    Pair pair = connect();
+    FutureTask<Integer> receiving =
+        new FutureTask<>(
+            () -> {
+              int received = 0;
+              for (var next = pair.peer().receive(PATIENCE);
+                  next.isPresent();
+                  next = pair.peer().receive(PATIENCE)) {
+                next.get().close();
+                received++;
+              }
+              return received;
+            });
+    Thread.ofPlatform().start(receiving);
+    FutureTask<Boolean> sending =
+        new FutureTask<>(
+            () -> {
+              for (int i = 0; i < 500; i++) {
+                pair.client().send(ByteBuffer.allocate(64), PATIENCE);
+              }
+              pair.client().close();
+              return true;
+            });
+    Thread.ofVirtual().start(sending);
+    driveUntil(() -> receiving.isDone() && sending.isDone());
+    assertThat(sending.get()).isTrue();
+    assertThat(receiving.get()).isEqualTo(500);
+  }
+
+  @Test
+  void aWaitEndsWhenTimeIsUpAndWhenItIsWokenUp() throws Exception {
+    driveUntil(() -> driven.poll() == 0);
+    long began = System.nanoTime();
+    while (driven.awaitReady(Duration.ofMillis(50))) {
+      driven.poll();
+    }
+    assertThat(System.nanoTime() - began).isGreaterThanOrEqualTo(50_000_000);
+
+    driven.wakeup();
+    assertThat(driven.awaitReady(PATIENCE)).as("woken up before").isTrue();
+
+    AtomicBoolean woken = new AtomicBoolean();
+    Thread.ofPlatform()
+        .start(
+            () -> {
+              woken.set(true);
+              driven.wakeup();
+            });
+    driveUntil(woken::get);
+  }
+
+  @Test
+  void aThreadThatSleepsIsWokenByAMessage() throws Exception {
+    Pair pair = connect();
+    AtomicInteger arrived = new AtomicInteger();
+    pair.peer().onMessageBytes(bytes -> arrived.incrementAndGet());
+    CountDownLatch asleep = new CountDownLatch(1);
+    Thread sender =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  try {
+                    asleep.await();
+                    Thread.sleep(20);
+                    assertThat(pair.client().trySend(pair.client().allocateBuffer(8))).isTrue();
+                  } catch (InterruptedException unexpected) {
+                    throw new IllegalStateException(unexpected);
+                  }
+                });
+    long began = System.nanoTime();
+    asleep.countDown();
+    while (arrived.get() == 0) {
+      driven.awaitReady(PATIENCE);
+      driven.poll();
+    }
+    sender.join();
+    assertThat(System.nanoTime() - began).isLessThan(Duration.ofSeconds(30).toNanos());
+  }
+
+  @Test
+  void aHandlerMustNeitherDriveNorWait() throws Exception {
+    Pair pair = connect();
+    List<Throwable> thrown = new ArrayList<>();
+    pair.peer()
+        .onMessageBytes(
+            bytes -> {
+              thrown.add(caught(driven::poll));
+              thrown.add(caught(() -> driven.awaitReady(PATIENCE)));
+              thrown.add(caught(() -> pair.client().receive(PATIENCE)));
+              thrown.add(caught(() -> driven.node().connect(server.localAddress(), PATIENCE)));
+            });
+    pair.client().send(ByteBuffer.allocate(1), PATIENCE);
+    driveUntil(() -> thrown.size() == 4);
+    assertThat(thrown)
+        .allSatisfy(each -> assertThat(each).isInstanceOf(IllegalStateException.class));
+    assertThat(thrown.getFirst()).hasMessageContaining("a handler must not drive its node");
+  }
+
+  private interface Call {
+    void run() throws Exception;
+  }
+
+  private static Throwable caught(Call call) {
+    try {
+      call.run();
+      return new AssertionError("nothing was thrown");
+    } catch (Exception thrown) {
+      return thrown;
+    }
+  }
+
+  @Test
+  void whatAHandlerThrowsEndsOnlyItsConnection() throws Exception {
+    Pair broken = connect();
+    Pair other = connect();
+    broken
+        .peer()
+        .onMessageBytes(
+            bytes -> {
+              throw new IllegalStateException("thrown by the test");
+            });
+    AtomicInteger arrived = new AtomicInteger();
+    other.peer().onMessageBytes(bytes -> arrived.incrementAndGet());
+    broken.client().send(ByteBuffer.allocate(1), PATIENCE);
+    driveUntil(() -> broken.client().ended().isDone() && broken.peer().ended().isDone());
+    other.client().send(ByteBuffer.allocate(1), PATIENCE);
+    driveUntil(() -> arrived.get() == 1);
+    assertThat(broken.client().ended()).isCompletedExceptionally();
+  }
+
+  @Test
+  void aConnectionThatAHandlerClosesEndsAtBothEnds() throws Exception {
+    Pair pair = connect();
+    pair.peer().onMessageBytes(bytes -> pair.peer().close());
+    pair.client().send(ByteBuffer.allocate(1), PATIENCE);
+    driveUntil(() -> pair.client().ended().isDone() && pair.peer().ended().isDone());
+    assertThat(pair.client().receive(PATIENCE)).isEmpty();
+    pair.client().close();
+    driveUntil(() -> driven.node().statistics().connections() == 0);
+  }
+
+  @Test
+  void readsAndWritesOfTheMemoryOfThePeerComplete() throws Exception {
+    Pair pair = connect();
+    try (MemoryRegion target =
+            pair.peer().register(64, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+        MemoryRegion source = pair.client().register(64, AccessFlag.LOCAL_WRITE)) {
+      source.byteBuffer().putLong(0, 42);
+      RemoteMemory remote = RemoteMemory.of(target);
+      pair.client().memory().write(source.slice(0, 64), remote, PATIENCE);
+      assertThat(target.byteBuffer().getLong(0)).isEqualTo(42);
+      AtomicBoolean done = new AtomicBoolean();
+      pair.client()
+          .memory()
+          .writeAsync(
+              source.slice(0, 64), remote, 0, (token, failure) -> done.set(failure == null));
+      driveUntil(done::get);
+    }
+  }
+
+  @Test
+  void aRefusedConnectFailsItsFuture() throws Exception {
+    InetSocketAddress nobody = server.localAddress();
+    server.close();
+    CompletableFuture<RdmaConnection> connected = driven.node().connectAsync(nobody, PATIENCE);
+    driveUntil(connected::isDone);
+    assertThatThrownBy(connected::join)
+        .isInstanceOf(CompletionException.class)
+        .hasCauseInstanceOf(ConnectionException.class);
+  }
+
+  @Test
+  void aConnectThatTakesTooLongFailsItsFutureAndLeavesNothing() throws Exception {
+    CompletableFuture<RdmaConnection> connected =
+        driven.node().connectAsync(server.localAddress(), Duration.ZERO);
+    // The first poll is at an interval only if events have not led to an outcome before.
+    Thread.sleep(300);
+    driveUntil(connected::isDone);
+    if (connected.isCompletedExceptionally()) {
+      assertThatThrownBy(() -> connected.get())
+          .isInstanceOf(ExecutionException.class)
+          .hasCauseInstanceOf(TimeoutException.class);
+    } else {
+      connected.join().close();
+    }
+    server.close();
+    driveUntil(() -> driven.node().statistics().connections() == 0);
+  }
+
+  @Test
+  void aConnectThatIsCancelledLeavesNothing() throws Exception {
+    CompletableFuture<RdmaConnection> connected =
+        driven.node().connectAsync(server.localAddress(), PATIENCE);
+    connected.cancel(false);
+    long quiet = System.nanoTime() + Duration.ofMillis(500).toNanos();
+    driveUntil(() -> System.nanoTime() - quiet > 0);
+    server.close();
+    driveUntil(() -> driven.node().statistics().connections() == 0);
+  }
+
+  @Test
+  void peersThatConnectedBeforeTheHandlerWasSetAreAccepted() throws Exception {
+    CompletableFuture<RdmaConnection> connected =
+        driven.node().connectAsync(server.localAddress(), PATIENCE);
+    driveUntil(connected::isDone);
+    CompletableFuture<RdmaConnection> accepted = new CompletableFuture<>();
+    server.onAccept(accepted::complete);
+    driveUntil(() -> accepted.isDone());
+    assertThatThrownBy(() -> server.accept(Duration.ZERO))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("has a handler of connections");
+  }
+
+  @Test
+  void aCloseByTheThreadThatDrivesTellsEveryUserFirst() throws Exception {
+    Pair pair = connect();
+    AtomicReference<Thread> told = new AtomicReference<>();
+    var unused =
+        pair.peer().ended().whenComplete((nothing, failure) -> told.set(Thread.currentThread()));
+    long began = System.nanoTime();
+    driven.close();
+    assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(9));
+    assertThat(told.get()).isNotNull();
+    assertThatThrownBy(driven::poll).isInstanceOf(IllegalStateException.class);
+    driven.wakeup();
+  }
+
+  @Test
+  void aCloseByAnotherThreadEndsTheWaitOfTheOneThatDrives() throws Exception {
+    Pair pair = connect();
+    FutureTask<Throwable> driving =
+        new FutureTask<>(
+            () -> {
+              try {
+                while (true) {
+                  driven.poll();
+                  driven.awaitReady(PATIENCE);
+                }
+              } catch (IllegalStateException closed) {
+                return closed;
+              }
+            });
+    Thread.ofPlatform().start(driving);
+    Thread.sleep(50);
+    driven.close();
+    assertThat(driving.get(30, TimeUnit.SECONDS)).hasMessageContaining("closed");
+    assertThat(pair.client().ended()).isDone();
+  }
+
+  @Test
+  void aNodeWithThreadsConnectsToADrivenOne() throws Exception {
+    server.onAccept(peer -> peer.onMessage(message -> peer.sendAsync(message, 0, (t, f) -> {})));
+    AtomicBoolean done = new AtomicBoolean();
+    FutureTask<Boolean> client =
+        new FutureTask<>(
+            () -> {
+              try (RdmaNode node = RdmaNode.open();
+                  RdmaConnection connection = node.connect(server.localAddress(), PATIENCE)) {
+                for (int i = 0; i < 200; i++) {
+                  connection.send(ByteBuffer.allocate(64), PATIENCE);
+                  connection.receive(PATIENCE).orElseThrow().close();
+                }
+              } finally {
+                done.set(true);
+              }
+              return true;
+            });
+    Thread.ofPlatform().start(client);
+    driveUntil(done::get);
+    assertThat(client.get()).isTrue();
+  }
+}
