@@ -16,8 +16,8 @@ turn on one device, in pairs, and the result is the median of the ratios. It pri
                takes most of the time
   -p PAIRS     the number of pairs for each comparison (default: 5)
   --pair       measure between two guests instead, and print the rates over their link
-  COMPARISON   some of: send-64, send-4k, send-64k, send-1m, write-64k, read-64k, echo, first, many, open, allocation,
-               allocation-handler (default: all)
+  COMPARISON   some of: send-64, send-4k, send-64k, send-1m, write-64k, read-64k, echo, echo-driven, first, many, open,
+               allocation, allocation-handler (default: all)
 
 Example: dev/bench connection -p 3 send-64 echo
 

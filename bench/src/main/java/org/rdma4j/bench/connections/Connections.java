@@ -16,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.NodeStatistics;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
@@ -127,6 +128,7 @@ public final class Connections {
     steps.put("write-64k", () -> remote("ib_write_bw", 6_000, Rates::writes));
     steps.put("read-64k", () -> remote("ib_read_bw", 6_000, Rates::reads));
     steps.put("echo", this::echo);
+    steps.put("echo-driven", this::drivenEcho);
     steps.put("allocation", () -> allocation("blocking", "echo", Rates::copiedEchoes));
     steps.put("allocation-handler", () -> allocation("handler", "answer", Rates::handledEchoes));
     steps.put("first", this::first);
@@ -229,13 +231,7 @@ public final class Connections {
   private ConnectionComparison echo() throws Exception {
     ConnectionComparison comparison =
         ConnectionComparison.atMost(1.15, "echo of 64 B, one outstanding", "us");
-    List<String> command = new ArrayList<>(List.of(java));
-    command.addAll(OPTIONS);
-    command.addAll(List.of("-jar", tools, "rc-pingpong", "-d", device, "-g", gid, "-s", "64"));
-    command.addAll(List.of("-n", "20000", "--warmup", "30000", "-p", "" + OTHER_PORT));
-    List<String> client = new ArrayList<>(command);
-    client.add("localhost");
-    OtherPair pingPong = OtherPair.withLastFigure(command, client, OTHER_PORT, PER_ITERATION);
+    OtherPair pingPong = pingPong();
     try (RdmaConnection connection = connect()) {
       Rates.ask(connection, "echo");
       warmUp(connection, time -> Rates.echoes(connection, 64, time));
@@ -244,6 +240,32 @@ public final class Connections {
       }
     }
     return comparison;
+  }
+
+  private ConnectionComparison drivenEcho() throws Exception {
+    ConnectionComparison comparison =
+        ConnectionComparison.atMost(1.1, "echo of 64 B over two driven nodes", "us");
+    OtherPair pingPong = pingPong();
+    try (RdmaConnection compilers = connect();
+        DrivenNode driven = DrivenNode.open();
+        RdmaConnection connection = driven.node().connect(Peer.driven(server))) {
+      Rates.ask(compilers, "sink");
+      warmUp(compilers, time -> Rates.drivenEchoes(driven, connection, 64, time));
+      for (int i = 0; i < pairs; i++) {
+        comparison.add(Rates.drivenEchoes(driven, connection, 64, TIME).micros(), pingPong.run());
+      }
+    }
+    return comparison;
+  }
+
+  private OtherPair pingPong() {
+    List<String> command = new ArrayList<>(List.of(java));
+    command.addAll(OPTIONS);
+    command.addAll(List.of("-jar", tools, "rc-pingpong", "-d", device, "-g", gid, "-s", "64"));
+    command.addAll(List.of("-n", "20000", "--warmup", "30000", "-p", "" + OTHER_PORT));
+    List<String> client = new ArrayList<>(command);
+    client.add("localhost");
+    return OtherPair.withLastFigure(command, client, OTHER_PORT, PER_ITERATION);
   }
 
   /** An echo over a connection that is open. */

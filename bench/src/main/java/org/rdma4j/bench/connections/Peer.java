@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 import org.rdma4j.RdmaException;
+import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.ExposedMemory;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.NodeConfig;
@@ -38,6 +39,9 @@ public final class Peer {
   /** As many clients as {@link Connections} opens at once. */
   private static final int BACKLOG = 1000;
 
+  /** How long the driven node is polled after the last message until its thread sleeps. */
+  private static final long AWAKE_NANOS = 10_000_000;
+
   private Peer() {}
 
   /**
@@ -50,12 +54,45 @@ public final class Peer {
     // A thousand clients at once take their time in an emulated guest.
     NodeConfig config = NodeConfig.DEFAULT.handshakeTimeout(Duration.ofMinutes(1));
     try (RdmaNode node = RdmaNode.open(config);
-        RdmaServer server = node.bind(local, BACKLOG)) {
+        RdmaServer server = node.bind(local, BACKLOG);
+        DrivenNode driven = DrivenNode.open(config);
+        RdmaServer drivenServer = driven.node().bind(driven(local))) {
       Thread.ofPlatform().daemon().start(() -> acceptAll(server));
+      drivenServer.onAccept(Peer::answerAll);
+      Thread.ofPlatform().daemon().start(() -> drive(driven));
       System.out.println("listening");
       while (System.in.read() >= 0) {
         // Standard input only says how long this process is needed.
       }
+    }
+  }
+
+  /** Returns the address of the server of the driven node, beside that of the other. */
+  static InetSocketAddress driven(InetSocketAddress other) {
+    return new InetSocketAddress(other.getAddress(), other.getPort() + 10);
+  }
+
+  /** A thread per connection would be one more: the thread that drives sends each message back. */
+  private static void answerAll(RdmaConnection connection) {
+    connection.onMessage(message -> connection.sendAsync(message, 0, IGNORE));
+    var unused = connection.ended().whenComplete((nothing, failure) -> connection.close());
+  }
+
+  /** Polls without a pause while messages come, as a program for short answers does. */
+  private static void drive(DrivenNode driven) {
+    try {
+      long last = System.nanoTime();
+      while (true) {
+        if (driven.poll() > 0) {
+          last = System.nanoTime();
+        } else if (System.nanoTime() - last > AWAKE_NANOS) {
+          driven.awaitReady(Duration.ofSeconds(1));
+        } else {
+          Thread.onSpinWait();
+        }
+      }
+    } catch (InterruptedException | IllegalStateException closed) {
+      // The process ends.
     }
   }
 

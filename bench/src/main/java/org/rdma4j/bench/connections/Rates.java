@@ -9,6 +9,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.OperationHandler;
 import org.rdma4j.connection.RdmaConnection;
@@ -135,6 +136,33 @@ final class Rates {
       connection.send(message.clear());
       connection.receive().orElseThrow().close();
       count++;
+    }
+    return new Result(count, System.nanoTime() - begin);
+  }
+
+  /** As {@link #echoes}, but the calling thread drives both the node and the loop. */
+  static Result drivenEchoes(
+      DrivenNode driven, RdmaConnection connection, int bytes, Duration time) {
+    long[] back = {0};
+    connection.onMessage(
+        message -> {
+          message.close();
+          back[0]++;
+        });
+    long begin = System.nanoTime();
+    long end = begin + time.toNanos();
+    long count = 0;
+    while (System.nanoTime() - end < 0) {
+      MessageBuffer message = connection.allocateBuffer(bytes);
+      if (!connection.trySend(message)) {
+        throw new IllegalStateException("the peer has no room for one message");
+      }
+      count++;
+      while (back[0] < count) {
+        if (driven.poll() == 0) {
+          Thread.onSpinWait();
+        }
+      }
     }
     return new Result(count, System.nanoTime() - begin);
   }
