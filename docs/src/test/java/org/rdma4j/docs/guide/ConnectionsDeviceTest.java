@@ -19,12 +19,14 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.ExposedMemory;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.NodeConfig;
@@ -83,6 +85,29 @@ class ConnectionsDeviceTest {
       Thread.sleep(10);
     }
     assertThat(received).containsExactly("one", "two", "three");
+  }
+
+  @Test
+  void aThreadThatDrivesANode() throws Exception {
+    AtomicInteger received = new AtomicInteger();
+    InetSocketAddress local = new InetSocketAddress(Peers.host(), 0);
+    // snippet: drive
+    try (DrivenNode driven = DrivenNode.open();
+        RdmaServer listening = driven.node().bind(local)) {
+      listening.onAccept(
+          client -> client.onMessageBytes(message -> received.addAndGet(message.remaining())));
+      CompletableFuture<RdmaConnection> connected =
+          driven.node().connectAsync(listening.localAddress(), TIMEOUT);
+      CompletableFuture<Void> sent =
+          connected.thenCompose(own -> own.sendAsync(UTF_8.encode("hello")));
+      while (!sent.isDone() || received.get() == 0) {
+        if (driven.poll() == 0) {
+          driven.awaitReady(TIMEOUT);
+        }
+      }
+    }
+    // end
+    assertThat(received.get()).isEqualTo(5);
   }
 
   @Test
