@@ -323,7 +323,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
    * @throws IllegalStateException if it runs a handler
    */
   void checkMayWait() {
-    if (share.isDelivering() || (telling.isTelling() && !telling.mayWait())) {
+    if (share.isDelivering() || (telling.isTelling() && !share.config().handlersMayWait())) {
       throw NodeState.mustNotWait();
     }
   }
@@ -684,6 +684,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
   }
 
   private void tellTheEnd() {
+    boolean done = false;
     try {
       lock();
       try {
@@ -691,9 +692,12 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
       } finally {
         unlock();
       }
-      telling.tell();
+      telling.tellLast(() -> allTold.complete(null));
+      done = true;
     } finally {
-      allTold.complete(null);
+      if (!done) {
+        allTold.complete(null);
+      }
     }
   }
 

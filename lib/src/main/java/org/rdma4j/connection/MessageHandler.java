@@ -3,9 +3,9 @@ package org.rdma4j.connection;
 /**
  * Receives the messages of a connection, one after the other, in their order.
  *
- * <p>A handler runs in a thread that delivers for many connections. It must not wait: methods of
- * connections that wait throw an exception there. If it throws an exception, the connection is
- * broken.
+ * <p>A handler runs in a thread that delivers for many connections, unless {@link
+ * NodeConfig#handlers} says otherwise. There it must not wait: methods of connections that wait
+ * throw an exception there. If it throws an exception, the connection is broken.
  */
 @FunctionalInterface
 public interface MessageHandler {

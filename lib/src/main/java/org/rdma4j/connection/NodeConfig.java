@@ -102,6 +102,11 @@ public record NodeConfig(
     Objects.requireNonNull(handlers, "handlers");
   }
 
+  /** Returns whether handlers may wait, because they have threads of their own. */
+  boolean handlersMayWait() {
+    return handlers != WHERE_IT_HAPPENS;
+  }
+
   private static void checkBytes(String name, long bytes, long max) {
     if (bytes < 1 || bytes > max) {
       throw new IllegalArgumentException(name + " is " + bytes + ", must be from 1 to " + max);

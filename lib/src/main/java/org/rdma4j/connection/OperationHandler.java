@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
  * Is told when an operation is done. One handler can serve any number of operations, which it tells
  * apart by their tokens: so an operation allocates no memory.
  *
- * <p>A handler runs in a thread that delivers for many connections. It must not wait: methods of
- * connections that wait throw an exception there. If it throws an exception, that is logged.
+ * <p>A handler runs in a thread that delivers for many connections, unless {@link
+ * NodeConfig#handlers} says otherwise. There it must not wait: methods of connections that wait
+ * throw an exception there. If it throws an exception, that is logged.
  */
 @FunctionalInterface
 public interface OperationHandler {

@@ -75,8 +75,9 @@ import org.rdma4j.verbs.ProtectionDomain;
  * <h2>Threads</h2>
  *
  * <p>All methods may be called from any thread, including virtual threads. Handlers, and what
- * depends on futures, run in a thread that delivers for many connections: they must not wait. A
- * platform thread that waits delivers itself for up to 1 ms before it sleeps.
+ * depends on futures, run in a thread that delivers for many connections, unless {@link
+ * NodeConfig#handlers} says otherwise: they must not wait. A platform thread that waits delivers
+ * itself for up to 1 ms before it sleeps.
  */
 public final class RdmaConnection implements AutoCloseable {
   private static final Set<AccessFlag> REMOTE_ACCESS =

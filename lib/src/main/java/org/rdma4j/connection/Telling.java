@@ -83,11 +83,6 @@ final class Telling {
     return teller == Thread.currentThread();
   }
 
-  /** Returns whether user code may wait, because it has threads of its own. */
-  boolean mayWait() {
-    return elsewhere != null && !link.share().node().isDriven();
-  }
-
   /**
    * Tells users all there is, unless another thread does: here, or where user code is to run.
    * Called without the lock.
@@ -101,6 +96,23 @@ final class Telling {
     } else if (!due) {
       due = true;
       elsewhere.execute(tellHere);
+    }
+  }
+
+  /**
+   * Tells users all there is, as {@link #tell} does, and then runs an action in the same thread,
+   * which completes nothing that users see.
+   */
+  void tellLast(Runnable action) {
+    if (elsewhere == null) {
+      tellHere();
+      action.run();
+    } else {
+      elsewhere.execute(
+          () -> {
+            tellHere();
+            action.run();
+          });
     }
   }
 

@@ -16,7 +16,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -116,6 +118,26 @@ final class HandlersTest {
       other.send(ByteBuffer.allocate(8), PATIENCE);
       assertThat(answered.await(60, TimeUnit.SECONDS)).isTrue();
       assertThat(thrown.get()).isNull();
+    }
+  }
+
+  @Test
+  void aCloseReturnsWhenUsersWereTold() throws Exception {
+    try (RdmaNode node = RdmaNode.open(NodeConfig.DEFAULT.handlers(threads));
+        RdmaServer server = node.bind(RdmaConnectionTest.local());
+        RdmaConnection client = node.connect(server.localAddress(), PATIENCE);
+        RdmaConnection peer = server.accept(PATIENCE)) {
+      AtomicBoolean told = new AtomicBoolean();
+      var unused =
+          peer.ended()
+              .whenComplete(
+                  (nothing, failure) -> {
+                    LockSupport.parkNanos(200_000_000);
+                    told.set(true);
+                  });
+      peer.close();
+      assertThat(told).isTrue();
+      client.close();
     }
   }
 
