@@ -8,6 +8,7 @@ import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import org.rdma4j.LocalAddress;
+import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.NodeConfig;
@@ -21,6 +22,8 @@ import org.rdma4j.verbs.MemoryRegion;
 final class UnrulyObjects {
   static final Duration CLOSE_TIMEOUT = Duration.ofMillis(200);
   static final int KEPT_POLLERS = 2;
+
+  private static final Duration DRIVEN = Duration.ofSeconds(1);
 
   /** Where users give an executor to a node. */
   static final String EXECUTOR = "NodeConfig.handlers(Executor)";
@@ -108,18 +111,42 @@ final class UnrulyObjects {
   Member open(Random random, UnrulyCode code) {
     Executor handlers =
         random.nextInt(3) == 0 ? code.executor(EXECUTOR) : NodeConfig.WHERE_IT_HAPPENS;
+    NodeConfig config =
+        CONFIG
+            .pollers(1 + random.nextInt(2))
+            .handlers(handlers)
+            .receives(random.nextBoolean() ? 4 : 64)
+            .sends(random.nextBoolean() ? 4 : 32)
+            .bufferBytes(random.nextBoolean() ? 256 : 4096);
     RdmaNode node =
-        random.nextInt(4) == 0
-            ? RdmaNode.shared()
-            : RdmaNode.open(
-                CONFIG
-                    .pollers(1 + random.nextInt(2))
-                    .handlers(handlers)
-                    .receives(random.nextBoolean() ? 4 : 64)
-                    .sends(random.nextBoolean() ? 4 : 32)
-                    .bufferBytes(random.nextBoolean() ? 256 : 4096));
+        switch (random.nextInt(8)) {
+          case 0, 1 -> RdmaNode.shared();
+          case 2, 3 -> openDriven(config);
+          default -> RdmaNode.open(config);
+        };
     everOpened.add(node);
     return new Member(node);
+  }
+
+  /** Opens a node that a thread drives until it is closed, also if user code interrupts it. */
+  private static RdmaNode openDriven(NodeConfig config) {
+    DrivenNode driven = DrivenNode.open(config);
+    Thread.ofPlatform().daemon().name("drives").start(() -> drive(driven));
+    return driven.node();
+  }
+
+  private static void drive(DrivenNode driven) {
+    while (true) {
+      try {
+        if (driven.poll() == 0) {
+          driven.awaitReady(DRIVEN);
+        }
+      } catch (InterruptedException byUserCode) {
+        // It goes on for all others.
+      } catch (IllegalStateException closed) {
+        return;
+      }
+    }
   }
 
   /** Returns the node that stays open, or another. */
