@@ -75,7 +75,7 @@ final class Closing {
   /** Completes the future that users see, with a failure if there is one. Runs user code. */
   void tell(@Nullable RuntimeException reason) {
     boolean first = reason == null ? ended.complete(null) : ended.completeExceptionally(reason);
-    // A connection that was never established has not ended.
+    // The event is for connections that users had, not for attempts to connect.
     if (first && link.isEstablished()) {
       EndEvent event = new EndEvent();
       event.connection = link.toString();

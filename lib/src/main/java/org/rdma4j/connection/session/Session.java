@@ -394,7 +394,7 @@ public final class Session {
     return message;
   }
 
-  /** Takes the end: returns why the connection has broken, or null if it has not. */
+  /** Takes the news of the end; returns why the connection broke, or null if it was closed. */
   public @Nullable RuntimeException takeEnd() {
     return deliveries.takeEnd();
   }

@@ -40,8 +40,7 @@
  * bytes), its length, the offset and the length of the offered piece, its address (8 bytes each)
  * and the remote key (4 bytes). The peer fetches the piece by RDMA read, and says so in the header
  * of its next message. For that, the sender of an offer has a further receive. A side that has made
- * 64 offers of which the peer has not said that it has fetched them makes no further one until it
- * says so.
+ * 64 offers that are not fetched makes no further one until the peer says that it has fetched one.
  */
 @NullMarked
 package org.rdma4j.connection.wire;
