@@ -324,7 +324,9 @@ final class UpgradeTest {
               }
             });
     client.close();
-    assertThatThrownBy(writer::get).hasCauseInstanceOf(AsynchronousCloseException.class);
+    // It may have found room just then, and be between two writes: then that is no asynchronous
+    // one.
+    assertThatThrownBy(writer::get).hasCauseInstanceOf(ClosedChannelException.class);
   }
 
   @Test
