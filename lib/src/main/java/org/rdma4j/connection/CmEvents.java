@@ -12,6 +12,7 @@ import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.lifetime.Attempts;
+import org.rdma4j.platform.Readiness;
 
 /**
  * The events of the connection manager for all connections of a node, which one thread reads. It
@@ -42,6 +43,7 @@ final class CmEvents {
 
   private final NodeState node;
   private final EventChannel channel = EventChannel.open();
+  private final int descriptor = channel.fileDescriptor();
   private final Map<CmId, Handler> handlers = new ConcurrentHashMap<>();
 
   /** How often in a row an event could not be read. Only the thread that reads them uses it. */
@@ -61,15 +63,16 @@ final class CmEvents {
 
   /** Returns the descriptor that can be read when there is an event. */
   int descriptor() {
-    return channel.fileDescriptor();
+    return descriptor;
   }
 
   /** Handles the events that have come, in a thread that drives; returns how many. */
   int dispatchAll() {
-    int count = 0;
-    if (System.nanoTime() - nextTry < 0) {
+    // Most often there is none, and this question allocates nothing.
+    if (System.nanoTime() - nextTry < 0 || !Readiness.isReady(descriptor)) {
       return 0;
     }
+    int count = 0;
     try {
       Optional<CmEvent> event = channel.pollEvent();
       while (event.isPresent()) {
@@ -79,8 +82,7 @@ final class CmEvents {
       }
       failures = 0;
     } catch (RdmaException failed) {
-      failures++;
-      if (failures == MAX_FAILURES) {
+      if (isFinal(failed)) {
         failed(failed);
       }
       nextTry = System.nanoTime() + PAUSE.toNanos();
@@ -88,6 +90,16 @@ final class CmEvents {
       failed(closed);
     }
     return count;
+  }
+
+  /** Notes that an event could not be read; returns whether that has happened too often. */
+  private boolean isFinal(RdmaException failed) {
+    failures++;
+    if (failures == MAX_FAILURES) {
+      return true;
+    }
+    node.log(Level.WARNING, "could not read an event, will try again", failed);
+    return false;
   }
 
   /** Creates an identifier whose events a handler gets. */
@@ -160,11 +172,9 @@ final class CmEvents {
       failures = 0;
       return event;
     } catch (RdmaException failed) {
-      failures++;
-      if (failures == MAX_FAILURES) {
+      if (isFinal(failed)) {
         throw failed;
       }
-      node.log(Level.WARNING, "could not read an event, will try again", failed);
       Thread.sleep(PAUSE);
       return Optional.empty();
     }

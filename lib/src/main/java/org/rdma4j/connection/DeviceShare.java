@@ -127,6 +127,15 @@ final class DeviceShare {
         node.guarded("closing what was created", attempts::finish);
       }
     }
+    try {
+      startPollers();
+    } catch (RuntimeException | Error failed) {
+      lifetime.close();
+      throw failed;
+    }
+  }
+
+  private void startPollers() {
     Driving driving = node.driving();
     for (int i = 0; i < pollers.size(); i++) {
       if (driving == null) {

@@ -1,12 +1,12 @@
 package org.rdma4j.connection;
 
 import java.time.Duration;
-import java.util.List;
+import java.util.Arrays;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
@@ -14,23 +14,26 @@ import org.rdma4j.platform.Spin;
 import org.rdma4j.platform.WaitSet;
 
 /**
- * What the threads of a node do otherwise, for a node that has none: polls its completion queues,
- * reads the events of the connection manager, and runs what is to be done soon, in the thread that
- * drives the node.
+ * Does the work of a node's threads for a node that has none: polls the completion queues, reads
+ * the events of the connection manager, and runs what is to be done soon, in the thread that drives
+ * the node.
  *
  * <p>The thread that has called {@link #poll} or {@link #awaitReady} last is the one that drives.
  * If it waits in another method, it drives meanwhile; other threads wait for what it does.
  */
 final class Driving implements Executor {
-  /** How long a thread that polls without a pause does not look at events, which costs a call. */
+  /** How often a thread that polls without a pause looks for events, which takes a system call. */
   private static final long LOOK_NANOS = 100_000;
 
-  /** How long a wait of a method takes until it looks whether another thread has ended it. */
+  /** How often a method that waits checks whether another thread has ended its wait. */
   private static final long SLICE_NANOS = Duration.ofMillis(20).toNanos();
 
   private final NodeState node;
   private final WaitSet ready = new WaitSet();
-  private final List<Poller> pollers = new CopyOnWriteArrayList<>();
+
+  /** Replaced as a whole, so that a poll allocates no iterator. This guards the replacement. */
+  private volatile Poller[] pollers = {};
+
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Spin spin = new Spin();
   private final IntSupplier pollOnce = this::poll;
@@ -46,7 +49,7 @@ final class Driving implements Executor {
   /** Whether a thread may be waiting that has to be woken. */
   private volatile boolean asleep;
 
-  private volatile boolean woken;
+  private final AtomicBoolean woken = new AtomicBoolean();
   private volatile boolean closed;
 
   /** When events were last looked at, and when what is done at intervals is due. */
@@ -67,13 +70,15 @@ final class Driving implements Executor {
   }
 
   /** Makes this poll a queue. */
-  void add(Poller poller) {
-    pollers.add(poller);
+  synchronized void add(Poller poller) {
     ready.add(poller.eventDescriptor());
+    Poller[] more = Arrays.copyOf(pollers, pollers.length + 1);
+    more[pollers.length] = poller;
+    pollers = more;
   }
 
-  void remove(Poller poller) {
-    pollers.remove(poller);
+  synchronized void remove(Poller poller) {
+    pollers = Arrays.stream(pollers).filter(each -> each != poller).toArray(Poller[]::new);
   }
 
   /** Returns whether the calling thread is polling, so that it runs a handler. */
@@ -156,7 +161,7 @@ final class Driving implements Executor {
 
   /** Ends the wait of the thread that drives, or its next wait. */
   void wakeup() {
-    woken = true;
+    woken.set(true);
     if (asleep) {
       ready.wake();
     }
@@ -185,8 +190,7 @@ final class Driving implements Executor {
       boolean found = hasWork() || ready.await(tick - end < 0 ? tick : end, this::isAwaited);
       asleep = false;
       ready.reset();
-      found |= hasWork() || tick - System.nanoTime() <= 0;
-      woken = false;
+      found |= woken.getAndSet(false) || hasWork() || tick - System.nanoTime() <= 0;
       eventsReady = true;
       for (Poller poller : pollers) {
         poller.takeEvent();
@@ -199,7 +203,7 @@ final class Driving implements Executor {
   }
 
   private boolean isAwaited() {
-    return closed || woken || !tasks.isEmpty();
+    return closed || woken.get() || !tasks.isEmpty();
   }
 
   /** Returns whether a poll would do something, or is needed before a wait makes sense. */

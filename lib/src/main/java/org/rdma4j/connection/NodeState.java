@@ -57,13 +57,27 @@ final class NodeState {
   NodeState(NodeConfig config, boolean driven) {
     this.config = config;
     this.events = new CmEvents(this);
-    this.driving = driven ? new Driving(this) : null;
     this.lifetime = new Lifetime("the node", this::destroy);
-    this.recording = Recording.of(this);
+    Driving drives = null;
+    boolean done = false;
+    try {
+      if (driven) {
+        drives = new Driving(this);
+        drives.add(events.descriptor());
+      }
+      this.driving = drives;
+      this.recording = Recording.of(this);
+      done = true;
+    } finally {
+      if (!done) {
+        if (drives != null) {
+          drives.close();
+        }
+        events.close();
+      }
+    }
     if (driving == null) {
       events.start();
-    } else {
-      driving.add(events.descriptor());
     }
   }
 

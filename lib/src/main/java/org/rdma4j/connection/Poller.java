@@ -162,9 +162,7 @@ final class Poller {
       if (asked && !ended && channel.awaitEvent(Duration.ZERO).isPresent()) {
         asked = false;
       }
-    } catch (IllegalStateException closed) {
-      end(closed);
-    } catch (RdmaException failed) {
+    } catch (IllegalStateException | RdmaException failed) {
       end(failed);
     }
   }

@@ -26,6 +26,11 @@ public final class Readiness {
         : block(fd, deadline, cancelled);
   }
 
+  /** Returns whether the descriptor can be read now. */
+  public static boolean isReady(int fd) {
+    return Libc.poll(fd, 0);
+  }
+
   private static boolean block(int fd, long deadline, BooleanSupplier cancelled)
       throws InterruptedException {
     while (true) {

@@ -37,20 +37,25 @@ public final class WaitSet implements AutoCloseable {
 
   /** Creates an empty set. */
   public WaitSet() {
+    int created = -1;
     boolean done = false;
     try {
-      this.alarm =
+      created =
           Libc.check(
               "eventfd", (int) EVENTFD.invokeExact(Errno.state(), 0, EFD_CLOEXEC | EFD_NONBLOCK));
-      descriptors.add(alarm, Epoll.READABLE);
+      descriptors.add(created, Epoll.READABLE);
       done = true;
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     } finally {
       if (!done) {
         descriptors.close();
+        if (created >= 0) {
+          Libc.close(created);
+        }
       }
     }
+    this.alarm = created;
   }
 
   private static MethodHandle link(String name, MemoryLayout result, MemoryLayout... arguments) {
@@ -58,7 +63,7 @@ public final class WaitSet implements AutoCloseable {
         .bindTo(Linker.nativeLinker().defaultLookup().find(name).orElseThrow());
   }
 
-  /** Adds a descriptor. */
+  /** Adds a descriptor, which its owner closes. */
   public synchronized void add(int fd) {
     if (!closed) {
       descriptors.add(fd, Epoll.READABLE);
