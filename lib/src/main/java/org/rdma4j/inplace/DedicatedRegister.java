@@ -59,7 +59,10 @@ public final class DedicatedRegister {
 
   /** Frees the register, after the queue pair was destroyed. */
   public void free() {
-    NativeFailures.check(device, "ibv_dealloc_pd", rdma_h.ibv_dealloc_pd(domain));
-    NativeFailures.check(device, "ibv_dealloc_td", Verbs.ibv_dealloc_td(threads));
+    try {
+      NativeFailures.check(device, "ibv_dealloc_pd", rdma_h.ibv_dealloc_pd(domain));
+    } finally {
+      NativeFailures.check(device, "ibv_dealloc_td", Verbs.ibv_dealloc_td(threads));
+    }
   }
 }

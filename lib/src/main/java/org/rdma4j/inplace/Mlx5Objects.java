@@ -6,7 +6,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
@@ -35,7 +34,11 @@ final class Mlx5Objects {
   /** More than any of the structs has. */
   private static final long ROOM = 256;
 
-  private final MethodHandle initialize;
+  /** Calls {@code int mlx5dv_init_obj(struct mlx5dv_obj *, uint64_t)}. */
+  private static final MethodHandle INITIALIZE =
+      Errno.downcall(FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
+
+  private final MemorySegment function;
 
   /**
    * Finds the function.
@@ -44,14 +47,11 @@ final class Mlx5Objects {
    * @throws IllegalArgumentException if it cannot be loaded, or does not have the function
    */
   Mlx5Objects(String library) {
-    MemorySegment function =
+    this.function =
         SymbolLookup.libraryLookup(library, Arena.global())
             .find(FUNCTION)
             .orElseThrow(
                 () -> new IllegalArgumentException(library + " does not have " + FUNCTION));
-    initialize =
-        Linker.nativeLinker()
-            .downcallHandle(function, FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
   }
 
   /**
@@ -159,7 +159,7 @@ final class Mlx5Objects {
     objects.set(ADDRESS, index * PAIR + ADDRESS.byteSize(), out);
     int result;
     try {
-      result = (int) initialize.invokeExact(objects, kind);
+      result = (int) INITIALIZE.invokeExact(function, Errno.state(), objects, kind);
     } catch (Throwable thrown) {
       throw Errno.unexpected(thrown);
     }

@@ -16,6 +16,7 @@ import org.rdma4j.inplace.DedicatedRegister;
 import org.rdma4j.inplace.InPlaceCompletions;
 import org.rdma4j.inplace.InPlaceQueuePair;
 import org.rdma4j.inplace.InPlaceSupport;
+import org.rdma4j.lifetime.Attempts;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.platform.Range;
@@ -65,8 +66,10 @@ final class QueuePairCreation {
           register.domain(),
           support,
           () -> {
-            register.free();
-            release.run();
+            Attempts attempts = new Attempts();
+            attempts.attempt(register::free);
+            attempts.attempt(release);
+            attempts.finish();
           });
     } catch (RuntimeException failed) {
       register.free();
@@ -91,17 +94,18 @@ final class QueuePairCreation {
               origin.call() + "(" + config.type() + ", " + QueuePairCapabilities.read(cap) + ")",
               PollPause.whilePaused(config.pauses(), () -> origin.create().apply(init)));
       QueuePairCapabilities capabilities = QueuePairCapabilities.read(cap);
+      InPlaceQueuePair inPlace = null;
       try {
-        InPlaceQueuePair inPlace =
-            support == null ? null : takeOver(support, domain, config, created, capabilities);
-        QueuePair made =
-            new QueuePair(domain, created, capabilities, config, origin, inPlace, release);
-        if (inPlace != null) {
+        if (support != null) {
+          inPlace = takeOver(support, domain, config, created, capabilities);
           PollPause.runPaused(config.pauses(), inPlace::join);
         }
-        return made;
+        return new QueuePair(domain, created, capabilities, config, origin, inPlace, release);
       } catch (RuntimeException failed) {
         origin.destroy().accept(created);
+        if (inPlace != null) {
+          PollPause.runPaused(config.pauses(), inPlace::leave);
+        }
         throw failed;
       }
     }
