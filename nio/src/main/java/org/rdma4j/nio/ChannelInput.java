@@ -7,9 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.util.Objects;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.nio.handover.Handover;
 
@@ -18,14 +16,13 @@ final class ChannelInput {
   private final StreamChannel channel;
   private final SocketChannel tcp;
   private final ReentrantLock lock = new ReentrantLock();
-  private final BooleanSupplier awaited = this::isAwaited;
-  private volatile @Nullable Upgrade waitsFor;
-  private volatile @Nullable Thread reader;
+  private final Awaiting awaiting;
   private volatile boolean shut;
 
   ChannelInput(StreamChannel channel, SocketChannel tcp) {
     this.channel = channel;
     this.tcp = tcp;
+    this.awaiting = new Awaiting(channel, way -> !shut && way.mustAwaitInput());
   }
 
   /** Returns whether the program has shut down the input. */
@@ -54,7 +51,7 @@ final class ChannelInput {
 
   /** Lets a thread that waits look again. */
   void wake() {
-    LockSupport.unpark(reader);
+    awaiting.wake();
   }
 
   /** Reads into several buffers. Waits for the first bytes only. */
@@ -120,7 +117,7 @@ final class ChannelInput {
           if (!channel.isBlocking()) {
             return 0;
           }
-          await(way, timeout);
+          awaiting.await(way, timeout);
         }
       }
     } finally {
@@ -154,21 +151,5 @@ final class ChannelInput {
       channel.changed();
     }
     return count;
-  }
-
-  private void await(Upgrade way, int timeout) throws IOException {
-    waitsFor = way;
-    reader = Thread.currentThread();
-    try {
-      channel.await(awaited, timeout);
-    } finally {
-      reader = null;
-      waitsFor = null;
-    }
-  }
-
-  private boolean isAwaited() {
-    Upgrade way = waitsFor;
-    return channel.isOpen() && !shut && way != null && way.mustAwaitInput();
   }
 }

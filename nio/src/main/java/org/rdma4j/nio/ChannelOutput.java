@@ -6,9 +6,7 @@ import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.util.Objects;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Writes for a channel that may go over to RDMA. */
@@ -24,14 +22,13 @@ final class ChannelOutput {
   /** The source of a write of one buffer. */
   private final ByteBuffer[] single = {NOTHING};
 
-  private final BooleanSupplier awaited = this::isAwaited;
-  private volatile @Nullable Upgrade waitsFor;
-  private volatile @Nullable Thread writer;
+  private final Awaiting awaiting;
   private volatile boolean shut;
 
   ChannelOutput(StreamChannel channel, SocketChannel tcp) {
     this.channel = channel;
     this.tcp = tcp;
+    this.awaiting = new Awaiting(channel, way -> !shut && !way.isOutputReady());
   }
 
   /** Returns whether the program has shut down the output. */
@@ -50,7 +47,7 @@ final class ChannelOutput {
 
   /** Lets a thread that waits look again. */
   void wake() {
-    LockSupport.unpark(writer);
+    awaiting.wake();
   }
 
   /** Sends the end of the stream over RDMA, behind what other threads have written. */
@@ -115,7 +112,7 @@ final class ChannelOutput {
       if (!channel.isBlocking() || !hasRemaining(sources, offset, length)) {
         return count;
       }
-      await(way);
+      awaiting.await(way, 0);
     }
   }
 
@@ -144,21 +141,5 @@ final class ChannelOutput {
       }
       channel.closeIfTcpIs();
     }
-  }
-
-  private void await(Upgrade way) throws IOException {
-    waitsFor = way;
-    writer = Thread.currentThread();
-    try {
-      channel.await(awaited, 0);
-    } finally {
-      writer = null;
-      waitsFor = null;
-    }
-  }
-
-  private boolean isAwaited() {
-    Upgrade way = waitsFor;
-    return channel.isOpen() && !shut && way != null && !way.isOutputReady();
   }
 }

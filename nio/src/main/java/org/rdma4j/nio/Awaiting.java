@@ -1,0 +1,58 @@
+package org.rdma4j.nio;
+
+import java.io.IOException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The wait of one direction of a channel for what the RDMA connection brings. One thread at a time
+ * waits: the one that has the lock of the direction.
+ */
+final class Awaiting {
+  private final StreamChannel channel;
+  private final Predicate<Upgrade> mustWait;
+
+  /** Made once, so that a wait allocates nothing. */
+  private final BooleanSupplier goesOn = this::goesOn;
+
+  private volatile @Nullable Upgrade way;
+  private volatile @Nullable Thread thread;
+
+  /**
+   * Creates it.
+   *
+   * @param mustWait returns whether a thread still has to wait
+   */
+  Awaiting(StreamChannel channel, Predicate<Upgrade> mustWait) {
+    this.channel = channel;
+    this.mustWait = mustWait;
+  }
+
+  /** Lets a thread that waits look again. */
+  void wake() {
+    LockSupport.unpark(thread);
+  }
+
+  /**
+   * Waits as long as it must, and while the channel is open.
+   *
+   * @param timeout the time in milliseconds; 0 waits without a limit
+   */
+  void await(Upgrade upgrade, int timeout) throws IOException {
+    way = upgrade;
+    thread = Thread.currentThread();
+    try {
+      channel.await(goesOn, timeout);
+    } finally {
+      thread = null;
+      way = null;
+    }
+  }
+
+  private boolean goesOn() {
+    Upgrade upgrade = way;
+    return channel.isOpen() && upgrade != null && mustWait.test(upgrade);
+  }
+}
