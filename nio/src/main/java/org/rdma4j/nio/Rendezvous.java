@@ -35,7 +35,7 @@ final class Rendezvous {
   /** A message of the longest length that needs no RDMA read. */
   static final int PIECE = 16 << 10;
 
-  /** How many RDMA connections may be open whose peer has not proven anything. */
+  /** The maximum number of RDMA connections without a proof of the peer. */
   private static final int MAX_UNPROVEN = 64;
 
   private static final int MAX_REFUSALS = 1024;
@@ -226,16 +226,19 @@ final class Rendezvous {
       upgrade.linkEnded(true);
       return;
     }
+    RdmaConnection connection = null;
     try {
-      RdmaConnection connection =
-          open.connect(new InetSocketAddress(host, server.getPort()), timeout());
+      connection = open.connect(new InetSocketAddress(host, server.getPort()), timeout());
       if (!Meeting.claim(this, connection, upgrade)) {
         refused(server);
       }
-    } catch (RuntimeException | TimeoutException | InterruptedException noConnection) {
-      stays(upgrade, String.valueOf(noConnection.getMessage()));
+    } catch (RuntimeException | TimeoutException | InterruptedException failed) {
+      stays(upgrade, String.valueOf(failed.getMessage()));
       refused(server);
       upgrade.linkEnded(true);
+      if (connection != null) {
+        close(connection);
+      }
     }
   }
 
