@@ -5,9 +5,9 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.platform.Deadline;
 
 /**
- * A node without threads of its own, which the program drives from one of its threads, as it would
- * a {@link java.nio.channels.Selector}: for an event loop, or for one thread per processor. There
- * is no change of threads between what the device has done and the handler that is told.
+ * A node without threads of its own, which the program drives from one of its threads, as it does a
+ * {@link java.nio.channels.Selector}: for an event loop, or for one thread per processor. There is
+ * no change of threads between the device and a handler.
  *
  * {@snippet :
  * try (var driven = DrivenNode.open()) {
@@ -84,7 +84,8 @@ public final class DrivenNode implements AutoCloseable {
    * Does what there is to do: delivers what has arrived and completed, handles events, and looks
    * after connections. It never waits, except for the handlers that it calls, and for the steps of
    * new connections in the kernel. A thread that calls it without a pause finds each message at
-   * once, and takes a processor.
+   * once, and takes a processor. {@code ibv_poll_cq}, {@code rdma_get_cm_event}; {@code
+   * ibv_req_notify_cq} when a queue is empty.
    *
    * @return how much it did: the completions, events and other steps; 0 if there was nothing, or if
    *     another thread polls
@@ -96,8 +97,9 @@ public final class DrivenNode implements AutoCloseable {
   }
 
   /**
-   * Waits until {@link #poll} has something to do, or until {@link #wakeup}. Returns early at
-   * times, without a reason that a program could see.
+   * Waits until {@link #poll} has something to do, or until {@link #wakeup} is called. May also
+   * return early, at least every 250 ms, because the node looks after its connections at intervals.
+   * {@code epoll}.
    *
    * @param timeout the time to wait; zero does not wait
    * @return whether there is something to do, or wakeup was called; false if time is up
@@ -121,8 +123,8 @@ public final class DrivenNode implements AutoCloseable {
   }
 
   /**
-   * Makes {@link #awaitReady} return: in the thread that waits, or else the next time. Does nothing
-   * if the node is closed.
+   * Makes {@link #awaitReady} return at once: in the thread that waits, or the next time that one
+   * does. Does nothing if the node is closed.
    */
   public void wakeup() {
     driving.wakeup();

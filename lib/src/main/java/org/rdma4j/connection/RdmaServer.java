@@ -153,9 +153,9 @@ public final class RdmaServer implements AutoCloseable {
    * Gives all peers to a handler: those that have connected, and those that connect from now on.
    * {@link #accept} then throws.
    *
-   * <p>The handler runs where handlers of messages run by {@link NodeConfig#handlers}: otherwise in
-   * the thread that drives a {@link DrivenNode}, or in a virtual thread. It must not wait for what
-   * the node delivers. If it throws, the connection is closed and the exception is logged.
+   * <p>The handler runs in the executor of {@link NodeConfig#handlers}; by default, in the thread
+   * that drives a {@link DrivenNode}, or in a virtual thread. By default, it must not wait for what
+   * the node delivers. If it throws an exception, that is logged and the connection is closed.
    *
    * @param handler gets each connection, ready to send
    * @throws IllegalStateException if the server is closed

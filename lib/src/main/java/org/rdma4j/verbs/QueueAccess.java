@@ -34,15 +34,12 @@ import org.jspecify.annotations.Nullable;
 public enum QueueAccess {
   /** Functions of the device's provider. This is the default. */
   BY_PROVIDER,
-  /**
-   * In place; what cannot be used in place is refused, with the reason. Experimental, as the whole
-   * of it.
-   */
+  /** In place. A queue that cannot be used in place is refused, with the reason. Experimental. */
   IN_PLACE,
   /**
    * In place if the device and the first queue pair allow it, otherwise by functions of the
-   * provider. The first queue pair decides for the queue; what cannot be used in the same way after
-   * that is refused. Experimental, as the whole of it.
+   * provider. The first queue pair decides for its queues; a later one that cannot be used in the
+   * same way is refused. Experimental.
    */
   IN_PLACE_WHERE_POSSIBLE;
 

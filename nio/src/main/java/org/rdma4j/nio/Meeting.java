@@ -53,7 +53,7 @@ final class Meeting {
     meeting.begin();
     boolean inTime = meeting.awaitDecision(1);
     if (!inTime && claimant.giveUp()) {
-      meeting.refuse("the peer has not answered in time");
+      meeting.refuse("the peer did not answer in time");
     }
     return meeting.carried != null;
   }
@@ -65,7 +65,7 @@ final class Meeting {
     connection.sendAsync(Messages.challenge(meeting.challenge), 0, Meeting::ignore);
     boolean inTime = meeting.awaitDecision(2);
     if (!inTime && meeting.carried == null) {
-      meeting.refuse("the peer has proven nothing in time");
+      meeting.refuse("the peer did not prove its claim in time");
     }
   }
 
@@ -96,7 +96,7 @@ final class Meeting {
     } catch (HandoverException lie) {
       refuse(lie.getMessage());
       if (claimant != null) {
-        // Whoever that is, it is not the peer of the TCP connection.
+        // The sender is not the peer of the TCP connection, so that peer has not joined.
         claimant.linkEnded(true);
       }
     }
@@ -179,7 +179,7 @@ final class Meeting {
       claimant.linkEnded(inOrder);
     }
     decided.countDown();
-    // This side has not closed the connection yet.
+    // What the peer has ended must still be closed on this side.
     rendezvous.close(connection);
   }
 }

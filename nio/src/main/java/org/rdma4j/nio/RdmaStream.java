@@ -26,7 +26,7 @@ final class RdmaStream {
   private final OperationHandler sent = this::sent;
   private final ConcurrentLinkedQueue<MessageBuffer> inbox = new ConcurrentLinkedQueue<>();
 
-  /** What was sent and has not arrived: its bytes, and one more for each message. */
+  /** The bytes that are on their way to the peer, plus one for each message. */
   private final AtomicLong outstanding = new AtomicLong();
 
   private volatile boolean inputEnded;

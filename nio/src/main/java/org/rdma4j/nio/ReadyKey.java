@@ -93,7 +93,7 @@ final class ReadyKey extends AbstractSelectionKey {
    * Notes what the channel is ready for, as {@link Selector} prescribes for a key that is selected
    * already, or for one that is not.
    *
-   * @return whether the key is ready and this selection has not counted it
+   * @return whether the key is newly ready, and this selection must count it
    */
   boolean update(int operations, boolean selected, long selection) {
     int now = operations & interest;

@@ -375,7 +375,7 @@ final class Upgrade {
   /**
    * Notes that the RDMA connection has ended, or will not come.
    *
-   * @param inOrder whether the peer has closed it; or refused to join, if this side has not joined
+   * @param inOrder whether the peer closed the connection or refused the claim; false if it broke
    */
   void linkEnded(boolean inOrder) {
     boolean forgotten;

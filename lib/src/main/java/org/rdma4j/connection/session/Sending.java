@@ -41,7 +41,7 @@ final class Sending {
   /** The requests that the device did not accept. */
   private final Deque<Request> refused = new ArrayDeque<>();
 
-  /** The posted offers that the peer has not yet reported as fetched, in their order. */
+  /** The posted offers that the peer has still to fetch, or to report as fetched; in order. */
   private final Deque<Request> offers = new ArrayDeque<>();
 
   /** Buffers of a broken connection that the peer might still read from. */

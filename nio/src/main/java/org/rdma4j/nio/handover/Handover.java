@@ -24,7 +24,7 @@ public final class Handover {
     TCP,
     /** From the RDMA connection, also if it has ended. */
     RDMA,
-    /** From nowhere yet: TCP has ended, and the RDMA connection has not said whether more comes. */
+    /** Not known yet: TCP has ended, and bytes may still come over RDMA. */
     UNDECIDED,
     /** The stream has ended. */
     END,
@@ -34,7 +34,7 @@ public final class Handover {
 
   /** What a server thinks of a claim. */
   public enum Verdict {
-    /** It has not read or written enough yet to know: ask again when it has. */
+    /** It must read or write more bytes first: ask again after that. */
     LATER,
     /** It is not proven, or comes too late. */
     REFUSED,
