@@ -239,7 +239,7 @@ final class Upgrade {
 
   // ---- The client
 
-  Claim claim(byte[] challenge) {
+  Claim claim(byte[] challenge) throws HandoverException {
     lock.lock();
     try {
       return handover.claim(challenge);

@@ -143,8 +143,12 @@ public final class Handover {
    *
    * @param random the challenge of the server
    * @return the message to send
+   * @throws HandoverException if this side has given up; then the RDMA connection must be closed
    */
-  public Claim claim(byte[] random) {
+  public Claim claim(byte[] random) throws HandoverException {
+    if (link != Link.NONE) {
+      throw new HandoverException("the challenge comes too late");
+    }
     Claim draft =
         new Claim(connection, sent.count(), received.count(), Proof.random(), new byte[0]);
     Claim made = draft.with(proof.ofClient(random, draft, sent, received));
@@ -332,12 +336,10 @@ public final class Handover {
 
   /**
    * Notes that the RDMA connection has broken, or that this side has ended it and does not know
-   * whether the peer has joined.
+   * whether the peer has joined. A peer to which nothing was proven has not.
    */
   public void linkBroken() {
-    if (link != Link.CLOSED) {
-      link = Link.BROKEN;
-    }
+    link = link == Link.NONE || link == Link.CLOSED ? Link.CLOSED : Link.BROKEN;
   }
 
   /**

@@ -3,6 +3,7 @@ package org.rdma4j.nio.handover;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -55,18 +56,34 @@ final class HandoverSimulationTest {
     run(joined, steps, LYING);
   }
 
+  @Example
+  void aClientThatHasGivenUpClaimsNothing() {
+    meet();
+    exchange();
+    assertThat(client.connect()).isTrue();
+    client.giveUp();
+    server.endOutput();
+    settle();
+    assertThat(client.sawEnd).as("%s, %s", client, server).isTrue();
+    assertThat(client.sawReset).isFalse();
+  }
+
+  private void meet() {
+    client = new SimulatedEnd(true, (byte) 1);
+    server = new SimulatedEnd(false, (byte) 101);
+    client.peer = server;
+    server.peer = client;
+  }
+
   /**
    * Lets things happen.
    *
    * @param joined whether both ends have joined the RDMA connection before
    */
   private void run(boolean joined, List<Integer> steps, int kinds) {
-    client = new SimulatedEnd(true, (byte) 1);
-    server = new SimulatedEnd(false, (byte) 101);
+    meet();
     broken = false;
     lied = false;
-    client.peer = server;
-    server.peer = client;
     if (joined) {
       join();
     }
@@ -83,13 +100,18 @@ final class HandoverSimulationTest {
     }
   }
 
-  /** Lets both ends exchange something and join, and does not let their output move. */
-  private void join() {
+  /** Lets both ends exchange as much as a proof needs. */
+  private void exchange() {
     for (SimulatedEnd end : List.of(client, server)) {
       end.write(10);
       end.peer.arriveOverTcp(10);
       end.peer.read(10);
     }
+  }
+
+  /** Lets both ends exchange something and join, and does not let their output move. */
+  private void join() {
+    exchange();
     client.connect();
     while (!client.joined || !server.joined) {
       client.arriveOverRdma();
