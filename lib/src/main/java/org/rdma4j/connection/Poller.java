@@ -2,14 +2,12 @@ package org.rdma4j.connection;
 
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.buffers.Buffer;
-import org.rdma4j.platform.Spin;
+import org.rdma4j.platform.PollingTurn;
 import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionQueue;
@@ -59,19 +57,10 @@ final class Poller {
   }
 
   private static final int BATCH = 32;
-  private static final long BORROWED_NANOS = 2_000_000;
-  private static final long LONGEST_BORROWED_NANOS = 4 * BORROWED_NANOS;
 
   /** How long a thread sends without a pause until it helps, and what is a pause. */
   private static final long STREAM_NANOS = 4_000_000;
 
-  /** More than it takes to notice that the turn is wanted. */
-  private static final long TAKE_OVER_NANOS = 200_000;
-
-  /** What a poll returns if it did not poll, because another thread wants to. */
-  private static final int TAKEN_OVER = -1;
-
-  private static final long SECOND = 1_000_000_000;
   private static final Duration LONG = Duration.ofMinutes(1);
 
   private final DeviceShare share;
@@ -79,11 +68,8 @@ final class Poller {
   private final CompletionQueue queue;
   private final Completions completions;
   private final ClientTable clients = new ClientTable();
-  private final Spin ownSpin = new Spin();
-  private final Spin waitersSpin = new Spin();
-
-  /** Held by the thread that polls, also while it calls handlers. */
-  private final ReentrantLock turn = new ReentrantLock();
+  private final PollingTurn turn = new PollingTurn(this::deliver);
+  private final IntSupplier ask = this::ask;
 
   /** The connections to which the batch that is being delivered belongs. */
   private final Client[] touched = new Client[BATCH];
@@ -93,19 +79,6 @@ final class Poller {
   /** Whether the queue cannot be polled any more: it is closed, or a poll has failed. */
   private volatile boolean ended;
 
-  /** What the thread that has the turn waits for. */
-  private BooleanSupplier assisted = () -> true;
-
-  private final IntSupplier pollForWaiter = this::pollForWaiter;
-  private volatile long borrowed = System.nanoTime() - LONGEST_BORROWED_NANOS;
-  private volatile boolean away;
-
-  /** Whether the thread of the poller has the turn and looks for what may come soon. */
-  private volatile boolean ownSpinning;
-
-  /** Whether a thread that waits wants to look for itself instead. */
-  private volatile boolean wanted;
-
   /**
    * When a thread last sent so much that the device was busy, and for how long that has gone on.
    * Several threads may write them at the same time; then this is off by a little.
@@ -114,12 +87,8 @@ final class Poller {
 
   private long streamed;
 
-  private final IntSupplier pollUnlessWanted = this::pollUnlessWanted;
-
   /** Whether an event is outstanding. Only the thread of the poller, or that drives, uses it. */
   private boolean asked;
-
-  private volatile @Nullable Thread thread;
 
   Poller(DeviceShare share, int entries) {
     this.share = share;
@@ -135,11 +104,10 @@ final class Poller {
 
   /** Starts the thread of the poller, which a driven node does not need. */
   void start(int number) {
-    thread =
-        Thread.ofPlatform()
-            .daemon()
-            .name("rdma4j-poller-" + share.device().info().name() + "-" + number)
-            .start(this::run);
+    Thread.ofPlatform()
+        .daemon()
+        .name("rdma4j-poller-" + share.device().info().name() + "-" + number)
+        .start(this::run);
   }
 
   CompletionQueue queue() {
@@ -183,20 +151,12 @@ final class Poller {
 
   /** Delivers all that has completed. */
   void drain() {
-    turn.lock();
-    try {
-      int polled;
-      do {
-        polled = deliver();
-      } while (polled > 0);
-    } finally {
-      turn.unlock();
-    }
+    turn.pollAll();
   }
 
   /** Returns whether the calling thread is delivering, and therefore must not wait. */
   boolean isDelivering() {
-    return turn.isHeldByCurrentThread();
+    return turn.isMine();
   }
 
   /**
@@ -206,22 +166,7 @@ final class Poller {
    * @param end when to stop at the latest, on the scale of {@link System#nanoTime}
    */
   void assist(long end, BooleanSupplier done) {
-    if (Thread.currentThread().isVirtual() || !(turn.tryLock() || takeOver())) {
-      return;
-    }
-    try {
-      deliver();
-      if (!done.getAsBoolean()) {
-        assisted = done;
-        waitersSpin.until(end, pollForWaiter);
-      }
-    } finally {
-      turn.unlock();
-    }
-    if (!done.getAsBoolean()) {
-      // The thread of the poller has to take over now: it would stay away for up to 8 ms.
-      recall();
-    }
+    turn.pollUntil(end, done);
   }
 
   /**
@@ -239,51 +184,16 @@ final class Poller {
     lastBusy = now;
     // One pause does not end a long stream: the thread may only have lost its processor.
     streamed = pause < STREAM_NANOS ? Math.min(streamed + pause, 4 * STREAM_NANOS) : streamed / 2;
-    if (streamed < STREAM_NANOS
-        || Thread.currentThread().isVirtual()
-        || !(turn.tryLock() || takeOver())) {
+    if (streamed < STREAM_NANOS || !turn.tryBorrow()) {
       return;
     }
     try {
-      borrowed = now;
       int polled;
       do {
         polled = deliver();
       } while (polled == BATCH);
     } finally {
-      turn.unlock();
-    }
-  }
-
-  private void recall() {
-    borrowed = System.nanoTime() - LONGEST_BORROWED_NANOS;
-    if (away) {
-      LockSupport.unpark(thread);
-    }
-  }
-
-  /**
-   * Gets the turn from the thread of the poller if that thread has found nothing yet. Then this
-   * thread finds what it waits for itself, and need not be woken up.
-   */
-  @SuppressWarnings("ThreadPriorityCheck") // Nothing relies on it: it only makes room earlier.
-  private boolean takeOver() {
-    if (!ownSpinning) {
-      return false;
-    }
-    long end = System.nanoTime() + TAKE_OVER_NANOS;
-    wanted = true;
-    try {
-      while (!turn.tryLock()) {
-        if (System.nanoTime() - end > 0) {
-          return false;
-        }
-        // Not onSpinWait, because the thread of the poller may need this processor.
-        Thread.yield();
-      }
-      return true;
-    } finally {
-      wanted = false;
+      turn.giveBack();
     }
   }
 
@@ -292,35 +202,13 @@ final class Poller {
    * does not poll for it.
    */
   void attend() {
-    if (away && !isDelivering()) {
-      recall();
-    }
-  }
-
-  private int pollForWaiter() {
-    borrowed = System.nanoTime();
-    return deliver() > 0 && assisted.getAsBoolean() ? 1 : 0;
+    turn.attend();
   }
 
   private void run() {
-    long longest = BORROWED_NANOS;
     try {
       while (!ended) {
-        // Set before the look at the time, so that a waiter that gives up meanwhile unparks this.
-        away = true;
-        long left = longest - (System.nanoTime() - borrowed);
-        if (left > 0) {
-          LockSupport.parkNanos(left);
-          longest = Math.min(2 * longest, LONGEST_BORROWED_NANOS);
-          continue;
-        }
-        longest = BORROWED_NANOS;
-        away = false;
-        int polled = pollOrAsk();
-        if (polled == TAKEN_OVER) {
-          away = true;
-          LockSupport.parkNanos(BORROWED_NANOS);
-        } else if (polled == 0 && awaitEvent()) {
+        if (turn.pollAsOwner(ask) == 0 && awaitEvent()) {
           asked = false;
         }
       }
@@ -346,39 +234,13 @@ final class Poller {
     }
   }
 
-  /**
-   * Polls, and if nothing is there asks for an event. Returns the number of completions, or {@link
-   * #TAKEN_OVER}.
-   */
-  private int pollOrAsk() {
-    turn.lock();
-    try {
-      int polled = deliver();
-      if (polled == 0) {
-        ownSpinning = true;
-        try {
-          polled = ownSpin.until(System.nanoTime() + SECOND, pollUnlessWanted);
-        } finally {
-          ownSpinning = false;
-        }
-      }
-      return polled == 0 ? ask() : polled;
-    } finally {
-      turn.unlock();
-    }
-  }
-
   /** Polls for a thread that drives, and if nothing is there asks for an event. */
   int pollAndAsk() {
-    turn.lock();
     try {
-      int polled = deliver();
-      return polled == 0 ? ask() : polled;
+      return turn.poll(ask);
     } catch (RuntimeException | Error failed) {
       end(failed);
       return 0;
-    } finally {
-      turn.unlock();
     }
   }
 
@@ -390,10 +252,6 @@ final class Poller {
     asked = true;
     queue.requestNotification(false);
     return deliver();
-  }
-
-  private int pollUnlessWanted() {
-    return wanted ? TAKEN_OVER : deliver();
   }
 
   /**
@@ -483,9 +341,6 @@ final class Poller {
   void close() {
     ended = true;
     channel.close();
-    Thread running = thread;
-    if (running != null) {
-      LockSupport.unpark(running);
-    }
+    turn.recallOwner();
   }
 }

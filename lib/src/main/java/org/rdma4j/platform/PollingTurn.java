@@ -1,0 +1,244 @@
+package org.rdma4j.platform;
+
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whose turn it is to poll for something that several threads wait for. The turn belongs to one
+ * thread, its owner. While another platform thread waits, it borrows the turn and polls itself for
+ * a moment, which saves a change of threads. The owner then stays away until nobody has polled for
+ * 2 ms.
+ */
+public final class PollingTurn {
+  private static final long AWAY_NANOS = 2_000_000;
+
+  /** More than it takes the owner to notice that the turn is wanted. */
+  private static final long TAKE_OVER_NANOS = 200_000;
+
+  private static final long SECOND = 1_000_000_000;
+
+  /** What a poll of the owner returns if it left the turn to another thread. */
+  private static final int LEFT = -1;
+
+  private final IntSupplier poll;
+  private final IntSupplier pollUnlessWanted = this::pollUnlessWanted;
+  private final IntSupplier pollForBorrower = this::pollForBorrower;
+  private final long awayNanos;
+  private final long longestAwayNanos;
+  private final Spin ownersSpin = new Spin();
+  private final Spin borrowersSpin = new Spin();
+
+  /** Held by the thread that polls, also while it handles what it has found. */
+  private final ReentrantLock turn = new ReentrantLock();
+
+  /** What the thread that has borrowed the turn waits for. */
+  private BooleanSupplier awaited = () -> true;
+
+  private volatile @Nullable Thread owner;
+
+  /** When the turn was last used by a thread that borrows it. */
+  private volatile long borrowed;
+
+  /** Whether the owner stays away, or is about to look whether it should. */
+  private volatile boolean away;
+
+  /** Whether the owner has the turn and looks for what may come soon. */
+  private volatile boolean ownerSpins;
+
+  /** Whether a thread that waits wants to look for itself instead. */
+  private volatile boolean wanted;
+
+  /**
+   * Creates a turn that nobody has.
+   *
+   * @param poll polls once, handles what is there, and returns how much that was; called by one
+   *     thread at a time
+   */
+  public PollingTurn(IntSupplier poll) {
+    this(poll, AWAY_NANOS);
+  }
+
+  PollingTurn(IntSupplier poll, long awayNanos) {
+    this.poll = poll;
+    this.awayNanos = awayNanos;
+    this.longestAwayNanos = 4 * awayNanos;
+    this.borrowed = System.nanoTime() - longestAwayNanos;
+  }
+
+  /**
+   * Returns whether the calling thread has the turn.
+   *
+   * @return whether it is inside a poll
+   */
+  public boolean isMine() {
+    return turn.isHeldByCurrentThread();
+  }
+
+  /**
+   * Polls in the thread that owns the turn, once nobody borrows it any more.
+   *
+   * @param ifNothing called with the turn if nothing was found, also not within a moment; its
+   *     result counts
+   * @return what was found; 0 for nothing; negative if the turn was left to another thread
+   */
+  public int pollAsOwner(IntSupplier ifNothing) {
+    owner = Thread.currentThread();
+    stayAway();
+    turn.lock();
+    try {
+      int found = poll.getAsInt();
+      if (found == 0) {
+        ownerSpins = true;
+        try {
+          found = ownersSpin.until(System.nanoTime() + SECOND, pollUnlessWanted);
+        } finally {
+          ownerSpins = false;
+        }
+      }
+      return found == 0 ? ifNothing.getAsInt() : found;
+    } finally {
+      turn.unlock();
+    }
+  }
+
+  private void stayAway() {
+    long longest = awayNanos;
+    // Set before the look at the time, so that a thread that gives up meanwhile wakes this one.
+    away = true;
+    long left = longest - (System.nanoTime() - borrowed);
+    while (left > 0) {
+      LockSupport.parkNanos(left);
+      longest = Math.min(2 * longest, longestAwayNanos);
+      left = longest - (System.nanoTime() - borrowed);
+    }
+    away = false;
+  }
+
+  private int pollUnlessWanted() {
+    return wanted ? LEFT : poll.getAsInt();
+  }
+
+  /**
+   * Polls in any thread, when it has the turn.
+   *
+   * @param ifNothing called with the turn if nothing was found; its result counts
+   * @return what was found
+   */
+  public int poll(IntSupplier ifNothing) {
+    turn.lock();
+    try {
+      int found = poll.getAsInt();
+      return found == 0 ? ifNothing.getAsInt() : found;
+    } finally {
+      turn.unlock();
+    }
+  }
+
+  /** Polls until nothing is there any more. */
+  public void pollAll() {
+    turn.lock();
+    try {
+      int found;
+      do {
+        found = poll.getAsInt();
+      } while (found > 0);
+    } finally {
+      turn.unlock();
+    }
+  }
+
+  /**
+   * Polls in the calling thread, unless another thread polls, until a condition holds or polling no
+   * longer pays.
+   *
+   * @param end when to stop at the latest, on the scale of {@link System#nanoTime}
+   * @param done the condition
+   */
+  public void pollUntil(long end, BooleanSupplier done) {
+    if (!tryBorrow()) {
+      return;
+    }
+    try {
+      var unused = poll.getAsInt();
+      if (!done.getAsBoolean()) {
+        awaited = done;
+        borrowersSpin.until(end, pollForBorrower);
+      }
+    } finally {
+      giveBack();
+    }
+    if (!done.getAsBoolean()) {
+      recallOwner();
+    }
+  }
+
+  private int pollForBorrower() {
+    borrowed = System.nanoTime();
+    return poll.getAsInt() > 0 && awaited.getAsBoolean() ? 1 : 0;
+  }
+
+  /**
+   * Takes the turn if nobody uses it, or if the owner has found nothing yet. Then the calling
+   * thread polls, and need not be woken up.
+   *
+   * @return whether it has the turn, and must {@link #giveBack} it; false for virtual threads,
+   *     which would block their carrier
+   */
+  public boolean tryBorrow() {
+    if (Thread.currentThread().isVirtual() || !(turn.tryLock() || takeOver())) {
+      return false;
+    }
+    borrowed = System.nanoTime();
+    return true;
+  }
+
+  /** Frees the turn. The owner stays away for a while yet. */
+  public void giveBack() {
+    turn.unlock();
+  }
+
+  @SuppressWarnings("ThreadPriorityCheck") // Nothing relies on it: it only makes room earlier.
+  private boolean takeOver() {
+    if (!ownerSpins) {
+      return false;
+    }
+    long now = System.nanoTime();
+    // Set before the owner frees the turn, because it looks then whether to stay away.
+    borrowed = now;
+    wanted = true;
+    try {
+      while (!turn.tryLock()) {
+        if (System.nanoTime() - now > TAKE_OVER_NANOS) {
+          recallOwner();
+          return false;
+        }
+        // Not onSpinWait, because the owner may need this processor.
+        Thread.yield();
+      }
+      return true;
+    } finally {
+      wanted = false;
+    }
+  }
+
+  /** Makes the owner poll again at once, because nobody else does. */
+  public void recallOwner() {
+    borrowed = System.nanoTime() - longestAwayNanos;
+    if (away) {
+      LockSupport.unpark(owner);
+    }
+  }
+
+  /**
+   * Makes the owner poll again at once if it stays away, because the calling thread has begun
+   * something and does not poll for it.
+   */
+  public void attend() {
+    if (away && !isMine()) {
+      recallOwner();
+    }
+  }
+}

@@ -1,0 +1,155 @@
+package org.rdma4j.platform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The owner stays away for an hour here, so that a lost wake-up shows: nobody polls any more. */
+@Timeout(60)
+class PollingTurnTest {
+  private static final int ROUNDS = 20_000;
+
+  private final AtomicInteger there = new AtomicInteger();
+  private final AtomicInteger found = new AtomicInteger();
+  private final AtomicInteger polling = new AtomicInteger();
+  private final AtomicBoolean overlapped = new AtomicBoolean();
+  private final AtomicBoolean ended = new AtomicBoolean();
+  private final PollingTurn turn = new PollingTurn(this::poll, Duration.ofHours(1).toNanos());
+  private final Thread owner = new Thread(this::own, "owner");
+
+  @AfterEach
+  void end() throws InterruptedException {
+    ended.set(true);
+    turn.recallOwner();
+    owner.join();
+    assertThat(overlapped).as("two threads polled at the same time").isFalse();
+  }
+
+  private int poll() {
+    if (polling.getAndIncrement() != 0) {
+      overlapped.set(true);
+    }
+    int taken = there.getAndSet(0);
+    found.addAndGet(taken);
+    polling.getAndDecrement();
+    return taken;
+  }
+
+  private void own() {
+    while (!ended.get()) {
+      if (turn.pollAsOwner(() -> 0) == 0) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  private static long later() {
+    return System.nanoTime() + Duration.ofMinutes(1).toNanos();
+  }
+
+  private void awaitFound(int count) {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    while (found.get() < count) {
+      assertThat(System.nanoTime() - end).as("nobody polls").isNegative();
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void theOwnerFindsWhatIsThere() {
+    owner.start();
+    there.set(3);
+    awaitFound(3);
+    assertThat(found).hasValue(3);
+  }
+
+  @Test
+  void aThreadThatGivesUpLeavesThePollingToTheOwner() {
+    owner.start();
+    for (int round = 1; round <= ROUNDS; round++) {
+      turn.pollUntil(System.nanoTime() + 1_000, () -> false);
+      there.incrementAndGet();
+      awaitFound(round);
+    }
+    assertThat(found).hasValue(ROUNDS);
+  }
+
+  @Test
+  void aThreadThatFindsWhatItWaitsForKeepsTheOwnerAway() throws InterruptedException {
+    owner.start();
+    there.set(1);
+    awaitFound(1);
+    AtomicInteger goal = new AtomicInteger(1);
+    do {
+      there.set(1);
+      goal.set(found.get() + 1);
+      turn.pollUntil(later(), () -> found.get() >= goal.get());
+    } while (owner.getState() != Thread.State.TIMED_WAITING);
+    int before = found.get();
+    there.set(1);
+    Thread.sleep(20);
+    assertThat(found).hasValue(before);
+    turn.attend();
+    awaitFound(before + 1);
+  }
+
+  @Test
+  void aThreadTakesTheTurnFromAnOwnerThatFindsNothing() {
+    owner.start();
+    int borrowed = 0;
+    while (borrowed < 100) {
+      turn.recallOwner();
+      if (turn.tryBorrow()) {
+        try {
+          assertThat(turn.isMine()).isTrue();
+          borrowed++;
+        } finally {
+          turn.giveBack();
+        }
+      }
+    }
+    assertThat(turn.isMine()).isFalse();
+  }
+
+  @Test
+  void aVirtualThreadDoesNotPoll() throws InterruptedException {
+    AtomicBoolean borrowed = new AtomicBoolean(true);
+    Thread.ofVirtual().start(() -> borrowed.set(turn.tryBorrow())).join();
+    assertThat(borrowed).isFalse();
+  }
+
+  @Test
+  void whoeverBorrowsPollsAlone() throws InterruptedException {
+    owner.start();
+    CountDownLatch finished = new CountDownLatch(2);
+    for (int i = 0; i < 2; i++) {
+      Thread.ofPlatform()
+          .start(
+              () -> {
+                for (int round = 0; round < ROUNDS / 10; round++) {
+                  there.incrementAndGet();
+                  turn.pollUntil(System.nanoTime() + 1_000, () -> there.get() == 0);
+                  turn.pollAll();
+                }
+                finished.countDown();
+              });
+    }
+    assertThat(finished.await(50, TimeUnit.SECONDS)).isTrue();
+    turn.pollAll();
+    assertThat(found).hasValue(2 * (ROUNDS / 10));
+  }
+
+  @Test
+  void aPollOfAnyThreadAsksIfNothingIsThere() {
+    assertThat(turn.poll(() -> 7)).isEqualTo(7);
+    there.set(2);
+    assertThat(turn.poll(() -> 7)).isEqualTo(2);
+  }
+}
