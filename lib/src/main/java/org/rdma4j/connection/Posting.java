@@ -103,8 +103,7 @@ final class Posting {
   }
 
   private void takeBack(int chain, Throwable failed) {
-    requests.clear();
-    requests.release();
+    dropChain();
     int accepted = 0;
     if (failed instanceof PostException inC) {
       accepted = inC.index() == PostException.UNKNOWN ? chain : inC.index();
@@ -115,6 +114,15 @@ final class Posting {
             : new IllegalStateException(failed);
     session.notAccepted(chain - accepted, reason);
     session.breakUp("requests could not be posted: " + failed.getMessage(), failed);
+  }
+
+  private void dropChain() {
+    try {
+      requests.clear();
+      requests.release();
+    } catch (IllegalStateException closed) {
+      // The node was closed meanwhile, and the queue pair with it, which posts nothing any more.
+    }
   }
 
   private void describe(Request request) {

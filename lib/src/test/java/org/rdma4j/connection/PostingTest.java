@@ -37,6 +37,7 @@ import org.rdma4j.verbs.address.QueuePairAddress;
 @Tag(StandIn.TAG)
 final class PostingTest {
   private static final int DEPTH = 8;
+  private static final int POSTED = DEPTH + Session.CONTROL_SENDS;
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -45,6 +46,7 @@ final class PostingTest {
   private final MemoryRegion region = domain.register(4096, AccessFlag.LOCAL_WRITE);
   private final ReentrantLock lock = new ReentrantLock();
   private final Session session = newSession();
+  private final QueuePair queuePair = newQueuePair();
   private final Posting posting = newPosting();
 
   @BeforeEach
@@ -76,14 +78,17 @@ final class PostingTest {
         () -> new IllegalStateException("closed"));
   }
 
-  private Posting newPosting() {
-    int depth = DEPTH + Session.CONTROL_SENDS;
-    QueuePair queuePair =
+  private QueuePair newQueuePair() {
+    QueuePair created =
         domain.createQueuePair(
             QueuePairConfig.reliable(device.createCompletionQueue(CompletionQueueConfig.of(100)))
-                .sendDepth(depth));
-    queuePair.connect(PathConfig.to(new QueuePairAddress(1, 2, 3, Gid.ZERO)).gidIndex(0));
-    return new Posting(queuePair, depth, session, lock, region.slice(0, 0), 0);
+                .sendDepth(POSTED));
+    created.connect(PathConfig.to(new QueuePairAddress(1, 2, 3, Gid.ZERO)).gidIndex(0));
+    return created;
+  }
+
+  private Posting newPosting() {
+    return new Posting(queuePair, POSTED, session, lock, region.slice(0, 0), 0);
   }
 
   private List<Request> addReads(int count) {
@@ -135,6 +140,16 @@ final class PostingTest {
     assertThat(reads).allMatch(Request::isDone);
     assertThat(session.failure()).hasRootCauseInstanceOf(IllegalArgumentException.class);
     assertThat(session.postedCount()).as("the end").isEqualTo(1);
+  }
+
+  @Test
+  void ifTheQueuePairIsClosedTheRequestsFail() {
+    List<Request> reads = addReads(2);
+    queuePair.close();
+    posting.postAll();
+    assertThat(reads).allMatch(Request::isDone);
+    assertThat(session.failure()).hasMessageContaining("closed");
+    assertThat(session.postedCount()).isZero();
   }
 
   /** Posts what waits in a thread of its own, which is in C when this returns. */
