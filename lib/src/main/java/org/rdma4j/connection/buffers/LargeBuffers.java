@@ -17,14 +17,21 @@ import org.rdma4j.connection.wire.MessageHeader;
 
 /**
  * Buffers for messages that are too long for a {@link BufferPool}, each with memory of its own.
- * Their lengths are powers of two. Those that were in use last are kept, because registering memory
- * takes longer than transferring it.
+ * There are eight lengths from one power of two to the next, so a buffer is at most an eighth longer
+ * than its message needs. Those that were in use last are kept, because registering memory takes
+ * longer than transferring it; one that is kept also serves for shorter messages, down to half of
+ * its length.
  *
  * <p>All methods may be called from any thread.
  */
 public final class LargeBuffers implements Buffer.Home {
   /** The memory that is kept at most while it is not in use. */
   private static final long MAX_KEPT = 64L << 20;
+
+  /** The binary logarithm of the number of lengths from one power of two to the next. */
+  private static final int STEPS_LOG = 3;
+
+  private static final int STEPS = 1 << STEPS_LOG;
 
   private final BufferMemory.Source source;
   private final ReentrantLock lock = new ReentrantLock();
@@ -52,13 +59,21 @@ public final class LargeBuffers implements Buffer.Home {
   public LargeBuffers(BufferMemory.Source source, long max) {
     this.source = source;
     this.max = max;
-    for (int i = 0; i <= Long.SIZE; i++) {
+    for (int i = 0; i < Long.SIZE * STEPS; i++) {
       keptByClass.add(new ArrayDeque<>());
     }
   }
 
+  /** Returns the number of the shortest length that is enough. */
   private static int sizeClass(long bytes) {
-    return Long.SIZE - Long.numberOfLeadingZeros(bytes - 1);
+    long last = Math.max(bytes, 2 * STEPS) - 1;
+    int octave = Long.SIZE - 1 - Long.numberOfLeadingZeros(last);
+    return octave * STEPS + (int) (last >> (octave - STEPS_LOG)) - STEPS;
+  }
+
+  /** Returns the length of a number. */
+  private static long capacity(int sizeClass) {
+    return (sizeClass % STEPS + STEPS + 1L) << (sizeClass / STEPS - STEPS_LOG);
   }
 
   /** Returns the number of bytes that are registered. */
@@ -85,23 +100,29 @@ public final class LargeBuffers implements Buffer.Home {
   public @Nullable Buffer tryTake(long bytes) {
     lock.lock();
     try {
-      Buffer known = pollKept(bytes);
-      if (known != null) {
-        inUse += known.capacity();
-      }
-      return known;
+      return takeKept(sizeClass(bytes), Long.MAX_VALUE);
     } finally {
       lock.unlock();
     }
   }
 
-  private @Nullable Buffer pollKept(long bytes) {
-    Buffer known = keptByClass.get(sizeClass(bytes)).pollLast();
-    if (known != null) {
-      keptInOrder.remove(known);
-      kept -= known.capacity();
+  /**
+   * Takes a buffer that is kept, of this length or less than twice as long. Requires the lock.
+   *
+   * @param most the greatest length that may be taken
+   */
+  private @Nullable Buffer takeKept(int shortest, long most) {
+    int end = Math.min(shortest + STEPS, keptByClass.size());
+    for (int sizeClass = shortest; sizeClass < end && capacity(sizeClass) <= most; sizeClass++) {
+      Buffer known = keptByClass.get(sizeClass).pollLast();
+      if (known != null) {
+        keptInOrder.remove(known);
+        kept -= known.capacity();
+        inUse += known.capacity();
+        return known;
+      }
     }
-    return known;
+    return null;
   }
 
   /**
@@ -111,15 +132,18 @@ public final class LargeBuffers implements Buffer.Home {
    * @throws RdmaException if no memory can be registered
    */
   public Buffer take(long bytes) {
-    Buffer known;
+    int sizeClass = sizeClass(bytes);
     lock.lock();
     try {
-      inUse += 1L << sizeClass(bytes);
-      known = pollKept(bytes);
+      Buffer known = takeKept(sizeClass, Long.MAX_VALUE);
+      if (known != null) {
+        return known;
+      }
+      inUse += capacity(sizeClass);
     } finally {
       lock.unlock();
     }
-    return known == null ? register(bytes) : known;
+    return register(sizeClass);
   }
 
   /**
@@ -130,10 +154,10 @@ public final class LargeBuffers implements Buffer.Home {
    * @throws RdmaException if no memory can be registered
    */
   public @Nullable Buffer take(long bytes, long nanos) throws InterruptedException {
-    Buffer known;
+    int sizeClass = sizeClass(bytes);
+    long capacity = capacity(sizeClass);
     lock.lock();
     try {
-      long capacity = 1L << sizeClass(bytes);
       long left = nanos;
       while (inUse > 0 && inUse + capacity > max) {
         if (left <= 0) {
@@ -141,18 +165,20 @@ public final class LargeBuffers implements Buffer.Home {
         }
         left = freed.awaitNanos(left);
       }
+      Buffer known = takeKept(sizeClass, Math.max(capacity, max - inUse));
+      if (known != null) {
+        return known;
+      }
       inUse += capacity;
-      known = pollKept(bytes);
     } finally {
       lock.unlock();
     }
-    return known == null ? register(bytes) : known;
+    return register(sizeClass);
   }
 
   /** Registers memory for a buffer that is counted as in use. */
-  private Buffer register(long bytes) {
-    int sizeClass = sizeClass(bytes);
-    long capacity = 1L << sizeClass;
+  private Buffer register(int sizeClass) {
+    long capacity = capacity(sizeClass);
     BufferMemory memory;
     try {
       memory = source.register(MessageHeader.BYTES + capacity);

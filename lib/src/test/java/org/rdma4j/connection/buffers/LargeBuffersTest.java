@@ -7,6 +7,9 @@ import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.LongRange;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -32,6 +35,35 @@ final class LargeBuffersTest {
     assertThat(buffers.take(64 << 10)).isSameAs(first);
   }
 
+  @Property
+  void aBufferIsAtMostAnEighthLongerThanWhatWasAskedFor(
+      @ForAll @LongRange(min = 16, max = 1 << 22) long bytes) {
+    LargeBuffers fresh = new LargeBuffers(PlainMemory::of, MIB);
+    Buffer buffer = fresh.take(bytes);
+    assertThat(buffer.capacity()).isBetween(bytes, bytes + bytes / 8);
+    assertThat(fresh.inUse()).isEqualTo(buffer.capacity());
+    buffer.free();
+    assertThat(fresh.take(bytes)).isSameAs(buffer);
+  }
+
+  @Test
+  void aBufferThatIsKeptServesForShorterMessagesDownToHalf() {
+    Buffer kept = buffers.take(MIB);
+    kept.free();
+    assertThat(buffers.tryTake(MIB / 2)).isNull();
+    assertThat(buffers.tryTake(MIB / 2 + 1)).isSameAs(kept);
+    assertThat(buffers.inUse()).isEqualTo(MIB);
+  }
+
+  @Test
+  void aThreadThatWaitsDoesNotTakeAKeptBufferBeyondTheMaximum() throws Exception {
+    LargeBuffers few = new LargeBuffers(PlainMemory::of, 2 * MIB);
+    Buffer kept = few.take(2 * MIB);
+    few.take(MIB / 2);
+    kept.free();
+    assertThat(few.take(MIB + MIB / 4, 0)).isNotNull().isNotSameAs(kept);
+  }
+
   @Test
   void noMoreMemoryIsKeptThanSixtyFourMebibytes() {
     useAtOnce(MANY, MIB);
@@ -45,7 +77,7 @@ final class LargeBuffersTest {
   @Test
   void aThreadWaitsWhileThoseInUseAreTooManyForAnotherOne() throws Exception {
     LargeBuffers few = new LargeBuffers(PlainMemory::of, 4 * MIB);
-    Buffer first = few.take(3 * MIB); // counts as 4 MiB
+    Buffer first = few.take(4 * MIB - 1); // counts as 4 MiB
     assertThat(few.take(MIB, 1_000_000)).isNull();
     FutureTask<@Nullable Buffer> waiting =
         new FutureTask<>(() -> few.take(MIB, PATIENCE.toNanos()));
@@ -53,8 +85,8 @@ final class LargeBuffersTest {
     first.free();
     Buffer second = waiting.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     assertThat(second).isNotNull();
-    assertThat(few.take(3 * MIB, 0)).as("4 MiB with 1 MiB in use").isNull();
-    assertThat(few.take(2 * MIB, 0)).as("2 MiB with 1 MiB in use").isNotNull();
+    assertThat(few.take(3 * MIB + 1, 0)).as("3.25 MiB with 1 MiB in use").isNull();
+    assertThat(few.take(3 * MIB, 0)).as("3 MiB with 1 MiB in use").isNotNull();
   }
 
   @Test
