@@ -360,6 +360,18 @@ final class End implements ReceiveWindow {
     return true;
   }
 
+  /** Sends a notice, whose value is its number. It keeps its place among the messages. */
+  boolean sendNotice() {
+    if (!canSend() || session.outstanding() > 60) {
+      return false;
+    }
+    Buffer empty = host.pool.take();
+    empty.become(MessageKind.NOTICE, 0, 0);
+    add(MessageKind.NOTICE, nextSent, empty);
+    nextSent++;
+    return true;
+  }
+
   private Buffer newMessage(int bytes, int number) {
     int length = Math.max(bytes, 4);
     Buffer message =
@@ -432,7 +444,7 @@ final class End implements ReceiveWindow {
     }
     if (!peerLies) {
       ByteBuffer content = next.message();
-      int number = content.getInt();
+      long number = next.kind() == MessageKind.NOTICE ? next.number() : content.getInt();
       assertThat(number)
           .as("messages of " + peer().name + " in their order")
           .isEqualTo(nextExpected);

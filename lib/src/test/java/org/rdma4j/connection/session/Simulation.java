@@ -25,6 +25,7 @@ final class Simulation {
     SEND_FULL,
     SEND_LONG,
     ASK,
+    NOTIFY,
     SUPPLY,
     FLUSH_AGAIN,
     TICK,
@@ -116,6 +117,7 @@ final class Simulation {
       case SEND_FULL -> end.send(bufferBytes);
       case SEND_LONG -> end.send(bufferBytes + 1 + Math.floorMod(parameter, maxMessageBytes / 2));
       case ASK -> end.ask(Math.floorMod(parameter, 2 * bufferBytes));
+      case NOTIFY -> end.sendNotice();
       case SUPPLY -> end.supply();
       case FLUSH_AGAIN -> end.flushAgain();
       case TICK -> end.tick(0);
