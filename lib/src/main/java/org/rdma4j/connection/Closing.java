@@ -11,6 +11,7 @@ import org.rdma4j.ConnectionException;
 import org.rdma4j.ConnectionException.Reason;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.session.Session;
+import org.rdma4j.lifetime.Attempts;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.recording.EndEvent;
 import org.rdma4j.verbs.Port;
@@ -34,10 +35,13 @@ final class Closing {
   private final ReentrantLock lock;
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
+  /** Completes when users were told of everything, after the connection was destroyed. */
+  private final CompletableFuture<Void> allTold = new CompletableFuture<>();
+
   /** Signaled when the device has no request of the connection any more. */
   private final Condition idle;
 
-  private final Link.Awaited arrived;
+  private final Awaited arrived;
 
   /** Signaled when nothing is waited for any more before the connection is closed. */
   private final Condition goodbye;
@@ -58,13 +62,81 @@ final class Closing {
     this.idle = lock.newCondition();
     this.goodbye = lock.newCondition();
     this.arrived =
-        link
-        .new Awaited(
+        link.awaited(
             () ->
                 session.isIdle()
                     || session.failure() != null
                     || session.isPeerClosed()
                     || session.goneWhileClosing() != null);
+  }
+
+  /**
+   * Closes this end, as {@link RdmaConnection#close} describes: in a thread that may wait if a
+   * handler calls this.
+   */
+  void close() {
+    if (link.isHandler()) {
+      link.apart(this::close);
+      return;
+    }
+    try {
+      sayGoodbye();
+    } finally {
+      link.share().node().awaitClose(link.lifetime(), closeAtOnce());
+    }
+  }
+
+  /**
+   * Closes this end without a goodbye, in a thread that may block.
+   *
+   * @return completes when it is closed and users were told
+   */
+  CompletableFuture<Void> closeAtOnce() {
+    return link.share()
+        .node()
+        .blocking()
+        .run(link.lifetime()::close)
+        .thenCompose(closed -> allTold);
+  }
+
+  /** Ends everything at once: the last step of a close, or all of it if the node closes. */
+  void destroy() {
+    Attempts attempts = new Attempts();
+    attempts.attempt(this::stop);
+    attempts.attempt(this::awaitStopped);
+    attempts.attempt(() -> link.poller().remove(link));
+    link.share().forget(link);
+    attempts.attempt(() -> link.share().node().events().close(link.id()));
+    attempts.attempt(this::discardAll);
+    link.later(this::tellTheEnd);
+    attempts.finish();
+  }
+
+  private void discardAll() {
+    link.lock();
+    try {
+      session.discard(link.lifetime().closed());
+    } finally {
+      link.unlock();
+    }
+  }
+
+  private void tellTheEnd() {
+    boolean done = false;
+    try {
+      link.lock();
+      try {
+        session.closed();
+      } finally {
+        link.unlock();
+      }
+      link.telling().tellLast(() -> allTold.complete(null));
+      done = true;
+    } finally {
+      if (!done) {
+        allTold.complete(null);
+      }
+    }
   }
 
   /** Returns the future that users see. */
@@ -108,7 +180,7 @@ final class Closing {
       }
       link.apart(this::disconnectSoon);
     }
-    link.later(link::tellUsers);
+    link.later(link.telling()::tell);
   }
 
   /** Handles the end of the connection below: the peer's process has gone. */
@@ -132,7 +204,7 @@ final class Closing {
     } finally {
       link.unlock();
     }
-    link.tellUsers();
+    link.telling().tell();
   }
 
   /** Does what {@link #broken} does, in another thread. */
@@ -142,14 +214,14 @@ final class Closing {
 
   /** Ends the connection below once the peer was told why, so that the peer need not notice it. */
   private void disconnectSoon() {
-    link.tellUsers();
+    link.telling().tell();
     awaitFlush(Deadline.after(LAST_WORDS));
     disconnectAndTell();
   }
 
   private void disconnectAndTell() {
     disconnect();
-    link.tellUsers();
+    link.telling().tell();
   }
 
   /** Ends the connection below: the device gives back all requests, and the peer learns of it. */
@@ -201,7 +273,7 @@ final class Closing {
   }
 
   /** Says goodbye to the peer, and waits until all that was sent has arrived. */
-  void sayGoodbye() {
+  private void sayGoodbye() {
     link.lock();
     try {
       boolean first = !goodbyeBegun;
@@ -300,7 +372,7 @@ final class Closing {
   }
 
   /** Waits until the device has no request any more, after it was stopped. */
-  void awaitStopped() {
+  private void awaitStopped() {
     Deadline until;
     lock.lock();
     try {

@@ -158,7 +158,7 @@ final class Connecting implements CmEvents.Handler {
   private void giveUp() {
     fail(new IllegalStateException("given up"));
     if (!outcome.isCompletedExceptionally()) {
-      outcome.join().close();
+      outcome.join().closing().close();
     }
     node.awaitClose("what the connect to " + server + " has left", abandon());
   }
@@ -168,7 +168,7 @@ final class Connecting implements CmEvents.Handler {
     Link created = link;
     return created == null
         ? node.blocking().run(() -> node.events().close(id))
-        : created.closeAtOnce();
+        : created.closing().closeAtOnce();
   }
 
   private void abandonAndLeave() {

@@ -3,9 +3,7 @@ package org.rdma4j.connection;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -20,9 +18,7 @@ import org.rdma4j.connection.buffers.ReceiveWindow;
 import org.rdma4j.connection.session.Counts;
 import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.session.SessionLimits;
-import org.rdma4j.connection.session.Waiter;
 import org.rdma4j.connection.wire.Hello;
-import org.rdma4j.lifetime.Attempts;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.recording.WaitEvent;
 import org.rdma4j.verbs.CompletionStatus;
@@ -52,9 +48,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
   private final Closing closing;
   private final Sends sends;
   private final Receives receives;
-
-  /** Completes when users were told of everything, after the link was destroyed. */
-  private final CompletableFuture<Void> allTold = new CompletableFuture<>();
+  private final MessageMemory memory;
 
   private boolean touched;
   private long waits;
@@ -66,71 +60,6 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
   /** What users hold. If handlers do all the work, only this refers to it. */
   @SuppressWarnings("UnusedVariable")
   private @Nullable RdmaConnection held;
-
-  /** What a thread waits for: made once for each kind of wait, so that a wait allocates nothing. */
-  final class Awaited implements Waiter {
-    private final Condition woken;
-    private final BooleanSupplier done;
-    private final BooleanSupplier doneWithoutLock = this::holds;
-    private int waiting;
-
-    /**
-     * Creates it.
-     *
-     * @param done returns whether it is over; called with the lock
-     */
-    Awaited(BooleanSupplier done) {
-      this.woken = lock.newCondition();
-      this.done = done;
-    }
-
-    /**
-     * Wakes one of the threads that wait, if the wait is over now. That one calls this again once
-     * it has taken its part, so at most as many threads wake as find something. Requires the lock.
-     */
-    void wakeNext() {
-      if (waiting > 0 && done.getAsBoolean()) {
-        woken.signal();
-      }
-    }
-
-    /** Wakes one of the threads that wait. */
-    @Override
-    public void wake() {
-      woken.signal();
-    }
-
-    /** Wakes all threads that wait. Requires the lock. */
-    void wakeAll() {
-      woken.signalAll();
-    }
-
-    /** Waits until this is over, or until the end; returns whether it is. Requires the lock. */
-    private boolean sleep(long end) throws InterruptedException {
-      waiting++;
-      try {
-        long left = end - System.nanoTime();
-        while (!done.getAsBoolean()) {
-          if (left <= 0) {
-            return false;
-          }
-          left = woken.awaitNanos(left);
-        }
-        return true;
-      } finally {
-        waiting--;
-      }
-    }
-
-    private boolean holds() {
-      lock.lock();
-      try {
-        return done.getAsBoolean();
-      } finally {
-        lock.unlock();
-      }
-    }
-  }
 
   /**
    * Creates the end of a connection that is about to be established.
@@ -145,7 +74,9 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     this.queuePair = queuePair;
     this.queuePairNumber = queuePair.number();
     this.lifetime =
-        new Lifetime("connection " + id.localAddress() + " to " + id.peerAddress(), this::destroy);
+        new Lifetime(
+            "connection " + id.localAddress() + " to " + id.peerAddress(),
+            () -> closing().destroy());
     this.session =
         new Session(
             lifetime.toString(),
@@ -167,6 +98,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     this.closing = new Closing(this, session, lock);
     this.sends = new Sends(this, session);
     this.receives = new Receives(this, session);
+    this.memory = new MessageMemory(this, session);
   }
 
   DeviceShare share() {
@@ -201,6 +133,15 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     return receives;
   }
 
+  Telling telling() {
+    return telling;
+  }
+
+  /** Returns a wait that is over when this says so, which is called with the lock. */
+  Awaited awaited(BooleanSupplier over) {
+    return new Awaited(lock, over);
+  }
+
   /** Takes the lock. */
   void lock() {
     lock.lock();
@@ -219,7 +160,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
   private void settle() {
     long bytes = session.takeMemoryNeed();
     if (bytes > 0) {
-      supplyMemory(bytes);
+      memory.supply(bytes);
     }
     if (session.takeChanged()) {
       posting.postAll();
@@ -289,7 +230,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
    * @return whether the condition holds
    */
   boolean await(Awaited awaited, long end) throws InterruptedException {
-    if (awaited.done.getAsBoolean()) {
+    if (awaited.isOver()) {
       return true;
     }
     if (Thread.interrupted()) {
@@ -301,9 +242,9 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     unlock();
     try {
       if (share.node().isDriven()) {
-        share.node().driveUntil(end, awaited.doneWithoutLock);
+        share.node().driveUntil(end, awaited.isOverWithoutLock());
       } else {
-        poller.assist(end, awaited.doneWithoutLock);
+        poller.assist(end, awaited.isOverWithoutLock());
       }
     } finally {
       lock();
@@ -329,7 +270,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
   }
 
   /** Returns whether the calling thread runs a handler. */
-  private boolean isHandler() {
+  boolean isHandler() {
     return share.isDelivering() || telling.isTelling();
   }
 
@@ -444,11 +385,6 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     telling.tell();
   }
 
-  /** Tells users all there is to tell. Called without the lock. */
-  void tellUsers() {
-    telling.tell();
-  }
-
   @Override
   public int queuePairNumber() {
     return queuePairNumber;
@@ -515,7 +451,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
   }
 
   /** Breaks the connection because of a failure of this side, and tells the peer so. */
-  private void failed(String reason, Throwable thrown) {
+  void failed(String reason, Throwable thrown) {
     log(Level.WARNING, "a step has failed, which breaks the connection", thrown);
     lock();
     try {
@@ -523,39 +459,6 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     } finally {
       unlock();
     }
-  }
-
-  /**
-   * Gets memory for a long message, in a thread that may block: registering it takes long, and can
-   * fail.
-   */
-  private void supplyMemory(long bytes) {
-    // A failure breaks the connection, so nobody waits for this.
-    var unused = share.node().blocking().run(() -> supply(bytes));
-  }
-
-  private void supply(long bytes) {
-    Buffer memory;
-    try {
-      memory = share.largeBuffers().take(bytes);
-    } catch (RuntimeException | Error failed) {
-      failed(
-          "there is no memory for a message of %d bytes: %s".formatted(bytes, failed.getMessage()),
-          failed);
-      return;
-    }
-    boolean used = false;
-    lock();
-    try {
-      used = session.supplied(memory);
-      flush();
-    } finally {
-      unlock();
-    }
-    if (!used) {
-      memory.free();
-    }
-    later(telling::tell);
   }
 
   @Override
@@ -633,71 +536,6 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
       flush();
     } finally {
       unlock();
-    }
-  }
-
-  /**
-   * Closes this end, as {@link RdmaConnection#close} describes: in a thread that may wait if a
-   * handler calls this.
-   */
-  void close() {
-    if (isHandler()) {
-      apart(this::close);
-      return;
-    }
-    try {
-      closing.sayGoodbye();
-    } finally {
-      share.node().awaitClose(lifetime, closeAtOnce());
-    }
-  }
-
-  /**
-   * Closes this end without a goodbye, in a thread that may block.
-   *
-   * @return completes when it is closed and users were told
-   */
-  CompletableFuture<Void> closeAtOnce() {
-    return share.node().blocking().run(lifetime::close).thenCompose(closed -> allTold);
-  }
-
-  /** Ends everything at once: the last step of a close, or all of it if the node closes. */
-  private void destroy() {
-    Attempts attempts = new Attempts();
-    attempts.attempt(closing::stop);
-    attempts.attempt(closing::awaitStopped);
-    attempts.attempt(() -> poller.remove(this));
-    share.forget(this);
-    attempts.attempt(() -> share.node().events().close(id));
-    attempts.attempt(this::discardAll);
-    later(this::tellTheEnd);
-    attempts.finish();
-  }
-
-  private void discardAll() {
-    lock();
-    try {
-      session.discard(lifetime.closed());
-    } finally {
-      unlock();
-    }
-  }
-
-  private void tellTheEnd() {
-    boolean done = false;
-    try {
-      lock();
-      try {
-        session.closed();
-      } finally {
-        unlock();
-      }
-      telling.tellLast(() -> allTold.complete(null));
-      done = true;
-    } finally {
-      if (!done) {
-        allTold.complete(null);
-      }
     }
   }
 

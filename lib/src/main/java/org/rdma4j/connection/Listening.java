@@ -191,7 +191,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       lock.unlock();
     }
     if (closed) {
-      node.logFailure(link, link.closeAtOnce());
+      node.logFailure(link, link.closing().closeAtOnce());
       return;
     }
     if (oldest != null) {
@@ -240,7 +240,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
             + ", which did not finish its part of the connection: "
             + (reason == null ? "it took too long" : reason.getMessage()),
         null);
-    node.logFailure(handshake.link, handshake.link.closeAtOnce());
+    node.logFailure(handshake.link, handshake.link.closing().closeAtOnce());
   }
 
   @Override
@@ -335,7 +335,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
           Level.WARNING,
           "the handler of connections threw an exception, so " + next + " is closed",
           thrown);
-      node.logFailure(next, next.closeAtOnce());
+      node.logFailure(next, next.closing().closeAtOnce());
     }
   }
 

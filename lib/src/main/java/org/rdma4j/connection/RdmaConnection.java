@@ -811,7 +811,7 @@ public final class RdmaConnection implements AutoCloseable {
   @Override
   public void close() {
     try {
-      link.close();
+      link.closing().close();
     } finally {
       // If this were collected just before the end of the close, it would be reported as a leak.
       Reference.reachabilityFence(this);

@@ -20,12 +20,12 @@ import org.rdma4j.platform.Deadline;
 final class Receives {
   private final Link link;
   private final Session session;
-  private final Link.Awaited messageOrEnd;
+  private final Awaited messageOrEnd;
 
   Receives(Link link, Session session) {
     this.link = link;
     this.session = session;
-    this.messageOrEnd = link.new Awaited(session::hasMessageOrEnd);
+    this.messageOrEnd = link.awaited(session::hasMessageOrEnd);
   }
 
   /** Wakes a thread that waits, if there is a message for it. Requires the lock. */

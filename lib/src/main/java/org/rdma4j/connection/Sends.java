@@ -33,8 +33,8 @@ final class Sends {
   private final Link link;
   private final DeviceShare share;
   private final Session session;
-  private final Link.Awaited roomForMessage;
-  private final Link.Awaited roomForOperation;
+  private final Awaited roomForMessage;
+  private final Awaited roomForOperation;
   private int nextMessage;
 
   Sends(Link link, Session session) {
@@ -42,8 +42,8 @@ final class Sends {
     this.share = link.share();
     this.session = session;
     this.roomForMessage =
-        link.new Awaited(() -> session.hasRoomForMessage() || session.isUseless());
-    this.roomForOperation = link.new Awaited(() -> session.hasRoom() || session.isUseless());
+        link.awaited(() -> session.hasRoomForMessage() || session.isUseless());
+    this.roomForOperation = link.awaited(() -> session.hasRoom() || session.isUseless());
   }
 
   /** Wakes those for which there is room: one of each kind, which wakes the next. */
@@ -455,7 +455,7 @@ final class Sends {
       } else {
         awaitRoomForOperation(end, timeout);
       }
-      Link.Awaited done = link.new Awaited(() -> request.isDone() || session.isClosing());
+      Awaited done = link.awaited(() -> request.isDone() || session.isClosing());
       request.awaitedBy(done);
       addOperation(request);
       link.flush();
