@@ -26,10 +26,10 @@ import org.rdma4j.platform.Range;
  *     MiB
  * @param maxLargeBytes the bytes of all buffers of a device for messages longer than {@code
  *     bufferBytes}, sent or received, beyond which {@link RdmaConnection#buffer(long, Duration)}
- *     waits. A buffer is up to an eighth longer than what it was asked for, or less
- *     than twice as long if it was in use before, and counts with its length. What does not wait,
- *     such as {@link RdmaConnection#allocateBuffer} and a message that arrives, exceeds it if need
- *     be; default 1 GiB
+ *     waits. A buffer is up to an eighth longer than what it was asked for, or less than twice as
+ *     long if it was in use before, and counts with its length. What does not wait, such as {@link
+ *     RdmaConnection#allocateBuffer} and a message that arrives, exceeds it if need be; default 1
+ *     GiB
  * @param handshakeTimeout the time that a peer has for its part of a new connection; default 10 s
  * @param closeTimeout the longest time that the close of a connection waits until everything sent
  *     has arrived; default 5 s. After that, the close of a connection, a server or a node waits

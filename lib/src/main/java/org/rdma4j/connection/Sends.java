@@ -41,8 +41,7 @@ final class Sends {
     this.link = link;
     this.share = link.share();
     this.session = session;
-    this.roomForMessage =
-        link.awaited(() -> session.hasRoomForMessage() || session.isUseless());
+    this.roomForMessage = link.awaited(() -> session.hasRoomForMessage() || session.isUseless());
     this.roomForOperation = link.awaited(() -> session.hasRoom() || session.isUseless());
   }
 

@@ -17,10 +17,10 @@ import org.rdma4j.connection.wire.MessageHeader;
 
 /**
  * Buffers for messages that are too long for a {@link BufferPool}, each with memory of its own.
- * There are eight lengths from one power of two to the next, so a buffer is at most an eighth longer
- * than its message needs. Those that were in use last are kept, because registering memory takes
- * longer than transferring it; one that is kept also serves for shorter messages, down to half of
- * its length.
+ * There are eight lengths from one power of two to the next, so a buffer is at most an eighth
+ * longer than its message needs. Those that were in use last are kept, because registering memory
+ * takes longer than transferring it; one that is kept also serves for shorter messages, down to
+ * half of its length.
  *
  * <p>All methods may be called from any thread.
  */
