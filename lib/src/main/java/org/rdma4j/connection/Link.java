@@ -249,13 +249,22 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     } finally {
       lock();
     }
-    boolean reached = awaited.sleep(end);
+    boolean reached = awaited.isOver() || sleep(awaited, end);
     if (event != null && event.shouldCommit()) {
       event.connection = lifetime.toString();
       event.reached = reached;
       event.commit();
     }
     return reached;
+  }
+
+  private boolean sleep(Awaited awaited, long end) throws InterruptedException {
+    poller.rely();
+    try {
+      return awaited.sleep(end);
+    } finally {
+      poller.relyNoMore();
+    }
   }
 
   /**

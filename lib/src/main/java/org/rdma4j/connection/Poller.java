@@ -161,12 +161,23 @@ final class Poller {
 
   /**
    * Polls in the calling thread, unless another thread polls, until a condition holds or polling no
-   * longer pays. The caller holds no lock of a connection.
+   * longer pays. The caller holds no lock of a connection, and sleeps afterwards between {@link
+   * #rely} and {@link #relyNoMore}.
    *
    * @param end when to stop at the latest, on the scale of {@link System#nanoTime}
    */
   void assist(long end, BooleanSupplier done) {
     turn.pollUntil(end, done);
+  }
+
+  /** Makes the thread of the poller deliver while the calling thread sleeps. */
+  void rely() {
+    turn.relyOnOwner();
+  }
+
+  /** Notes that the calling thread sleeps no more. */
+  void relyNoMore() {
+    turn.relyNoMore();
   }
 
   /**

@@ -1,5 +1,6 @@
 package org.rdma4j.platform;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Whose turn it is to poll for something that several threads wait for. The turn belongs to one
  * thread, its owner. While another platform thread waits, it borrows the turn and polls itself for
  * a moment, which saves a change of threads. The owner then stays away until nobody has polled for
- * 2 ms.
+ * 2 ms, or until a thread sleeps that relies on it.
  */
 public final class PollingTurn {
   private static final long AWAY_NANOS = 2_000_000;
@@ -38,6 +39,9 @@ public final class PollingTurn {
   private BooleanSupplier awaited = () -> true;
 
   private volatile @Nullable Thread owner;
+
+  /** The number of threads that sleep until the owner finds something. */
+  private final AtomicInteger sleepers = new AtomicInteger();
 
   /** When the turn was last used by a thread that borrows it. */
   private volatile long borrowed;
@@ -106,10 +110,10 @@ public final class PollingTurn {
 
   private void stayAway() {
     long longest = awayNanos;
-    // Set before the look at the time, so that a thread that gives up meanwhile wakes this one.
+    // Set before the look at the time, so that a thread that recalls this one meanwhile wakes it.
     away = true;
     long left = longest - (System.nanoTime() - borrowed);
-    while (left > 0) {
+    while (left > 0 && sleepers.get() == 0) {
       LockSupport.parkNanos(left);
       longest = Math.min(2 * longest, longestAwayNanos);
       left = longest - (System.nanoTime() - borrowed);
@@ -152,7 +156,8 @@ public final class PollingTurn {
 
   /**
    * Polls in the calling thread, unless another thread polls, until a condition holds or polling no
-   * longer pays.
+   * longer pays. If the condition does not hold then, the caller {@link #relyOnOwner relies} on the
+   * owner while it sleeps.
    *
    * @param end when to stop at the latest, on the scale of {@link System#nanoTime}
    * @param done the condition
@@ -170,9 +175,20 @@ public final class PollingTurn {
     } finally {
       giveBack();
     }
-    if (!done.getAsBoolean()) {
-      recallOwner();
-    }
+  }
+
+  /**
+   * Makes the owner poll until {@link #relyNoMore}, although other threads may borrow the turn: the
+   * calling thread is about to sleep until something is found.
+   */
+  public void relyOnOwner() {
+    sleepers.incrementAndGet();
+    recallOwner();
+  }
+
+  /** Notes that the calling thread sleeps no more. */
+  public void relyNoMore() {
+    sleepers.decrementAndGet();
   }
 
   private int pollForBorrower() {
@@ -212,7 +228,6 @@ public final class PollingTurn {
     try {
       while (!turn.tryLock()) {
         if (System.nanoTime() - now > TAKE_OVER_NANOS) {
-          recallOwner();
           return false;
         }
         // Not onSpinWait, because the owner may need this processor.

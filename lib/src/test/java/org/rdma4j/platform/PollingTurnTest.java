@@ -71,12 +71,14 @@ class PollingTurnTest {
   }
 
   @Test
-  void aThreadThatGivesUpLeavesThePollingToTheOwner() {
+  void aThreadThatGivesUpReliesOnTheOwner() {
     owner.start();
     for (int round = 1; round <= ROUNDS; round++) {
       turn.pollUntil(System.nanoTime() + 1_000, () -> false);
+      turn.relyOnOwner();
       there.incrementAndGet();
       awaitFound(round);
+      turn.relyNoMore();
     }
     assertThat(found).hasValue(ROUNDS);
   }
@@ -98,6 +100,26 @@ class PollingTurnTest {
     assertThat(found).hasValue(before);
     turn.attend();
     awaitFound(before + 1);
+  }
+
+  @Test
+  void theOwnerPollsWhileAThreadReliesOnItAlthoughAnotherBorrowsTheTurn() {
+    turn.relyOnOwner();
+    turn.poll(
+        () -> {
+          owner.start();
+          while (owner.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+          }
+          // Now the owner waits for the turn. It will have it, although it was borrowed just now.
+          assertThat(turn.tryBorrow()).isTrue();
+          turn.giveBack();
+          return 0;
+        });
+    there.set(1);
+    awaitFound(1);
+    there.set(1);
+    awaitFound(2);
   }
 
   @Test
