@@ -103,13 +103,9 @@ public final class Handover {
     received.add(bytes, from, length);
   }
 
-  /**
-   * Notes that the stream of TCP has ended. What comes after the last byte there does not count.
-   */
+  /** Notes that the stream of TCP has ended, which does not count once all was read from there. */
   public void tcpEnded() {
-    if (offset < 0 || received.count() < offset) {
-      tcpEnded = true;
-    }
+    tcpEnded = true;
   }
 
   /** Notes that this side ends its output, whichever way it goes. */
@@ -359,15 +355,6 @@ public final class Handover {
    */
   public boolean isReset() {
     return joined && link == Link.BROKEN;
-  }
-
-  /**
-   * Returns whether the RDMA connection has ended, in whatever way.
-   *
-   * @return whether nothing more comes from there
-   */
-  public boolean isLinkOver() {
-    return link == Link.CLOSED || link == Link.BROKEN;
   }
 
   /**

@@ -54,6 +54,13 @@ final class HandoverSimulationTest {
   void aPeerThatLiesIsReset(
       @ForAll boolean joined, @ForAll @Size(max = 120) List<@IntRange Integer> steps) {
     run(joined, steps, LYING);
+    for (SimulatedEnd end : List.of(client, server)) {
+      if (end.lies) {
+        end.close();
+        settle();
+        assertThat(end.peer.isOver()).as("%s, %s", client, server).isTrue();
+      }
+    }
   }
 
   @Example

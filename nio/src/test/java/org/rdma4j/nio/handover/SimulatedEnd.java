@@ -45,8 +45,12 @@ final class SimulatedEnd {
   boolean granting;
 
   /** Whether it has named a wrong offset: then it sends what it likes. */
-  private boolean lies;
+  boolean lies;
 
+  /** Whether it has left the handover for good, and uses TCP as if there had been none. */
+  private boolean forgotten;
+
+  private boolean tcpEnded;
   private boolean rdmaEnded;
   private boolean linkOver;
   private boolean offsetArrived;
@@ -63,7 +67,7 @@ final class SimulatedEnd {
     return (byte) (index * 31 + (index >> 8) + salt);
   }
 
-  private boolean isOver() {
+  boolean isOver() {
     return closed || sawEnd || sawReset;
   }
 
@@ -77,7 +81,7 @@ final class SimulatedEnd {
     while (data.hasRemaining()) {
       data.put(value(written++, salt));
     }
-    if (handover.isOutputMoved()) {
+    if (!forgotten && handover.isOutputMoved()) {
       post(data.flip());
     } else {
       for (byte each : data.array()) {
@@ -93,7 +97,7 @@ final class SimulatedEnd {
     if (isOver()) {
       return false;
     }
-    return switch (handover.source()) {
+    return switch (source()) {
       case TCP -> readTcp(bytes);
       case RDMA -> readRdma(bytes);
       case END -> ended();
@@ -102,13 +106,20 @@ final class SimulatedEnd {
     };
   }
 
+  Source source() {
+    if (forgotten) {
+      return tcpEnded ? Source.END : Source.TCP;
+    }
+    return handover.source();
+  }
+
   private boolean ended() {
     sawEnd = true;
     return true;
   }
 
   private boolean readTcp(int bytes) {
-    long most = Math.min(bytes, handover.tcpBytes());
+    long most = forgotten ? bytes : Math.min(bytes, handover.tcpBytes());
     ByteBuffer data = ByteBuffer.allocate((int) most);
     while (data.hasRemaining() && tcpReady.peek() instanceof Byte next) {
       tcpReady.remove();
@@ -126,6 +137,7 @@ final class SimulatedEnd {
     }
     if (tcpReady.peek() == Mark.FIN) {
       tcpReady.remove();
+      tcpEnded = true;
       handover.tcpEnded();
       return true;
     }
@@ -250,21 +262,19 @@ final class SimulatedEnd {
       return true;
     }
     if (message instanceof Mark mark) {
-      linkOver = true;
-      granting = false;
       pending = null;
-      if (mark == Mark.CLOSED) {
-        handover.linkClosed();
-      } else {
-        handover.linkBroken();
-      }
-      closeLink();
+      end(mark == Mark.CLOSED ? handover::linkClosed : handover::linkBroken);
       return true;
     }
     try {
       take((ByteBuffer) message);
     } catch (HandoverException lie) {
-      breakLink();
+      if (client && !joined) {
+        // Who has sent this is not the peer of the TCP connection, which has not joined.
+        end(handover::linkClosed);
+      } else {
+        end(handover::linkBroken);
+      }
     }
     return true;
   }
@@ -277,12 +287,7 @@ final class SimulatedEnd {
       checkPending();
     } else if (challenge.length == 0) {
       challenge = Messages.readChallenge(message);
-      if (handover.source() == Source.TCP && !outputEnded) {
-        post(handover.claim(challenge).encode());
-      } else {
-        closeLink();
-        handover.linkClosed();
-      }
+      post(handover.claim(challenge).encode());
     } else {
       handover.granted(Messages.readGrant(message));
       joined = true;
@@ -304,8 +309,9 @@ final class SimulatedEnd {
     }
   }
 
-  private void breakLink() {
-    handover.linkBroken();
+  private void end(Runnable noted) {
+    noted.run();
+    forgotten = handover.isForgotten();
     linkOver = true;
     closeLink();
   }
@@ -329,8 +335,9 @@ final class SimulatedEnd {
       return false;
     }
     granting = false;
+    // The RDMA connection may have ended just before.
     handover.join();
-    joined = true;
+    joined = handover.isJoined();
     return true;
   }
 
@@ -349,9 +356,7 @@ final class SimulatedEnd {
       return true;
     }
     if (client && linkOpen && !joined) {
-      handover.linkBroken();
-      linkOver = true;
-      closeLink();
+      end(handover::linkBroken);
       return true;
     }
     return false;

@@ -1,0 +1,170 @@
+package org.rdma4j.nio.handover;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.rdma4j.nio.handover.Handover.Source;
+import org.rdma4j.nio.handover.Handover.Verdict;
+
+/** What one end refuses, and what it does not believe. */
+final class HandoverTest {
+  private static final int EXCHANGED = 40;
+
+  private Handover client = end();
+  private Handover server = end();
+  private final byte[] challenge = Proof.random();
+
+  private static Handover end() {
+    return new Handover(new Proof(new byte[0], 32), "client server");
+  }
+
+  /** Lets both ends send each other something over TCP. */
+  @BeforeEach
+  void exchange() {
+    client = end();
+    server = end();
+    send(client, server, EXCHANGED);
+    send(server, client, EXCHANGED);
+  }
+
+  private static void send(Handover from, Handover to, int bytes) {
+    ByteBuffer data = ByteBuffer.allocate(bytes);
+    while (data.hasRemaining()) {
+      data.put((byte) data.position());
+    }
+    from.wrote(data, 0, bytes);
+    to.read(data, 0, bytes);
+  }
+
+  private static Claim forged() {
+    return new Claim("client server", EXCHANGED, EXCHANGED, Proof.random(), Proof.random());
+  }
+
+  private void join() throws HandoverException {
+    Claim claim = client.claim(challenge);
+    assertThat(server.check(claim, challenge)).isEqualTo(Verdict.PROVEN);
+    client.granted(server.grant());
+    server.join();
+  }
+
+  @Test
+  void aServerCountsClaimsThatAreWrong() throws HandoverException {
+    Claim claim = client.claim(challenge);
+    for (int i = 0; i < 3; i++) {
+      assertThat(server.check(forged(), challenge)).isEqualTo(Verdict.REFUSED);
+    }
+    assertThat(server.check(claim, challenge)).as("too late").isEqualTo(Verdict.REFUSED);
+  }
+
+  @Test
+  void aServerGrantsOneClaim() throws HandoverException {
+    Claim claim = client.claim(challenge);
+    assertThat(server.check(claim, challenge)).isEqualTo(Verdict.PROVEN);
+    assertThat(server.check(claim, challenge)).isEqualTo(Verdict.REFUSED);
+  }
+
+  @Test
+  void aClaimForAnotherConnectionOrChallengeIsRefused() throws HandoverException {
+    Handover other = new Handover(new Proof(new byte[0], 32), "another server");
+    send(other, client, 0);
+    Claim claim = client.claim(challenge);
+    assertThat(server.check(claim, Proof.random())).isEqualTo(Verdict.REFUSED);
+    Claim elsewhere =
+        new Claim("another server", claim.sent(), claim.received(), Proof.random(), claim.token());
+    assertThat(server.check(elsewhere, challenge)).isEqualTo(Verdict.REFUSED);
+  }
+
+  @Test
+  void whoHasEndedADirectionGoesNowhere() throws HandoverException {
+    assertThat(client.mayClaim()).isTrue();
+    client.outputEnded();
+    assertThat(client.mayClaim()).isFalse();
+    Claim claim = client.claim(challenge);
+    server.tcpEnded();
+    assertThat(server.check(claim, challenge)).isEqualTo(Verdict.REFUSED);
+  }
+
+  @Test
+  void aServerWaitsForBytesThatAClientNames() throws HandoverException {
+    ByteBuffer late = ByteBuffer.allocate(10);
+    client.wrote(late, 0, 10);
+    Claim claim = client.claim(challenge);
+    assertThat(server.check(claim, challenge)).isEqualTo(Verdict.LATER);
+    server.read(late, 0, 10);
+    assertThat(server.check(claim, challenge)).isEqualTo(Verdict.PROVEN);
+  }
+
+  @Test
+  void aGrantThatWasNotAwaitedIsRefused() throws HandoverException {
+    byte[] token = new byte[Proof.BYTES];
+    assertThatThrownBy(() -> client.granted(token)).isInstanceOf(HandoverException.class);
+    Claim claim = client.claim(challenge);
+    assertThatThrownBy(() -> client.granted(token)).isInstanceOf(HandoverException.class);
+    server.check(claim, challenge);
+    client.linkBroken();
+    assertThatThrownBy(() -> client.granted(server.grant())).isInstanceOf(HandoverException.class);
+    assertThat(client.isJoined()).isFalse();
+  }
+
+  @Test
+  void anOffsetIsRefusedBeforeTheGrantAndAgain() throws HandoverException {
+    server.check(client.claim(challenge), challenge);
+    assertThatThrownBy(() -> server.inputMoves(EXCHANGED)).isInstanceOf(HandoverException.class);
+    server.grant();
+    server.inputMoves(EXCHANGED);
+    assertThat(server.isJoined()).as("the client has the grant").isTrue();
+    assertThatThrownBy(() -> server.inputMoves(EXCHANGED)).isInstanceOf(HandoverException.class);
+  }
+
+  @Test
+  void bytesAreReadFromTcpUpToTheOffset() throws HandoverException {
+    join();
+    assertThat(client.tcpBytes()).isEqualTo(Long.MAX_VALUE);
+    client.inputMoves(EXCHANGED + 10);
+    assertThat(client.tcpBytes()).isEqualTo(10);
+    assertThat(client.source()).isEqualTo(Source.TCP);
+    client.read(ByteBuffer.allocate(10), 0, 10);
+    assertThat(client.source()).isEqualTo(Source.RDMA);
+  }
+
+  @Test
+  void anOffsetThatIsNotReachedResets() throws HandoverException {
+    join();
+    client.inputMoves(EXCHANGED + 10);
+    client.tcpEnded();
+    assertThat(client.source()).isEqualTo(Source.RESET);
+  }
+
+  @Test
+  void theEndOfTcpIsNotBelievedWhileThePeerMayHaveJoined() throws HandoverException {
+    client.claim(challenge);
+    client.tcpEnded();
+    assertThat(client.source()).isEqualTo(Source.UNDECIDED);
+    client.linkClosed();
+    assertThat(client.source()).isEqualTo(Source.END);
+  }
+
+  @Test
+  void whoHasBrokenTheConnectionDoesNotBelieveItsEnd() throws HandoverException {
+    client.claim(challenge);
+    client.linkBroken();
+    client.linkClosed();
+    client.tcpEnded();
+    assertThat(client.source()).isEqualTo(Source.RESET);
+    assertThat(client.isForgotten()).isFalse();
+  }
+
+  @Test
+  void whoJoinsTooLateHasNotJoined() throws HandoverException {
+    server.check(client.claim(challenge), challenge);
+    server.grant();
+    server.linkClosed();
+    server.join();
+    assertThat(server.isJoined()).isFalse();
+    assertThat(server.isForgotten()).isTrue();
+    assertThat(server.isOutputDue()).isFalse();
+  }
+}
