@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
 import org.rdma4j.ConnectionException.Reason;
@@ -186,6 +187,10 @@ final class DeviceShare {
   /** Returns the length of the longest message, with its header, that is copied into a request. */
   int inlineBytes() {
     return inlineBytes;
+  }
+
+  Stream<Poller> pollers() {
+    return pollers.stream();
   }
 
   boolean isUsable() {

@@ -50,6 +50,16 @@ public final class RdmaSelectorProvider extends SelectorProvider {
     return rendezvous;
   }
 
+  /**
+   * Returns how many channels have gone over to RDMA, and how many bytes went there. A program that
+   * was started with this provider gets it from {@link SelectorProvider#provider}.
+   *
+   * @return the numbers of all channels of this provider
+   */
+  public ChannelStatistics statistics() {
+    return rendezvous.statistics();
+  }
+
   @Override
   public DatagramChannel openDatagramChannel() throws IOException {
     return jdk.openDatagramChannel();
@@ -67,7 +77,7 @@ public final class RdmaSelectorProvider extends SelectorProvider {
 
   @Override
   public AbstractSelector openSelector() throws IOException {
-    return new ReadySelector(this, jdk.openSelector());
+    return new ReadySelector(this, rendezvous, jdk.openSelector());
   }
 
   @Override

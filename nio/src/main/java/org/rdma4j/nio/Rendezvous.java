@@ -19,6 +19,7 @@ import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.NodeConfig;
+import org.rdma4j.connection.PollingWait;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
@@ -51,10 +52,11 @@ final class Rendezvous {
   private final AtomicBoolean logged = new AtomicBoolean();
   private final AtomicBoolean closesAtExit = new AtomicBoolean();
   private final AtomicLong upgraded = new AtomicLong();
+  private final AtomicLong stayed = new AtomicLong();
   private final LongAdder sentBytes = new LongAdder();
   private final LongAdder receivedBytes = new LongAdder();
   private volatile boolean available;
-  private @Nullable RdmaNode node;
+  private volatile @Nullable RdmaNode node;
 
   Rendezvous(ChannelSettings settings) {
     this.settings = settings;
@@ -70,9 +72,9 @@ final class Rendezvous {
     return settings.timeout();
   }
 
-  /** Returns how many channels have gone over to RDMA. */
-  long upgraded() {
-    return upgraded.get();
+  ChannelStatistics statistics() {
+    return new ChannelStatistics(
+        upgraded.get(), stayed.get(), sentBytes.sum(), receivedBytes.sum());
   }
 
   /** Counts the bytes of all channels that went over RDMA from here. */
@@ -139,6 +141,12 @@ final class Rendezvous {
       node = open;
     }
     return open;
+  }
+
+  /** Returns what a thread uses that waits for RDMA; null as long as nothing uses RDMA. */
+  @Nullable PollingWait pollingWait() {
+    RdmaNode open = node;
+    return open == null ? null : open.pollingWait();
   }
 
   /** Closes the node, and with it all channels that have gone over. */
@@ -322,6 +330,7 @@ final class Rendezvous {
 
   /** A channel of a client stays with TCP. */
   void stays(Upgrade upgrade, String reason) {
+    stayed.incrementAndGet();
     log(upgrade.name(), "stays with TCP: " + reason);
     record(upgrade, false, reason);
   }

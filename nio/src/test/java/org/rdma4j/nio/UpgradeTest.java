@@ -156,10 +156,10 @@ final class UpgradeTest {
       assertThat(read(to, much.length)).isEqualTo(much);
       assertThat(writer.get()).isEqualTo(much.length);
     }
-    assertThat(clients.rendezvous().upgraded()).isEqualTo(1);
-    assertThat(servers.rendezvous().upgraded()).isEqualTo(1);
-    assertThat(clients.rendezvous().sentBytes().sum()).isEqualTo(much.length);
-    assertThat(clients.rendezvous().receivedBytes().sum()).isEqualTo(much.length);
+    assertThat(clients.statistics().upgraded()).isEqualTo(1);
+    assertThat(servers.statistics().upgraded()).isEqualTo(1);
+    assertThat(clients.statistics().sentBytes()).isEqualTo(much.length);
+    assertThat(clients.statistics().receivedBytes()).isEqualTo(much.length);
   }
 
   @Test
@@ -356,7 +356,7 @@ final class UpgradeTest {
       // It is remembered that nobody listens there.
       await(() -> !clients.rendezvous().mayUpgrade((InetSocketAddress) plain.getLocalAddress()));
       greet();
-      assertThat(clients.rendezvous().upgraded()).isZero();
+      assertThat(clients.statistics().upgraded()).isZero();
     }
   }
 
@@ -373,7 +373,7 @@ final class UpgradeTest {
       await(
           () -> !strangers.rendezvous().mayUpgrade((InetSocketAddress) listener.getLocalAddress()));
       greet();
-      assertThat(servers.rendezvous().upgraded()).isZero();
+      assertThat(servers.statistics().upgraded()).isZero();
     } finally {
       strangers.rendezvous().close();
     }
