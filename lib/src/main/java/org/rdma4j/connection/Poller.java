@@ -182,7 +182,7 @@ final class Poller {
 
   /**
    * Polls once in the calling thread, unless another thread polls. The thread of the poller stays
-   * away for a moment, because the caller goes on to poll, or calls {@link #recall}.
+   * away for a moment, because the caller goes on to poll, or calls {@link #rely}.
    */
   void pollOnce() {
     if (turn.tryBorrow()) {
@@ -192,11 +192,6 @@ final class Poller {
         turn.giveBack();
       }
     }
-  }
-
-  /** Makes the thread of the poller deliver again at once, because nobody else polls any more. */
-  void recall() {
-    turn.recallOwner();
   }
 
   /**

@@ -15,10 +15,13 @@ import org.rdma4j.platform.Spin;
  * <p>One thread at a time may use it.
  */
 public final class PollingWait {
+  private static final Poller[] NOTHING = {};
+
   private final NodeState node;
   private final Spin spin = new Spin();
   private final IntSupplier pollOnce = this::poll;
   private BooleanSupplier done = () -> true;
+  private Poller[] reliedOn = NOTHING;
 
   PollingWait(NodeState node) {
     this.node = node;
@@ -27,8 +30,9 @@ public final class PollingWait {
   /**
    * Polls until a condition holds, or until it no longer pays: for 1 ms at most, and not at all if
    * that has found nothing lately, in a virtual thread, or if too many threads poll. Then the
-   * caller has to sleep until a handler wakes it. If this process has a single processor, or the
-   * node is a {@link DrivenNode}, it polls nothing.
+   * caller has to sleep until a handler wakes it, between {@link #beginSleep} and {@link
+   * #endSleep}. If this process has a single processor, or the node is a {@link DrivenNode}, it
+   * polls nothing.
    *
    * <p>Handlers of all connections of the node may run meanwhile in the calling thread, which
    * should hold no lock that they need.
@@ -54,14 +58,23 @@ public final class PollingWait {
       return false;
     }
     done = condition;
-    boolean found = spin.until(end, pollOnce) != 0;
-    if (!found) {
-      // The threads of the pollers would stay away for up to 8 ms.
-      for (Poller each : pollers) {
-        each.recall();
-      }
+    return spin.until(end, pollOnce) != 0;
+  }
+
+  /** Makes the threads of the node deliver although other threads poll: the caller is to sleep. */
+  public void beginSleep() {
+    reliedOn = node.pollers();
+    for (Poller each : reliedOn) {
+      each.rely();
     }
-    return found;
+  }
+
+  /** Notes that the caller sleeps no more. Does nothing if it did not sleep. */
+  public void endSleep() {
+    for (Poller each : reliedOn) {
+      each.relyNoMore();
+    }
+    reliedOn = NOTHING;
   }
 
   private int poll() {

@@ -49,9 +49,12 @@ final class PollingWaitTest {
         RdmaConnection peer = server.accept(PATIENCE)) {
       CompletableFuture<Thread> first = new CompletableFuture<>();
       peer.onMessageBytes(bytes -> first.complete(Thread.currentThread()));
-      assertThat(node.pollingWait().await(MOMENT, () -> false)).isFalse();
+      PollingWait wait = node.pollingWait();
+      assertThat(wait.await(MOMENT, () -> false)).isFalse();
       client.send(ByteBuffer.allocate(8), PATIENCE);
+      wait.beginSleep();
       assertThat(first.get(60, TimeUnit.SECONDS)).isNotSameAs(Thread.currentThread());
+      wait.endSleep();
     }
   }
 

@@ -61,6 +61,9 @@ final class Awaiting {
     try {
       channel.await(goesOn, timeout);
     } finally {
+      if (polling != null) {
+        polling.endSleep();
+      }
       thread = null;
       way = null;
     }
@@ -68,8 +71,8 @@ final class Awaiting {
 
   private boolean goesOn() {
     PollingWait known = polling;
-    if (polls && known != null && mustGoOn()) {
-      known.await(POLLING, ends);
+    if (polls && known != null && mustGoOn() && !known.await(POLLING, ends)) {
+      known.beginSleep();
     }
     polls = false;
     return mustGoOn();

@@ -289,10 +289,24 @@ final class ReadySelector extends AbstractSelector {
       if (isReady()) {
         tcp.selectNow(found);
       } else {
-        tcp.select(found, timeout);
+        sleepForAll(timeout);
       }
     } finally {
       asleep = false;
+    }
+  }
+
+  private void sleepForAll(long timeout) throws IOException {
+    PollingWait known = keysOverRdma == 0 ? null : polling;
+    if (known == null) {
+      tcp.select(found, timeout);
+      return;
+    }
+    known.beginSleep();
+    try {
+      tcp.select(found, timeout);
+    } finally {
+      known.endSleep();
     }
   }
 
