@@ -19,6 +19,9 @@ public final class RawMemory {
   private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
   private static final VarHandle BYTE = JAVA_BYTE.varHandle();
+  private static final VarHandle UNALIGNED_SHORT = JAVA_SHORT_UNALIGNED.varHandle();
+  private static final VarHandle UNALIGNED_INT = JAVA_INT_UNALIGNED.varHandle();
+  private static final VarHandle UNALIGNED_LONG = JAVA_LONG_UNALIGNED.varHandle();
   private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
   private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
@@ -33,35 +36,35 @@ public final class RawMemory {
   }
 
   public static void putByte(long address, byte value) {
-    ALL.set(JAVA_BYTE, address, value);
+    BYTE.set(ALL, address, value);
   }
 
   public static void putShort(long address, short value) {
-    ALL.set(JAVA_SHORT_UNALIGNED, address, value);
+    UNALIGNED_SHORT.set(ALL, address, value);
   }
 
   public static void putInt(long address, int value) {
-    ALL.set(JAVA_INT_UNALIGNED, address, value);
+    UNALIGNED_INT.set(ALL, address, value);
   }
 
   public static void putLong(long address, long value) {
-    ALL.set(JAVA_LONG_UNALIGNED, address, value);
+    UNALIGNED_LONG.set(ALL, address, value);
   }
 
   public static byte getByte(long address) {
-    return ALL.get(JAVA_BYTE, address);
+    return (byte) BYTE.get(ALL, address);
   }
 
   public static short getShort(long address) {
-    return ALL.get(JAVA_SHORT_UNALIGNED, address);
+    return (short) UNALIGNED_SHORT.get(ALL, address);
   }
 
   public static int getInt(long address) {
-    return ALL.get(JAVA_INT_UNALIGNED, address);
+    return (int) UNALIGNED_INT.get(ALL, address);
   }
 
   public static long getLong(long address) {
-    return ALL.get(JAVA_LONG_UNALIGNED, address);
+    return (long) UNALIGNED_LONG.get(ALL, address);
   }
 
   /** Reads a byte before everything that the program reads after it. */

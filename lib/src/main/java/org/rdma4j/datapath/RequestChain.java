@@ -226,8 +226,9 @@ public abstract class RequestChain extends HotCall {
   private void putPiece(long request, int index, long address, int length, int key) {
     long sge = request + Integer.toUnsignedLong(requestSize + index * RequestLayout.SGE_SIZE);
     RawMemory.putLong(sge + RequestLayout.SGE_ADDR, address);
-    RawMemory.putInt(sge + RequestLayout.SGE_LENGTH, length);
-    RawMemory.putInt(sge + RequestLayout.SGE_LKEY, key);
+    RawMemory.putLong(
+        sge + RequestLayout.SGE_LENGTH,
+        (long) key << Integer.SIZE | Integer.toUnsignedLong(length));
     RawMemory.putInt(request + RequestLayout.NUM_SGE, index + 1);
     state += 1 << PIECES;
   }

@@ -21,6 +21,15 @@ public final class InPlaceSends extends ChainPosting {
   /** The offset of the record of sends. */
   private static final int RECORD = 4;
 
+  /** A request knows its position up to here; no queue is longer. */
+  private static final int MAX_POSITION = 0xffff;
+
+  private static final int UNITS_SHIFT = 2;
+  private static final int UNITS_OF_BLOCK = 1 << UNITS_SHIFT;
+
+  /** With less room than this, a post looks how many requests have completed. */
+  private static final int FEW = 32;
+
   private static final VarHandle COMPLETED;
 
   static {
@@ -49,18 +58,19 @@ public final class InPlaceSends extends ChainPosting {
   private final int flagsOfAll;
   private final boolean datagrams;
 
-  /** The id of the request that begins at each block, and how many were posted before it. */
-  private final long[] ids;
-
-  private final int[] ordinals;
+  /**
+   * For each block, the id of the request that begins there, and how many were posted before it.
+   */
+  private final long[] table;
 
   /** The position of the next request, in blocks. */
   private int position;
 
-  /** How many requests were posted, and how many of them were complete when last looked at. */
+  /** How many requests were posted. */
   private int posted;
 
-  private int knownCompleted;
+  /** How many may have been posted, as far as is known: polls may have made room since. */
+  private int fullAt;
 
   /** How many requests are complete, as polls say. */
   @SuppressWarnings("unused") // by way of the handle
@@ -101,10 +111,10 @@ public final class InPlaceSends extends ChainPosting {
     this.prefersRegister = registers.arePreferred();
     this.queuePair = queuePair;
     this.maxRequests = maxRequests;
+    this.fullAt = maxRequests;
     this.flagsOfAll = signalAll ? RequestSegments.COMPLETION_UPDATE : 0;
     this.datagrams = datagrams;
-    this.ids = new long[Math.max(1, memory.sendBlocks())];
-    this.ordinals = new int[ids.length];
+    this.table = new long[2 * Math.max(1, memory.sendBlocks())];
   }
 
   /**
@@ -138,140 +148,193 @@ public final class InPlaceSends extends ChainPosting {
   /**
    * Writes the requests and rings the doorbell. The caller flushes the register.
    *
+   * <p>The loop writes plain requests. It contains no calls, so that the compiler keeps what it
+   * uses in registers.
+   *
+   * <p>Each access of {@link RawMemory} costs the compiler about 600 nodes of its graph, and beyond
+   * 18,000 nodes it inlines nothing more: then each access becomes a call. This method, {@link
+   * #writeAny} and {@link #ring} are therefore compiled each by itself, because they have more than
+   * the 325 bytes of bytecode up to which the compiler inlines.
+   *
    * @return 0, or ENOMEM if the queue is full
    */
   private int write(long requests, long badRequest) {
-    int next = position;
     int count = posted;
-    long control = 0;
-    int units = 0;
-    boolean isInline = false;
-    int error = 0;
+    if (fullAt - count < FEW) {
+      lookForRoom();
+    }
+    int next = position;
+    int before = count;
+    long first = RawMemory.base(queue);
+    long[] table = this.table;
     long each = RawMemory.base(requests);
-    do {
-      if (count - knownCompleted >= maxRequests && isFull(count)) {
-        RawMemory.putLong(badRequest, each);
-        error = ErrorNumber.ENOMEM.value();
+    long at = 0;
+    int units = 0;
+    while (each != 0 && fullAt - count > 0) {
+      int opcode = RawMemory.getInt(each + SendLayout.OPCODE);
+      int flags = RawMemory.getInt(each + SendLayout.SEND_FLAGS);
+      if (RawMemory.getInt(each + RequestLayout.NUM_SGE) != 1 || !isPlain(opcode, flags)) {
         break;
       }
-      int index = next & mask;
-      long at = RawMemory.base(queue + ((long) index << RequestSegments.BLOCK_SHIFT));
-      int flags = RawMemory.getInt(each + SendLayout.SEND_FLAGS);
-      int opcode = RawMemory.getInt(each + SendLayout.OPCODE);
-      int pieces = RawMemory.getInt(each + RequestLayout.NUM_SGE);
-      int code;
-      int immediate = 0;
-      int length = 1;
-      if (opcode == SendLayout.SEND) {
-        code = RequestSegments.SEND;
-      } else if (opcode == SendLayout.RDMA_WRITE || opcode == SendLayout.RDMA_READ) {
+      int index = next & mask & MAX_POSITION;
+      at = first + ((long) index << RequestSegments.BLOCK_SHIFT);
+      int code = RequestSegments.SEND;
+      units = 2;
+      if (opcode != SendLayout.SEND) {
         code =
             opcode == SendLayout.RDMA_WRITE
                 ? RequestSegments.RDMA_WRITE
                 : RequestSegments.RDMA_READ;
         putRemote(at, each);
-        length = 2;
-      } else {
-        code = code(opcode);
-        immediate = immediate(each, opcode);
-        length = putOperation(at, each, opcode);
+        units = 3;
       }
-      if (datagrams) {
-        length = putDestination(at, each);
-      }
-      isInline = false;
-      if (pieces == 1 && (flags & SendLayout.INLINE) == 0 && length < 3) {
-        putPiece(at + (long) length * RequestSegments.UNIT, each + SendLayout.SIZE);
-        length++;
-      } else if (pieces != 0) {
-        isInline = (flags & SendLayout.INLINE) != 0;
-        length =
-            isInline ? putInline(at, length, each) : putPieces(at, length, each, pieces, opcode);
-      }
+      putPiece(at + (long) (units - 1) * RequestSegments.UNIT, each + SendLayout.SIZE);
       RequestSegments.putControl(
           at,
           next,
           code,
           queuePair,
-          length,
+          units,
           flags == SendLayout.SIGNALED
               ? RequestSegments.COMPLETION_UPDATE
               : RequestSegments.flags(flags) | flagsOfAll,
-          immediate);
-      ids[index & ids.length - 1] = RawMemory.getLong(each + RequestLayout.WR_ID);
-      ordinals[index & ordinals.length - 1] = count;
-      next +=
-          (length * RequestSegments.UNIT + RequestSegments.BLOCK - 1)
-              >> RequestSegments.BLOCK_SHIFT;
+          0);
+      table[2 * index & table.length - 1] = RawMemory.getLong(each + RequestLayout.WR_ID);
+      table[2 * index + 1 & table.length - 1] = count;
+      next++;
       count++;
-      control = at;
-      units = length;
+      each = RawMemory.base(RawMemory.getLong(each + RequestLayout.NEXT));
+    }
+    position = next;
+    posted = count;
+    if (each != 0) {
+      return writeAny(before, at, units, each, badRequest);
+    }
+    ring(at, count - before == 1 && prefersRegister ? units : 0);
+    return 0;
+  }
+
+  /** Looks at the polls' count of completed requests. */
+  private void lookForRoom() {
+    fullAt = (int) COMPLETED.getAcquire(this) + maxRequests;
+  }
+
+  /**
+   * Writes requests of any kind, and rings the doorbell for them and those before.
+   *
+   * @param before how many requests were posted before the chain
+   * @param last the block of the last request that was written
+   * @param lastUnits its length
+   */
+  private int writeAny(int before, long last, int lastUnits, long requests, long badRequest) {
+    long each = requests;
+    long at = last;
+    int units = lastUnits;
+    boolean isInline = false;
+    int error = 0;
+    do {
+      if (fullAt - posted <= 0) {
+        lookForRoom();
+      }
+      if (fullAt - posted <= 0) {
+        RawMemory.putLong(badRequest, each);
+        error = ErrorNumber.ENOMEM.value();
+        break;
+      }
+      int index = position & mask & MAX_POSITION;
+      at = RawMemory.base(queue + ((long) index << RequestSegments.BLOCK_SHIFT));
+      int opcode = RawMemory.getInt(each + SendLayout.OPCODE);
+      int flags = RawMemory.getInt(each + SendLayout.SEND_FLAGS);
+      int pieces = RawMemory.getInt(each + RequestLayout.NUM_SGE);
+      units = datagrams ? putDestination(at, each) : putOperation(at, each, opcode);
+      isInline = (flags & SendLayout.INLINE) != 0 && pieces != 0;
+      if (isInline) {
+        units = putInline(at, units, each);
+      } else if (pieces != 0) {
+        units = putPieces(at, units, each, pieces, opcode);
+      }
+      RequestSegments.putControl(
+          at,
+          position,
+          code(opcode),
+          queuePair,
+          units,
+          RequestSegments.flags(flags) | flagsOfAll,
+          immediate(each, opcode));
+      table[2 * index & table.length - 1] = RawMemory.getLong(each + RequestLayout.WR_ID);
+      table[2 * index + 1 & table.length - 1] = posted;
+      position += (units + UNITS_OF_BLOCK - 1) >> UNITS_SHIFT;
+      posted++;
       each = RawMemory.base(RawMemory.getLong(each + RequestLayout.NEXT));
     } while (each != 0);
-    if (control != 0) {
-      boolean isOne = count - posted == 1;
-      position = next;
-      posted = count;
-      boolean copies = isOne && units <= maxUnits && units > 1 && (isInline || prefersRegister);
-      ring(control, copies, units);
+    int count = posted - before;
+    if (count != 0) {
+      ring(at, count == 1 && (prefersRegister || isInline) ? units : 0);
     }
     return error;
   }
 
-  /** Looks at the polls' count of completed requests: have they not caught up? */
-  private boolean isFull(int count) {
-    knownCompleted = (int) COMPLETED.getAcquire(this);
-    return count - knownCompleted >= maxRequests;
-  }
-
-  /** Rings the doorbell. The order of the stores is described for the package. */
-  private void ring(long control, boolean copies, int units) {
-    RawMemory.exchangeInt(RawMemory.base(record), Integer.reverseBytes(position & 0xffff));
-    long to = RawMemory.base(register + half);
-    if (copies) {
-      copy(control, to);
-      if (units > 4) {
-        copyRest(control, to, units);
-      }
-    } else {
-      RawMemory.putLongRelease(to, RawMemory.getLong(control));
-    }
-    half ^= registerSize;
+  /** Returns whether a request has one piece, which is not inline, and no destination. */
+  private boolean isPlain(int opcode, int flags) {
+    return (opcode == SendLayout.SEND
+            || opcode == SendLayout.RDMA_WRITE
+            || opcode == SendLayout.RDMA_READ)
+        && (flags & SendLayout.INLINE) == 0
+        && !datagrams;
   }
 
   /**
-   * Copies a block to the register, in order: the fences keep the compiler from another one, and
-   * are no instructions on x86.
+   * Rings the doorbell. The order of the stores is described for the package. The fences between
+   * those to the register keep the compiler from another order, and are no instructions on x86.
+   *
+   * @param last the block of the last request
+   * @param units the length of the request if it is to be copied to the register; otherwise 0
    */
-  private static void copy(long block, long to) {
-    RawMemory.putLong(to, RawMemory.getLong(block));
-    VarHandle.storeStoreFence();
-    RawMemory.putLong(to + 8, RawMemory.getLong(block + 8));
-    VarHandle.storeStoreFence();
-    RawMemory.putLong(to + 16, RawMemory.getLong(block + 16));
-    VarHandle.storeStoreFence();
-    RawMemory.putLong(to + 24, RawMemory.getLong(block + 24));
-    VarHandle.storeStoreFence();
-    RawMemory.putLong(to + 32, RawMemory.getLong(block + 32));
-    VarHandle.storeStoreFence();
-    RawMemory.putLong(to + 40, RawMemory.getLong(block + 40));
-    VarHandle.storeStoreFence();
-    RawMemory.putLong(to + 48, RawMemory.getLong(block + 48));
-    VarHandle.storeStoreFence();
-    RawMemory.putLong(to + 56, RawMemory.getLong(block + 56));
-  }
-
-  private void copyRest(long first, long to, int units) {
-    long block = first;
-    for (int done = 4; done < units; done += 4) {
-      block = around(block + RequestSegments.BLOCK);
-      copy(RawMemory.base(block), RawMemory.base(to + (long) done * RequestSegments.UNIT));
+  private void ring(long last, int units) {
+    long from = RawMemory.base(last);
+    long to = RawMemory.base(register + half);
+    half ^= registerSize;
+    int newRecord = Integer.reverseBytes(position & MAX_POSITION);
+    if (units <= 1 || units > maxUnits) {
+      long first = RawMemory.getLong(from);
+      RawMemory.exchangeInt(RawMemory.base(record), newRecord);
+      RawMemory.putLongRelease(to, first);
+      return;
     }
-  }
-
-  /** Returns an address in the queue, after the end of which its beginning comes. */
-  private long around(long address) {
-    return address == queueEnd ? queue : address;
+    int left = units;
+    do {
+      long word0 = RawMemory.getLong(from);
+      long word1 = RawMemory.getLong(from + 8);
+      long word2 = RawMemory.getLong(from + 16);
+      long word3 = RawMemory.getLong(from + 24);
+      long word4 = RawMemory.getLong(from + 32);
+      long word5 = RawMemory.getLong(from + 40);
+      long word6 = RawMemory.getLong(from + 48);
+      long word7 = RawMemory.getLong(from + 56);
+      if (left == units) {
+        RawMemory.exchangeInt(RawMemory.base(record), newRecord);
+      }
+      RawMemory.putLong(to, word0);
+      VarHandle.storeStoreFence();
+      RawMemory.putLong(to + 8, word1);
+      VarHandle.storeStoreFence();
+      RawMemory.putLong(to + 16, word2);
+      VarHandle.storeStoreFence();
+      RawMemory.putLong(to + 24, word3);
+      VarHandle.storeStoreFence();
+      RawMemory.putLong(to + 32, word4);
+      VarHandle.storeStoreFence();
+      RawMemory.putLong(to + 40, word5);
+      VarHandle.storeStoreFence();
+      RawMemory.putLong(to + 48, word6);
+      VarHandle.storeStoreFence();
+      RawMemory.putLong(to + 56, word7);
+      VarHandle.storeStoreFence();
+      from += RequestSegments.BLOCK;
+      from = RawMemory.base(from == queueEnd ? queue : from);
+      to = RawMemory.base(to + RequestSegments.BLOCK);
+      left -= UNITS_OF_BLOCK;
+    } while (left > 0);
   }
 
   private static void putRemote(long at, long request) {
@@ -285,8 +348,7 @@ public final class InPlaceSends extends ChainPosting {
     RequestSegments.putData(
         at,
         RawMemory.getLong(piece + RequestLayout.SGE_ADDR),
-        RawMemory.getInt(piece + RequestLayout.SGE_LENGTH),
-        RawMemory.getInt(piece + RequestLayout.SGE_LKEY));
+        RawMemory.getLong(piece + RequestLayout.SGE_LENGTH));
   }
 
   /** Writes the piece for the old value of an atomic, which has 8 bytes whatever its length is. */
@@ -299,6 +361,15 @@ public final class InPlaceSends extends ChainPosting {
   }
 
   private static int code(int opcode) {
+    if (opcode == SendLayout.RDMA_WRITE) {
+      return RequestSegments.RDMA_WRITE;
+    }
+    if (opcode == SendLayout.RDMA_READ) {
+      return RequestSegments.RDMA_READ;
+    }
+    if (opcode == SendLayout.SEND) {
+      return RequestSegments.SEND;
+    }
     if (opcode == SendLayout.SEND_WITH_IMM) {
       return RequestSegments.SEND_IMMEDIATE;
     }
@@ -313,23 +384,29 @@ public final class InPlaceSends extends ChainPosting {
         : RequestSegments.FETCH_AND_ADD;
   }
 
-  /** Returns the immediate data or the key to invalidate, in network byte order. */
+  /** Returns the immediate data or the key to invalidate, in network byte order; 0 for none. */
   private static int immediate(long request, int opcode) {
     int number = RawMemory.getInt(request + SendLayout.IMM_DATA);
     if (opcode == SendLayout.SEND_WITH_INV) {
       return Integer.reverseBytes(number);
     }
-    return opcode == SendLayout.COMPARE_AND_SWAP || opcode == SendLayout.FETCH_AND_ADD ? 0 : number;
+    return opcode == SendLayout.SEND_WITH_IMM || opcode == SendLayout.RDMA_WRITE_WITH_IMM
+        ? number
+        : 0;
   }
 
-  /** Writes what an unusual operation needs, and returns the length of the request so far. */
+  /** Writes what an operation needs, and returns the length of the request so far. */
   private static int putOperation(long at, long request, int opcode) {
-    if (opcode == SendLayout.RDMA_WRITE_WITH_IMM) {
+    if (opcode == SendLayout.SEND
+        || opcode == SendLayout.SEND_WITH_IMM
+        || opcode == SendLayout.SEND_WITH_INV) {
+      return 1;
+    }
+    if (opcode == SendLayout.RDMA_WRITE
+        || opcode == SendLayout.RDMA_WRITE_WITH_IMM
+        || opcode == SendLayout.RDMA_READ) {
       putRemote(at, request);
       return 2;
-    }
-    if (opcode == SendLayout.SEND_WITH_IMM || opcode == SendLayout.SEND_WITH_INV) {
-      return 1;
     }
     RequestSegments.putRemote(
         at + RequestSegments.UNIT,
@@ -408,9 +485,9 @@ public final class InPlaceSends extends ChainPosting {
 
   /** Returns the id of the request at a position, which has completed with all before it. */
   long complete(int position) {
-    int index = position & ids.length - 1;
-    COMPLETED.setRelease(this, ordinals[index] + 1);
-    return ids[index];
+    int index = 2 * position & table.length - 1;
+    COMPLETED.setRelease(this, (int) table[index + 1] + 1);
+    return table[index];
   }
 
   /** Begins at the beginning, as the queue pair does in the state RESET. */
@@ -421,7 +498,7 @@ public final class InPlaceSends extends ChainPosting {
     }
     position = 0;
     posted = 0;
-    knownCompleted = 0;
+    fullAt = maxRequests;
     COMPLETED.setRelease(this, 0);
     if (lock != null) {
       lock.unlock();

@@ -111,6 +111,16 @@ final class RequestSegments {
     RawMemory.putLong(at + 8, Long.reverseBytes(address));
   }
 
+  /**
+   * Writes a data segment.
+   *
+   * @param lengthAndKey the length and after it the key, as an {@code ibv_sge} has them
+   */
+  static void putData(long at, long address, long lengthAndKey) {
+    RawMemory.putLong(at, Long.reverseBytes(Long.rotateLeft(lengthAndKey, Integer.SIZE)));
+    RawMemory.putLong(at + 8, Long.reverseBytes(address));
+  }
+
   /** Writes the data segment that ends the pieces of a receive. */
   static void putEnd(long at) {
     putData(at, 0, 0, NO_KEY);
