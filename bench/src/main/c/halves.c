@@ -40,17 +40,28 @@ static inline void describe(struct ibv_send_wr *wr, struct ibv_sge *sge, const s
 	wr->send_flags = IBV_SEND_SIGNALED;
 }
 
-int64_t post(const struct work *work, int64_t count)
+static inline __attribute__((always_inline)) int64_t posts(const struct work *work, int64_t count, unsigned flags)
 {
 	struct ibv_send_wr wr, *bad;
 	struct ibv_sge sge;
 	int64_t begin = now();
 	for (int64_t i = 0; i < count; i++) {
 		describe(&wr, &sge, work, i);
+		wr.send_flags |= flags;
 		if (ibv_post_send(work->qp, &wr, &bad))
 			return -1;
 	}
 	return now() - begin;
+}
+
+int64_t post(const struct work *work, int64_t count)
+{
+	return posts(work, count, 0);
+}
+
+int64_t post_inline(const struct work *work, int64_t count)
+{
+	return posts(work, count, IBV_SEND_INLINE);
 }
 
 int64_t post_chains(const struct work *work, int64_t count)

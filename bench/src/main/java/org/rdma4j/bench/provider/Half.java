@@ -4,6 +4,7 @@ package org.rdma4j.bench.provider;
 enum Half {
   POST("post"),
   PREPARED("post of a prepared request"),
+  INLINE("post of 64 bytes inline"),
   CHAIN("post in a chain of 16"),
   POLL("poll of one"),
   BATCH("poll in a batch of 16"),

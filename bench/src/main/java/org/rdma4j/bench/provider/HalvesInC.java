@@ -8,6 +8,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.bench.loops.LoopInC;
 
 /** The same loops in C, {@code halves.c}, on the same queues. */
@@ -17,6 +19,7 @@ final class HalvesInC {
 
   private final MemorySegment work = Arena.global().allocate(WORK, Long.BYTES);
   private final MethodHandle post;
+  private final @Nullable MethodHandle postInline;
   private final MethodHandle postChains;
   private final MethodHandle poll;
   private final MethodHandle pollBatches;
@@ -30,6 +33,7 @@ final class HalvesInC {
     work.set(JAVA_INT, 28, adapter.region().localKey());
     String prefix = extended ? "extended_" : "";
     post = link(prefix + "post");
+    postInline = extended ? null : link("post_inline");
     postChains = link(prefix + "post_chains");
     poll = link(prefix + "poll");
     pollBatches = link(prefix + "poll_batches");
@@ -55,6 +59,11 @@ final class HalvesInC {
 
   long post() {
     return run(post);
+  }
+
+  /** Not for extended queues. */
+  long postInline() {
+    return run(Objects.requireNonNull(postInline));
   }
 
   long postChains() {

@@ -40,6 +40,15 @@ final class HalvesInJava {
     return System.nanoTime() - begin;
   }
 
+  long postInline() {
+    long begin = System.nanoTime();
+    for (int i = 0; i < Half.LOOP; i++) {
+      requests.add(i).inline(region, 0, MESSAGE).signaled();
+      requests.post();
+    }
+    return System.nanoTime() - begin;
+  }
+
   long postPrepared() {
     long begin = System.nanoTime();
     for (int i = 0; i < Half.LOOP; i++) {

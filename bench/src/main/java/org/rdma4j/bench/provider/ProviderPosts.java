@@ -2,12 +2,15 @@ package org.rdma4j.bench.provider;
 
 import static java.util.Objects.requireNonNull;
 
+import com.sun.management.ThreadMXBean;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.rdma4j.bench.reporting.Point;
 import org.rdma4j.bench.standin.CallStyle;
@@ -22,6 +25,7 @@ public final class ProviderPosts {
   private static final int ROUNDS = 3000;
 
   private final SimulatedAdapter adapter;
+  private final boolean extended;
   private final HalvesInC c;
   private final HalvesInJava java;
   private final Map<Half, double[]> nanosInC = times();
@@ -29,6 +33,7 @@ public final class ProviderPosts {
 
   private ProviderPosts(SimulatedAdapter ofC, SimulatedAdapter ofJava, boolean extended) {
     adapter = ofC;
+    this.extended = extended;
     c = new HalvesInC(ofC, extended);
     java = new HalvesInJava(ofJava);
   }
@@ -54,6 +59,7 @@ public final class ProviderPosts {
       for (int i = 0; i < ROUNDS; i++) {
         posts.round(i);
       }
+      posts.printAllocation(arguments[2]);
       Point.append(Path.of(arguments[3]), posts.points(arguments[2]));
     }
   }
@@ -76,6 +82,14 @@ public final class ProviderPosts {
     note(nanosInJava, Half.PREPARED, i, java.postPrepared());
     adapter.work();
     java.pollBatches();
+    if (!extended) {
+      note(nanosInC, Half.INLINE, i, c.postInline());
+      adapter.work();
+      c.pollBatches();
+      note(nanosInJava, Half.INLINE, i, java.postInline());
+      adapter.work();
+      java.pollBatches();
+    }
     note(nanosInC, Half.CHAIN, i, c.postChains());
     adapter.work();
     note(nanosInC, Half.BATCH, i, c.pollBatches());
@@ -86,6 +100,26 @@ public final class ProviderPosts {
     note(nanosInJava, Half.EMPTY, i, java.pollEmpty());
   }
 
+  /** Prints how many bytes the loops of Java allocate on the heap. */
+  private void printAllocation(String queues) {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    for (int i = 0; i < ROUNDS; i++) {
+      java.post();
+      adapter.work();
+      java.poll();
+      java.postChains();
+      adapter.work();
+      java.pollBatches();
+    }
+    long bytes = threads.getCurrentThreadAllocatedBytes() - before;
+    System.out.printf(
+        Locale.ROOT,
+        "%s: %.3f bytes allocated for each post and poll in Java%n",
+        queues,
+        bytes / (2.0 * ROUNDS * Half.LOOP));
+  }
+
   private static void note(Map<Half, double[]> times, Half half, int round, long nanos) {
     of(times, half)[round] = (double) nanos / Half.LOOP;
   }
@@ -93,6 +127,9 @@ public final class ProviderPosts {
   private List<Point> points(String queues) {
     List<Point> points = new ArrayList<>();
     for (Half half : Half.values()) {
+      if (half == Half.INLINE && extended) {
+        continue;
+      }
       // C has nothing like a prepared request: it posts the same one each time.
       double[] inC = of(nanosInC, half == Half.PREPARED ? Half.POST : half);
       add(points, queues, half.title(), inC, of(nanosInJava, half));

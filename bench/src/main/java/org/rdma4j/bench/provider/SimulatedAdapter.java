@@ -49,7 +49,10 @@ final class SimulatedAdapter implements AutoCloseable {
     region = domain.register(MESSAGE, AccessFlag.LOCAL_WRITE);
     completionQueue = device.createCompletionQueue(completions(queues, domain));
     QueuePairConfig config =
-        QueuePairConfig.reliable(completionQueue).sendDepth(DEPTH).receiveDepth(1);
+        QueuePairConfig.reliable(completionQueue)
+            .sendDepth(DEPTH)
+            .receiveDepth(1)
+            .inlineBytes(MESSAGE);
     queuePair =
         domain.createQueuePair(queues.areExtended() ? config.extended(SendOperation.SEND) : config);
     queuePair.connect(PathConfig.to(queuePair.address()));
