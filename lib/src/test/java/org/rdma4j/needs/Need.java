@@ -73,10 +73,15 @@ enum Need {
   DEVICES_OF_THE_KERNEL,
   /** The program {@code cmtime} of rdma-core 44. Newer ones print something else. */
   OLD_CMTIME,
+  /** Queues that are used by functions of the provider, and not in place. */
+  QUEUES_BY_PROVIDER,
   /** What only soft-RoCE does, also where tests state its exact behaviour. */
   SOFT_ROCE;
 
   private static final String PREFIX = "needs-";
+
+  /** The system property that makes queues of mlx5 ones that are used in place. */
+  private static final String QUEUES = "org.rdma4j.queues";
 
   boolean isMetBy(RdmaDevice device) {
     return switch (this) {
@@ -113,6 +118,7 @@ enum Need {
               .capabilities()
               .contains(DeviceCapability.RESIZE_SHARED_RECEIVE_QUEUE);
       case OLD_CMTIME -> !textOf("/usr/bin/cmtime").contains("mimic_qp_delay");
+      case QUEUES_BY_PROVIDER -> !isMlx5(device) || System.getProperty(QUEUES) == null;
       case SOFT_ROCE -> device.info().name().startsWith("rxe");
     };
   }

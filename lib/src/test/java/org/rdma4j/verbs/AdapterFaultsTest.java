@@ -21,6 +21,7 @@ import org.rdma4j.verbs.attribute.PortState;
 
 /** What a program sees if an adapter fails: a request, the port, or all of it. */
 @Tag("mlx5")
+@Tag("in-place")
 final class AdapterFaultsTest {
   private static final int CHAIN = 8;
 

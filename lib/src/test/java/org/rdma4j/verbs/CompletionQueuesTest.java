@@ -15,6 +15,7 @@ import org.rdma4j.RdmaException;
 
 /** The length of completion queues: creation and resizing. */
 @Tag("device")
+@Tag("in-place")
 final class CompletionQueuesTest {
   private RdmaDevice device;
 

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** The objects of the data path belong to a thread. */
 @Tag("device")
+@Tag("in-place")
 final class ConfinementTest {
   private Loopback loopback;
 

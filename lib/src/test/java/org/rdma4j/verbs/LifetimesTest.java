@@ -19,6 +19,7 @@ import org.rdma4j.memory.SlabPool;
 
 /** In which order and from which threads objects are closed, and what is refused afterwards. */
 @Tag("device")
+@Tag("in-place")
 final class LifetimesTest {
   /** A call by the name that a failure shows. */
   private interface Call {

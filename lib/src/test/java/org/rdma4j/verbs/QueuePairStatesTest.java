@@ -17,6 +17,7 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
 import org.rdma4j.verbs.attribute.Mtu;
 
 @Tag("device")
+@Tag("in-place")
 @Tag("needs-connecting-by-address")
 final class QueuePairStatesTest {
   @Test

@@ -9,6 +9,7 @@ import org.rdma4j.tools.testing.InThisJvm;
 
 class VerifyInPlaceDeviceTest {
   @Tag("mlx5")
+  @Tag("in-place")
   @Test
   void bothWaysAreComparedForEachKindOfRequest() {
     Outcome outcome = InThisJvm.run("verify-in-place", "-n", "50");
