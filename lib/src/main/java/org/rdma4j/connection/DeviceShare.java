@@ -31,10 +31,12 @@ import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.QueueAccess;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.SharedReceiveQueue;
+import org.rdma4j.verbs.SharedReceiveQueueConfig;
 import org.rdma4j.verbs.attribute.AtomicCapability;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 import org.rdma4j.verbs.internal.VerbsAccess;
@@ -98,7 +100,9 @@ final class DeviceShare {
           Math.min(
               config.maxBuffers(),
               Math.min(attributes.maxSharedReceiveQueueRequests(), maxEntries / 4));
-      this.receiveQueue = domain.createSharedReceiveQueue(depth, 1);
+      this.receiveQueue =
+          domain.createSharedReceiveQueue(
+              SharedReceiveQueueConfig.of(depth).sges(1).access(QueueAccess.BY_PROVIDER));
       this.receives = new ReceiveSupply(buffers, new SharedReceives(receiveQueue, buffers.ahead()));
       Buffer any = buffers.take();
       this.nothing = BufferRegion.slice(any, 0, 0);

@@ -11,7 +11,9 @@ import org.rdma4j.platform.PollingTurn;
 import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionQueue;
+import org.rdma4j.verbs.CompletionQueueConfig;
 import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.QueueAccess;
 import org.rdma4j.verbs.WorkCompletionException;
 
 /**
@@ -94,7 +96,14 @@ final class Poller {
     this.share = share;
     this.channel = share.device().createCompletionChannel();
     try {
-      this.queue = share.device().createCompletionQueue(entries, channel);
+      this.queue =
+          share
+              .device()
+              .createCompletionQueue(
+                  // It grows with the connections, which a queue in place cannot.
+                  CompletionQueueConfig.of(entries)
+                      .channel(channel)
+                      .access(QueueAccess.BY_PROVIDER));
     } catch (RuntimeException failed) {
       channel.close();
       throw failed;

@@ -34,7 +34,6 @@ import org.rdma4j.verbs.RemoteMemory;
 
 /** Nodes that the thread of the test drives. */
 @Tag("device")
-@Tag("in-place")
 final class DrivenNodeTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Duration MOMENT = Duration.ofSeconds(1);

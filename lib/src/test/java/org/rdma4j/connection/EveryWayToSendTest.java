@@ -34,7 +34,6 @@ import org.rdma4j.connection.wire.Offer;
  * at once and without a pause, to receivers of every pace. Each byte is compared.
  */
 @Tag("device")
-@Tag("in-place")
 final class EveryWayToSendTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int BUFFER = NodeConfig.DEFAULT.bufferBytes();

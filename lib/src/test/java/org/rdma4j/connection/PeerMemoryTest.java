@@ -29,7 +29,6 @@ import org.rdma4j.verbs.attribute.AtomicCapability;
 
 /** Reads, writes, notices and atomic operations on the memory of the peer of a connection. */
 @Tag("device")
-@Tag("in-place")
 final class PeerMemoryTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int BYTES = 4096;

@@ -41,7 +41,6 @@ import org.rdma4j.verbs.RemoteMemory;
 import org.rdma4j.verbs.WorkCompletionException;
 
 @Tag("device")
-@Tag("in-place")
 final class RdmaConnectionTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final Duration SHORT = Duration.ofMillis(100);

@@ -15,7 +15,6 @@ import org.rdma4j.testing.OwnJvm;
  * -Dorg.rdma4j.misuse.calls=} sets the number of calls of each half.
  */
 @Tag("device")
-@Tag("in-place")
 @Tag("slow")
 @Timeout(6000)
 final class MisuseTest {

@@ -105,6 +105,7 @@ final class CompletionQueuesTest {
   }
 
   @Tag("needs-resizing-completion-queues")
+  @Tag("needs-queues-by-provider")
   @Test
   void aQueueCannotBeMadeShorterThanTheCompletionsInIt() {
     try (Loopback loopback = Loopback.connected(config -> config.ignoreOverrun(true))) {

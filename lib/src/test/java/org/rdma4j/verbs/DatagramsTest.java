@@ -29,6 +29,7 @@ import org.rdma4j.verbs.attribute.LinkLayer;
 @Tag("device")
 @Tag("needs-datagrams")
 @Tag("data-path")
+@Tag("in-place")
 final class DatagramsTest {
   private static final int QUEUE_KEY = 0x1234_5678;
   private static final int HEADER = GlobalRoutingHeader.BYTES;

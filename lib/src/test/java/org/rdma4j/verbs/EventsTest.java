@@ -23,7 +23,6 @@ import org.rdma4j.platform.Spin;
 
 /** Threads that wait for completions, or for the events of a completion channel. */
 @Tag("device")
-@Tag("in-place")
 final class EventsTest {
   private static final Duration LONG = Duration.ofSeconds(60);
 

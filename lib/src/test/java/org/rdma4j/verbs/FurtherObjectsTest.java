@@ -34,7 +34,6 @@ import org.rdma4j.verbs.attribute.DeviceAttributes;
 
 /** Creating objects that soft-RoCE does not support is refused, and leaves nothing behind. */
 @Tag("device")
-@Tag("in-place")
 final class FurtherObjectsTest {
   private Loopback loopback;
   private RdmaDevice device;

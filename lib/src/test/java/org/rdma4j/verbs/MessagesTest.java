@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Messages arrive unchanged, in every form that a send request can have. */
 @Tag("device")
 @Tag("data-path")
+@Tag("in-place")
 final class MessagesTest {
   private Loopback loopback;
 

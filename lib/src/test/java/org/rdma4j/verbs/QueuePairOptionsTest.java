@@ -12,7 +12,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Features of queue pairs that few devices support, and soft-RoCE does not. */
 @Tag("device")
-@Tag("in-place")
 final class QueuePairOptionsTest {
   private Loopback loopback;
   private QueuePair queuePair;

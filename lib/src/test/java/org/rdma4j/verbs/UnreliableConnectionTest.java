@@ -14,6 +14,7 @@ import org.rdma4j.verbs.address.Gid;
 @Tag("device")
 @Tag("needs-unreliable-connections")
 @Tag("data-path")
+@Tag("in-place")
 final class UnreliableConnectionTest {
   private Loopback loopback;
 
