@@ -9,7 +9,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
 import org.rdma4j.ConnectionException.Reason;
@@ -191,10 +190,6 @@ final class DeviceShare {
   /** Returns the length of the longest message, with its header, that is copied into a request. */
   int inlineBytes() {
     return inlineBytes;
-  }
-
-  Stream<Poller> pollers() {
-    return pollers.stream();
   }
 
   boolean isUsable() {

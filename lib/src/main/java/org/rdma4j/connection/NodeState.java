@@ -44,13 +44,6 @@ final class NodeState {
   private final CmEvents events;
   private final BlockingWork blocking = new BlockingWork();
   private final Map<RdmaDevice, DeviceShare> shares = new HashMap<>();
-
-  /**
-   * Those with threads of their own. Replaced as a whole, so that a wait allocates no iterator;
-   * {@link #shares} guards the replacement.
-   */
-  private volatile Poller[] pollers = {};
-
   private final Set<Periodic> periodic = ConcurrentHashMap.newKeySet();
   private final Lifetime lifetime;
   private final Recording recording;
@@ -139,7 +132,6 @@ final class NodeState {
             if (known == null || !known.isUsable()) {
               known = new DeviceShare(this, device);
               shares.put(device, known);
-              gatherPollers();
             }
             return known;
           }
@@ -185,20 +177,7 @@ final class NodeState {
   void forget(DeviceShare share) {
     synchronized (shares) {
       shares.remove(share.device(), share);
-      gatherPollers();
     }
-  }
-
-  private void gatherPollers() {
-    pollers =
-        isDriven()
-            ? new Poller[0]
-            : shares.values().stream().flatMap(DeviceShare::pollers).toArray(Poller[]::new);
-  }
-
-  /** Returns what polls the queues of all devices; nothing if the node is driven. */
-  Poller[] pollers() {
-    return pollers;
   }
 
   void add(Periodic each) {

@@ -190,20 +190,6 @@ final class Poller {
   }
 
   /**
-   * Polls once in the calling thread, unless another thread polls. The thread of the poller stays
-   * away for a moment, because the caller goes on to poll, or calls {@link #rely}.
-   */
-  void pollOnce() {
-    if (turn.tryBorrow()) {
-      try {
-        deliver();
-      } finally {
-        turn.giveBack();
-      }
-    }
-  }
-
-  /**
    * Delivers what has completed in a thread that sends without a pause, so that the thread of the
    * poller need not run beside it. A short burst is left to the thread of the poller, which then
    * also finds the answers. The caller holds no lock of a connection.

@@ -287,15 +287,6 @@ public final class RdmaNode implements AutoCloseable {
   }
 
   /**
-   * Returns what a thread uses that waits for handlers, so that it runs them itself.
-   *
-   * @return the waits of one thread
-   */
-  public PollingWait pollingWait() {
-    return new PollingWait(state);
-  }
-
-  /**
    * Returns what the node has done, and what it has and uses at this moment.
    *
    * @return the numbers, for all devices together

@@ -24,9 +24,6 @@ final class ReadyKey extends AbstractSelectionKey {
   /** Whether it is one of those that were ready over RDMA. Used with the lock of the selector. */
   private boolean candidate;
 
-  /** Whether the selector knows that it is over RDMA. Used with the lock of the selector. */
-  private boolean overRdma;
-
   /** The selection in which this key was counted last. Used only with the lock of the selector. */
   private long counted;
 
@@ -82,20 +79,6 @@ final class ReadyKey extends AbstractSelectionKey {
   /** The selector looks at it now. Later changes are new ones. */
   void looking() {
     changed.set(false);
-  }
-
-  /** Returns whether the channel has gone over to RDMA, but only once. */
-  boolean isNewOverRdma() {
-    if (overRdma || !(channel instanceof StreamChannel ours) || !ours.isInputMoved()) {
-      return false;
-    }
-    overRdma = true;
-    return true;
-  }
-
-  /** Returns whether {@link #isNewOverRdma} has returned it once, and will not any more. */
-  boolean wasOverRdma() {
-    return overRdma;
   }
 
   boolean isCandidate() {

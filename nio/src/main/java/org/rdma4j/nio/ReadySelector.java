@@ -10,7 +10,6 @@ import java.nio.channels.Selector;
 import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.SelectorProvider;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -19,27 +18,15 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.connection.PollingWait;
 
 /**
  * Selects channels of this package and of the JDK. A selector of the JDK finds what is ready over
  * TCP, and waits. Channels that become ready over RDMA put their keys into a queue. So a selection
  * costs what the ready channels cost, however many there are.
- *
- * <p>Before it waits, a selection that was lately about RDMA polls for a moment itself. So the
- * thread that selects finds what has come, and need not be woken by another one.
  */
 final class ReadySelector extends AbstractSelector {
-  /** How often a thread that polls for RDMA looks at TCP, which takes a system call. */
-  private static final int POLLS_PER_LOOK = 32;
-
-  /** Longer than a thread polls. */
-  private static final Duration POLLING = Duration.ofMillis(10);
-
-  private final Rendezvous rendezvous;
   private final Selector tcp;
   private final Consumer<SelectionKey> found = this::found;
   private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
@@ -52,13 +39,6 @@ final class ReadySelector extends AbstractSelector {
 
   /** Those that were ready when they were looked at last, and may still be. */
   private final ArrayList<ReadyKey> candidates = new ArrayList<>();
-
-  /** How this polls for RDMA; null until a channel has gone over. */
-  private @Nullable PollingWait polling;
-
-  private final BooleanSupplier endsPolling = this::endsPolling;
-  private int polls;
-  private int keysOverRdma;
 
   private volatile boolean woken;
 
@@ -74,9 +54,8 @@ final class ReadySelector extends AbstractSelector {
   /** Whether this selection has found a key that is ready, also if nothing has changed. */
   private boolean anyReady;
 
-  ReadySelector(SelectorProvider provider, Rendezvous rendezvous, Selector tcp) {
+  ReadySelector(SelectorProvider provider, Selector tcp) {
     super(provider);
-    this.rendezvous = rendezvous;
     this.tcp = tcp;
   }
 
@@ -166,9 +145,6 @@ final class ReadySelector extends AbstractSelector {
     keys.remove(key);
     selected.remove(key);
     candidates.remove(key);
-    if (key.wasOverRdma()) {
-      keysOverRdma--;
-    }
     unwatch(key);
     deregister(key);
   }
@@ -229,9 +205,6 @@ final class ReadySelector extends AbstractSelector {
     long left = timeout;
     while (true) {
       look();
-      if (!isReady()) {
-        poll(left);
-      }
       sleep(left);
       look();
       if (anyReady || woken || !isOpen() || Thread.currentThread().isInterrupted()) {
@@ -246,67 +219,17 @@ final class ReadySelector extends AbstractSelector {
     }
   }
 
-  /** Returns whether there is no reason to wait, or to wait any longer. */
-  private boolean isReady() {
-    return anyReady || woken || !isOpen() || !changed.isEmpty();
-  }
-
-  /** Polls for RDMA, if channels use it, for a time in milliseconds at most. */
-  private void poll(long timeout) {
-    if (keysOverRdma == 0) {
-      return;
-    }
-    PollingWait known = polling;
-    if (known == null) {
-      known = rendezvous.pollingWait();
-      polling = known;
-    }
-    if (known != null) {
-      known.await(timeout == 0 ? POLLING : Duration.ofMillis(timeout), endsPolling);
-    }
-  }
-
-  private boolean endsPolling() {
-    if (isReady() || Thread.currentThread().isInterrupted()) {
-      return true;
-    }
-    polls++;
-    if (polls % POLLS_PER_LOOK == 0) {
-      try {
-        tcp.selectNow(found);
-      } catch (IOException failed) {
-        // So does the next call, which throws it.
-        return true;
-      }
-    }
-    return anyReady;
-  }
-
   /** Waits for TCP, or for a change, for a time in milliseconds; 0 waits without a limit. */
   private void sleep(long timeout) throws IOException {
     asleep = true;
     try {
-      if (isReady()) {
+      if (anyReady || woken || !isOpen() || !changed.isEmpty()) {
         tcp.selectNow(found);
       } else {
-        sleepForAll(timeout);
+        tcp.select(found, timeout);
       }
     } finally {
       asleep = false;
-    }
-  }
-
-  private void sleepForAll(long timeout) throws IOException {
-    PollingWait known = keysOverRdma == 0 ? null : polling;
-    if (known == null) {
-      tcp.select(found, timeout);
-      return;
-    }
-    known.beginSleep();
-    try {
-      tcp.select(found, timeout);
-    } finally {
-      known.endSleep();
     }
   }
 
@@ -323,9 +246,6 @@ final class ReadySelector extends AbstractSelector {
     ReadyKey news = changed.poll();
     while (news != null) {
       news.looking();
-      if (news.isNewOverRdma()) {
-        keysOverRdma++;
-      }
       if (!news.isCandidate()) {
         news.candidate(true);
         candidates.add(news);

@@ -19,7 +19,6 @@ import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.NodeConfig;
-import org.rdma4j.connection.PollingWait;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
@@ -56,7 +55,7 @@ final class Rendezvous {
   private final LongAdder sentBytes = new LongAdder();
   private final LongAdder receivedBytes = new LongAdder();
   private volatile boolean available;
-  private volatile @Nullable RdmaNode node;
+  private @Nullable RdmaNode node;
 
   Rendezvous(ChannelSettings settings) {
     this.settings = settings;
@@ -141,12 +140,6 @@ final class Rendezvous {
       node = open;
     }
     return open;
-  }
-
-  /** Returns what a thread uses that waits for RDMA; null as long as nothing uses RDMA. */
-  @Nullable PollingWait pollingWait() {
-    RdmaNode open = node;
-    return open == null ? null : open.pollingWait();
   }
 
   /** Closes the node, and with it all channels that have gone over. */

@@ -6,7 +6,6 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.MessageBuffer;
-import org.rdma4j.connection.PollingWait;
 import org.rdma4j.nio.handover.Claim;
 import org.rdma4j.nio.handover.Handover;
 import org.rdma4j.nio.handover.HandoverException;
@@ -53,11 +52,6 @@ final class Upgrade {
 
   StreamChannel channel() {
     return channel;
-  }
-
-  /** Returns what a thread uses that waits for RDMA; null as long as nothing uses RDMA. */
-  @Nullable PollingWait pollingWait() {
-    return rendezvous.pollingWait();
   }
 
   // ---- Input
