@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The owner stays away for an hour here, so that a lost wake-up shows: nobody polls any more. */
-@Timeout(60)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PollingTurnTest {
   private static final int ROUNDS = 20_000;
 
@@ -28,7 +28,7 @@ class PollingTurnTest {
   void end() throws InterruptedException {
     ended.set(true);
     turn.recallOwner();
-    owner.join();
+    assertThat(owner.join(Duration.ofSeconds(20))).as("the owner has ended").isTrue();
     assertThat(overlapped).as("two threads polled at the same time").isFalse();
   }
 
@@ -148,7 +148,7 @@ class PollingTurnTest {
   }
 
   @Test
-  void whoeverBorrowsPollsAlone() throws InterruptedException {
+  void onlyOneThreadPollsAtATime() throws InterruptedException {
     owner.start();
     CountDownLatch finished = new CountDownLatch(2);
     for (int i = 0; i < 2; i++) {
