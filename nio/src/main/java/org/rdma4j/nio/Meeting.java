@@ -96,7 +96,7 @@ final class Meeting {
     } catch (HandoverException lie) {
       refuse(lie.getMessage());
       if (claimant != null) {
-        // The sender is not the peer of the TCP connection, so that peer has not joined.
+        // Another process has sent this, or nothing was claimed: the peer over TCP has not joined.
         claimant.linkEnded(true);
       }
     }

@@ -103,7 +103,10 @@ public final class Handover {
     received.add(bytes, from, length);
   }
 
-  /** Notes that the stream of TCP has ended, which does not count once all was read from there. */
+  /**
+   * Notes that the stream of TCP has ended. This does not matter once all bytes that the peer has
+   * sent over TCP were read.
+   */
   public void tcpEnded() {
     tcpEnded = true;
   }
@@ -332,7 +335,7 @@ public final class Handover {
 
   /**
    * Notes that the RDMA connection has broken, or that this side has ended it and does not know
-   * whether the peer has joined. A peer to which nothing was proven has not.
+   * whether the peer has joined. If nothing was claimed, the peer cannot have joined.
    */
   public void linkBroken() {
     link = link == Link.NONE || link == Link.CLOSED ? Link.CLOSED : Link.BROKEN;

@@ -270,7 +270,7 @@ final class SimulatedEnd {
       take((ByteBuffer) message);
     } catch (HandoverException lie) {
       if (client && !joined) {
-        // Who has sent this is not the peer of the TCP connection, which has not joined.
+        // Another process has sent this. The peer of the TCP connection has therefore not joined.
         end(handover::linkClosed);
       } else {
         end(handover::linkBroken);
