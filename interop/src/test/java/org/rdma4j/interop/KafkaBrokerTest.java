@@ -53,8 +53,16 @@ final class KafkaBrokerTest {
 
   private ChildProcess startBroker(Path configuration) throws Exception {
     ChildProcess broker = run(kafka.Kafka.class, configuration.toString());
-    ChildProcess.awaitListening(port);
-    return broker;
+    boolean listens = false;
+    try {
+      ChildProcess.awaitListening(port);
+      listens = true;
+      return broker;
+    } finally {
+      if (!listens) {
+        broker.close();
+      }
+    }
   }
 
   @Test

@@ -10,8 +10,8 @@ import org.rdma4j.nio.ChannelStatistics;
 import org.rdma4j.nio.RdmaSelectorProvider;
 
 /**
- * Which way the bytes of all tests go, because the pom.xml says so: each test runs once over TCP
- * alone, and once on the simulated adapter, with the switch made.
+ * Which way the bytes of all tests go, as dev/interop says: each test runs once over TCP alone, and
+ * once on the simulated adapter, with the switch made.
  */
 final class Way {
   private Way() {}
