@@ -31,6 +31,7 @@ import org.rdma4j.verbs.RemoteMemory;
  * sets how often, {@code -Dorg.rdma4j.connection.busy=200} the number of connections.
  */
 @Tag("device")
+@Tag("protocol")
 @Tag("slow")
 @Timeout(3600)
 final class BusyNodeCloseTest {

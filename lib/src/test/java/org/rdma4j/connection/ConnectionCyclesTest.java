@@ -25,6 +25,7 @@ import org.rdma4j.Resources;
 
 /** {@code -Dorg.rdma4j.connection.cycles=5000} sets the number of cycles. */
 @Tag("device")
+@Tag("protocol")
 @Tag("slow")
 @Timeout(600)
 final class ConnectionCyclesTest {

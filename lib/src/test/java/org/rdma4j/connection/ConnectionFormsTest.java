@@ -42,6 +42,7 @@ import org.rdma4j.verbs.RemoteMemory;
 
 /** Messages of all lengths, futures, handlers, requests and streams. */
 @Tag("device")
+@Tag("protocol")
 final class ConnectionFormsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int MAX = 8 << 20;

@@ -26,6 +26,7 @@ import org.rdma4j.verbs.RdmaDevice;
  * both ends of each in this process.
  */
 @Tag("device")
+@Tag("protocol")
 @Tag("slow")
 @Timeout(1200)
 final class CrowdTest {

@@ -28,6 +28,7 @@ import org.rdma4j.verbs.RemoteMemory;
 
 /** What becomes of things that a program drops without closing them. */
 @Tag("device")
+@Tag("protocol")
 final class DroppedTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 

@@ -34,6 +34,7 @@ import org.rdma4j.connection.wire.Offer;
  * at once and without a pause, to receivers of every pace. Each byte is compared.
  */
 @Tag("device")
+@Tag("protocol")
 final class EveryWayToSendTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int BUFFER = NodeConfig.DEFAULT.bufferBytes();

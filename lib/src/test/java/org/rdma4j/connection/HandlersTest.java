@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** Where user code runs: in the executor of {@link NodeConfig#handlers}. */
 @Tag("device")
+@Tag("protocol")
 final class HandlersTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String NAME = "handler-of-the-test";

@@ -38,6 +38,7 @@ import org.rdma4j.verbs.SendRequests;
  * Peers that do not keep to the protocol: their connections break with the reason, no other does.
  */
 @Tag("device")
+@Tag("protocol")
 final class HostilePeersTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int SLOW_PEERS = 200;

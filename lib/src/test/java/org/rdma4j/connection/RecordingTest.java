@@ -26,6 +26,7 @@ import org.rdma4j.verbs.RemoteMemory;
 
 /** What JDK Flight Recorder is told of connections. */
 @Tag("device")
+@Tag("protocol")
 final class RecordingTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int BYTES = 100;

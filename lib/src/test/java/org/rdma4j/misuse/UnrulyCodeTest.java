@@ -16,6 +16,7 @@ import org.rdma4j.testing.OwnJvm;
  * -Dorg.rdma4j.unruly.slack=} the seconds that a call may take beside the time that it waits.
  */
 @Tag("device")
+@Tag("protocol")
 @Tag("slow")
 @Timeout(3600)
 final class UnrulyCodeTest {

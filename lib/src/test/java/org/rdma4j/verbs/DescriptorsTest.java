@@ -10,6 +10,7 @@ import java.util.Deque;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.rdma4j.Command;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
@@ -20,6 +21,7 @@ import org.rdma4j.connection.RdmaNode;
 
 /** A process that is out of file descriptors has no fewer devices than before. */
 @Tag("device")
+@Timeout(200)
 final class DescriptorsTest {
   @Test
   void aProcessThatCanOpenNoFileIsNotToldThatThereIsNoDevice() throws Exception {
