@@ -8,7 +8,10 @@ enum Half {
   CHAIN("post in a chain of 16"),
   POLL("poll of one"),
   BATCH("poll in a batch of 16"),
-  EMPTY("empty poll");
+  EMPTY("empty poll"),
+  POST_ALONE("the call of a post alone"),
+  POLL_ALONE("the call of a poll alone"),
+  EMPTY_ALONE("the call of an empty poll alone");
 
   /** The number of operations in a measured loop, and of those in a chain or a batch. */
   static final int LOOP = 256;

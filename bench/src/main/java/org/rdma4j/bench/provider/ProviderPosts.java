@@ -12,6 +12,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.bench.reporting.Point;
 import org.rdma4j.bench.standin.CallStyle;
 
@@ -26,14 +27,17 @@ public final class ProviderPosts {
 
   private final SimulatedAdapter adapter;
   private final boolean extended;
+  private final @Nullable CallsAlone alone;
   private final HalvesInC c;
   private final HalvesInJava java;
   private final Map<Half, double[]> nanosInC = times();
   private final Map<Half, double[]> nanosInJava = times();
 
-  private ProviderPosts(SimulatedAdapter ofC, SimulatedAdapter ofJava, boolean extended) {
+  private ProviderPosts(
+      SimulatedAdapter ofC, SimulatedAdapter ofJava, CallStyle style, QueuesOfJava queues) {
     adapter = ofC;
-    this.extended = extended;
+    extended = queues.areExtended();
+    alone = queues == QueuesOfJava.PLAIN ? new CallsAlone(ofC, style) : null;
     c = new HalvesInC(ofC, extended);
     java = new HalvesInJava(ofJava);
   }
@@ -52,7 +56,7 @@ public final class ProviderPosts {
     try (SimulatedAdapter ofC = new SimulatedAdapter(style, queuesOfC);
         SimulatedAdapter inPlace =
             queues.areInPlace() ? new SimulatedAdapter(style, queues) : ofC) {
-      ProviderPosts posts = new ProviderPosts(ofC, inPlace, queues.areExtended());
+      ProviderPosts posts = new ProviderPosts(ofC, inPlace, style, queues);
       for (int i = 0; i < WARM_UPS; i++) {
         posts.round(i % ROUNDS);
       }
@@ -98,6 +102,12 @@ public final class ProviderPosts {
     note(nanosInJava, Half.BATCH, i, java.pollBatches());
     note(nanosInC, Half.EMPTY, i, c.pollEmpty());
     note(nanosInJava, Half.EMPTY, i, java.pollEmpty());
+    if (alone != null) {
+      note(nanosInJava, Half.POST_ALONE, i, alone.post());
+      adapter.work();
+      note(nanosInJava, Half.POLL_ALONE, i, alone.poll());
+      note(nanosInJava, Half.EMPTY_ALONE, i, alone.pollEmpty());
+    }
   }
 
   /** Prints how many bytes the loops of Java allocate on the heap. */
@@ -127,18 +137,33 @@ public final class ProviderPosts {
   private List<Point> points(String queues) {
     List<Point> points = new ArrayList<>();
     for (Half half : Half.values()) {
-      if (half == Half.INLINE && extended) {
-        continue;
+      if (isMeasured(half)) {
+        add(points, queues, half.title(), of(nanosInC, inC(half)), of(nanosInJava, half));
       }
-      // C has nothing like a prepared request: it posts the same one each time.
-      double[] inC = of(nanosInC, half == Half.PREPARED ? Half.POST : half);
-      add(points, queues, half.title(), inC, of(nanosInJava, half));
     }
     double[] polls = of(nanosInJava, Half.POLL);
     double[] both = sum(of(nanosInC, Half.POST), of(nanosInC, Half.POLL));
     add(points, queues, "post + poll", both, sum(of(nanosInJava, Half.POST), polls));
     add(points, queues, "prepared + poll", both, sum(of(nanosInJava, Half.PREPARED), polls));
     return points;
+  }
+
+  private boolean isMeasured(Half half) {
+    return switch (half) {
+      case INLINE -> !extended;
+      case POST_ALONE, POLL_ALONE, EMPTY_ALONE -> alone != null;
+      default -> true;
+    };
+  }
+
+  /** Returns what C does for the same purpose. It posts a request that it writes each time. */
+  private static Half inC(Half half) {
+    return switch (half) {
+      case PREPARED, POST_ALONE -> Half.POST;
+      case POLL_ALONE -> Half.POLL;
+      case EMPTY_ALONE -> Half.EMPTY;
+      default -> half;
+    };
   }
 
   private static double[] of(Map<Half, double[]> times, Half half) {
