@@ -200,7 +200,7 @@ final class DeviceShare {
   boolean isDelivering() {
     Driving driving = node.driving();
     if (driving != null) {
-      return driving.isPolling();
+      return driving.isDelivering();
     }
     // Not with an iterator, because each wait calls this.
     for (int i = 0; i < pollers.size(); i++) {

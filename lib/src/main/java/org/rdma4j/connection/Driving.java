@@ -81,19 +81,35 @@ final class Driving implements Executor {
     pollers = Arrays.stream(pollers).filter(each -> each != poller).toArray(Poller[]::new);
   }
 
-  /** Returns whether the calling thread is polling, so that it runs a handler. */
-  boolean isPolling() {
+  /** Returns whether the calling thread drives at this moment. */
+  private boolean isPolling() {
     return turn.isHeldByCurrentThread();
+  }
+
+  /**
+   * Returns whether the calling thread drives or delivers at this moment, so that it runs a handler
+   * if it runs user code. A thread that closes delivers without driving.
+   */
+  boolean isDelivering() {
+    if (isPolling()) {
+      return true;
+    }
+    for (Poller poller : pollers) {
+      if (poller.isDelivering()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Returns whether the calling thread drives, and does not run a handler. */
   boolean mayDrive() {
-    return driver == Thread.currentThread() && !isPolling();
+    return driver == Thread.currentThread() && !isDelivering();
   }
 
   /** Does what there is to do, and returns how much that was. Never waits. */
   int poll() {
-    if (isPolling()) {
+    if (isDelivering()) {
       throw new IllegalStateException(
           "a handler must not drive its node: return, and the thread that called it goes on");
     }
@@ -173,7 +189,7 @@ final class Driving implements Executor {
    * @return false if time is up
    */
   boolean awaitReady(long end) throws InterruptedException {
-    if (isPolling()) {
+    if (isDelivering()) {
       throw NodeState.mustNotWait();
     }
     if (!waiting.tryLock(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {

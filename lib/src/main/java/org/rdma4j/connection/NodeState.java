@@ -270,7 +270,7 @@ final class NodeState {
    */
   boolean isDelivering() {
     if (driving != null) {
-      return driving.isPolling();
+      return driving.isDelivering();
     }
     for (DeviceShare share : shares()) {
       if (share.isDelivering()) {

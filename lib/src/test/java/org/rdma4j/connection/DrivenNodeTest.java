@@ -456,6 +456,44 @@ final class DrivenNodeTest {
   }
 
   @Test
+  void aHandlerThatRunsInAThreadThatClosesMustNotWait() throws Exception {
+    NodeConfig inline =
+        NodeConfig.DEFAULT.handlers(Runnable::run).closeTimeout(Duration.ofMillis(100));
+    try (DrivenNode node = DrivenNode.open(inline);
+        RdmaServer listener = node.node().bind(RdmaConnectionTest.local())) {
+      List<RdmaConnection> peers = new ArrayList<>();
+      listener.onAccept(peers::add);
+      List<RdmaConnection> clients = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        CompletableFuture<RdmaConnection> connecting =
+            node.node().connectAsync(listener.localAddress(), PATIENCE);
+        int size = i + 1;
+        driveUntil(node, () -> connecting.isDone() && peers.size() == size);
+        clients.add(connecting.join());
+      }
+      CompletableFuture<Throwable> refusal = new CompletableFuture<>();
+      peers
+          .getFirst()
+          .onMessageBytes(
+              bytes -> {
+                try {
+                  clients.getLast().receive(Duration.ofMillis(10));
+                  refusal.complete(new AssertionError("it has waited"));
+                } catch (Throwable thrown) {
+                  refusal.complete(thrown);
+                }
+              });
+      var unused = clients.getFirst().sendAsync(ByteBuffer.allocate(8));
+      // The thread of the test does not drive, so that the one that closes delivers the message.
+      Thread closing = Thread.ofPlatform().start(clients.getFirst()::close);
+      assertThat(refusal.get(60, TimeUnit.SECONDS))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("a handler must not wait");
+      driveUntil(node, () -> !closing.isAlive());
+    }
+  }
+
+  @Test
   void aNodeWithThreadsConnectsToADrivenOne() throws Exception {
     server.onAccept(peer -> peer.onMessage(message -> peer.sendAsync(message, 0, (t, f) -> {})));
     AtomicBoolean done = new AtomicBoolean();
