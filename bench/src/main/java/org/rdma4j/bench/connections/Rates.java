@@ -23,6 +23,9 @@ final class Rates {
   /** How many operations are outstanding. */
   static final int OUTSTANDING = 64;
 
+  /** How long a message may take there and back. */
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+
   private Rates() {}
 
   /** What was done in some time. */
@@ -159,9 +162,15 @@ final class Rates {
       }
       count++;
       while (back[0] < count) {
-        if (driven.poll() == 0) {
-          Thread.onSpinWait();
+        if (driven.poll() > 0) {
+          continue;
         }
+        if (System.nanoTime() - end > PATIENCE.toNanos()) {
+          throw new IllegalStateException(
+              "message %d did not come back within %s: %s"
+                  .formatted(count, PATIENCE, connection.statistics()));
+        }
+        Thread.onSpinWait();
       }
     }
     return new Result(count, System.nanoTime() - begin);
