@@ -65,9 +65,9 @@ final class Closing {
         link.awaited(
             () ->
                 session.isIdle()
-                    || session.failure() != null
-                    || session.isPeerClosed()
-                    || session.goneWhileClosing() != null);
+                    || session.lifecycle().failure() != null
+                    || session.lifecycle().isPeerClosed()
+                    || session.lifecycle().goneWhileClosing() != null);
   }
 
   /**
@@ -172,10 +172,10 @@ final class Closing {
   void changed() {
     idle.signalAll();
     arrived.wakeAll();
-    ConnectionException failure = session.failure();
+    ConnectionException failure = session.lifecycle().failure();
     if (failure != null && !failureSeen) {
       failureSeen = true;
-      if (!session.isPeerClosed() && !session.isInputEnded()) {
+      if (!session.lifecycle().isPeerClosed() && !session.lifecycle().isInputEnded()) {
         link.share().log(Level.WARNING, "a connection broke: " + failure.getMessage(), null);
       }
       link.apart(this::disconnectSoon);
@@ -196,7 +196,7 @@ final class Closing {
     link.poller().drain();
     link.lock();
     try {
-      if (session.isPeerClosed()) {
+      if (session.lifecycle().isPeerClosed()) {
         link.apart(this::disconnectAndTell);
       } else {
         session.fail(reason);
@@ -343,11 +343,11 @@ final class Closing {
             Level.WARNING,
             "not all that was sent had arrived when it was closed after " + timeout,
             null);
-      } else if (session.goneWhileClosing() != null) {
+      } else if (session.lifecycle().goneWhileClosing() != null) {
         link.log(
             Level.WARNING,
             "not all that was sent had arrived when it was closed",
-            session.goneWhileClosing());
+            session.lifecycle().goneWhileClosing());
       }
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();

@@ -15,7 +15,6 @@ import org.rdma4j.cm.CmId;
 import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.buffers.PromisedReceives;
 import org.rdma4j.connection.buffers.ReceiveWindow;
-import org.rdma4j.connection.session.Counts;
 import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.session.SessionLimits;
 import org.rdma4j.connection.wire.Hello;
@@ -162,7 +161,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     if (bytes > 0) {
       memory.supply(bytes);
     }
-    if (session.takeChanged()) {
+    if (session.lifecycle().takeChanged()) {
       posting.postAll();
       sends.wakeAll();
       receives.wakeAll();
@@ -321,7 +320,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
   boolean isOpen() {
     lock();
     try {
-      return session.isOpen();
+      return session.lifecycle().isOpen();
     } finally {
       unlock();
     }
@@ -330,7 +329,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
   void checkNotClosed() {
     lock();
     try {
-      session.checkOpen();
+      session.lifecycle().checkOpen();
     } finally {
       unlock();
     }
@@ -340,7 +339,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     lock();
     try {
       return new ConnectionStatistics(
-          traffic(session.counts()),
+          Traffic.of(session.counts()),
           session.credits(),
           session.grantedCredits(),
           session.outstanding(),
@@ -349,19 +348,6 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     } finally {
       unlock();
     }
-  }
-
-  private static Traffic traffic(Counts counts) {
-    return new Traffic(
-        counts.sentMessages,
-        counts.sentBytes,
-        counts.receivedMessages,
-        counts.receivedBytes,
-        counts.reads,
-        counts.readBytes,
-        counts.writes,
-        counts.writtenBytes,
-        counts.atomics);
   }
 
   void handleMessages(MessageHandler handler, RdmaConnection holder) {
@@ -385,7 +371,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
   private void handle(Runnable setHandler, RdmaConnection holder) {
     lock();
     try {
-      session.checkOpen();
+      session.lifecycle().checkOpen();
       setHandler.run();
       held = holder;
     } finally {
@@ -475,7 +461,8 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     lock();
     try {
       session.left(buffer);
-      if (!session.isClosing() && (session.isCreditDue() || session.outstanding() > 0)) {
+      if (!session.lifecycle().isClosing()
+          && (session.isCreditDue() || session.outstanding() > 0)) {
         flush();
       }
     } finally {
@@ -521,7 +508,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     long quiet = System.nanoTime() - lastUse;
     lock();
     try {
-      if (!session.isUseless()) {
+      if (!session.lifecycle().isUseless()) {
         telling.refuseDropped();
         session.tick(quiet, share.config().handshakeTimeout().toNanos());
         flush();

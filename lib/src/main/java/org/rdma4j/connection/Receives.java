@@ -108,7 +108,7 @@ final class Receives {
   private boolean putBackIfOpen(Buffer message) {
     link.lock();
     try {
-      if (session.isClosing()) {
+      if (session.lifecycle().isClosing()) {
         return false;
       }
       session.putBack(message);
@@ -121,7 +121,7 @@ final class Receives {
   /** Waits until there is a message, or nothing more to come. Requires the lock. */
   private void await(Duration timeout) throws InterruptedException, TimeoutException {
     long end = Deadline.after(timeout).end();
-    session.checkOpen();
+    session.lifecycle().checkOpen();
     link.checkMayWait();
     if (session.wantsMessages()) {
       throw new IllegalStateException(
@@ -130,9 +130,9 @@ final class Receives {
     if (!link.await(messageOrEnd, end)) {
       throw link.timedOut("no message arrived", timeout);
     }
-    session.checkOpen();
-    RdmaException failure = session.failure();
-    if (failure != null && session.peekMessage() == null && !session.isInputEnded()) {
+    session.lifecycle().checkOpen();
+    RdmaException failure = session.lifecycle().failure();
+    if (failure != null && session.peekMessage() == null && !session.lifecycle().isInputEnded()) {
       throw failure;
     }
   }

@@ -41,8 +41,10 @@ final class Sends {
     this.link = link;
     this.share = link.share();
     this.session = session;
-    this.roomForMessage = link.awaited(() -> session.hasRoomForMessage() || session.isUseless());
-    this.roomForOperation = link.awaited(() -> session.hasRoom() || session.isUseless());
+    this.roomForMessage =
+        link.awaited(() -> session.hasRoomForMessage() || session.lifecycle().isUseless());
+    this.roomForOperation =
+        link.awaited(() -> session.hasRoom() || session.lifecycle().isUseless());
   }
 
   /** Wakes those for which there is room: one of each kind, which wakes the next. */
@@ -63,20 +65,20 @@ final class Sends {
    */
   private void awaitRoomForMessage(long end, Duration timeout)
       throws InterruptedException, TimeoutException {
-    session.checkOutputOpen();
+    session.lifecycle().checkOutputOpen();
     if (!link.await(roomForMessage, end)) {
       throw link.timedOut("the peer had no free buffer to receive into", timeout);
     }
-    session.checkOutputOpen();
+    session.lifecycle().checkOutputOpen();
   }
 
   private void awaitRoomForOperation(long end, Duration timeout)
       throws InterruptedException, TimeoutException {
-    session.checkCanSend();
+    session.lifecycle().checkCanSend();
     if (!link.await(roomForOperation, end)) {
       throw link.timedOut("none of the outstanding requests completed", timeout);
     }
-    session.checkCanSend();
+    session.lifecycle().checkCanSend();
   }
 
   /** Takes a buffer for a message of a given length, and waits if too many are in use. */
@@ -181,7 +183,7 @@ final class Sends {
     checkMine(message);
     link.lock();
     try {
-      session.checkOutputOpen();
+      session.lifecycle().checkOutputOpen();
       addHeld(MessageKind.MESSAGE, 0, message, listener, token);
       link.flushAndLeave();
     } finally {
@@ -202,7 +204,7 @@ final class Sends {
       buffer.fill(MessageKind.MESSAGE, message);
       link.lock();
       try {
-        session.checkOutputOpen();
+        session.lifecycle().checkOutputOpen();
         add(MessageKind.MESSAGE, 0, buffer, listener, token);
         sent = true;
         link.flushAndLeave();
@@ -221,7 +223,7 @@ final class Sends {
     checkMine(message);
     link.lock();
     try {
-      session.checkOutputOpen();
+      session.lifecycle().checkOutputOpen();
       if (!session.hasRoomForMessage()) {
         return false;
       }
@@ -319,7 +321,7 @@ final class Sends {
     checkLocal(memory, AccessFlag.REMOTE_READ, "to be fetched by the peer");
     link.lock();
     try {
-      session.checkOutputOpen();
+      session.lifecycle().checkOutputOpen();
       Buffer carrier =
           carrier(
               nextMessage++,
@@ -344,7 +346,7 @@ final class Sends {
     boolean sent = false;
     link.lock();
     try {
-      session.checkOutputOpen();
+      session.lifecycle().checkOutputOpen();
       Buffer carrier =
           carrier(
               message,
@@ -419,9 +421,9 @@ final class Sends {
     link.lock();
     try {
       if (filled.takesCredit()) {
-        session.checkOutputOpen();
+        session.lifecycle().checkOutputOpen();
       } else {
-        session.checkCanSend();
+        session.lifecycle().checkCanSend();
       }
       addOperation(filled);
       link.flushAndLeave();
@@ -454,7 +456,7 @@ final class Sends {
       } else {
         awaitRoomForOperation(end, timeout);
       }
-      Awaited done = link.awaited(() -> request.isDone() || session.isClosing());
+      Awaited done = link.awaited(() -> request.isDone() || session.lifecycle().isClosing());
       request.awaitedBy(done);
       addOperation(request);
       link.flush();
@@ -467,7 +469,7 @@ final class Sends {
         }
       }
       if (!request.isDone()) {
-        session.checkOpen();
+        session.lifecycle().checkOpen();
         throw link.timedOut("the operation did not complete", timeout);
       }
       RuntimeException failed = request.failure();
@@ -497,7 +499,7 @@ final class Sends {
     CompletableFuture<MessageBuffer> answer = new CompletableFuture<>();
     link.lock();
     try {
-      session.checkOutputOpen();
+      session.lifecycle().checkOutputOpen();
       long number = session.addPending(answer);
       boolean added = false;
       try {
@@ -520,7 +522,7 @@ final class Sends {
     checkMine(message);
     link.lock();
     try {
-      session.checkCanSend();
+      session.lifecycle().checkCanSend();
       addHeld(kind, number, message, null, 0);
       link.flushUnlessBusy();
     } finally {

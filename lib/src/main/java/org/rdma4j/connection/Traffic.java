@@ -1,5 +1,7 @@
 package org.rdma4j.connection;
 
+import org.rdma4j.connection.session.Counts;
+
 /**
  * What was transferred, until one moment.
  *
@@ -24,6 +26,20 @@ public record Traffic(
     long writtenBytes,
     long atomics) {
   static final Traffic NONE = new Traffic(0, 0, 0, 0, 0, 0, 0, 0, 0);
+
+  /** Returns what one connection has transferred until now. */
+  static Traffic of(Counts counts) {
+    return new Traffic(
+        counts.sentMessages,
+        counts.sentBytes,
+        counts.receivedMessages,
+        counts.receivedBytes,
+        counts.reads,
+        counts.readBytes,
+        counts.writes,
+        counts.writtenBytes,
+        counts.atomics);
+  }
 
   /** Returns the sum of this and other traffic. */
   Traffic plus(Traffic other) {

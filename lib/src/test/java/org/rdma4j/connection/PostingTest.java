@@ -108,9 +108,9 @@ final class PostingTest {
     List<Request> reads = addReads(4);
     StandIn.call("refuse", 1, ErrorNumber.EINVAL.value(), 1);
     posting.postAll();
-    assertThat(session.failure()).hasMessageContaining("requests could not be posted");
+    assertThat(session.lifecycle().failure()).hasMessageContaining("requests could not be posted");
     assertThat(reads.stream().map(Request::isDone)).containsExactly(false, true, true, true);
-    assertThat(reads.get(3).failure()).isSameAs(session.failure());
+    assertThat(reads.get(3).failure()).isSameAs(session.lifecycle().failure());
     assertThat(session.postedCount()).as("the first read, and the end").isEqualTo(2);
     session.completed(0);
     assertThat(reads.getFirst().isDone()).isTrue();
@@ -122,7 +122,7 @@ final class PostingTest {
     List<Request> reads = addReads(3);
     StandIn.call("refuse", 1, ErrorNumber.EINVAL.value(), 0);
     posting.postAll();
-    assertThat(session.failure()).isNotNull();
+    assertThat(session.lifecycle().failure()).isNotNull();
     assertThat(reads).noneMatch(Request::isDone);
     assertThat(session.postedCount()).as("the reads, and the end").isEqualTo(4);
   }
@@ -138,7 +138,8 @@ final class PostingTest {
     reads.addAll(addReads(1));
     posting.postAll();
     assertThat(reads).allMatch(Request::isDone);
-    assertThat(session.failure()).hasRootCauseInstanceOf(IllegalArgumentException.class);
+    assertThat(session.lifecycle().failure())
+        .hasRootCauseInstanceOf(IllegalArgumentException.class);
     assertThat(session.postedCount()).as("the end").isEqualTo(1);
   }
 
@@ -148,7 +149,7 @@ final class PostingTest {
     queuePair.close();
     posting.postAll();
     assertThat(reads).allMatch(Request::isDone);
-    assertThat(session.failure()).hasMessageContaining("closed");
+    assertThat(session.lifecycle().failure()).hasMessageContaining("closed");
     assertThat(session.postedCount()).isZero();
   }
 

@@ -7,8 +7,11 @@ import org.rdma4j.ConnectionException.Reason;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.connection.wire.MessageHeader;
 
-/** Whether a connection is open, ended by either side, broken or closed. */
-final class Lifecycle {
+/**
+ * Whether a connection is open, ended by either side, broken or closed. The {@link Session} changes
+ * it; the lock of the connection guards it.
+ */
+public final class Lifecycle {
   private final String connection;
   private final Supplier<IllegalStateException> closedException;
   private final Sending sending;
@@ -52,23 +55,27 @@ final class Lifecycle {
   }
 
   /** Returns whether nothing more can be sent. */
-  boolean isUseless() {
+  public boolean isUseless() {
     return closing || failure != null || peerClosed;
   }
 
-  boolean isOpen() {
+  /** Returns whether both sides can send. */
+  public boolean isOpen() {
     return !isUseless() && !inputEnded;
   }
 
-  boolean isClosing() {
+  /** Returns whether a close has begun. */
+  public boolean isClosing() {
     return closing;
   }
 
-  boolean isPeerClosed() {
+  /** Returns whether the peer has closed the connection. */
+  public boolean isPeerClosed() {
     return peerClosed;
   }
 
-  boolean isInputEnded() {
+  /** Returns whether the peer sends nothing more. */
+  public boolean isInputEnded() {
     return inputEnded;
   }
 
@@ -81,29 +88,33 @@ final class Lifecycle {
     return !closing && failure == null && !stopped;
   }
 
-  @Nullable ConnectionException failure() {
+  /** Returns why it is broken; null if it is not. */
+  public @Nullable ConnectionException failure() {
     return failure;
   }
 
-  @Nullable ConnectionException goneWhileClosing() {
+  /** Returns why nothing reaches the peer any more, although a close had begun before. */
+  public @Nullable ConnectionException goneWhileClosing() {
     return goneWhileClosing;
   }
 
   /** Returns whether anything has changed since the last call. */
-  boolean takeChanged() {
+  public boolean takeChanged() {
     boolean was = changed;
     changed = false;
     return was;
   }
 
-  void checkOpen() {
+  /** Throws if it is closed. */
+  public void checkOpen() {
     if (closing) {
       // If the user did not close it, the exception says why it was closed.
       throw failure != null && !closedByUser ? failure : closedException.get();
     }
   }
 
-  void checkCanSend() {
+  /** Throws if no request can be posted. */
+  public void checkCanSend() {
     checkOpen();
     if (failure != null) {
       throw failure;
@@ -113,7 +124,8 @@ final class Lifecycle {
     }
   }
 
-  void checkOutputOpen() {
+  /** Throws if no message can be sent. */
+  public void checkOutputOpen() {
     checkCanSend();
     if (outputEnded) {
       throw new IllegalStateException(

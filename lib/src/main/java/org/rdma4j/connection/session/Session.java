@@ -22,9 +22,9 @@ import org.rdma4j.connection.wire.MessageKind;
  * The protocol of one end of a connection, as a state machine. It is told what has happened ({@link
  * #received}, {@link #completed}, {@link #add}, {@link #left}, {@link #tick}), and is then asked
  * what to do: {@link #nextToPost} returns what to post, {@link #nextForUser} what to tell the user,
- * {@link #takeMemoryNeed} what memory to get, {@link #takeChanged} whether it has ended in some
- * way. It has no lock, no thread, no clock and no device, so that two sessions can be joined in
- * memory and tested.
+ * {@link #takeMemoryNeed} what memory to get, {@link #lifecycle} whether it has ended in some way.
+ * It has no lock, no thread, no clock and no device, so that two sessions can be joined in memory
+ * and tested.
  *
  * <p>Not safe for use by several threads: the lock of the connection guards it. {@link #hasNews}
  * and {@link #isConnected} need no lock.
@@ -503,59 +503,9 @@ public final class Session {
     deliveries.ended(null);
   }
 
-  /** Returns whether it has ended in some way since the last call. */
-  public boolean takeChanged() {
-    return lifecycle.takeChanged();
-  }
-
-  /** Returns why it is broken; null if it is not. */
-  public @Nullable ConnectionException failure() {
-    return lifecycle.failure();
-  }
-
-  /** Returns why nothing reaches the peer any more, although a close had begun before. */
-  public @Nullable ConnectionException goneWhileClosing() {
-    return lifecycle.goneWhileClosing();
-  }
-
-  /** Returns whether both sides can send. */
-  public boolean isOpen() {
-    return lifecycle.isOpen();
-  }
-
-  /** Returns whether nothing more can be sent. */
-  public boolean isUseless() {
-    return lifecycle.isUseless();
-  }
-
-  /** Returns whether a close has begun. */
-  public boolean isClosing() {
-    return lifecycle.isClosing();
-  }
-
-  /** Returns whether the peer has closed the connection. */
-  public boolean isPeerClosed() {
-    return lifecycle.isPeerClosed();
-  }
-
-  /** Returns whether the peer sends nothing more. */
-  public boolean isInputEnded() {
-    return lifecycle.isInputEnded();
-  }
-
-  /** Checks that it is not closed. */
-  public void checkOpen() {
-    lifecycle.checkOpen();
-  }
-
-  /** Checks that requests can be posted. */
-  public void checkCanSend() {
-    lifecycle.checkCanSend();
-  }
-
-  /** Checks that messages can be sent. */
-  public void checkOutputOpen() {
-    lifecycle.checkOutputOpen();
+  /** Returns whether it is open, ended, broken or closed. */
+  public Lifecycle lifecycle() {
+    return lifecycle;
   }
 
   // What it is like.

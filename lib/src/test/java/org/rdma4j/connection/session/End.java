@@ -109,7 +109,7 @@ final class End implements ReceiveWindow {
   private void settle() {
     long need = session.takeMemoryNeed();
     memoryNeed = need > 0 ? need : memoryNeed;
-    if (session.takeChanged()) {
+    if (session.lifecycle().takeChanged()) {
       post();
     }
   }
@@ -167,7 +167,7 @@ final class End implements ReceiveWindow {
   @Override
   public void left(Buffer buffer) {
     session.left(buffer);
-    if (!session.isClosing() && (session.isCreditDue() || session.outstanding() > 0)) {
+    if (!session.lifecycle().isClosing() && (session.isCreditDue() || session.outstanding() > 0)) {
       flush();
     }
     settle();
@@ -342,7 +342,7 @@ final class End implements ReceiveWindow {
 
   private boolean canSend() {
     try {
-      session.checkOutputOpen();
+      session.lifecycle().checkOutputOpen();
       return true;
     } catch (IllegalStateException | ConnectionException ended) {
       return false;
@@ -509,7 +509,7 @@ final class End implements ReceiveWindow {
   private void answer(Buffer request) {
     long number = request.number();
     try {
-      session.checkCanSend();
+      session.lifecycle().checkCanSend();
     } catch (IllegalStateException | ConnectionException cannot) {
       request.free();
       return;
@@ -579,7 +579,9 @@ final class End implements ReceiveWindow {
             arrivals.size(),
             held.size(),
             memoryNeed,
-            session.isClosing() ? ", closing" : "",
-            session.failure() == null ? "" : ", broken: " + session.failure().getMessage());
+            session.lifecycle().isClosing() ? ", closing" : "",
+            session.lifecycle().failure() == null
+                ? ""
+                : ", broken: " + session.lifecycle().failure().getMessage());
   }
 }

@@ -184,7 +184,7 @@ final class Simulation {
 
   private void checkComplete(End from, End to) {
     String state = from + "\n" + to;
-    assertThat(from.session.failure()).as("failure of " + state).isNull();
+    assertThat(from.session.lifecycle().failure()).as("failure of " + state).isNull();
     assertThat(from.isIdle()).as("deadlock: nothing moves, but\n" + state).isTrue();
     assertThat(from.done).as("requests done: " + state).isEqualTo(from.sent);
     assertThat(from.failed).as("requests failed: " + state).isZero();
