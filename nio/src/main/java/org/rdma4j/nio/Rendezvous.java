@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ConnectionException;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.NodeConfig;
 import org.rdma4j.connection.RdmaConnection;
@@ -40,6 +41,15 @@ final class Rendezvous {
 
   private static final int MAX_REFUSALS = 1024;
 
+  /** How long a client waits until it tries again where nobody listens; then twice that, ... */
+  private static final long FIRST_PAUSE_MILLIS = 100;
+
+  /** ... and at last this. All of it takes 3 s. */
+  private static final long LAST_PAUSE_MILLIS = 1600;
+
+  /** The maximum number of channels that try again: others give up at once. */
+  private static final int MAX_TRYING_AGAIN = 64;
+
   /** How long the end of the process waits until what was written has arrived. */
   private static final long EXIT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -47,6 +57,7 @@ final class Rendezvous {
   private final Map<String, Upgrade> accepted = new ConcurrentHashMap<>();
   private final Map<InetSocketAddress, Long> refusals = new ConcurrentHashMap<>();
   private final Semaphore unproven = new Semaphore(MAX_UNPROVEN);
+  private final Semaphore tryingAgain = new Semaphore(MAX_TRYING_AGAIN);
   private final Set<Upgrade> overRdma = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean logged = new AtomicBoolean();
   private final AtomicBoolean closesAtExit = new AtomicBoolean();
@@ -229,7 +240,8 @@ final class Rendezvous {
     }
     RdmaConnection connection = null;
     try {
-      connection = open.connect(new InetSocketAddress(host, server.getPort()), timeout());
+      InetSocketAddress address = new InetSocketAddress(host, server.getPort());
+      connection = connect(open, address, upgrade.channel());
       if (!Meeting.claim(this, connection, upgrade)) {
         refused(server);
       }
@@ -240,6 +252,45 @@ final class Rendezvous {
       if (connection != null) {
         close(connection);
       }
+    }
+  }
+
+  /**
+   * Connects, at the first try or one of the next ones: a server that was just started listens over
+   * TCP a moment before it listens over RDMA, and its clients are back at once. They keep their
+   * connections for long.
+   */
+  private RdmaConnection connect(RdmaNode open, InetSocketAddress address, StreamChannel channel)
+      throws TimeoutException, InterruptedException {
+    try {
+      return open.connect(address, timeout());
+    } catch (ConnectionException refused) {
+      if (refused.reason() != ConnectionException.Reason.REFUSED || !tryingAgain.tryAcquire()) {
+        throw refused;
+      }
+    }
+    try {
+      return tryAgain(open, address, channel);
+    } finally {
+      tryingAgain.release();
+    }
+  }
+
+  private RdmaConnection tryAgain(RdmaNode open, InetSocketAddress address, StreamChannel channel)
+      throws TimeoutException, InterruptedException {
+    long pause = FIRST_PAUSE_MILLIS;
+    while (true) {
+      Thread.sleep(pause);
+      try {
+        return open.connect(address, timeout());
+      } catch (ConnectionException refused) {
+        if (refused.reason() != ConnectionException.Reason.REFUSED
+            || pause >= LAST_PAUSE_MILLIS
+            || !channel.isOpen()) {
+          throw refused;
+        }
+      }
+      pause *= 2;
     }
   }
 

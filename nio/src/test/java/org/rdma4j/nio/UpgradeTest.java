@@ -367,6 +367,27 @@ final class UpgradeTest {
   }
 
   @Test
+  void aClientThatIsThereBeforeTheServerListensOverRdmaGoesOver() throws Exception {
+    client.close();
+    server.close();
+    listener.close();
+    // Without this lock, a server does not get its node.
+    synchronized (servers.rendezvous()) {
+      listener = ChannelPair.listen(servers);
+      client = clients.openSocketChannel();
+      client.connect(listener.getLocalAddress());
+      server = listener.accept();
+      greet();
+      // The client tries to connect, in vain.
+      Thread.sleep(300);
+    }
+    await(() -> isMoved(client) && isMoved(server));
+    greet();
+    assertThat(clients.statistics().upgraded()).isEqualTo(1);
+    assertThat(clients.statistics().stayed()).isZero();
+  }
+
+  @Test
   void aPeerWithAnotherSecretStaysWithTcp() throws Exception {
     RdmaSelectorProvider strangers = provider("another secret, of 32 characters");
     try (SocketChannel stranger = strangers.openSocketChannel()) {
