@@ -1,6 +1,7 @@
 package org.rdma4j.inplace;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,6 +39,17 @@ public final class InPlaceCompletions extends QueuePolling {
   private static final int RECEIVE = rdma_h.IBV_WC_RECV();
   private static final int RECEIVE_WRITE = rdma_h.IBV_WC_RECV_RDMA_WITH_IMM();
 
+  private static final VarHandle CONSUMED;
+
+  static {
+    try {
+      CONSUMED =
+          MethodHandles.lookup().findVarHandle(InPlaceCompletions.class, "consumed", int.class);
+    } catch (ReflectiveOperationException impossible) {
+      throw new ExceptionInInitializerError(impossible);
+    }
+  }
+
   private final @Nullable SpinLock lock;
   private final long queue;
   private final int count;
@@ -45,8 +57,13 @@ public final class InPlaceCompletions extends QueuePolling {
   private final long doorbell;
   private final int number;
 
-  /** How many completions were taken. */
+  /** How many completions were taken. Read without the lock by {@link #isEmpty}. */
   private int consumed;
+
+  /**
+   * Whether the last poll found no completion, so that the next one looks without the lock first.
+   */
+  private boolean wasEmpty;
 
   /** How many events were raised, which the adapter must be told with a request for the next. */
   private final AtomicInteger events = new AtomicInteger();
@@ -88,6 +105,9 @@ public final class InPlaceCompletions extends QueuePolling {
 
   @Override
   public int poll(int max, long entries, long rows) {
+    if (wasEmpty && isEmpty()) {
+      return 0;
+    }
     SpinLock lock = this.lock;
     if (lock == null) {
       return take(max, entries);
@@ -98,6 +118,23 @@ public final class InPlaceCompletions extends QueuePolling {
     } finally {
       lock.unlock();
     }
+  }
+
+  /**
+   * Returns whether there is no completion, without the lock, which is most of the cost of a poll
+   * that finds none. Another thread may take completions meanwhile; then the entry that was looked
+   * at may be one of the next round already, so this says nothing.
+   */
+  private boolean isEmpty() {
+    int index = (int) CONSUMED.getAcquire(this);
+    return !isWritten(CompletionEntry.owner(entry(index)), index)
+        && index == (int) CONSUMED.getAcquire(this);
+  }
+
+  /** Returns whether a last byte says that the adapter wrote the completion of an index. */
+  private boolean isWritten(int owner, int index) {
+    return CompletionEntry.kind(owner) != CompletionEntry.INVALID
+        && CompletionEntry.isOfRound(owner, isOdd(index));
   }
 
   private int take(int max, long entries) {
@@ -133,10 +170,11 @@ public final class InPlaceCompletions extends QueuePolling {
       taken++;
     }
     if (index != consumed) {
-      consumed = index;
+      CONSUMED.setRelease(this, index);
       RawMemory.putIntRelease(
           RawMemory.base(record), Integer.reverseBytes(index & CompletionEntry.NUMBER));
     }
+    wasEmpty = taken == 0;
     return taken;
   }
 
@@ -300,10 +338,10 @@ public final class InPlaceCompletions extends QueuePolling {
     for (int index = consumed; index - consumed < count; index++) {
       long entry = entry(index);
       int owner = CompletionEntry.owner(entry);
-      int kind = CompletionEntry.kind(owner);
-      if (kind == CompletionEntry.INVALID || !CompletionEntry.isOfRound(owner, isOdd(index))) {
+      if (!isWritten(owner, index)) {
         return;
       }
+      int kind = CompletionEntry.kind(owner);
       long origin = CompletionEntry.origin(entry);
       if (CompletionEntry.queuePair(origin) == forgotten.number()) {
         InPlaceSharedReceives shared = forgotten.shared();

@@ -466,18 +466,19 @@ public final class InPlaceSends extends ChainPosting {
 
   /** Writes the bytes of an inline request, which are one piece. */
   private int putInline(long at, int before, long request) {
-    long piece = request + SendLayout.SIZE;
+    long piece = RawMemory.base(request) + SendLayout.SIZE;
     long from = RawMemory.base(RawMemory.getLong(piece + RequestLayout.SGE_ADDR));
     int length = RawMemory.getInt(piece + RequestLayout.SGE_LENGTH);
     long segment = RawMemory.base(after(at, before));
-    RequestSegments.putInline(segment, length);
-    long to = segment + RequestSegments.INLINE_SIZE;
-    long room = queueEnd - to;
-    if (length <= room) {
-      RawMemory.copy(from, to, length);
+    long room = queueEnd - segment - RequestSegments.INLINE_SIZE;
+    if (length >= Long.BYTES && length <= room) {
+      RequestSegments.putInline(segment, from, length);
     } else {
-      RawMemory.copy(from, to, (int) room);
-      RawMemory.copy(from + room, RawMemory.base(queue), length - (int) room);
+      RequestSegments.putInline(segment, length);
+      long to = segment + RequestSegments.INLINE_SIZE;
+      int unbroken = (int) Math.min(length, room);
+      RawMemory.copy(from, to, unbroken);
+      RawMemory.copy(from + unbroken, RawMemory.base(queue), length - unbroken);
     }
     return before
         + (RequestSegments.INLINE_SIZE + length + RequestSegments.UNIT - 1) / RequestSegments.UNIT;

@@ -131,6 +131,34 @@ final class RequestSegments {
     RawMemory.putInt(at, Integer.reverseBytes(length | INLINE));
   }
 
+  /**
+   * Writes an inline segment with its bytes, of which there are at least 8.
+   *
+   * <p>Each store is one of 8 bytes at a multiple of 8, because the request is read again in these
+   * words for the register: a processor forwards a word from one store that covers it, and
+   * otherwise waits until all of them are in the cache. So the last store also writes what was
+   * there before, up to 7 bytes after the segment that belong to the same request.
+   */
+  static void putInline(long at, long from, int length) {
+    long last = RawMemory.base(from + length - Long.BYTES);
+    long to = RawMemory.base(at);
+    long beginning = Integer.toUnsignedLong(Integer.reverseBytes(length | INLINE));
+    RawMemory.putLong(to, beginning | (long) RawMemory.getInt(RawMemory.base(from)) << 32);
+    long next = RawMemory.base(from + Integer.BYTES);
+    while (next <= last) {
+      to = RawMemory.base(to + Long.BYTES);
+      RawMemory.putLong(to, RawMemory.getLong(next));
+      next = RawMemory.base(next + Long.BYTES);
+    }
+    int written = (int) (next - last) * Byte.SIZE;
+    if (written != Long.SIZE) {
+      long mask = -1L >>> written;
+      to = RawMemory.base(to + Long.BYTES);
+      RawMemory.putLong(
+          to, RawMemory.getLong(to) & ~mask | RawMemory.getLong(last) >>> written & mask);
+    }
+  }
+
   /** The size of the beginning of an inline segment. */
   static final int INLINE_SIZE = 4;
 

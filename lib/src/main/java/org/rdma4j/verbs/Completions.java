@@ -69,6 +69,8 @@ public final class Completions extends HotCall {
   /** The fields that only an extended completion queue has, one row for each completion. */
   private final MemorySegment rows;
 
+  private final long rowsAddress;
+
   private final Spin spin = new Spin();
 
   private int count;
@@ -91,6 +93,7 @@ public final class Completions extends HotCall {
         queue.isExtended()
             ? Arena.ofAuto().allocate(ExtendedPolling.ROW * max, 64)
             : MemorySegment.NULL;
+    this.rowsAddress = rows.address();
     for (int i = 0; i < max; i++) {
       // Polls overwrite this, unless the queue is an extended one without the flags.
       RawMemory.putInt(
@@ -538,9 +541,7 @@ public final class Completions extends HotCall {
     if (polling == null) {
       return super.pollExtended(max, completions);
     }
-    return pause != null && pause.isPaused()
-        ? PAUSED
-        : polling.poll(max, completions, rows.address());
+    return pause != null && pause.isPaused() ? PAUSED : polling.poll(max, completions, rowsAddress);
   }
 
   /** Returns a copy of the completion. */
