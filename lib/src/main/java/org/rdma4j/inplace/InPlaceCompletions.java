@@ -110,14 +110,18 @@ public final class InPlaceCompletions extends QueuePolling {
     }
     SpinLock lock = this.lock;
     if (lock == null) {
-      return take(max, entries);
+      return takeUpTo(max, entries);
     }
     lock.lock();
     try {
-      return take(max, entries);
+      return takeUpTo(max, entries);
     } finally {
       lock.unlock();
     }
+  }
+
+  private int takeUpTo(int max, long entries) {
+    return max == 1 && takeSend(entries) ? 1 : take(max, entries);
   }
 
   /**
@@ -135,6 +139,35 @@ public final class InPlaceCompletions extends QueuePolling {
   private boolean isWritten(int owner, int index) {
     return CompletionEntry.kind(owner) != CompletionEntry.INVALID
         && CompletionEntry.isOfRound(owner, isOdd(index));
+  }
+
+  /**
+   * Takes the first completion if it is one of a send that succeeded, of the same queue pair as the
+   * completion before. Returns whether it was: otherwise {@link #take} takes it.
+   */
+  private boolean takeSend(long entries) {
+    int index = consumed;
+    long from = entry(index);
+    int owner = CompletionEntry.owner(from);
+    InPlaceQueuePair of = last;
+    if (CompletionEntry.kind(owner) != CompletionEntry.REQUESTER
+        || !CompletionEntry.isOfRound(owner, isOdd(index))
+        || of == null) {
+      return false;
+    }
+    long origin = CompletionEntry.origin(from);
+    int queuePair = CompletionEntry.queuePair(origin);
+    if (of.number() != queuePair) {
+      return false;
+    }
+    long to = RawMemory.base(entries);
+    putSend(from, to, origin, of);
+    RawMemory.putInt(to + CompletionLayout.QP_NUM, queuePair);
+    CONSUMED.setRelease(this, index + 1);
+    RawMemory.putIntRelease(
+        RawMemory.base(record), Integer.reverseBytes(index + 1 & CompletionEntry.NUMBER));
+    wasEmpty = false;
+    return true;
   }
 
   private int take(int max, long entries) {

@@ -53,6 +53,10 @@ public final class InPlaceSends extends ChainPosting {
   private final int maxUnits;
 
   private final boolean prefersRegister;
+
+  /** Whether plain requests are written into the register. */
+  private final boolean copiesPlain;
+
   private final int queuePair;
   private final int maxRequests;
   private final int flagsOfAll;
@@ -109,6 +113,7 @@ public final class InPlaceSends extends ChainPosting {
     this.registerSize = memory.registerSize();
     this.maxUnits = registers.areUsed() ? registerSize / RequestSegments.UNIT : 0;
     this.prefersRegister = registers.arePreferred();
+    this.copiesPlain = prefersRegister && maxUnits >= UNITS_OF_BLOCK;
     this.queuePair = queuePair;
     this.maxRequests = maxRequests;
     this.fullAt = maxRequests;
@@ -130,7 +135,7 @@ public final class InPlaceSends extends ChainPosting {
   public int post(long requests, long badRequest) {
     SpinLock lock = this.lock;
     if (lock == null) {
-      int error = write(requests, badRequest);
+      int error = writeOne(requests, badRequest);
       VarHandle.fullFence();
       return error;
     }
@@ -139,7 +144,7 @@ public final class InPlaceSends extends ChainPosting {
     }
     lock.lock();
     try {
-      return write(requests, badRequest);
+      return writeOne(requests, badRequest);
     } finally {
       lock.unlockAndFlush();
     }
@@ -154,7 +159,8 @@ public final class InPlaceSends extends ChainPosting {
    * <p>Each access of {@link RawMemory} costs the compiler about 600 nodes of its graph, and beyond
    * 18,000 nodes it inlines nothing more: then each access becomes a call. This method, {@link
    * #writeAny} and {@link #ring} are therefore compiled each by itself, because they have more than
-   * the 325 bytes of bytecode up to which the compiler inlines.
+   * the 325 bytes of bytecode up to which the compiler inlines. So are {@link #writeOne} and {@link
+   * #writeInline}.
    *
    * @return 0, or ENOMEM if the queue is full
    */
@@ -211,6 +217,161 @@ public final class InPlaceSends extends ChainPosting {
       return writeAny(before, at, units, each, badRequest);
     }
     ring(at, count - before == 1 && prefersRegister ? units : 0);
+    return 0;
+  }
+
+  /**
+   * Writes a plain request that is alone, and rings the doorbell with all of it: its words go from
+   * registers of the processor both to the queue and to the doorbell. Other requests are left to
+   * {@link #writeInline} or {@link #write}.
+   */
+  private int writeOne(long request, long badRequest) {
+    long each = RawMemory.base(request);
+    int opcode = RawMemory.getInt(each + SendLayout.OPCODE);
+    int flags = RawMemory.getInt(each + SendLayout.SEND_FLAGS);
+    int count = posted;
+    if (fullAt - count < FEW) {
+      lookForRoom();
+    }
+    if (!copiesPlain
+        || fullAt - count <= 0
+        || RawMemory.getInt(each + RequestLayout.NUM_SGE) != 1
+        || RawMemory.getLong(each + RequestLayout.NEXT) != 0
+        || !isPlain(opcode, flags)) {
+      return (flags & SendLayout.INLINE) != 0
+          ? writeInline(request, badRequest)
+          : write(request, badRequest);
+    }
+    int next = position;
+    int index = next & mask & MAX_POSITION;
+    long at = RawMemory.base(queue + ((long) index << RequestSegments.BLOCK_SHIFT));
+    long word4 =
+        RequestSegments.lengthAndKey(
+            RawMemory.getLong(each + SendLayout.SIZE + RequestLayout.SGE_LENGTH));
+    long word5 =
+        Long.reverseBytes(RawMemory.getLong(each + SendLayout.SIZE + RequestLayout.SGE_ADDR));
+    long word2 = word4;
+    long word3 = word5;
+    int code = RequestSegments.SEND;
+    int units = 2;
+    if (opcode == SendLayout.SEND) {
+      word4 = RawMemory.getLong(at + 32);
+      word5 = RawMemory.getLong(at + 40);
+    } else {
+      code =
+          opcode == SendLayout.RDMA_WRITE ? RequestSegments.RDMA_WRITE : RequestSegments.RDMA_READ;
+      units = 3;
+      word2 = Long.reverseBytes(RawMemory.getLong(each + SendLayout.RDMA_REMOTE_ADDR));
+      word3 = RequestSegments.remoteKey(RawMemory.getInt(each + SendLayout.RDMA_RKEY));
+      RawMemory.putLong(at + 32, word4);
+      RawMemory.putLong(at + 40, word5);
+    }
+    long word0 = RequestSegments.control(next, code, queuePair, units);
+    long word1 = RequestSegments.flagsAndImmediate(RequestSegments.flags(flags) | flagsOfAll, 0);
+    RawMemory.putLong(at, word0);
+    RawMemory.putLong(at + 8, word1);
+    RawMemory.putLong(at + 16, word2);
+    RawMemory.putLong(at + 24, word3);
+    long[] table = this.table;
+    table[2 * index & table.length - 1] = RawMemory.getLong(each + RequestLayout.WR_ID);
+    table[2 * index + 1 & table.length - 1] = count;
+    position = next + 1;
+    posted = count + 1;
+    long to = RawMemory.base(register + half);
+    half ^= registerSize;
+    long word6 = RawMemory.getLong(at + 48);
+    long word7 = RawMemory.getLong(at + 56);
+    RawMemory.exchangeInt(RawMemory.base(record), Integer.reverseBytes(next + 1 & MAX_POSITION));
+    RawMemory.putLong(to, word0);
+    VarHandle.storeStoreFence();
+    RawMemory.putLong(to + 8, word1);
+    VarHandle.storeStoreFence();
+    RawMemory.putLong(to + 16, word2);
+    VarHandle.storeStoreFence();
+    RawMemory.putLong(to + 24, word3);
+    VarHandle.storeStoreFence();
+    RawMemory.putLong(to + 32, word4);
+    VarHandle.storeStoreFence();
+    RawMemory.putLong(to + 40, word5);
+    VarHandle.storeStoreFence();
+    RawMemory.putLong(to + 48, word6);
+    VarHandle.storeStoreFence();
+    RawMemory.putLong(to + 56, word7);
+    return 0;
+  }
+
+  /**
+   * Writes an inline request that is alone, and rings the doorbell with all of it. Other requests
+   * are left to {@link #write}.
+   *
+   * <p>Each store of the bytes is one of 8 bytes at a multiple of 8, because the request is read
+   * again in these words for the register: a processor forwards a word from one store that covers
+   * it, and otherwise waits until all of them are in the cache. So the last store also writes what
+   * was there before, up to 7 bytes after the segment that belong to the same request.
+   */
+  private int writeInline(long request, long badRequest) {
+    long each = RawMemory.base(request);
+    int opcode = RawMemory.getInt(each + SendLayout.OPCODE);
+    int next = position;
+    int count = posted;
+    int index = next & mask & MAX_POSITION;
+    long at = RawMemory.base(queue + ((long) index << RequestSegments.BLOCK_SHIFT));
+    int length = RawMemory.getInt(each + SendLayout.SIZE + RequestLayout.SGE_LENGTH);
+    int before = opcode == SendLayout.SEND ? 1 : 2;
+    long to = RawMemory.base(at + (long) before * RequestSegments.UNIT);
+    if (datagrams
+        || (opcode != SendLayout.SEND && opcode != SendLayout.RDMA_WRITE)
+        || fullAt - count <= 0
+        || RawMemory.getInt(each + RequestLayout.NUM_SGE) != 1
+        || RawMemory.getLong(each + RequestLayout.NEXT) != 0
+        || length < Long.BYTES
+        || length > queueEnd - to - RequestSegments.INLINE_SIZE) {
+      return write(request, badRequest);
+    }
+    if (before != 1) {
+      putRemote(at, each);
+    }
+    long from = RawMemory.base(RawMemory.getLong(each + SendLayout.SIZE + RequestLayout.SGE_ADDR));
+    long last = RawMemory.base(from + length - Long.BYTES);
+    RawMemory.putLong(
+        to, RequestSegments.inlineLength(length) | (long) RawMemory.getInt(from) << 32);
+    from = RawMemory.base(from + Integer.BYTES);
+    to = RawMemory.base(to + Long.BYTES);
+    while (from <= last - 3 * Long.BYTES) {
+      RawMemory.putLong(to, RawMemory.getLong(from));
+      RawMemory.putLong(to + 8, RawMemory.getLong(from + 8));
+      RawMemory.putLong(to + 16, RawMemory.getLong(from + 16));
+      RawMemory.putLong(to + 24, RawMemory.getLong(from + 24));
+      to = RawMemory.base(to + 4 * Long.BYTES);
+      from = RawMemory.base(from + 4 * Long.BYTES);
+    }
+    while (from <= last) {
+      RawMemory.putLong(to, RawMemory.getLong(from));
+      to = RawMemory.base(to + Long.BYTES);
+      from = RawMemory.base(from + Long.BYTES);
+    }
+    int written = (int) (from - last) * Byte.SIZE;
+    if (written != Long.SIZE) {
+      long kept = -1L << (Long.SIZE - written);
+      RawMemory.putLong(to, (RawMemory.getLong(to) & kept) | (RawMemory.getLong(last) >>> written));
+    }
+    int units =
+        before
+            + (RequestSegments.INLINE_SIZE + length + RequestSegments.UNIT - 1)
+                / RequestSegments.UNIT;
+    RequestSegments.putControl(
+        at,
+        next,
+        opcode == SendLayout.SEND ? RequestSegments.SEND : RequestSegments.RDMA_WRITE,
+        queuePair,
+        units,
+        RequestSegments.flags(RawMemory.getInt(each + SendLayout.SEND_FLAGS)) | flagsOfAll,
+        0);
+    table[2 * index & table.length - 1] = RawMemory.getLong(each + RequestLayout.WR_ID);
+    table[2 * index + 1 & table.length - 1] = count;
+    position = next + ((units + UNITS_OF_BLOCK - 1) >> UNITS_SHIFT);
+    posted = count + 1;
+    ring(at, units);
     return 0;
   }
 
@@ -470,15 +631,14 @@ public final class InPlaceSends extends ChainPosting {
     long from = RawMemory.base(RawMemory.getLong(piece + RequestLayout.SGE_ADDR));
     int length = RawMemory.getInt(piece + RequestLayout.SGE_LENGTH);
     long segment = RawMemory.base(after(at, before));
-    long room = queueEnd - segment - RequestSegments.INLINE_SIZE;
-    if (length >= Long.BYTES && length <= room) {
-      RequestSegments.putInline(segment, from, length);
+    RequestSegments.putInline(segment, length);
+    long to = segment + RequestSegments.INLINE_SIZE;
+    long room = queueEnd - to;
+    if (length <= room) {
+      RawMemory.copy(from, to, length);
     } else {
-      RequestSegments.putInline(segment, length);
-      long to = segment + RequestSegments.INLINE_SIZE;
-      int unbroken = (int) Math.min(length, room);
-      RawMemory.copy(from, to, unbroken);
-      RawMemory.copy(from + unbroken, RawMemory.base(queue), length - unbroken);
+      RawMemory.copy(from, to, (int) room);
+      RawMemory.copy(from + room, RawMemory.base(queue), length - (int) room);
     }
     return before
         + (RequestSegments.INLINE_SIZE + length + RequestSegments.UNIT - 1) / RequestSegments.UNIT;

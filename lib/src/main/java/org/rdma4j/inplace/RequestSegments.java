@@ -72,17 +72,31 @@ final class RequestSegments {
    */
   static void putControl(
       long at, int position, int opcode, int queuePair, int units, int flags, int immediate) {
+    RawMemory.putLong(at, control(position, opcode, queuePair, units));
+    RawMemory.putLong(at + 8, flagsAndImmediate(flags, immediate));
+  }
+
+  /** Returns the first word of a control segment. */
+  static long control(int position, int opcode, int queuePair, int units) {
     long first = (long) ((position & 0xffff) << 8 | opcode) << 32;
-    long second = Integer.toUnsignedLong(queuePair << 8 | units);
-    RawMemory.putLong(at, Long.reverseBytes(first | second));
+    return Long.reverseBytes(first | Integer.toUnsignedLong(queuePair << 8 | units));
+  }
+
+  /** Returns the second word of a control segment. */
+  static long flagsAndImmediate(int flags, int immediate) {
     // The signature and the stream of a dynamic connection, which are not used, come first.
-    RawMemory.putLong(at + 8, (long) immediate << 32 | (long) flags << 24);
+    return (long) immediate << 32 | (long) flags << 24;
   }
 
   /** Writes a remote address segment. */
   static void putRemote(long at, long address, int key) {
     RawMemory.putLong(at, Long.reverseBytes(address));
-    RawMemory.putLong(at + 8, Integer.toUnsignedLong(Integer.reverseBytes(key)));
+    RawMemory.putLong(at + 8, remoteKey(key));
+  }
+
+  /** Returns the second word of a remote address segment; the first is the address. */
+  static long remoteKey(int key) {
+    return Integer.toUnsignedLong(Integer.reverseBytes(key));
   }
 
   /** Writes an atomic segment. A fetch-and-add has no second operand, and its place is kept. */
@@ -117,8 +131,13 @@ final class RequestSegments {
    * @param lengthAndKey the length and after it the key, as an {@code ibv_sge} has them
    */
   static void putData(long at, long address, long lengthAndKey) {
-    RawMemory.putLong(at, Long.reverseBytes(Long.rotateLeft(lengthAndKey, Integer.SIZE)));
+    RawMemory.putLong(at, lengthAndKey(lengthAndKey));
     RawMemory.putLong(at + 8, Long.reverseBytes(address));
+  }
+
+  /** Returns the first word of a data segment, for the same of an {@code ibv_sge}. */
+  static long lengthAndKey(long ofPiece) {
+    return Long.reverseBytes(Long.rotateLeft(ofPiece, Integer.SIZE));
   }
 
   /** Writes the data segment that ends the pieces of a receive. */
@@ -126,37 +145,14 @@ final class RequestSegments {
     putData(at, 0, 0, NO_KEY);
   }
 
+  /** Returns the beginning of an inline segment, which the bytes follow. */
+  static long inlineLength(int length) {
+    return Integer.toUnsignedLong(Integer.reverseBytes(length | INLINE));
+  }
+
   /** Writes the beginning of an inline segment, which the bytes follow. */
   static void putInline(long at, int length) {
     RawMemory.putInt(at, Integer.reverseBytes(length | INLINE));
-  }
-
-  /**
-   * Writes an inline segment with its bytes, of which there are at least 8.
-   *
-   * <p>Each store is one of 8 bytes at a multiple of 8, because the request is read again in these
-   * words for the register: a processor forwards a word from one store that covers it, and
-   * otherwise waits until all of them are in the cache. So the last store also writes what was
-   * there before, up to 7 bytes after the segment that belong to the same request.
-   */
-  static void putInline(long at, long from, int length) {
-    long last = RawMemory.base(from + length - Long.BYTES);
-    long to = RawMemory.base(at);
-    long beginning = Integer.toUnsignedLong(Integer.reverseBytes(length | INLINE));
-    RawMemory.putLong(to, beginning | (long) RawMemory.getInt(RawMemory.base(from)) << 32);
-    long next = RawMemory.base(from + Integer.BYTES);
-    while (next <= last) {
-      to = RawMemory.base(to + Long.BYTES);
-      RawMemory.putLong(to, RawMemory.getLong(next));
-      next = RawMemory.base(next + Long.BYTES);
-    }
-    int written = (int) (next - last) * Byte.SIZE;
-    if (written != Long.SIZE) {
-      long mask = -1L >>> written;
-      to = RawMemory.base(to + Long.BYTES);
-      RawMemory.putLong(
-          to, RawMemory.getLong(to) & ~mask | RawMemory.getLong(last) >>> written & mask);
-    }
   }
 
   /** The size of the beginning of an inline segment. */
