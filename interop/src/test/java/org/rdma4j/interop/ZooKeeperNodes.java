@@ -1,0 +1,101 @@
+package org.rdma4j.interop;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.ConnectionLossException;
+import org.apache.zookeeper.KeeperException.NodeExistsException;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+
+/** Creates nodes of ZooKeeper, and reads and checks them. */
+final class ZooKeeperNodes {
+  static final int BYTES = 10_000;
+  static final String CREATED = "created ";
+  private static final int SESSION_MILLIS = 30_000;
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+  private interface Call {
+    void run() throws KeeperException, InterruptedException;
+  }
+
+  private ZooKeeperNodes() {}
+
+  /** Creates a number of nodes on a server, says when a tenth of them is done, and checks. */
+  @SuppressWarnings("try") // Nobody interrupts this thread while it closes the client.
+  public static void main(String[] args) throws Exception {
+    int count = Integer.parseInt(args[1]);
+    try (ZooKeeper server = new ZooKeeper(args[0], SESSION_MILLIS, event -> {})) {
+      long end = System.nanoTime() + PATIENCE_NANOS;
+      do {
+        again(() -> server.exists("/", false), end);
+      } while (!Way.isFound());
+      for (int i = 0; i < count; i++) {
+        int index = i;
+        again(() -> create(server, index), System.nanoTime() + PATIENCE_NANOS);
+        if (i % (count / 10) == 0) {
+          System.out.println(CREATED + i);
+        }
+      }
+      readAll(server, count);
+    }
+    System.exit(0);
+  }
+
+  /** Calls a server, if need be again until it is back. */
+  private static void again(Call call, long end) throws KeeperException, InterruptedException {
+    while (true) {
+      try {
+        call.run();
+        if (System.nanoTime() - end > 0) {
+          throw new IllegalStateException("the connection has not gone over to RDMA in 60 s");
+        }
+        return;
+      } catch (ConnectionLossException ended) {
+        if (System.nanoTime() - end > 0) {
+          throw ended;
+        }
+      }
+    }
+  }
+
+  private static void create(ZooKeeper server, int index)
+      throws KeeperException, InterruptedException {
+    try {
+      server.create(path(index), value(index), Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+    } catch (NodeExistsException unanswered) {
+      // The server had created it before its end.
+    }
+  }
+
+  /** Reads all nodes, if need be again, until all came the way that they should. */
+  private static void readAll(ZooKeeper server, int count) throws Exception {
+    long end = System.nanoTime() + PATIENCE_NANOS;
+    long before;
+    do {
+      before = Way.statistics().receivedBytes();
+      for (int i = 0; i < count; i++) {
+        if (!Arrays.equals(server.getData(path(i), false, null), value(i))) {
+          throw new IOException(path(i) + " has another value");
+        }
+      }
+      System.out.println("read " + count);
+      if (System.nanoTime() - end > 0) {
+        throw new IllegalStateException("not all nodes have come over RDMA in 60 s");
+      }
+    } while (Way.isRdma() && Way.statistics().receivedBytes() - before < (long) count * BYTES);
+  }
+
+  private static String path(int index) {
+    return "/" + index;
+  }
+
+  private static byte[] value(int index) {
+    byte[] value = new byte[BYTES];
+    new Random(index).nextBytes(value);
+    return value;
+  }
+}
