@@ -64,16 +64,23 @@ final class ReadyKey extends AbstractSelectionKey {
 
   /** The channel has another way for some operations. */
   void moved() {
+    try {
+      watchTcp();
+      changed(interest);
+    } catch (CancelledKeyException closed) {
+      // Then this key is or will be cancelled, too.
+    }
+  }
+
+  /**
+   * Lets the JDK's selector look for what comes over TCP. One thread at a time, because otherwise
+   * one that has read the operations before another one changed them could be the last to write.
+   */
+  private synchronized void watchTcp() {
     SelectionKey known = tcp;
     if (known != null) {
-      try {
-        known.interestOps(tcpOperations(interest));
-      } catch (CancelledKeyException closed) {
-        // Then this key is or will be cancelled, too.
-        return;
-      }
+      known.interestOps(tcpOperations(interest));
     }
-    changed(interest);
   }
 
   /** The selector looks at it now. Later changes are new ones. */
@@ -139,10 +146,7 @@ final class ReadyKey extends AbstractSelectionKey {
               + channel.validOps());
     }
     interest = operations;
-    SelectionKey known = tcp;
-    if (known != null) {
-      known.interestOps(tcpOperations(operations));
-    }
+    watchTcp();
     changed(operations & ~tcpOperations(operations));
     return this;
   }
