@@ -205,11 +205,15 @@ final class FreeSlabsTest {
     FreeSlabs slabs = new FreeSlabs(SLABS);
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long sum = acquireAndReleaseAll(slabs);
-    long before = threads.getCurrentThreadAllocatedBytes();
-    sum += acquireAndReleaseAll(slabs);
-    long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+    long least = Long.MAX_VALUE;
+    // The JVM itself allocates something now and then, such as when it gives up compiled code.
+    for (int i = 0; i < 10 && least > 0; i++) {
+      long before = threads.getCurrentThreadAllocatedBytes();
+      sum += acquireAndReleaseAll(slabs);
+      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+    }
     assertThat(sum).isPositive();
-    assertThat(allocated).isZero();
+    assertThat(least).isZero();
   }
 
   private static long acquireAndReleaseAll(FreeSlabs slabs) {

@@ -359,11 +359,15 @@ final class SlabPoolTest {
   void acquiringAndReleasingAllocateNothing() {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long sum = use();
-    long before = threads.getCurrentThreadAllocatedBytes();
-    sum += use();
-    long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+    long least = Long.MAX_VALUE;
+    // The JVM itself allocates something now and then, such as when it gives up compiled code.
+    for (int i = 0; i < 10 && least > 0; i++) {
+      long before = threads.getCurrentThreadAllocatedBytes();
+      sum += use();
+      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+    }
     assertThat(sum).isPositive();
-    assertThat(allocated).isZero();
+    assertThat(least).isZero();
   }
 
   private long use() {
