@@ -45,24 +45,17 @@ final class KafkaBrokerTest {
     return file;
   }
 
-  private static ChildProcess run(Class<?> main, String... args) {
+  private static List<String> command(Class<?> main, String... args) {
     // A client that comes back before the broker listens over RDMA shall not give that up.
-    return ChildProcess.start(
-        Program.command(List.of("-Dorg.rdma4j.nio.refused=0", "-Xmx512m"), main, args));
+    return Program.command(List.of("-Dorg.rdma4j.nio.refused=0", "-Xmx512m"), main, args);
+  }
+
+  private static ChildProcess run(Class<?> main, String... args) {
+    return ChildProcess.start(command(main, args));
   }
 
   private ChildProcess startBroker(Path configuration) throws Exception {
-    ChildProcess broker = run(kafka.Kafka.class, configuration.toString());
-    boolean listens = false;
-    try {
-      ChildProcess.awaitListening(port);
-      listens = true;
-      return broker;
-    } finally {
-      if (!listens) {
-        broker.close();
-      }
-    }
+    return Program.startServer(port, command(kafka.Kafka.class, configuration.toString()));
   }
 
   @Test

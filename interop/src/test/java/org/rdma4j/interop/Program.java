@@ -3,6 +3,7 @@ package org.rdma4j.interop;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.rdma4j.testing.ChildProcess;
 import org.rdma4j.testing.JavaCommand;
 
 /** A program in a JVM of its own, which uses the channels and says at its end what they did. */
@@ -33,6 +34,21 @@ final class Program {
     command.addAll(1, options);
     command.addAll(1, Way.options());
     return command;
+  }
+
+  /** Starts a server, and waits until it listens to a TCP port. */
+  static ChildProcess startServer(int port, List<String> command) throws Exception {
+    ChildProcess server = ChildProcess.start(command);
+    boolean listens = false;
+    try {
+      ChildProcess.awaitListening(port);
+      listens = true;
+      return server;
+    } finally {
+      if (!listens) {
+        server.close();
+      }
+    }
   }
 
   /** Runs another program, and reports what its channels did. */

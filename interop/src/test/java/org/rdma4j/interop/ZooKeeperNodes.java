@@ -30,12 +30,16 @@ final class ZooKeeperNodes {
     int count = Integer.parseInt(args[1]);
     try (ZooKeeper server = new ZooKeeper(args[0], SESSION_MILLIS, event -> {})) {
       long end = System.nanoTime() + PATIENCE_NANOS;
-      do {
-        again(() -> server.exists("/", false), end);
-      } while (!Way.isFound());
+      again(() -> server.exists("/", false));
+      while (!Way.isFound()) {
+        if (System.nanoTime() - end > 0) {
+          throw new IllegalStateException("no byte has come over RDMA within 60 s");
+        }
+        again(() -> server.exists("/", false));
+      }
       for (int i = 0; i < count; i++) {
         int index = i;
-        again(() -> create(server, index), System.nanoTime() + PATIENCE_NANOS);
+        again(() -> create(server, index));
         if (i % (count / 10) == 0) {
           System.out.println(CREATED + i);
         }
@@ -46,13 +50,11 @@ final class ZooKeeperNodes {
   }
 
   /** Calls a server, if need be again until it is back. */
-  private static void again(Call call, long end) throws KeeperException, InterruptedException {
+  private static void again(Call call) throws KeeperException, InterruptedException {
+    long end = System.nanoTime() + PATIENCE_NANOS;
     while (true) {
       try {
         call.run();
-        if (System.nanoTime() - end > 0) {
-          throw new IllegalStateException("the connection has not gone over to RDMA in 60 s");
-        }
         return;
       } catch (ConnectionLossException ended) {
         if (System.nanoTime() - end > 0) {
@@ -84,7 +86,7 @@ final class ZooKeeperNodes {
       }
       System.out.println("read " + count);
       if (System.nanoTime() - end > 0) {
-        throw new IllegalStateException("not all nodes have come over RDMA in 60 s");
+        throw new IllegalStateException("not all nodes have come over RDMA within 60 s");
       }
     } while (Way.isRdma() && Way.statistics().receivedBytes() - before < (long) count * BYTES);
   }

@@ -18,23 +18,13 @@ final class ZooKeeperTest {
   private int port;
 
   private ChildProcess startServer() throws Exception {
-    ChildProcess server =
-        ChildProcess.start(
-            Program.command(
-                List.of("-Dzookeeper.admin.enableServer=false", "-Dzookeeper.forceSync=no"),
-                ZooKeeperServerMain.class,
-                String.valueOf(port),
-                folder.toString()));
-    boolean listens = false;
-    try {
-      ChildProcess.awaitListening(port);
-      listens = true;
-      return server;
-    } finally {
-      if (!listens) {
-        server.close();
-      }
-    }
+    return Program.startServer(
+        port,
+        Program.command(
+            List.of("-Dzookeeper.admin.enableServer=false", "-Dzookeeper.forceSync=no"),
+            ZooKeeperServerMain.class,
+            String.valueOf(port),
+            folder.toString()));
   }
 
   @Test
