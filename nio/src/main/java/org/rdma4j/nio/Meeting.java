@@ -96,7 +96,9 @@ final class Meeting {
     } catch (HandoverException lie) {
       refuse(lie.getMessage());
       if (claimant != null) {
-        // Another process has sent this, or nothing was claimed: the peer over TCP has not joined.
+        // Either another process has sent this, or this side has claimed nothing. In both cases,
+        // the
+        // peer of the TCP connection has not joined.
         claimant.linkEnded(true);
       }
     }

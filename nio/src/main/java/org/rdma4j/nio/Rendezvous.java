@@ -41,13 +41,16 @@ final class Rendezvous {
 
   private static final int MAX_REFUSALS = 1024;
 
-  /** How long a client waits until it tries again where nobody listens; then twice that, ... */
+  /**
+   * How long a client waits before it tries again to connect to a server that does not listen over
+   * RDMA. Each later pause is twice as long.
+   */
   private static final long FIRST_PAUSE_MILLIS = 100;
 
-  /** ... and at last this. All of it takes 3 s. */
+  /** The last pause. All pauses together take 3 s. */
   private static final long LAST_PAUSE_MILLIS = 1600;
 
-  /** The maximum number of channels that try again: others give up at once. */
+  /** The maximum number of channels that try again at the same time. Others give up at once. */
   private static final int MAX_TRYING_AGAIN = 64;
 
   /** How long the end of the process waits until what was written has arrived. */

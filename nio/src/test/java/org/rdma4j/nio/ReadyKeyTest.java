@@ -10,6 +10,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.spi.AbstractSelectableChannel;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -44,7 +45,7 @@ final class ReadyKeyTest {
       if (Thread.currentThread() == mover) {
         asks.countDown();
         try {
-          goOn.await();
+          assertThat(goOn.await(60, TimeUnit.SECONDS)).isTrue();
         } catch (InterruptedException interrupted) {
           throw new IllegalStateException(interrupted);
         }
@@ -86,7 +87,7 @@ final class ReadyKeyTest {
       Thread mover = Thread.ofPlatform().unstarted(key::moved);
       channel.mover = mover;
       mover.start();
-      channel.asks.await();
+      assertThat(channel.asks.await(60, TimeUnit.SECONDS)).isTrue();
       Thread chooser = Thread.ofPlatform().start(() -> key.interestOps(SelectionKey.OP_READ));
       while (chooser.isAlive() && chooser.getState() != Thread.State.BLOCKED) {
         Thread.sleep(1);

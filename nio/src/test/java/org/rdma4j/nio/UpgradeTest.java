@@ -378,7 +378,7 @@ final class UpgradeTest {
       client.connect(listener.getLocalAddress());
       server = listener.accept();
       greet();
-      // The client tries to connect, in vain.
+      // Meanwhile, the client tries to connect over RDMA and is refused.
       Thread.sleep(300);
     }
     await(() -> isMoved(client) && isMoved(server));
