@@ -8,17 +8,16 @@ import org.rdma4j.bindings.generated.ibv_qp;
 import org.rdma4j.bindings.generated.ibv_send_wr;
 import org.rdma4j.bindings.generated.ibv_sge;
 import org.rdma4j.bindings.generated.ibv_wc;
+import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.DataPath;
 import org.rdma4j.verbs.MemoryRegion;
 
 /**
  * The loops in Java through the bindings alone, without a check, a new request or a completion that
- * is read: what no layer above them can save. Each returns the nanoseconds that it took.
+ * is read: what no layer above them can save. Each returns the nanoseconds that it took. A loop is
+ * short enough for the garbage collector to wait for, which it does for critical calls.
  */
 final class CallsAlone {
-  private static final int SEND = 2; // IBV_WR_SEND
-  private static final int SIGNALED = 2; // IBV_SEND_SIGNALED
-
   private final boolean critical;
   private final long queuePair;
   private final long completionQueue;
@@ -40,8 +39,8 @@ final class CallsAlone {
     MemorySegment send = ibv_send_wr.allocate(arena);
     ibv_send_wr.sg_list(send, piece);
     ibv_send_wr.num_sge(send, 1);
-    ibv_send_wr.opcode(send, SEND);
-    ibv_send_wr.send_flags(send, SIGNALED);
+    ibv_send_wr.opcode(send, rdma_h.IBV_WR_SEND());
+    ibv_send_wr.send_flags(send, rdma_h.IBV_SEND_SIGNALED());
     critical = style == CallStyle.CRITICAL;
     queuePair = qp.address();
     completionQueue = cq.address();
