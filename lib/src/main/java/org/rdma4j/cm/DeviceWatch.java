@@ -29,8 +29,23 @@ final class DeviceWatch {
     void removed();
   }
 
-  /** The identities of the directories: a new device may get the name of one that is removed. */
-  private final Map<Path, Object> known = new ConcurrentHashMap<>();
+  /**
+   * A directory in sysfs as it was when librdmacm listed the device. A new device may get the name
+   * of one that was removed, so the identity is kept; it is null if the directory was already gone.
+   */
+  private record Listed(Path directory, @Nullable Object identity) {
+    static Listed of(MemorySegment context) {
+      Path directory = Path.of(ibv_device.dev_path(ibv_context.device(context)).getString(0));
+      return new Listed(directory, DeviceWatch.identity(directory));
+    }
+
+    boolean isRemoved() {
+      return identity == null || !identity.equals(DeviceWatch.identity(directory));
+    }
+  }
+
+  /** The directories by the addresses of the contexts. */
+  private final Map<Long, Listed> known = new ConcurrentHashMap<>();
 
   private final Removal removal;
   private boolean started;
@@ -39,22 +54,23 @@ final class DeviceWatch {
     this.removal = removal;
   }
 
-  /** Watches the device of a context, which is open. */
+  /**
+   * Watches the device of a context that librdmacm has just listed. The entry of an earlier context
+   * at this address is replaced: librdmacm does not list a device that is being removed, so this
+   * one belongs to the directory that is there now.
+   */
   synchronized void watch(MemorySegment context) {
-    Path directory = directory(context);
-    Object identity = identity(directory);
-    if (identity == null || known.putIfAbsent(directory, identity) != null || started) {
-      return;
+    known.put(context.address(), Listed.of(context));
+    if (!started) {
+      started = true;
+      Thread.ofPlatform().daemon().name("rdma4j-devices").start(this::run);
     }
-    started = true;
-    Thread.ofPlatform().daemon().name("rdma4j-devices").start(this::run);
   }
 
   /** Returns whether the device of a context, which is open, is being removed. */
   boolean isRemoved(MemorySegment context) {
-    Path directory = directory(context);
-    Object identity = known.get(directory);
-    return identity != null && !identity.equals(identity(directory));
+    Listed listed = known.get(context.address());
+    return listed != null && listed.isRemoved();
   }
 
   private void run() {
@@ -69,21 +85,16 @@ final class DeviceWatch {
   }
 
   private void look() {
-    if (known.entrySet().stream()
-        .allMatch(entry -> entry.getValue().equals(identity(entry.getKey())))) {
+    if (known.values().stream().noneMatch(Listed::isRemoved)) {
       return;
     }
     try {
       removal.removed();
-      known.entrySet().removeIf(entry -> !entry.getValue().equals(identity(entry.getKey())));
+      known.values().removeIf(Listed::isRemoved);
     } catch (RuntimeException failed) {
       System.getLogger("org.rdma4j")
           .log(System.Logger.Level.WARNING, "a device that was removed cannot be closed", failed);
     }
-  }
-
-  private static Path directory(MemorySegment context) {
-    return Path.of(ibv_device.dev_path(ibv_context.device(context)).getString(0));
   }
 
   /**
