@@ -18,7 +18,14 @@ import org.rdma4j.connection.RdmaConnection;
  */
 final class RdmaStream {
   /** How many bytes may be under way, as in the buffer of a socket. */
-  private static final long WINDOW = 256L << 10;
+  private static final long WINDOW = 1L << 20;
+
+  /**
+   * A message of so many bytes is fetched by the peer by RDMA read. That costs a round trip, and
+   * still carries a long write in less time than messages of {@link Rendezvous#PIECE} do, because
+   * one takes the place of four.
+   */
+  private static final int LONG_PIECE = 64 << 10;
 
   private final RdmaConnection connection;
   private final Rendezvous rendezvous;
@@ -163,7 +170,7 @@ final class RdmaStream {
         return count;
       }
       try {
-        count += send(sources, at, offset + length, (int) Math.min(room, Rendezvous.PIECE));
+        count += send(sources, at, offset + length, room);
       } catch (RdmaException | IllegalStateException ended) {
         if (count == 0) {
           String known = over;
@@ -175,13 +182,14 @@ final class RdmaStream {
     return count;
   }
 
-  /** Sends one message. */
-  private int send(ByteBuffer[] sources, int from, int to, int most) {
+  /** Sends one message, of at most so many bytes as there is room for. */
+  private int send(ByteBuffer[] sources, int from, int to, long room) {
     long left = 0;
-    for (int i = from; i < to && left < most; i++) {
+    for (int i = from; i < to && left < LONG_PIECE; i++) {
       left += sources[i].remaining();
     }
-    int bytes = (int) Math.min(left, most);
+    long most = Math.min(left, room);
+    int bytes = (int) Math.min(most, most < LONG_PIECE ? Rendezvous.PIECE : LONG_PIECE);
     MessageBuffer message = connection.allocateBuffer(bytes);
     boolean done = false;
     try {
