@@ -17,7 +17,9 @@ turn on one device, in pairs, and the result is the median of the ratios. It pri
   -p PAIRS     the number of pairs for each comparison (default: 5)
   --pair       measure between two guests instead, and print the rates over their link
   COMPARISON   some of: send-64, send-4k, send-64k, send-1m, write-64k, read-64k, echo, echo-driven, first, many, open,
-               allocation, allocation-handler (default: all)
+               allocation, allocation-handler; of channels that have gone over to RDMA (docs/guide/channels.md), beside
+               connections: channel-echo, channel-select, channel-stream, channel-many, channel-over, and beside TCP:
+               channel-tcp-echo, channel-tcp-stream (default: all)
 
 Example: dev/bench connection -p 3 send-64 echo
 
@@ -57,6 +59,8 @@ run() {
       LD_PRELOAD=$(dev/lib/simulation)
       MLX5SIM_NETWORK=$(mktemp -d)
       export LD_PRELOAD MLX5SIM_NETWORK
+      # The kernel does not have the address of the simulated adapter.
+      flags+=(-Dorg.rdma4j.bench.tcp=127.0.0.1 -Dorg.rdma4j.nio.addresses=127.0.0.1=192.0.2.1)
       # The index of the GID of RoCE v2 that contains the address.
       start connection "$java" "$jar" mlx5_0 3 192.0.2.1 "$pairs" "${chosen[@]}"
     fi

@@ -34,6 +34,11 @@ final class ConnectionComparison {
     return new ConnectionComparison(title, unit, aim, false);
   }
 
+  /** A comparison or a figure that nothing is aimed at. */
+  static ConnectionComparison withoutAim(String title, String unit) {
+    return new ConnectionComparison(title, unit, Double.NaN, false);
+  }
+
   /** Adds a figure that has no other beside it: the aim is for the figure itself. */
   void add(double our) {
     ours.add(our);
@@ -62,19 +67,19 @@ final class ConnectionComparison {
       double figure = quantile(ours, 0.5);
       return String.format(
           Locale.ROOT,
-          "| %s | %s | %s | | | | at most %s | %s |",
+          "| %s | %s | %s | | | | %s",
           title,
           unit,
           rounded(figure),
-          rounded(aim),
           // What the JVM itself allocates meanwhile is less than what is printed.
-          figure < aim + 0.05 ? "met" : "MISSED");
+          aimed("at most " + rounded(aim), figure < aim + 0.05));
     }
     double median = quantile(ratios, 0.5);
     boolean met = isAtLeast ? median >= aim : median <= aim;
+    String bound = String.format(Locale.ROOT, "%s %.2f", isAtLeast ? "at least" : "at most", aim);
     return String.format(
         Locale.ROOT,
-        "| %s | %s | %s | %s | %.2f | %.2f to %.2f | %s %.2f | %s |",
+        "| %s | %s | %s | %s | %.2f | %.2f to %.2f | %s",
         title,
         unit,
         rounded(quantile(ours, 0.5)),
@@ -82,9 +87,12 @@ final class ConnectionComparison {
         median,
         quantile(ratios, 0.25),
         quantile(ratios, 0.75),
-        isAtLeast ? "at least" : "at most",
-        aim,
-        met ? "met" : "MISSED");
+        aimed(bound, met));
+  }
+
+  /** Returns the last two columns of a row. */
+  private String aimed(String bound, boolean met) {
+    return Double.isNaN(aim) ? "| |" : bound + (met ? " | met |" : " | MISSED |");
   }
 
   private static String rounded(double figure) {

@@ -27,13 +27,6 @@ import org.rdma4j.verbs.RemoteMemory;
  * in turn.
  */
 public final class Connections {
-  private static final Duration WARMUP = Duration.ofSeconds(40);
-  private static final Duration WARMUP_AT_MOST = Duration.ofMinutes(2);
-  private static final Duration WARMUP_PART = Duration.ofSeconds(5);
-
-  /** If the compilers of both JVMs work no longer than this in a part, they have nothing to do. */
-  private static final long QUIET_MILLIS = 150;
-
   private static final Duration TIME = Duration.ofSeconds(3);
   private static final int PORT = 18_590;
   private static final int OTHER_PORT = 18_591;
@@ -78,17 +71,12 @@ public final class Connections {
   }
 
   /** A measurement over a connection that is open. */
-  private interface Measurement {
-    double perSecond(RdmaConnection connection, Duration time) throws Exception;
-  }
-
-  /** What a warm-up repeats. */
-  private interface Loop {
-    void run(Duration time) throws Exception;
+  interface Measurement {
+    double measure(RdmaConnection connection, Duration time) throws Exception;
   }
 
   /** One line of the result. */
-  private interface Step {
+  interface Step {
     ConnectionComparison measure() throws Exception;
   }
 
@@ -134,6 +122,7 @@ public final class Connections {
     steps.put("first", this::first);
     steps.put("many", this::many);
     steps.put("open", this::open);
+    steps.putAll(new ChannelComparisons(server, pairs).steps());
     return steps;
   }
 
@@ -152,24 +141,6 @@ public final class Connections {
 
   private RdmaConnection connect() throws InterruptedException {
     return RdmaConnection.connect(server);
-  }
-
-  /** Runs a loop until the compilers of both JVMs have been quiet for two parts of the warm-up. */
-  private static void warmUp(RdmaConnection connection, Loop loop) throws Exception {
-    long begin = System.nanoTime();
-    loop.run(WARMUP);
-    long before = Compilers.millis(connection);
-    int quiet = 0;
-    while (quiet < 2 && System.nanoTime() - begin < WARMUP_AT_MOST.toNanos()) {
-      loop.run(WARMUP_PART);
-      long after = Compilers.millis(connection);
-      quiet = after - before <= QUIET_MILLIS ? quiet + 1 : 0;
-      before = after;
-    }
-    System.out.printf(
-        "  warmed up for %d s%s%n",
-        Duration.ofNanos(System.nanoTime() - begin).toSeconds(),
-        quiet < 2 ? ", and the compilers still work" : "");
   }
 
   private ConnectionComparison sends(int bytes, double aim, int iterations) throws Exception {
@@ -193,9 +164,9 @@ public final class Connections {
       throws Exception {
     try (RdmaConnection connection = connect()) {
       Rates.ask(connection, "sink");
-      warmUp(connection, time -> measurement.perSecond(connection, time));
+      WarmUp.run(connection, time -> measurement.measure(connection, time));
       for (int i = 0; i < pairs; i++) {
-        double our = measurement.perSecond(connection, TIME);
+        double our = measurement.measure(connection, TIME);
         comparison.add(our, perSecond(other, bytes));
       }
     }
@@ -219,7 +190,7 @@ public final class Connections {
         ConnectionComparison.atLeast(0.95, program + " of 64 KiB", "operations/s");
     try (RdmaConnection connection = connect()) {
       RemoteMemory memory = Rates.memoryOf(connection, bytes);
-      warmUp(connection, time -> operation.run(connection, memory, time));
+      WarmUp.run(connection, time -> operation.run(connection, memory, time));
       for (int i = 0; i < pairs; i++) {
         double our = operation.run(connection, memory, TIME).perSecond();
         comparison.add(our, perSecond(perftest(program, bytes, iterations), bytes));
@@ -234,7 +205,7 @@ public final class Connections {
     OtherPair pingPong = pingPong();
     try (RdmaConnection connection = connect()) {
       Rates.ask(connection, "echo");
-      warmUp(connection, time -> Rates.echoes(connection, 64, time));
+      WarmUp.run(connection, time -> Rates.echoes(connection, 64, time));
       for (int i = 0; i < pairs; i++) {
         comparison.add(Rates.echoes(connection, 64, TIME).micros(), pingPong.run());
       }
@@ -250,7 +221,7 @@ public final class Connections {
         DrivenNode driven = DrivenNode.open();
         RdmaConnection connection = driven.node().connect(Peer.driven(server))) {
       Rates.ask(compilers, "sink");
-      warmUp(compilers, time -> Rates.drivenEchoes(driven, connection, 64, time));
+      WarmUp.run(compilers, time -> Rates.drivenEchoes(driven, connection, 64, time));
       for (int i = 0; i < pairs; i++) {
         comparison.add(Rates.drivenEchoes(driven, connection, 64, TIME).micros(), pingPong.run());
       }
@@ -280,7 +251,7 @@ public final class Connections {
             0, "allocation for a message sent and one received, " + form, "B");
     try (RdmaConnection connection = connect()) {
       Rates.ask(connection, answer);
-      warmUp(connection, time -> echo.run(connection, 64, time));
+      WarmUp.run(connection, time -> echo.run(connection, 64, time));
       long begin = THREADS.getTotalThreadAllocatedBytes();
       Thread.sleep(TIME);
       long idle = THREADS.getTotalThreadAllocatedBytes() - begin;
@@ -328,7 +299,7 @@ public final class Connections {
         for (RdmaConnection connection : each) {
           Rates.ask(connection, "answer");
         }
-        warmUp(each.getFirst(), time -> Rates.echoesOfAll(each, 64, time));
+        WarmUp.run(each.getFirst(), time -> Rates.echoesOfAll(each, 64, time));
       }
       for (int i = 0; i < pairs; i++) {
         double rate = Rates.echoesOfAll(thousand, 64, TIME).perSecond();

@@ -3,6 +3,7 @@ package org.rdma4j.bench.connections;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.spi.SelectorProvider;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
@@ -15,6 +16,7 @@ import org.rdma4j.connection.OperationHandler;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
+import org.rdma4j.nio.RdmaSelectorProvider;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.RemoteMemory;
@@ -60,6 +62,8 @@ public final class Peer {
       Thread.ofPlatform().daemon().start(() -> acceptAll(server));
       drivenServer.onAccept(Peer::answerAll);
       Thread.ofPlatform().daemon().start(() -> drive(driven));
+      ChannelPeer.start(new RdmaSelectorProvider(), channelPort(local));
+      ChannelPeer.start(SelectorProvider.provider(), tcpChannelPort(local));
       System.out.println("listening");
       while (System.in.read() >= 0) {
         // Standard input only says how long this process is needed.
@@ -70,6 +74,16 @@ public final class Peer {
   /** Returns the address of the server of the driven node, beside that of the other. */
   static InetSocketAddress driven(InetSocketAddress other) {
     return new InetSocketAddress(other.getAddress(), other.getPort() + 10);
+  }
+
+  /** Returns the port of the channels that go over to RDMA. */
+  static int channelPort(InetSocketAddress other) {
+    return other.getPort() + 20;
+  }
+
+  /** Returns the port of the channels that stay with TCP. */
+  static int tcpChannelPort(InetSocketAddress other) {
+    return other.getPort() + 30;
   }
 
   /** A thread per connection would be one more: the thread that drives sends each message back. */

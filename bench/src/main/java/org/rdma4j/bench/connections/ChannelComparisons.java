@@ -1,0 +1,259 @@
+package org.rdma4j.bench.connections;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.time.Duration;
+import java.util.Map;
+import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.nio.RdmaSelectorProvider;
+
+/**
+ * Compares channels of java.nio that have gone over to RDMA with {@link RdmaConnection}, and with
+ * the JDK's channels over TCP.
+ */
+final class ChannelComparisons {
+  private static final Duration TIME = Duration.ofSeconds(3);
+  private static final int BYTES = 64;
+  private static final int PIECE = 1 << 16;
+  private static final int FEW = 16;
+  private static final int MANY = 1000;
+
+  /** How long a channel may take to go over. */
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+  private final InetSocketAddress server;
+  private final int pairs;
+  private final RdmaSelectorProvider rdma = new RdmaSelectorProvider();
+  private final SelectorProvider tcp = SelectorProvider.provider();
+
+  ChannelComparisons(InetSocketAddress server, int pairs) {
+    this.server = server;
+    this.pairs = pairs;
+  }
+
+  Map<String, Connections.Step> steps() {
+    return Map.of(
+        "channel-echo", this::echo,
+        "channel-select", this::select,
+        "channel-stream", this::stream,
+        "channel-tcp-echo", this::tcpEcho,
+        "channel-tcp-stream", this::tcpStream,
+        "channel-over", this::goingOver,
+        "channel-many", this::many);
+  }
+
+  /**
+   * Returns the TCP address of the peer's channels over RDMA, or of those that stay with TCP. A
+   * property names the host if the address of the RDMA device is none of the kernel's.
+   */
+  private InetSocketAddress address(SelectorProvider provider) {
+    String host = System.getProperty("org.rdma4j.bench.tcp", server.getHostString());
+    return new InetSocketAddress(
+        host, provider == rdma ? Peer.channelPort(server) : Peer.tcpChannelPort(server));
+  }
+
+  private SocketChannel open(SelectorProvider provider, byte what) throws IOException {
+    SocketChannel channel = provider.openSocketChannel();
+    channel.connect(address(provider));
+    channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    channel.write(ByteBuffer.allocate(1).put(what).flip());
+    return channel;
+  }
+
+  /** What is done with a channel until it has gone over. */
+  private interface Exchange {
+    void run() throws IOException;
+  }
+
+  /** Repeats an exchange until so many channels have gone over, from a number before. */
+  private void goOver(long before, int channels, Exchange exchange) throws IOException {
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (rdma.statistics().upgraded() - before < channels) {
+      if (System.nanoTime() - end > 0) {
+        throw new IOException(
+            "of %d channels to %s some stay with TCP, log org.rdma4j.nio at DEBUG to see why: %s"
+                .formatted(channels, address(rdma), rdma.statistics()));
+      }
+      exchange.run();
+    }
+  }
+
+  private SocketChannel openOverRdma(byte what) throws IOException {
+    long before = rdma.statistics().upgraded();
+    SocketChannel channel = open(rdma, what);
+    goOver(before, 1, () -> exchange(channel, what));
+    return channel;
+  }
+
+  private static void exchange(SocketChannel channel, byte what) throws IOException {
+    if (what == ChannelPeer.SINK) {
+      var unused = ChannelRates.pieces(channel, Duration.ofMillis(1));
+    } else {
+      var unused = ChannelRates.echoes(channel, BYTES, Duration.ofMillis(1));
+    }
+  }
+
+  private ConnectionComparison echo() throws Exception {
+    try (SocketChannel channel = openOverRdma(ChannelPeer.ECHO)) {
+      return besideConnection(
+          ConnectionComparison.atMost(1.2, "echo of 64 B over a blocking channel", "us"),
+          "echo",
+          time -> ChannelRates.echoes(channel, BYTES, time).micros(),
+          (connection, time) -> Rates.echoes(connection, BYTES, time).micros());
+    }
+  }
+
+  private ConnectionComparison select() throws Exception {
+    try (Selector selector = selecting(1)) {
+      ConnectionComparison comparison =
+          besideConnection(
+              ConnectionComparison.atMost(1.2, "echo of 64 B over channels with selectors", "us"),
+              "echo",
+              time -> ChannelRates.selectedEchoes(selector, BYTES, time).micros(),
+              (connection, time) -> Rates.echoes(connection, BYTES, time).micros());
+      close(selector);
+      return comparison;
+    }
+  }
+
+  private ConnectionComparison stream() throws Exception {
+    try (SocketChannel channel = openOverRdma(ChannelPeer.SINK)) {
+      return besideConnection(
+          ConnectionComparison.atLeast(0.85, "64 KiB one way over a channel", "pieces/s"),
+          "sink",
+          time -> ChannelRates.pieces(channel, time).perSecond(),
+          (connection, time) -> Rates.sends(connection, PIECE, time).perSecond());
+    }
+  }
+
+  /** A figure of a channel. */
+  private interface Channels {
+    double measure(Duration time) throws Exception;
+  }
+
+  private ConnectionComparison besideConnection(
+      ConnectionComparison comparison, String ask, Channels ours, Connections.Measurement other)
+      throws Exception {
+    try (RdmaConnection connection = RdmaConnection.connect(server)) {
+      Rates.ask(connection, ask);
+      WarmUp.run(connection, ours::measure);
+      WarmUp.run(connection, time -> other.measure(connection, time));
+      for (int i = 0; i < pairs; i++) {
+        double our = ours.measure(TIME);
+        comparison.add(our, other.measure(connection, TIME));
+      }
+    }
+    return comparison;
+  }
+
+  private ConnectionComparison tcpEcho() throws Exception {
+    try (SocketChannel channel = openOverRdma(ChannelPeer.ECHO);
+        SocketChannel over = open(tcp, ChannelPeer.ECHO)) {
+      return besideTcp(
+          ConnectionComparison.withoutAim("echo of 64 B over RDMA, beside TCP", "us"),
+          time -> ChannelRates.echoes(channel, BYTES, time).micros(),
+          time -> ChannelRates.echoes(over, BYTES, time).micros());
+    }
+  }
+
+  private ConnectionComparison tcpStream() throws Exception {
+    try (SocketChannel channel = openOverRdma(ChannelPeer.SINK);
+        SocketChannel over = open(tcp, ChannelPeer.SINK)) {
+      return besideTcp(
+          ConnectionComparison.withoutAim("64 KiB one way over RDMA, beside TCP", "pieces/s"),
+          time -> ChannelRates.pieces(channel, time).perSecond(),
+          time -> ChannelRates.pieces(over, time).perSecond());
+    }
+  }
+
+  private ConnectionComparison besideTcp(
+      ConnectionComparison comparison, Channels ours, Channels other) throws Exception {
+    try (RdmaConnection compilers = RdmaConnection.connect(server)) {
+      Rates.ask(compilers, "sink");
+      WarmUp.run(compilers, ours::measure);
+      WarmUp.run(compilers, other::measure);
+      for (int i = 0; i < pairs; i++) {
+        double our = ours.measure(TIME);
+        comparison.add(our, other.measure(TIME));
+      }
+    }
+    return comparison;
+  }
+
+  /** From the connect on, while echoes of 64 bytes go over TCP. */
+  private ConnectionComparison goingOver() throws Exception {
+    ConnectionComparison comparison =
+        ConnectionComparison.withoutAim("time until a channel has gone over", "ms");
+    // What runs once for each channel is compiled only after many.
+    for (int i = -2 * FEW; i < pairs; i++) {
+      long begin = System.nanoTime();
+      long echoes = 0;
+      long before = rdma.statistics().upgraded();
+      try (SocketChannel channel = open(rdma, ChannelPeer.ECHO)) {
+        ByteBuffer buffer = ByteBuffer.allocateDirect(BYTES);
+        while (rdma.statistics().upgraded() == before) {
+          channel.write(buffer.clear());
+          ChannelRates.read(channel, buffer, BYTES);
+          echoes++;
+          if (System.nanoTime() - begin > PATIENCE.toNanos()) {
+            throw new IOException("a channel stays with TCP: " + rdma.statistics());
+          }
+        }
+        double millis = (System.nanoTime() - begin) / 1e6;
+        if (i >= 0) {
+          comparison.add(millis);
+          System.out.printf("  %d bytes each way went over TCP%n", echoes * BYTES);
+        }
+      }
+    }
+    return comparison;
+  }
+
+  private ConnectionComparison many() throws Exception {
+    ConnectionComparison comparison =
+        ConnectionComparison.atLeast(
+            0.5, "echoes over 1000 channels of a selector, beside 16", "echoes/s");
+    try (Selector few = selecting(FEW);
+        Selector lots = selecting(MANY);
+        RdmaConnection compilers = RdmaConnection.connect(server)) {
+      Rates.ask(compilers, "sink");
+      WarmUp.run(compilers, time -> ChannelRates.selectedEchoes(few, BYTES, time));
+      WarmUp.run(compilers, time -> ChannelRates.selectedEchoes(lots, BYTES, time));
+      for (int i = 0; i < pairs; i++) {
+        double our = ChannelRates.selectedEchoes(lots, BYTES, TIME).perSecond();
+        comparison.add(our, ChannelRates.selectedEchoes(few, BYTES, TIME).perSecond());
+      }
+      close(few);
+      close(lots);
+    }
+    return comparison;
+  }
+
+  private static void close(Selector selector) throws IOException {
+    for (SelectionKey key : selector.keys()) {
+      key.channel().close();
+    }
+  }
+
+  /** Opens a selector with so many channels that have gone over. */
+  private Selector selecting(int channels) throws IOException {
+    long before = rdma.statistics().upgraded();
+    Selector selector = rdma.openSelector();
+    for (int i = 0; i < channels; i++) {
+      SocketChannel channel = open(rdma, ChannelPeer.SELECT);
+      channel.configureBlocking(false);
+      channel.register(selector, SelectionKey.OP_READ);
+    }
+    goOver(
+        before,
+        channels,
+        () -> ChannelRates.selectedEchoes(selector, BYTES, Duration.ofMillis(100)));
+    return selector;
+  }
+}
