@@ -96,9 +96,8 @@ final class Meeting {
     } catch (HandoverException lie) {
       refuse(lie.getMessage());
       if (claimant != null) {
-        // Either another process has sent this, or this side has claimed nothing. In both cases,
-        // the
-        // peer of the TCP connection has not joined.
+        // Either another process has sent this, or this side has claimed nothing. In both cases
+        // the peer of the TCP connection has not joined.
         claimant.linkEnded(true);
       }
     }

@@ -36,8 +36,17 @@ final class Rendezvous {
   /** A message of the longest length that needs no RDMA read. */
   static final int PIECE = 16 << 10;
 
-  /** The maximum number of RDMA connections without a proof of the peer. */
-  private static final int MAX_UNPROVEN = 64;
+  /**
+   * The maximum number of RDMA connections without a proof of the peer: those of many clients,
+   * because one connects for {@link #MAX_CLAIMS} channels at the same time.
+   */
+  private static final int MAX_UNPROVEN = 256;
+
+  /**
+   * The maximum number of channels for which a client connects at the same time. Others wait: if
+   * all did at once, the last ones would not be answered in time, and would stay with TCP.
+   */
+  private static final int MAX_CLAIMS = 16;
 
   private static final int MAX_REFUSALS = 1024;
 
@@ -60,6 +69,7 @@ final class Rendezvous {
   private final Map<String, Upgrade> accepted = new ConcurrentHashMap<>();
   private final Map<InetSocketAddress, Long> refusals = new ConcurrentHashMap<>();
   private final Semaphore unproven = new Semaphore(MAX_UNPROVEN);
+  private final Semaphore claims = new Semaphore(MAX_CLAIMS, true);
   private final Semaphore tryingAgain = new Semaphore(MAX_TRYING_AGAIN);
   private final Set<Upgrade> overRdma = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean logged = new AtomicBoolean();
@@ -241,20 +251,12 @@ final class Rendezvous {
       upgrade.linkEnded(true);
       return;
     }
-    RdmaConnection connection = null;
     try {
-      InetSocketAddress address = new InetSocketAddress(host, server.getPort());
-      connection = connect(open, address, upgrade.channel());
-      if (!Meeting.claim(this, connection, upgrade)) {
-        refused(server);
-      }
+      connect(open, upgrade, new InetSocketAddress(host, server.getPort()));
     } catch (RuntimeException | TimeoutException | InterruptedException failed) {
       stays(upgrade, String.valueOf(failed.getMessage()));
       refused(server);
       upgrade.linkEnded(true);
-      if (connection != null) {
-        close(connection);
-      }
     }
   }
 
@@ -263,37 +265,74 @@ final class Rendezvous {
    * TCP a moment before it listens over RDMA, and its clients are back at once. They keep their
    * connections for long.
    */
-  private RdmaConnection connect(RdmaNode open, InetSocketAddress address, StreamChannel channel)
+  private void connect(RdmaNode open, Upgrade upgrade, InetSocketAddress address)
       throws TimeoutException, InterruptedException {
     try {
-      return open.connect(address, timeout());
+      tryOnce(open, upgrade, address);
+      return;
     } catch (ConnectionException refused) {
       if (refused.reason() != ConnectionException.Reason.REFUSED || !tryingAgain.tryAcquire()) {
         throw refused;
       }
     }
     try {
-      return tryAgain(open, address, channel);
+      tryAgain(open, upgrade, address);
     } finally {
       tryingAgain.release();
     }
   }
 
-  private RdmaConnection tryAgain(RdmaNode open, InetSocketAddress address, StreamChannel channel)
+  private void tryAgain(RdmaNode open, Upgrade upgrade, InetSocketAddress address)
       throws TimeoutException, InterruptedException {
     long pause = FIRST_PAUSE_MILLIS;
     while (true) {
       Thread.sleep(pause);
       try {
-        return open.connect(address, timeout());
+        tryOnce(open, upgrade, address);
+        return;
       } catch (ConnectionException refused) {
         if (refused.reason() != ConnectionException.Reason.REFUSED
             || pause >= LAST_PAUSE_MILLIS
-            || !channel.isOpen()) {
+            || !upgrade.channel().isOpen()) {
           throw refused;
         }
       }
       pause *= 2;
+    }
+  }
+
+  /**
+   * Connects and claims, in its turn, unless the channel was closed or the server has refused
+   * another one before that.
+   */
+  private void tryOnce(RdmaNode open, Upgrade upgrade, InetSocketAddress address)
+      throws TimeoutException, InterruptedException {
+    claims.acquire();
+    try {
+      if (!upgrade.channel().isOpen()) {
+        log(upgrade.name(), "was closed before it was its turn to go over");
+        return;
+      }
+      InetSocketAddress server = upgrade.channel().remote();
+      if (!mayUpgrade(server)) {
+        stays(upgrade, "the server has just refused another channel");
+        upgrade.linkEnded(true);
+        return;
+      }
+      RdmaConnection connection = open.connect(address, timeout());
+      boolean claimed = false;
+      try {
+        if (!Meeting.claim(this, connection, upgrade)) {
+          refused(server);
+        }
+        claimed = true;
+      } finally {
+        if (!claimed) {
+          close(connection);
+        }
+      }
+    } finally {
+      claims.release();
     }
   }
 

@@ -23,6 +23,8 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
@@ -118,6 +120,10 @@ final class UpgradeTest {
   }
 
   private void greet() throws IOException {
+    greet(client, server);
+  }
+
+  private static void greet(SocketChannel client, SocketChannel server) throws IOException {
     byte[] greeting = random(GREETING);
     client.write(ByteBuffer.wrap(greeting));
     assertThat(read(server, GREETING)).isEqualTo(greeting);
@@ -160,6 +166,28 @@ final class UpgradeTest {
     assertThat(servers.statistics().upgraded()).isEqualTo(1);
     assertThat(clients.statistics().sentBytes()).isEqualTo(much.length);
     assertThat(clients.statistics().receivedBytes()).isEqualTo(much.length);
+  }
+
+  @Test
+  void manyChannelsAtOnceGoOver() throws Exception {
+    int many = 200;
+    List<SocketChannel> ends = new ArrayList<>();
+    try {
+      for (int i = 0; i < many; i++) {
+        SocketChannel one = clients.openSocketChannel();
+        ends.add(one);
+        one.connect(listener.getLocalAddress());
+        SocketChannel other = listener.accept();
+        ends.add(other);
+        greet(one, other);
+      }
+      await(() -> clients.statistics().upgraded() + clients.statistics().stayed() == many);
+      assertThat(clients.statistics().upgraded()).isEqualTo(many);
+    } finally {
+      for (SocketChannel each : ends) {
+        each.close();
+      }
+    }
   }
 
   @Test
