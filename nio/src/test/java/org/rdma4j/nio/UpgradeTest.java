@@ -73,7 +73,7 @@ final class UpgradeTest {
   }
 
   /** Creates a provider that finds the device of this machine for its loopback address. */
-  private static RdmaSelectorProvider provider(String secret) {
+  static RdmaSelectorProvider provider(String secret) {
     return new RdmaSelectorProvider(
         new ChannelSettings(
             true,
@@ -83,7 +83,7 @@ final class UpgradeTest {
             Map.of(InetAddress.getLoopbackAddress(), deviceAddress())));
   }
 
-  private static InetAddress deviceAddress() {
+  static InetAddress deviceAddress() {
     for (var info : RdmaDevice.list()) {
       try (RdmaDevice device = RdmaDevice.open(info.name())) {
         for (var entry : device.port(1).gids()) {
@@ -97,15 +97,15 @@ final class UpgradeTest {
     throw new AssertionError("no RDMA device has an IPv4 address");
   }
 
-  private static void awaitListener(ServerSocketChannel channel) throws Exception {
+  static void awaitListener(ServerSocketChannel channel) throws Exception {
     await(() -> ((ListenerChannel) channel).isRdmaListening());
   }
 
-  private interface Condition {
+  interface Condition {
     boolean holds() throws Exception;
   }
 
-  private static void await(Condition condition) throws Exception {
+  static void await(Condition condition) throws Exception {
     long end = System.nanoTime() + PATIENCE * 1_000_000;
     while (!condition.holds()) {
       assertThat(System.nanoTime() - end).as("it takes too long").isNegative();

@@ -1,0 +1,96 @@
+package org.rdma4j.nio;
+
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.rdma4j.nio.ChannelPair.waiting;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.rdma4j.testing.ChildProcess;
+import org.rdma4j.testing.JavaCommand;
+
+/** What a server sees of clients that are killed before, while and after they go over to RDMA. */
+@Tag("device")
+@Tag("protocol")
+final class PeerDeathTest {
+  private static final int DEATHS = 6;
+
+  /** The time from the start of a client within which it goes over, roughly. */
+  private static final int MILLIS_AROUND = 200;
+
+  /** So many bytes over RDMA that some come after all that went over TCP. */
+  private static final long ENOUGH = 1 << 20;
+
+  private RdmaSelectorProvider provider;
+  private ServerSocketChannel listener;
+
+  /** Sends and receives checked bytes until it is killed. */
+  static final class Client {
+    private Client() {}
+
+    public static void main(String[] arguments) throws Exception {
+      System.setProperty("org.rdma4j.nio.addresses", "127.0.0.1=" + arguments[1]);
+      SocketChannel channel = new RdmaSelectorProvider().openSocketChannel();
+      channel.connect(
+          new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[0])));
+      Thread.ofPlatform().daemon().start(() -> CheckedBytes.write(channel, new Random()));
+      System.out.println("read " + CheckedBytes.read(channel));
+    }
+  }
+
+  @BeforeEach
+  void listen() throws Exception {
+    provider = UpgradeTest.provider("");
+    listener = ChannelPair.listen(provider);
+    UpgradeTest.awaitListener(listener);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    listener.close();
+    provider.rendezvous().close();
+  }
+
+  private ChildProcess client() throws Exception {
+    String port = "" + ((InetSocketAddress) listener.getLocalAddress()).getPort();
+    return ChildProcess.start(
+        JavaCommand.of(Client.class, port, UpgradeTest.deviceAddress().getHostAddress()));
+  }
+
+  @Test
+  void bytesAreRightUpToTheDeathAndTheNextClientGoesOver() throws Exception {
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    for (int i = 0; i < DEATHS; i++) {
+      ChannelStatistics before = provider.statistics();
+      try (ChildProcess client = client();
+          SocketChannel channel = listener.accept()) {
+        var read = waiting(() -> CheckedBytes.read(channel));
+        var written = waiting(() -> CheckedBytes.write(channel, random));
+        switch (i % 3) {
+          case 0 -> Thread.sleep(random.nextInt(MILLIS_AROUND));
+          case 1 -> {
+            UpgradeTest.await(() -> provider.statistics().upgraded() > before.upgraded());
+            Thread.sleep(random.nextInt(10));
+          }
+          default ->
+              UpgradeTest.await(
+                  () -> provider.statistics().receivedBytes() > before.receivedBytes() + ENOUGH);
+        }
+        client.kill();
+        assertThatCode(read::get)
+            .as("reading, death %d, seed %d", i, seed)
+            .doesNotThrowAnyException();
+        assertThatCode(written::get)
+            .as("writing, death %d, seed %d", i, seed)
+            .doesNotThrowAnyException();
+      }
+    }
+  }
+}
