@@ -23,14 +23,17 @@ class PackagePagesTest {
   private static final Path BINDINGS = Path.of("../bindings/src/main/java");
   private static final Path PROVIDERS = Path.of("../bindings-providers/src/main/java");
   private static final Path NIO = Path.of("../nio/src/main/java");
+  private static final Path MICROMETER = Path.of("../micrometer/src/main/java");
   private static final Pattern EXPORTS = Pattern.compile("exports ([\\w.]+);");
 
   /** What the examples take for granted. */
   private static final String BEFORE =
       """
       import static java.nio.charset.StandardCharsets.*;
+      import io.micrometer.core.instrument.*;
       import java.lang.foreign.*;
       import java.net.*;
+      import java.nio.channels.spi.*;
       import java.nio.charset.*;
       import java.time.*;
       import org.rdma4j.*;
@@ -43,6 +46,7 @@ class PackagePagesTest {
       import org.rdma4j.connection.*;
       import org.rdma4j.flow.*;
       import org.rdma4j.memory.*;
+      import org.rdma4j.micrometer.*;
       import org.rdma4j.nio.*;
       import org.rdma4j.verbs.*;
       import org.rdma4j.verbs.address.*;
@@ -55,12 +59,13 @@ class PackagePagesTest {
         Duration timeout;
         Arena arena;
         MemorySegment context;
+        MeterRegistry registry;
         void run() throws Exception {
       """;
 
   static List<Path> pages() throws Exception {
     List<Path> pages = new ArrayList<>();
-    for (Path sources : List.of(LIB, BINDINGS, PROVIDERS, NIO)) {
+    for (Path sources : List.of(LIB, BINDINGS, PROVIDERS, NIO, MICROMETER)) {
       pages.addAll(pages(sources));
     }
     return pages;

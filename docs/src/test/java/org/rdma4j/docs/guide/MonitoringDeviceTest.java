@@ -1,0 +1,54 @@
+package org.rdma4j.docs.guide;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.rdma4j.docs.guide.Peers.TIMEOUT;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.net.InetSocketAddress;
+import java.nio.channels.spi.SelectorProvider;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.rdma4j.connection.RdmaNode;
+import org.rdma4j.micrometer.ChannelMeters;
+import org.rdma4j.micrometer.ConnectionMeters;
+import org.rdma4j.micrometer.NodeMeters;
+import org.rdma4j.nio.RdmaSelectorProvider;
+
+/** The code of docs/guide/monitoring.md. */
+@Tag("device")
+class MonitoringDeviceTest {
+  private final MeterRegistry registry = new SimpleMeterRegistry();
+
+  @Test
+  void metersCountWhatWasSent() throws Exception {
+    try (RdmaNode servers = RdmaNode.open();
+        var server = servers.bind(new InetSocketAddress(Peers.host(), 0))) {
+      InetSocketAddress address = server.localAddress();
+      // snippet: meters
+      try (var node = RdmaNode.open();
+          var meters = new NodeMeters(node);
+          var connection = node.connect(address, TIMEOUT)) {
+        meters.bindTo(registry);
+        new ConnectionMeters(connection, Tags.of("peer", "orders")).bindTo(registry);
+        if (SelectorProvider.provider() instanceof RdmaSelectorProvider provider) {
+          new ChannelMeters(provider).bindTo(registry);
+        }
+        connection.send(StandardCharsets.UTF_8.encode("hello"), TIMEOUT);
+        // end
+        assertThat(
+                registry
+                    .get("rdma4j.node.message.bytes")
+                    .tag("direction", "sent")
+                    .functionCounter()
+                    .count())
+            .isEqualTo(5);
+        // snippet: meters
+      }
+      // end
+      assertThat(registry.find("rdma4j.node.messages").meters()).isEmpty();
+    }
+  }
+}

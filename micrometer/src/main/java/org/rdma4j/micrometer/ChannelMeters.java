@@ -1,0 +1,79 @@
+package org.rdma4j.micrometer;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.function.Function;
+import org.rdma4j.nio.ChannelStatistics;
+import org.rdma4j.nio.RdmaSelectorProvider;
+
+/**
+ * How many channels of {@code java.nio} have gone over to RDMA, and what went there, as {@link
+ * RdmaSelectorProvider#statistics} tells. It needs the artifact {@code rdma4j-nio}.
+ *
+ * <table>
+ * <caption>Meters</caption>
+ * <tr><th>name</th><th>tag</th><th>what</th></tr>
+ * <tr><td>{@code rdma4j.channel.upgrades}</td>
+ * <td>{@code outcome}: {@code upgraded}, {@code stayed}</td><td>channels that have gone over to
+ * RDMA, and channels of clients that have tried to, and stay with TCP</td></tr>
+ * <tr><td>{@code rdma4j.channel.bytes}</td>
+ * <td>{@code direction}: {@code sent}, {@code received}</td><td>bytes that went over RDMA</td></tr>
+ * </table>
+ *
+ * <p>A provider lasts as long as its program, so nothing removes these meters.
+ */
+public final class ChannelMeters implements MeterBinder {
+  private final RdmaSelectorProvider provider;
+  private final Tags tags;
+
+  /**
+   * Creates the binder of a provider, whose meters have no further tags.
+   *
+   * @param provider the provider
+   */
+  public ChannelMeters(RdmaSelectorProvider provider) {
+    this(provider, Tags.empty());
+  }
+
+  /**
+   * Creates the binder of a provider.
+   *
+   * @param provider the provider
+   * @param tags what all of its meters have
+   */
+  public ChannelMeters(RdmaSelectorProvider provider, Iterable<Tag> tags) {
+    this.provider = provider;
+    this.tags = Tags.of(tags);
+  }
+
+  /**
+   * Adds the meters to a registry.
+   *
+   * @param registry the registry
+   */
+  @Override
+  public void bindTo(MeterRegistry registry) {
+    add(new Meters(registry), tags, provider, RdmaSelectorProvider::statistics);
+  }
+
+  static <T> void add(
+      Meters meters, Tags tags, T source, Function<T, ChannelStatistics> statistics) {
+    var channels = new Figures<>(meters, "rdma4j.channel.", tags, source, statistics);
+    String upgrades = "Channels that have gone over to RDMA, or tried to and stay with TCP";
+    channels.counter(
+        "upgrades", Tags.of("outcome", "upgraded"), null, upgrades, ChannelStatistics::upgraded);
+    channels.counter(
+        "upgrades", Tags.of("outcome", "stayed"), null, upgrades, ChannelStatistics::stayed);
+    String bytes = "Bytes that went over RDMA";
+    channels.counter(
+        "bytes", Tags.of("direction", "sent"), "bytes", bytes, ChannelStatistics::sentBytes);
+    channels.counter(
+        "bytes",
+        Tags.of("direction", "received"),
+        "bytes",
+        bytes,
+        ChannelStatistics::receivedBytes);
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * The counters of nodes, connections and channels as meters of Micrometer.
+ *
+ * {@snippet :
+ * try (RdmaNode node = RdmaNode.open();
+ *     NodeMeters meters = new NodeMeters(node)) {
+ *   meters.bindTo(registry);
+ *   if (SelectorProvider.provider() instanceof RdmaSelectorProvider provider) {
+ *     new ChannelMeters(provider).bindTo(registry);
+ *   }
+ *   RdmaConnection connection = node.connect(new InetSocketAddress("192.0.2.1", 7471), timeout);
+ *   new ConnectionMeters(connection, Tags.of("peer", "orders")).bindTo(registry);
+ * }
+ * }
+ *
+ * <p>A registry asks for the figures when it publishes them, so meters cost nothing between. It
+ * keeps nothing that it measures alive: the meters of what was closed without them, and is
+ * collected, have no value any more, or, if they count, the last one. {@link
+ * org.rdma4j.micrometer.NodeMeters#close} removes those of a node, and the end of a connection
+ * removes its own.
+ *
+ * <p>Where several nodes or connections share a registry, tags must tell them apart, with the same
+ * keys for all. As everywhere in Micrometer, of two meters with the same name and tags the first
+ * one stays.
+ */
+@NullMarked
+package org.rdma4j.micrometer;
+
+import org.jspecify.annotations.NullMarked;
