@@ -23,8 +23,6 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
@@ -123,7 +121,7 @@ final class UpgradeTest {
     greet(client, server);
   }
 
-  private static void greet(SocketChannel client, SocketChannel server) throws IOException {
+  static void greet(SocketChannel client, SocketChannel server) throws IOException {
     byte[] greeting = random(GREETING);
     client.write(ByteBuffer.wrap(greeting));
     assertThat(read(server, GREETING)).isEqualTo(greeting);
@@ -166,28 +164,6 @@ final class UpgradeTest {
     assertThat(servers.statistics().upgraded()).isEqualTo(1);
     assertThat(clients.statistics().sentBytes()).isEqualTo(much.length);
     assertThat(clients.statistics().receivedBytes()).isEqualTo(much.length);
-  }
-
-  @Test
-  void manyChannelsAtOnceGoOver() throws Exception {
-    int many = 200;
-    List<SocketChannel> ends = new ArrayList<>();
-    try {
-      for (int i = 0; i < many; i++) {
-        SocketChannel one = clients.openSocketChannel();
-        ends.add(one);
-        one.connect(listener.getLocalAddress());
-        SocketChannel other = listener.accept();
-        ends.add(other);
-        greet(one, other);
-      }
-      await(() -> clients.statistics().upgraded() + clients.statistics().stayed() == many);
-      assertThat(clients.statistics().upgraded()).isEqualTo(many);
-    } finally {
-      for (SocketChannel each : ends) {
-        each.close();
-      }
-    }
   }
 
   @Test
