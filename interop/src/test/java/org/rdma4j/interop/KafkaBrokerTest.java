@@ -46,8 +46,7 @@ final class KafkaBrokerTest {
   }
 
   private static List<String> command(Class<?> main, String... args) {
-    // A client that comes back before the broker listens over RDMA shall not give that up.
-    return Program.command(List.of("-Dorg.rdma4j.nio.refused=0", "-Xmx512m"), main, args);
+    return Program.command(List.of("-Xmx512m"), main, args);
   }
 
   private static ChildProcess run(Class<?> main, String... args) {
