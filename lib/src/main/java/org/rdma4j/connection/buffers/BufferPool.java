@@ -20,6 +20,9 @@ public final class BufferPool implements Buffer.Home {
 
   private static final long CHUNK_BYTES = 4 << 20;
 
+  /** The part of the buffers that users get also while receives take all the others. */
+  private static final int RESERVE = 8;
+
   /** Every buffer starts at a cache line of its own. */
   private static final int ALIGNMENT = 64;
 
@@ -116,7 +119,7 @@ public final class BufferPool implements Buffer.Home {
   public @Nullable Buffer tryTake() {
     lock.lock();
     try {
-      return isExhausted() ? null : tryTakeOrGrow();
+      return isExhaustedForUsers() ? null : tryTakeOrGrow();
     } finally {
       lock.unlock();
     }
@@ -158,7 +161,7 @@ public final class BufferPool implements Buffer.Home {
     lock.lock();
     try {
       long left = nanos;
-      while (isExhausted()) {
+      while (isExhaustedForUsers()) {
         if (left <= 0) {
           return null;
         }
@@ -173,7 +176,7 @@ public final class BufferPool implements Buffer.Home {
 
   /** Wakes one thread if there is a buffer for it; that one wakes the next. */
   private void wakeNext() {
-    if (!isExhausted()) {
+    if (!isExhaustedForUsers()) {
       freed.signal();
     }
   }
@@ -191,6 +194,14 @@ public final class BufferPool implements Buffer.Home {
   /** Some may be free even so: those that the protocol took beyond the maximum, and gave back. */
   private boolean isExhausted() {
     return all.length - freeCount >= max;
+  }
+
+  /**
+   * Receives that are posted are free again only once something arrives. If they take all buffers
+   * on both sides, neither could send the message for which the other waits.
+   */
+  private boolean isExhaustedForUsers() {
+    return isExhausted() && all.length - freeCount - receiving >= Math.max(1, max / RESERVE);
   }
 
   private @Nullable Buffer tryTakeOrGrow() {
