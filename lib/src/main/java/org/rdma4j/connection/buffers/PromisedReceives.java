@@ -53,10 +53,14 @@ public final class PromisedReceives {
     return missing == 0;
   }
 
-  /** Notes that the peer used one. */
+  /** Notes that the peer used one: one of another peer, if it has none. */
   public void used() {
-    supply.arrived();
-    count--;
+    if (count == 0) {
+      supply.lost();
+    } else {
+      supply.arrived();
+      count--;
+    }
   }
 
   /** Takes some back. */

@@ -1,5 +1,6 @@
 package org.rdma4j.connection.buffers;
 
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -120,6 +121,16 @@ public final class ReceiveSupply {
     }
   }
 
+  private void replace(int stolen) {
+    try {
+      post(stolen, Limit.NONE);
+    } catch (RuntimeException refused) {
+      // Whoever needs receives next tries again.
+      System.getLogger("org.rdma4j")
+          .log(Level.WARNING, "receives that a peer took from others were not replaced", refused);
+    }
+  }
+
   /** Posts what was added; if that fails, the buffers are free again. */
   private void post(int chain) {
     int accepted = 0;
@@ -146,12 +157,18 @@ public final class ReceiveSupply {
     wake();
   }
 
-  /** Notes that a receive was taken that was promised to nobody, or no longer. */
+  /**
+   * Notes that a receive was taken that was not promised to the sender of the message. If it was
+   * promised to another peer, it is replaced, because messages of that peer wait for it.
+   */
   public void lost() {
     lock.lock();
     try {
       posted.decrementAndGet();
       free--;
+      if (free < 0) {
+        replace(-free);
+      }
     } finally {
       lock.unlock();
     }
