@@ -76,7 +76,7 @@ final class ArchitectureTest {
     allow("recording");
     allow("connection.wire");
     allow("connection.buffers", "", "connection.wire", "verbs");
-    allow("connection.session", "", "connection.buffers", "connection.wire", "recording", "verbs");
+    allow("connection.session", "", "connection.buffers", "connection.wire", "recording");
     allow(
         "connection",
         "",

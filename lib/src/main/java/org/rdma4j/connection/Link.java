@@ -84,6 +84,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
             share.largeBuffers(),
             promises,
             this,
+            Sends::whyClosed,
             lifetime::closed);
     this.posting =
         new Posting(

@@ -430,7 +430,7 @@ public final class PeerMemory {
               .formatted(local.length(), Request.MAX_TRANSFER));
     }
     Request request = link.sends().newRequest();
-    request.operate(operation, local, remote.address(), remote.key());
+    request.operate(operation, local, local.length(), remote.address(), remote.key());
     return request;
   }
 

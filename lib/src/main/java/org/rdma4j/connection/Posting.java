@@ -129,16 +129,16 @@ final class Posting {
     requests.add(request.postNumber());
     switch (request.operation()) {
       case SEND -> describeSend(request.buffer());
-      case READ -> into(request.local(), requests.read(address(request), request.remoteKey()));
-      case WRITE -> requests.write(address(request), request.remoteKey()).from(request.local());
+      case READ -> into(local(request), requests.read(address(request), request.remoteKey()));
+      case WRITE -> requests.write(address(request), request.remoteKey()).from(local(request));
       case COMPARE_AND_SWAP ->
           into(
-              request.local(),
+              local(request),
               requests.compareAndSwap(
                   address(request), request.remoteKey(), request.first(), request.second()));
       case FETCH_AND_ADD ->
           into(
-              request.local(),
+              local(request),
               requests.fetchAndAdd(address(request), request.remoteKey(), request.first()));
       case FETCH -> describeFetch(request);
       case PING -> requests.write(address(request), request.remoteKey()).from(nothing);
@@ -153,6 +153,10 @@ final class Posting {
 
   private static long address(Request request) {
     return request.remoteAddress();
+  }
+
+  private static MemorySlice local(Request request) {
+    return (MemorySlice) request.local();
   }
 
   private static boolean isRead(Request request) {

@@ -331,7 +331,7 @@ final class Sends {
               memory.remoteAddress(),
               memory.region().remoteKey());
       Request request = session.newRequest();
-      request.offer(carrier, memory);
+      request.offer(carrier, memory, memory.length());
       request.tell(future, 0);
       session.add(request);
       link.flushAndLeave();
@@ -386,6 +386,16 @@ final class Sends {
       throw new IllegalArgumentException(
           "%s has the access %s, must have %s %s"
               .formatted(local.region(), local.region().access(), needed, purpose));
+    }
+  }
+
+  /** Returns why memory of a request cannot be used any more; null if it can. */
+  static @Nullable RuntimeException whyClosed(Object memory) {
+    try {
+      ((MemorySlice) memory).region().checkOpen();
+      return null;
+    } catch (IllegalStateException closed) {
+      return closed;
     }
   }
 

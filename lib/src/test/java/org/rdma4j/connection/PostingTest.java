@@ -75,6 +75,7 @@ final class PostingTest {
         large,
         new PromisedReceives(receives),
         freed -> {},
+        Sends::whyClosed,
         () -> new IllegalStateException("closed"));
   }
 
@@ -95,7 +96,7 @@ final class PostingTest {
     List<Request> added = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       Request read = session.newRequest();
-      read.operate(Request.Operation.READ, region.slice(64L * i, 64), 0, 1);
+      read.operate(Request.Operation.READ, region.slice(64L * i, 64), 64, 0, 1);
       read.tell(this, i);
       session.add(read);
       added.add(read);
@@ -131,7 +132,7 @@ final class PostingTest {
   void aRequestThatCannotBeDescribedFailsWithTheWholeChain() {
     List<Request> reads = addReads(1);
     Request atomic = session.newRequest();
-    atomic.operate(Request.Operation.FETCH_AND_ADD, region.slice(0, 8), 1, 1);
+    atomic.operate(Request.Operation.FETCH_AND_ADD, region.slice(0, 8), 8, 1, 1);
     atomic.tell(this, 0);
     session.add(atomic);
     reads.add(atomic);

@@ -93,6 +93,11 @@ public final class Lifecycle {
     return failure;
   }
 
+  /** Returns why the peer fetches nothing any more that was offered; null if it may. */
+  @Nullable RuntimeException whyOver() {
+    return failure == null && peerClosed ? closedByPeer() : failure;
+  }
+
   /** Returns why nothing reaches the peer any more, although a close had begun before. */
   public @Nullable ConnectionException goneWhileClosing() {
     return goneWhileClosing;

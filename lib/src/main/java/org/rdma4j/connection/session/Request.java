@@ -6,7 +6,6 @@ import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.wire.MessageHeader;
 import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.recording.OperationEvent;
-import org.rdma4j.verbs.MemorySlice;
 
 /**
  * A request of a connection, from when it is asked for until it is done: what is to be posted, and
@@ -48,8 +47,11 @@ public final class Request {
   /** The write that goes before this notice. */
   private @Nullable Request write;
 
+  /** Whether the next request is the notice of this write. */
+  private boolean notified;
+
   // Of the operations of users: the local and the remote memory, and the operands of an atomic one.
-  private @Nullable MemorySlice local;
+  private @Nullable Object local;
   private long remoteAddress;
   private int remoteKey;
   private long first;
@@ -61,7 +63,10 @@ public final class Request {
   // Of a FETCH: the message, where the piece goes, and whether it is the last one of its offer.
   @Nullable Incoming incoming;
   private long targetOffset;
+
+  /** The length of the local memory, or of the piece. */
   private long length;
+
   boolean lastOfOffer;
 
   /** Who is told of the end, with the token. The session does not look at it. */
@@ -90,6 +95,7 @@ public final class Request {
     number = 0;
     buffer = null;
     write = null;
+    notified = false;
     local = null;
     offered = null;
     incoming = null;
@@ -124,10 +130,12 @@ public final class Request {
    * Makes this a message that is offered, in memory of the user.
    *
    * @param carrier has the offer
+   * @param bytes the length of the message
    */
-  public void offer(Buffer carrier, MemorySlice message) {
+  public void offer(Buffer carrier, Object message, long bytes) {
     send(MessageKind.MESSAGE, MessageHeader.OFFER, 0, carrier);
     local = message;
+    length = bytes;
   }
 
   /** Makes this a notice, which follows a write. Its buffer is still to be given. */
@@ -145,13 +153,19 @@ public final class Request {
     }
     buffer = empty;
     write = null;
+    before.notified = true;
     return before;
   }
 
-  /** Makes this an operation on the memory of the peer. */
-  public void operate(Operation what, MemorySlice localMemory, long address, int key) {
+  /**
+   * Makes this an operation on the memory of the peer.
+   *
+   * @param bytes the length of the local memory
+   */
+  public void operate(Operation what, Object localMemory, long bytes, long address, int key) {
     operation = what;
     local = localMemory;
+    length = bytes;
     remoteAddress = address;
     remoteKey = key;
   }
@@ -245,7 +259,7 @@ public final class Request {
   }
 
   /** Returns the local memory of an operation of the user. */
-  public MemorySlice local() {
+  public Object local() {
     if (local == null) {
       throw new AssertionError(operation + " without local memory");
     }
@@ -287,11 +301,8 @@ public final class Request {
 
   /** Returns the length of what is transferred. */
   public long bytes() {
-    if (operation == Operation.FETCH) {
+    if (operation == Operation.FETCH || local != null) {
       return length;
-    }
-    if (local != null) {
-      return local.length();
     }
     Buffer content = offered == null ? buffer : offered;
     return content == null ? 0 : content.length();
@@ -312,15 +323,13 @@ public final class Request {
   }
 
   /** Returns why the memory of the user cannot be used any more; null if it can. */
-  @Nullable RuntimeException closedMemory() {
-    if (local != null) {
-      try {
-        local.region().checkOpen();
-      } catch (IllegalStateException closed) {
-        return closed;
-      }
-    }
-    return null;
+  @Nullable RuntimeException closedMemory(UserMemory memory) {
+    return local == null ? null : memory.whyClosed(local);
+  }
+
+  /** Returns whether the next request is the notice of this write. */
+  boolean isNotified() {
+    return notified;
   }
 
   /** Returns whether someone is told of the end. */

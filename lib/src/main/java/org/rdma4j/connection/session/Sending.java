@@ -21,6 +21,7 @@ final class Sending {
   private final Credits credits;
   private final PromisedReceives promises;
   private final BufferPool pool;
+  private final UserMemory userMemory;
   private final int depth;
   private final Deliveries deliveries;
   private final Counts counts;
@@ -84,6 +85,7 @@ final class Sending {
       Credits credits,
       PromisedReceives promises,
       BufferPool pool,
+      UserMemory userMemory,
       int depth,
       Deliveries deliveries,
       Counts counts) {
@@ -91,6 +93,7 @@ final class Sending {
     this.credits = credits;
     this.promises = promises;
     this.pool = pool;
+    this.userMemory = userMemory;
     this.depth = depth;
     this.deliveries = deliveries;
     this.counts = counts;
@@ -250,11 +253,17 @@ final class Sending {
   /** Ends the next requests if their memory was closed meanwhile. */
   private void endThoseWithoutMemory() {
     Request next = waiting.peekFirst();
-    RuntimeException closed = next == null ? null : next.closedMemory();
+    RuntimeException closed = next == null ? null : next.closedMemory(userMemory);
     while (closed != null) {
-      finish(takeWaiting(), closed);
+      Request ended = takeWaiting();
+      boolean isNotified = ended.isNotified();
+      finish(ended, closed);
+      if (isNotified) {
+        // The peer must not be notified of what was not written.
+        finish(takeWaiting(), closed);
+      }
       next = waiting.peekFirst();
-      closed = next == null ? null : next.closedMemory();
+      closed = next == null ? null : next.closedMemory(userMemory);
     }
   }
 
@@ -389,10 +398,16 @@ final class Sending {
     return request;
   }
 
-  /** Notes that a message was sent: an offer is not done before it is fetched. */
-  void sent(Request request) {
+  /**
+   * Notes that a message was sent: an offer is not done before it is fetched.
+   *
+   * @param over why the peer fetches nothing any more; null if it may
+   */
+  void sent(Request request, @Nullable RuntimeException over) {
     if (!request.isOffer() || request.fetched) {
       finish(request, null);
+    } else if (over != null) {
+      failed(request, over);
     } else if (request.buffer != null) {
       request.buffer.free();
       request.buffer = null;

@@ -59,6 +59,7 @@ public final class Session {
    * @param limits what it may use
    * @param promises the receives that are promised to the peer already
    * @param window what the messages that arrive count against
+   * @param userMemory knows the memory of users
    * @param closedException creates the exception of methods that are called after a close
    */
   public Session(
@@ -68,6 +69,7 @@ public final class Session {
       LargeBuffers largeBuffers,
       PromisedReceives promises,
       ReceiveWindow window,
+      UserMemory userMemory,
       Supplier<IllegalStateException> closedException) {
     this.pool = pool;
     this.promises = promises;
@@ -75,7 +77,8 @@ public final class Session {
     this.inbox = new Inbox(largeBuffers, pool.bufferBytes(), limits.maxMessageBytes(), window);
     this.deliveries = new Deliveries(inbox);
     this.sending =
-        new Sending(connection, credits, promises, pool, limits.sends(), deliveries, counts);
+        new Sending(
+            connection, credits, promises, pool, userMemory, limits.sends(), deliveries, counts);
     this.lifecycle = new Lifecycle(connection, closedException, sending, deliveries);
     this.receiving =
         new Receiving(
@@ -122,7 +125,7 @@ public final class Session {
       breakIf(receiving.fetched(request));
       sending.recycle(request);
     } else {
-      sending.sent(request);
+      sending.sent(request, request.isOffer() ? lifecycle.whyOver() : null);
     }
   }
 

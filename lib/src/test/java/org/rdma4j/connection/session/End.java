@@ -2,14 +2,9 @@ package org.rdma4j.connection.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.ConnectionException;
 import org.rdma4j.ConnectionException.Reason;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.buffers.Buffer;
@@ -17,55 +12,31 @@ import org.rdma4j.connection.buffers.PromisedReceives;
 import org.rdma4j.connection.buffers.ReceiveWindow;
 import org.rdma4j.connection.wire.Credits;
 import org.rdma4j.connection.wire.Hello;
-import org.rdma4j.connection.wire.MessageHeader;
-import org.rdma4j.connection.wire.MessageKind;
-import org.rdma4j.connection.wire.Offer;
 
 /**
- * One end of a simulated connection: a session, a device that does what it is told when it is told,
- * and a user. It calls the session as a link does, and posts at the same moments.
+ * One end of a simulated connection: joins a session with a {@link Device} and a {@link User}. It
+ * calls the session as a link does, and posts, wakes and disconnects at the same moments.
  */
 final class End implements ReceiveWindow {
-  /** A message on its way to this end. */
-  private record Arrival(Buffer buffer, long bytes) {}
-
-  /** A request that the device has done. */
-  private record Done(long number, boolean failed) {}
-
+  final String name;
   final Host host;
   final Session session;
-  final String name;
-  private final int maxMessageBytes;
+  final Device device;
+  final User user;
+  final Limits limits;
   private @Nullable End peer;
 
-  private final Deque<Request> device = new ArrayDeque<>();
-  private final Deque<Arrival> arrivals = new ArrayDeque<>();
-  private final Deque<Done> completions = new ArrayDeque<>();
-  private final Deque<Buffer> held = new ArrayDeque<>();
   private long memoryNeed;
   private boolean awaitsReceives;
-  private boolean stopped;
+  private boolean receivesThere;
+  private boolean disconnected;
+  private boolean stopping;
+  private boolean destroyed;
 
-  private int nextSent;
-  private int nextExpected;
-  private int nextOfferNumber;
-
-  /** Whether the peer does not follow the protocol, so that nothing is expected of its messages. */
-  boolean peerLies;
-
-  int asked;
-  int answered;
-  int sent;
-  int done;
-  int failed;
-  int received;
-  boolean ended;
-  @Nullable RuntimeException endReason;
-
-  End(String name, Host host, int receives, int sends, int maxMessageBytes) {
+  End(String name, Host host, Limits limits) {
     this.name = name;
     this.host = host;
-    this.maxMessageBytes = maxMessageBytes;
+    this.limits = limits;
     PromisedReceives promises = new PromisedReceives(host.supply);
     assertThat(promises.add(Credits.FIRST_WINDOW + Session.CONTROL_RECEIVES))
         .as("receives of a new connection")
@@ -73,22 +44,30 @@ final class End implements ReceiveWindow {
     this.session =
         new Session(
             name,
-            new SessionLimits(receives, sends, maxMessageBytes),
+            new SessionLimits(limits.receives(), limits.sends(), Limits.MAX_MESSAGE),
             host.pool,
             host.largeBuffers,
             promises,
             this,
+            UserRegion::whyClosed,
             () -> new IllegalStateException(name + " is closed"));
+    CallOrder order = new CallOrder(name);
+    this.device = new Device(name, host, order);
+    this.user = new User(this, order);
   }
 
   /** Returns the hello of this end. */
-  Hello hello(int receives, boolean sendsFirst) {
+  Hello hello(boolean sendsFirst) {
     return new Hello(
-        host.pool.bufferBytes(), sendsFirst ? 0 : Credits.FIRST_WINDOW, receives, maxMessageBytes);
+        host.pool.bufferBytes(),
+        sendsFirst ? 0 : Credits.FIRST_WINDOW,
+        limits.receives(),
+        Limits.MAX_MESSAGE);
   }
 
   void connect(End to, Hello hello, boolean grantsFirst) {
     peer = to;
+    device.connect(to.device);
     session.connected(hello);
     session.wantRequests();
     if (grantsFirst) {
@@ -97,7 +76,7 @@ final class End implements ReceiveWindow {
     flush();
   }
 
-  private End peer() {
+  End peer() {
     if (peer == null) {
       throw new AssertionError("not connected");
     }
@@ -106,11 +85,12 @@ final class End implements ReceiveWindow {
 
   // What the link does.
 
-  private void settle() {
+  void settle() {
     long need = session.takeMemoryNeed();
     memoryNeed = need > 0 ? need : memoryNeed;
     if (session.lifecycle().takeChanged()) {
       post();
+      user.wakeAll();
     }
   }
 
@@ -129,7 +109,7 @@ final class End implements ReceiveWindow {
         chain.add(next);
         next = session.nextToPost();
       }
-      device.addAll(chain);
+      device.post(chain);
     } catch (RdmaException noMemory) {
       session.notAccepted(chain.size(), noMemory);
       session.breakUp("requests could not be posted", noMemory);
@@ -137,12 +117,13 @@ final class End implements ReceiveWindow {
     return !chain.isEmpty();
   }
 
-  private void flush() {
+  void flush() {
     post();
     if (!awaitsReceives && lacksReceives()) {
       awaitsReceives = true;
       host.supply.whenPossible(() -> receivesThere = true);
     }
+    user.wakeNext();
     settle();
   }
 
@@ -155,9 +136,8 @@ final class End implements ReceiveWindow {
     }
   }
 
-  private boolean receivesThere;
-
-  private void submitted() {
+  /** Posts what a user has added, unless a completion will do that soon. */
+  void submitted() {
     if (!session.shouldCollect()) {
       flush();
     }
@@ -173,90 +153,21 @@ final class End implements ReceiveWindow {
     settle();
   }
 
-  // What the device does, one step at a time. Each returns whether there was anything to do.
-
-  /** Does the request that was posted first. */
-  boolean execute() {
-    if (stopped) {
-      return flushDevice();
-    }
-    Request next = device.pollFirst();
-    if (next == null) {
-      return false;
-    }
-    boolean ok = execute(next);
-    completions.addLast(new Done(next.postNumber(), !ok));
-    stopped |= !ok;
-    return true;
-  }
-
-  private boolean execute(Request request) {
-    return switch (request.operation()) {
-      case SEND -> send(request);
-      case FETCH ->
-          peer()
-              .host
-              .read(
-                  request.remoteAddress(),
-                  request.remoteKey(),
-                  request.target(),
-                  request.targetOffset(),
-                  request.bytes());
-      default -> !peer().stopped;
-    };
-  }
-
-  private boolean flushDevice() {
-    Request next = device.pollFirst();
-    if (next != null) {
-      completions.addLast(new Done(next.postNumber(), true));
-    }
-    return next != null;
-  }
-
-  private boolean send(Request request) {
-    if (peer().stopped) {
-      return false;
-    }
-    Buffer from = request.buffer();
-    Buffer into = peer().host.posted.pollFirst();
-    assertThat(into).as(name + " sends, but the peer has no receive").isNotNull();
-    long bytes = MessageHeader.BYTES + from.length();
-    if (bytes > MessageHeader.BYTES + into.capacity()) {
-      throw new AssertionError(name + " sends a message longer than the buffers of the peer");
-    }
-    into.segment()
-        .asSlice(into.header(), bytes)
-        .copyFrom(from.segment().asSlice(from.payload() - MessageHeader.BYTES, bytes));
-    peer().arrivals.addLast(new Arrival(into, bytes));
-    return true;
-  }
-
-  /** Changes a byte in the header of the message that arrives last, as an untrue peer would. */
-  boolean lie(int which, int value) {
-    Arrival last = arrivals.peekLast();
-    if (last == null) {
-      return false;
-    }
-    peerLies = true;
-    long length = which % (MessageHeader.BYTES + 8L);
-    last.buffer
-        .segment()
-        .set(
-            ValueLayout.JAVA_BYTE,
-            last.buffer.header() + Math.min(length, last.bytes - 1),
-            (byte) value);
-    return true;
-  }
+  // What happens, one step at a time. Each returns whether there was anything to do.
 
   /** Delivers the message that has arrived first. */
   boolean deliver() {
-    Arrival next = arrivals.pollFirst();
+    Device.Arrival next = device.pollArrival();
     if (next == null) {
       return false;
     }
+    if (destroyed) {
+      host.supply.lost();
+      next.buffer().free();
+      return true;
+    }
     try {
-      session.received(next.buffer, true, true, next.bytes);
+      session.received(next.buffer(), true, true, next.bytes());
     } catch (RdmaException noMemory) {
       session.breakUp("what has arrived could not be handled", noMemory);
     }
@@ -267,18 +178,31 @@ final class End implements ReceiveWindow {
 
   /** Delivers the completion of the request that was done first. */
   boolean complete() {
-    Done next = completions.pollFirst();
+    return complete(device.pollCompletion());
+  }
+
+  /** Delivers one completion for all requests that are done. */
+  boolean completeChain() {
+    return complete(device.pollLastOfChain());
+  }
+
+  private boolean complete(Device.@Nullable Done next) {
     if (next == null) {
       return false;
     }
-    if (next.failed) {
-      session.failed(next.number, Reason.RESET, new IllegalStateException("flushed"));
-    } else {
-      session.completed(next.number);
+    switch (next.outcome()) {
+      case DONE -> session.completed(next.number());
+      case REFUSED -> failed(next.number(), Reason.BROKEN_HERE, "refused");
+      case UNREACHABLE -> failed(next.number(), Reason.UNREACHABLE, "no answer");
+      case FLUSHED -> failed(next.number(), Reason.RESET, "flushed");
     }
     settle();
     flush();
     return true;
+  }
+
+  private void failed(long number, Reason reason, String text) {
+    session.failed(number, reason, new IllegalStateException(text));
   }
 
   /** Gets the memory that the session needs. */
@@ -325,211 +249,23 @@ final class End implements ReceiveWindow {
   boolean giveBack() {
     session.tick(2_000_000_000, Long.MAX_VALUE);
     flush();
-    return !device.isEmpty();
+    return !device.isIdle();
   }
 
-  /** The device stops, as it does when the connection below is disconnected. */
-  void stopDevice() {
-    stopped = true;
-    session.stopped();
-  }
-
-  boolean isStopped() {
-    return stopped;
-  }
-
-  // What the user does.
-
-  private boolean canSend() {
-    try {
-      session.lifecycle().checkOutputOpen();
-      return true;
-    } catch (IllegalStateException | ConnectionException ended) {
-      return false;
-    }
-  }
-
-  /** Sends a message of a length, whose bytes follow from its number. */
-  boolean send(int bytes) {
-    if (!canSend() || session.outstanding() > 60) {
-      return false;
-    }
-    Buffer message = newMessage(bytes, nextSent);
-    add(MessageKind.MESSAGE, 0, message);
-    nextSent++;
-    return true;
-  }
-
-  /** Sends a notice, whose value is its number. It keeps its place among the messages. */
-  boolean sendNotice() {
-    if (!canSend() || session.outstanding() > 60) {
-      return false;
-    }
-    Buffer empty = host.pool.take();
-    empty.become(MessageKind.NOTICE, 0, 0);
-    add(MessageKind.NOTICE, nextSent, empty);
-    nextSent++;
-    return true;
-  }
-
-  private Buffer newMessage(int bytes, int number) {
-    int length = Math.max(bytes, 4);
-    Buffer message =
-        length > host.pool.bufferBytes() ? host.largeBuffers.take(length) : host.pool.take();
-    message.become(MessageKind.MESSAGE, 0, length);
-    ByteBuffer content = message.message();
-    content.putInt(number);
-    while (content.hasRemaining()) {
-      content.put((byte) (number + content.position()));
-    }
-    return message;
-  }
-
-  private void add(MessageKind kind, long number, Buffer message) {
-    Request request = session.newRequest();
-    if (message.length() > session.shortBytes()) {
-      Buffer carrier = takeCarrier(message);
-      carrier.fill(
-          MessageKind.MESSAGE,
-          new Offer(
-                  nextOfferNumber++,
-                  message.length(),
-                  0,
-                  message.length(),
-                  message.remoteAddress(),
-                  message.memory().remoteKey())
-              .write());
-      request.offer(kind, number, carrier, message);
-    } else {
-      request.send(kind, 0, number, message);
-    }
-    request.tell(this, 0);
-    sent++;
-    session.add(request);
-    submitted();
-  }
-
-  private Buffer takeCarrier(Buffer message) {
-    try {
-      return host.pool.take();
-    } catch (RdmaException none) {
-      message.free();
-      throw none;
-    }
-  }
-
-  /** Sends a request, which the peer answers. */
-  boolean ask(int bytes) {
-    if (!canSend() || asked - answered == 2) {
-      return false;
-    }
-    Buffer message = newMessage(bytes, 1);
-    long number = session.addPending(this);
-    asked++;
-    try {
-      add(MessageKind.REQUEST, number, message);
-    } catch (RdmaException none) {
-      asked--;
-      session.cancelPending(number);
-      throw none;
-    }
-    return true;
-  }
-
-  /** Takes the next message, and holds it. */
-  boolean take() {
-    Buffer next = session.pollMessage();
-    if (next == null) {
-      return false;
-    }
-    if (!peerLies) {
-      ByteBuffer content = next.message();
-      long number = next.kind() == MessageKind.NOTICE ? next.number() : content.getInt();
-      assertThat(number)
-          .as("messages of " + peer().name + " in their order")
-          .isEqualTo(nextExpected);
-      while (content.hasRemaining()) {
-        int at = content.position();
-        assertThat(content.get())
-            .as("byte %d of message %d", at, number)
-            .isEqualTo((byte) (number + at));
-      }
-    }
-    nextExpected++;
-    received++;
-    held.addLast(next);
-    settle();
-    return true;
-  }
-
-  /** Frees the message that was taken first. */
-  boolean free() {
-    Buffer first = held.pollFirst();
-    if (first == null) {
-      return false;
-    }
-    first.free();
-    return true;
-  }
-
-  /** Tells the user what there is to tell. */
-  boolean tell() {
-    Delivery next = session.nextForUser();
-    switch (next) {
-      case NOTHING, MESSAGE -> {
-        return false;
-      }
-      case DONE -> {
-        Request request = session.takeDone();
-        if (request.failure() == null) {
-          done++;
-        } else {
-          failed++;
-        }
-        session.recycle(request);
-      }
-      case ANSWER -> {
-        Answer answer = session.takeAnswer();
-        answered++;
-        if (answer.buffer() != null) {
-          answer.buffer().free();
-        }
-      }
-      case REQUEST -> answer(session.takeRequest());
-      case END -> {
-        RuntimeException reason = session.takeEnd();
-        endReason = ended ? endReason : reason;
-        ended = true;
-      }
-    }
-    settle();
-    return true;
-  }
-
-  private void answer(Buffer request) {
-    long number = request.number();
-    try {
-      session.lifecycle().checkCanSend();
-    } catch (IllegalStateException | ConnectionException cannot) {
-      request.free();
-      return;
-    }
-    if (request.leaveWindow() != null) {
-      session.left(request);
-    }
-    add(MessageKind.ANSWER, number, request);
-  }
+  // How it ends.
 
   void endOutput() {
-    if (canSend()) {
+    if (user.canSend()) {
       session.endOutput();
       flush();
     }
   }
 
   void close() {
-    session.beginClose();
-    flush();
+    if (!session.lifecycle().isClosing()) {
+      session.beginClose();
+      flush();
+    }
   }
 
   void breakUp() {
@@ -537,47 +273,88 @@ final class End implements ReceiveWindow {
     settle();
   }
 
-  /** Returns the number of messages that were sent, without requests and answers. */
-  int sentMessages() {
-    return nextSent;
+  /** The device stops, as it does when the connection below is disconnected. */
+  void stopDevice() {
+    device.stop();
+    session.stopped();
   }
 
-  /** Returns whether nothing is on its way to or from this end. */
-  boolean isIdle() {
-    return session.isIdle() && arrivals.isEmpty() && held.isEmpty();
+  /** Does what follows once nothing moves any more; returns whether there was anything to do. */
+  boolean goOnWithEnd() {
+    if (!disconnected && (session.lifecycle().failure() != null || device.isStopped())) {
+      disconnected = true;
+      stopDevice();
+      peer().device.stop();
+      if (!session.lifecycle().isPeerClosed()) {
+        session.fail(session.because(Reason.RESET, "disconnected"));
+      }
+      settle();
+      return true;
+    }
+    if (!stopping && session.lifecycle().isClosing() && hasAllArrived()) {
+      stopping = true;
+      session.stop();
+      settle();
+      stopDevice();
+      peer().device.stop();
+      return true;
+    }
+    if (stopping && !destroyed) {
+      destroy();
+      return true;
+    }
+    return false;
+  }
+
+  /** Returns whether a close waits no more. */
+  private boolean hasAllArrived() {
+    return session.isIdle()
+        || session.lifecycle().failure() != null
+        || session.lifecycle().isPeerClosed()
+        || session.lifecycle().goneWhileClosing() != null;
+  }
+
+  /** Returns whether it has ended, so that nothing is left for its user to wait for. */
+  boolean hasEnded() {
+    return session.lifecycle().isUseless();
+  }
+
+  boolean isDestroyed() {
+    return destroyed;
   }
 
   /** Ends everything, as the last step of a close does. */
-  void discard() {
+  void destroy() {
+    assertThat(session.postedCount()).as("a close waits for the device: " + this).isZero();
+    destroyed = true;
     session.stop();
     settle();
     session.discard(new IllegalStateException("closed"));
     session.closed();
-    List<Buffer> left = new ArrayList<>(held);
-    held.clear();
-    left.forEach(Buffer::free);
-    while (!arrivals.isEmpty()) {
+    user.closeAll();
+    for (Device.Arrival each : device.takeArrivals()) {
       host.supply.lost();
-      arrivals.removeFirst().buffer.free();
+      each.buffer().free();
     }
+  }
+
+  /** Returns whether nothing is on its way to or from this end. */
+  boolean isIdle() {
+    return session.isIdle() && device.isIdle() && user.isIdle();
   }
 
   @Override
   public String toString() {
-    return "%s: sent %d, done %d, failed %d, received %d, outstanding %d, posted %d, credits %d, granted %d, device %d, arrivals %d, held %d, need %d%s%s"
+    return "%s: %s, outstanding %d, posted %d, credits %d, granted %d, device %d, arrivals %d, need %d%s%s"
         .formatted(
             name,
-            sent,
-            done,
-            failed,
-            received,
+            user,
             session.outstanding(),
             session.postedCount(),
             session.credits(),
             session.grantedCredits(),
-            device.size(),
-            arrivals.size(),
-            held.size(),
+            device.requests(),
+            device.arrivals(),
             memoryNeed,
             session.lifecycle().isClosing() ? ", closing" : "",
             session.lifecycle().failure() == null

@@ -1,9 +1,11 @@
 package org.rdma4j.connection.session;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.buffers.Buffer;
@@ -16,8 +18,15 @@ import org.rdma4j.connection.buffers.ReceiveSupply;
 
 /** One side of the simulation: what the sessions of a node share, without a device. */
 final class Host implements ReceiveQueue {
+  /** The key of buffers. */
+  static final int BUFFERS = 1;
+
+  /** The key of memory that users let the peer access. */
+  static final int SHARED = 2;
+
   private final int depth;
   private final TreeMap<Long, PlainMemory> memory = new TreeMap<>();
+  private long nextAddress = 1 << 16;
 
   /** The receives that are posted. */
   final Deque<Buffer> posted = new ArrayDeque<>();
@@ -29,10 +38,10 @@ final class Host implements ReceiveQueue {
   final LargeBuffers largeBuffers;
   final ReceiveSupply supply;
 
-  Host(int bufferBytes, int maxBuffers, int depth) {
+  Host(int bufferBytes, int maxBuffers, int depth, long maxLargeBytes) {
     this.depth = depth;
     this.pool = new BufferPool(this::register, bufferBytes, maxBuffers);
-    this.largeBuffers = new LargeBuffers(this::register, 1 << 20);
+    this.largeBuffers = new LargeBuffers(this::register, maxLargeBytes);
     this.supply = new ReceiveSupply(pool, this);
   }
 
@@ -40,8 +49,23 @@ final class Host implements ReceiveQueue {
     if (outOfMemory) {
       throw new RdmaException("register", ErrorNumber.ENOMEM.value());
     }
-    PlainMemory registered = PlainMemory.of(bytes);
-    memory.put(registered.remoteAddress(), registered);
+    return add(MemorySegment.ofArray(new byte[(int) bytes]), BUFFERS);
+  }
+
+  /** Lets peers access memory of a user, in the way in which buffers are; returns its address. */
+  long expose(UserRegion region, int key) {
+    return add(region.segment, key).remoteAddress();
+  }
+
+  /** Lets peers access memory no more. */
+  void revoke(long address) {
+    memory.remove(address);
+  }
+
+  private PlainMemory add(MemorySegment segment, int key) {
+    PlainMemory registered = new PlainMemory(segment, nextAddress, key);
+    memory.put(nextAddress, registered);
+    nextAddress += segment.byteSize() + 4096;
     return registered;
   }
 
@@ -60,18 +84,14 @@ final class Host implements ReceiveQueue {
     }
   }
 
-  /** Reads memory as a peer does; returns whether it may. */
-  boolean read(long address, int key, Buffer target, long offset, long bytes) {
+  /** Returns memory that a peer accesses; null if it must not. */
+  @Nullable MemorySegment access(long address, int key, long bytes) {
     Map.Entry<Long, PlainMemory> found = memory.floorEntry(address);
-    if (found == null
-        || found.getValue().remoteKey() != key
-        || address + bytes > found.getKey() + found.getValue().segment().byteSize()) {
-      return false;
+    if (found == null || found.getValue().remoteKey() != key) {
+      return null;
     }
-    target
-        .segment()
-        .asSlice(target.start() + offset, bytes)
-        .copyFrom(found.getValue().segment().asSlice(address - found.getKey(), bytes));
-    return true;
+    long offset = address - found.getKey();
+    MemorySegment segment = found.getValue().segment();
+    return offset > segment.byteSize() - bytes ? null : segment.asSlice(offset, bytes);
   }
 }

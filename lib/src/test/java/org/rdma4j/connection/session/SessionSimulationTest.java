@@ -13,6 +13,7 @@ import net.jqwik.api.constraints.Size;
 final class SessionSimulationTest {
   private static final int TRIES = 3000;
   private static final int MAX = 1 << 24;
+  private static final int SEEDS = 2047;
 
   /** Enough for the first credits, the protocol and an offer, and for a window that has grown. */
   private static final int PLACES = 12;
@@ -22,52 +23,109 @@ final class SessionSimulationTest {
 
   @Property(tries = TRIES)
   void allMessagesArriveOnceInOrderAndNobodyWaits(
-      @ForAll @IntRange(max = 2047) int seed,
+      @ForAll @IntRange(max = SEEDS) int seed,
       @ForAll @Size(max = 300) List<@IntRange(max = MAX) Integer> steps) {
-    Simulation simulation = new Simulation(seed, 1, PLACES);
-    for (int step : steps) {
-      simulation.step(step, Simulation.PEACEFUL);
-    }
-    simulation.settle();
-    simulation.checkComplete();
-    simulation.checkEnd();
+    goesOn(Simulation.of(Limits.scarce(seed, 1, PLACES), 1), steps, Step.PEACEFUL);
   }
 
   @Property(tries = TRIES)
   void connectionsThatShareBuffersDoNotHoldEachOtherUp(
-      @ForAll @IntRange(max = 2047) int seed,
+      @ForAll @IntRange(max = SEEDS) int seed,
       @ForAll @IntRange(min = 2, max = 4) int connections,
       @ForAll @Size(max = 300) List<@IntRange(max = MAX) Integer> steps) {
-    Simulation simulation = new Simulation(seed, connections, PLACES);
-    for (int step : steps) {
-      simulation.step(step, Simulation.PEACEFUL);
+    Limits limits = Limits.scarce(seed, connections, PLACES);
+    goesOn(Simulation.of(limits, connections), steps, Step.PEACEFUL);
+  }
+
+  @Property(tries = TRIES)
+  void whateverEndsAConnectionEverythingEndsOnce(
+      @ForAll @IntRange(max = SEEDS) int seed,
+      @ForAll @Size(max = 300) List<@IntRange(max = MAX) Integer> steps) {
+    ends(Simulation.of(Limits.scarce(seed, 1, FEW_PLACES), 1), steps, Step.ENDING);
+  }
+
+  @Property(tries = TRIES)
+  void aPeerThatLiesBreaksOnlyItsConnection(
+      @ForAll @IntRange(max = SEEDS) int seed,
+      @ForAll @Size(max = 300) List<@IntRange(max = MAX) Integer> steps) {
+    ends(Simulation.of(Limits.scarce(seed, 2, FEW_PLACES), 2), steps, Step.LYING);
+  }
+
+  @Property(tries = TRIES)
+  void operationsBeginInTheOrderOfTheCallsAndEndOnce(
+      @ForAll @IntRange(max = SEEDS) int seed,
+      @ForAll @Size(max = 300) List<@IntRange(max = MAX) Integer> steps) {
+    goesOn(Simulation.of(Limits.scarce(seed, 1, PLACES), 1), steps, Step.OPERATING);
+  }
+
+  @Property(tries = TRIES)
+  void whateverEndsAConnectionItsOperationsEndOnceWithAReason(
+      @ForAll @IntRange(max = SEEDS) int seed,
+      @ForAll @Size(max = 300) List<@IntRange(max = MAX) Integer> steps) {
+    ends(Simulation.of(Limits.scarce(seed, 1, FEW_PLACES), 1), steps, Step.ENDING_OPERATIONS);
+  }
+
+  @Property(tries = TRIES)
+  void sidesThatFloodEachOtherDoNotWaitForEachOther(
+      @ForAll @IntRange(max = SEEDS) int seed,
+      @ForAll @IntRange(min = 1, max = 3) int connections,
+      @ForAll @Size(max = 300) List<@IntRange(max = MAX) Integer> steps) {
+    goesOn(Simulation.of(Limits.ofNode(seed), connections), steps, Step.FLOODING);
+  }
+
+  @Property(tries = 100)
+  void aFloodLeavesBuffersToSendTheAnswers(
+      @ForAll @IntRange(max = SEEDS) int seed,
+      @ForAll @IntRange(min = 1, max = 5) int connections,
+      @ForAll @Size(max = 12) List<@IntRange(max = 999) Integer> floods) {
+    Simulation simulation = Simulation.of(Limits.ofNode(seed), connections);
+    for (int flood : floods) {
+      simulation.flood(flood % (2 * connections), flood / 5);
+      simulation.checkComplete();
     }
+    simulation.checkEnd();
+  }
+
+  @Property(tries = 300)
+  void whoHoldsMessagesGetsNoMoreOfThemThanTheLimitsAllow(
+      @ForAll @IntRange(max = SEEDS) int seed,
+      @ForAll @Size(max = 50) List<@IntRange(max = Limits.MAX_MESSAGE) Integer> lengths) {
+    Simulation simulation = Simulation.of(Limits.ofNode(seed), 1);
+    for (int length : lengths) {
+      simulation.end(0).user.send(length);
+    }
+    simulation.settleWithoutFreeing();
     simulation.settle();
     simulation.checkComplete();
     simulation.checkEnd();
   }
 
   @Property(tries = TRIES)
-  void whateverEndsAConnectionEverythingEndsOnce(
-      @ForAll @IntRange(max = 2047) int seed,
+  void whateverEndsAFloodNoThreadWaitsAnyMore(
+      @ForAll @IntRange(max = SEEDS) int seed,
       @ForAll @Size(max = 300) List<@IntRange(max = MAX) Integer> steps) {
-    Simulation simulation = new Simulation(seed, 1, FEW_PLACES);
-    for (int step : steps) {
-      simulation.step(step, Simulation.ENDING);
-    }
-    simulation.settle();
-    simulation.checkEnd();
+    ends(Simulation.of(Limits.ofNode(seed), 1), steps, Step.ENDING_FLOODS);
   }
 
   @Property(tries = TRIES)
-  void aPeerThatLiesBreaksOnlyItsConnection(
-      @ForAll @IntRange(max = 2047) int seed,
+  void aHostilePeerHoldsUpNoOtherConnectionOfTheNode(
+      @ForAll @IntRange(max = SEEDS) int seed,
+      @ForAll @IntRange(min = 1, max = 3) int others,
       @ForAll @Size(max = 300) List<@IntRange(max = MAX) Integer> steps) {
-    Simulation simulation = new Simulation(seed, 2, FEW_PLACES);
-    for (int step : steps) {
-      simulation.step(step, Simulation.ALL);
-    }
+    goesOn(Simulation.withHostile(Limits.ofNode(seed), others), steps, Step.HOSTILE);
+  }
+
+  private static void goesOn(Simulation simulation, List<Integer> steps, List<Step> possible) {
+    simulation.run(steps, possible);
     simulation.settle();
+    simulation.checkComplete();
+    simulation.checkEnd();
+  }
+
+  private static void ends(Simulation simulation, List<Integer> steps, List<Step> possible) {
+    simulation.run(steps, possible);
+    simulation.settle();
+    simulation.checkEnded();
     simulation.checkEnd();
   }
 }

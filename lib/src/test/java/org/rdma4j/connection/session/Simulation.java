@@ -2,195 +2,342 @@ package org.rdma4j.connection.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.wire.Hello;
+import org.rdma4j.connection.wire.MessageHeader;
+import org.rdma4j.connection.wire.Offer;
 
 /**
- * Connections between two hosts, joined by a wire and moved step by step: an adversary chooses
- * which step comes next. Nothing happens by itself, so each run can be repeated.
+ * Connections between hosts, joined by a wire and moved step by step: an adversary chooses which
+ * step comes next. Nothing happens by itself, so each run can be repeated.
  */
 final class Simulation {
-  /** What the adversary can do at one end of a connection. */
-  enum Step {
-    EXECUTE,
-    DELIVER,
-    COMPLETE,
-    TELL,
-    TAKE,
-    FREE,
-    SEND_SHORT,
-    SEND_FULL,
-    SEND_LONG,
-    ASK,
-    NOTIFY,
-    SUPPLY,
-    FLUSH_AGAIN,
-    TICK,
-    TICK_QUIET,
-    END_OUTPUT,
-    CLOSE,
-    BREAK,
-    STOP_DEVICE,
-    NO_MEMORY,
-    MEMORY,
-    LIE
+  private final Limits limits;
+  private final List<Host> hosts = new ArrayList<>();
+  private final List<End> ends = new ArrayList<>();
+
+  /** An end that follows no protocol, and does nothing any more once all others go on. */
+  private @Nullable End hostile;
+
+  /** Whether all that waits for memory is the protocol, so that the limits hold. */
+  private boolean isBounded;
+
+  private Simulation(Limits limits) {
+    this.limits = limits;
   }
 
-  /** The steps after which a connection goes on as before. */
-  static final List<Step> PEACEFUL = upTo(Step.TICK_QUIET);
-
-  /** Those, the ends of a connection, and lack of memory. */
-  static final List<Step> ENDING = upTo(Step.MEMORY);
-
-  /** All steps. */
-  static final List<Step> ALL = upTo(Step.LIE);
-
-  private static List<Step> upTo(Step last) {
-    return List.copyOf(EnumSet.range(Step.EXECUTE, last));
-  }
-
-  private final Host left;
-  private final Host right;
-  final List<End> ends = new ArrayList<>();
-  private final int bufferBytes;
-  private final int maxMessageBytes;
-
-  /** Whether the receive queue holds fewer receives than there are buffers. */
-  private final boolean isScarce;
-
-  /**
-   * Creates connections.
-   *
-   * @param seed chooses the limits of both sides
-   * @param places the least number of receives for each connection that the receive queues hold
-   */
-  Simulation(int seed, int connections, int places) {
-    bufferBytes = 48 + 16 * (seed & 3);
-    maxMessageBytes = 4096;
-    int receives = 1 << (1 + (seed >> 2 & 3));
-    int sends = 2 << (seed >> 4 & 3);
-    int buffers = connections * (10 << (seed >> 6 & 3));
-    boolean sendsFirst = (seed >> 8 & 1) == 0;
-    // With few places in the receive queue, receives are posted one by one.
-    int depth = Math.min(buffers, connections * (places << (seed >> 9 & 3)));
-    isScarce = depth < buffers;
-    left = new Host(bufferBytes, buffers, depth);
-    right = new Host(bufferBytes, buffers, depth);
+  /** Creates connections between two hosts. */
+  static Simulation of(Limits limits, int connections) {
+    Simulation made = new Simulation(limits);
+    Host left = made.newHost();
+    Host right = made.newHost();
     for (int i = 0; i < connections; i++) {
-      End client = new End("client " + i, left, receives, sends, maxMessageBytes);
-      End server = new End("server " + i, right, receives, sends, maxMessageBytes);
-      Hello ofClient = client.hello(receives, sendsFirst);
-      Hello ofServer = server.hello(receives, false);
-      server.connect(client, ofClient, false);
-      client.connect(server, ofServer, sendsFirst);
-      ends.add(client);
-      ends.add(server);
+      made.connect("" + i, left, right);
+    }
+    return made;
+  }
+
+  /** Creates connections between two hosts, and one of the second host to a hostile peer. */
+  static Simulation withHostile(Limits limits, int connections) {
+    Simulation made = of(limits, connections);
+    Host right = made.hosts.get(1);
+    made.hostile = made.connect("hostile", made.newHost(), right);
+    made.hostile.peer().user.peerLies = true;
+    for (End each : made.ends) {
+      // Who sends without a credit takes receives of others.
+      each.device.isRobbed = each.host == right;
+    }
+    return made;
+  }
+
+  private Host newHost() {
+    Host made = new Host(limits.bufferBytes(), limits.buffers(), limits.depth(), Limits.MAX_LARGE);
+    hosts.add(made);
+    return made;
+  }
+
+  /** Returns an end: those of clients are even, those of servers odd. */
+  End end(int index) {
+    return ends.get(index);
+  }
+
+  /** Connects two hosts; returns the end of the first. */
+  private End connect(String number, Host left, Host right) {
+    End client = new End("client " + number, left, limits);
+    End server = new End("server " + number, right, limits);
+    Hello ofClient = client.hello(limits.sendsFirst());
+    Hello ofServer = server.hello(false);
+    server.connect(client, ofClient, false);
+    client.connect(server, ofServer, limits.sendsFirst());
+    ends.add(client);
+    ends.add(server);
+    return client;
+  }
+
+  /** Takes steps, of which each number chooses one. */
+  void run(List<Integer> numbers, List<Step> steps) {
+    isBounded = Step.FLOODING.containsAll(steps);
+    for (int number : numbers) {
+      step(number, steps);
     }
   }
 
-  /** Takes a step, which may find nothing to do. */
-  void step(int number, List<Step> steps) {
+  private void step(int number, List<Step> steps) {
     Step step = steps.get(Math.floorMod(number, steps.size()));
     int rest = Math.floorDiv(number, steps.size());
     End end = ends.get(Math.floorMod(rest, ends.size()));
-    int parameter = Math.floorDiv(rest, ends.size());
     try {
-      take(step, end, parameter);
+      take(step, end, Math.floorDiv(rest, ends.size()));
     } catch (RdmaException noMemory) {
       // As the user of a real connection sees it: the call has failed, and nothing else.
-      assertThat(left.outOfMemory || right.outOfMemory).as(noMemory.toString()).isTrue();
+      assertThat(hosts).as(noMemory::toString).anyMatch(each -> each.outOfMemory);
     }
+    checkMemory();
   }
 
   private void take(Step step, End end, int parameter) {
+    User user = end.user;
     switch (step) {
-      case EXECUTE -> end.execute();
+      case EXECUTE -> end.device.execute();
       case DELIVER -> end.deliver();
       case COMPLETE -> end.complete();
-      case TELL -> end.tell();
-      case TAKE -> end.take();
-      case FREE -> end.free();
-      case SEND_SHORT -> end.send(Math.floorMod(parameter, bufferBytes));
-      case SEND_FULL -> end.send(bufferBytes);
-      case SEND_LONG -> end.send(bufferBytes + 1 + Math.floorMod(parameter, maxMessageBytes / 2));
-      case ASK -> end.ask(Math.floorMod(parameter, 2 * bufferBytes));
-      case NOTIFY -> end.sendNotice();
+      case COMPLETE_CHAIN -> end.completeChain();
       case SUPPLY -> end.supply();
       case FLUSH_AGAIN -> end.flushAgain();
       case TICK -> end.tick(0);
       case TICK_QUIET -> end.tick(2_000_000_000);
+      case TELL -> user.tell();
+      case TAKE -> user.take();
+      case FREE -> user.free();
+      case SEND_SHORT -> user.send(Math.floorMod(parameter, limits.bufferBytes()));
+      case SEND_FULL -> user.send(limits.bufferBytes());
+      case SEND_LONG -> user.send(longer(parameter));
+      case ASK -> user.ask(Math.floorMod(parameter, 2 * limits.bufferBytes()));
+      case NOTIFY -> user.sendNotice();
+      case READ -> user.begin(Operation.Kind.READ, false);
+      case WRITE -> user.begin(Operation.Kind.WRITE, false);
+      case WRITE_AND_NOTIFY -> user.begin(Operation.Kind.WRITE_AND_NOTIFY, false);
+      case ADD -> user.begin(Operation.Kind.ADD, false);
+      case SWAP -> user.begin(Operation.Kind.SWAP, false);
+      case SEND_MEMORY -> user.begin(Operation.Kind.SEND_MEMORY, false);
+      case READ_AND_WAIT -> user.begin(Operation.Kind.READ, true);
+      case WRITE_AND_WAIT -> user.begin(Operation.Kind.WRITE, true);
+      case NOTIFY_AND_WAIT -> user.begin(Operation.Kind.WRITE_AND_NOTIFY, true);
+      case RESUME -> user.operations.resume();
+      case GIVE_UP -> user.operations.giveUp();
+      case CLOSE_UNPOSTED -> user.operations.closeUnposted(parameter);
+      case FLOOD_SHORT ->
+          flood(user, parameter, Math.floorMod(parameter >> 4, limits.bufferBytes()));
+      case FLOOD_LONG -> flood(user, parameter, longer(parameter >> 4));
+      case SEND_ON -> user.senders().get(Math.floorMod(parameter, 2)).step();
+      case FORWARD -> user.forward();
       case NO_MEMORY -> end.host.outOfMemory = true;
       case MEMORY -> end.host.outOfMemory = false;
       case END_OUTPUT -> end.endOutput();
       case CLOSE -> end.close();
       case BREAK -> end.breakUp();
       case STOP_DEVICE -> end.stopDevice();
-      case LIE -> end.lie(parameter, parameter >> 5);
+      case CLOSE_MEMORY -> user.operations.closeAny(parameter);
+      case REVOKE -> user.operations.revoke();
+      case REFUSE -> end.device.refuses = true;
+      case LIE -> lie(end, parameter);
+      case FORGE -> {
+        for (int i = 0; i <= (parameter >> 2 & 15); i++) {
+          forge(parameter);
+        }
+      }
     }
+  }
+
+  /**
+   * Sends short messages from one end, and lets all of them arrive: as many at a time as the
+   * credits allow, so that the window of the receiver grows.
+   */
+  void flood(int sender, int messages) {
+    isBounded = true;
+    End end = ends.get(sender);
+    Sender thread = end.user.senders().getFirst();
+    thread.add(messages, 4);
+    boolean sends = true;
+    while (sends) {
+      sends = untilNothingMoves(thread::step, end.device::execute, end::completeChain);
+      untilNothingMoves(end.peer()::deliver);
+      User reader = end.peer().user;
+      untilNothingMoves(reader::take, reader::free, end.peer().device::execute);
+      untilNothingMoves(end::deliver);
+    }
+    settle();
+  }
+
+  /** Takes some steps again and again; returns whether anything has moved. */
+  private static boolean untilNothingMoves(BooleanSupplier... steps) {
+    boolean movedOnce = false;
+    boolean moved = true;
+    while (moved) {
+      moved = false;
+      for (BooleanSupplier each : steps) {
+        moved |= each.getAsBoolean();
+      }
+      movedOnce |= moved;
+    }
+    return movedOnce;
+  }
+
+  private int longer(int parameter) {
+    return limits.bufferBytes()
+        + 1
+        + Math.floorMod(parameter, Limits.MAX_MESSAGE - limits.bufferBytes());
+  }
+
+  private static void flood(User user, int parameter, int bytes) {
+    user.senders().get(parameter & 1).add(1 + (parameter >> 1 & 7), bytes);
+  }
+
+  private static void lie(End end, int parameter) {
+    end.user.peerLies |= end.device.lie(parameter, parameter >> 5);
+  }
+
+  /** The hostile end sends what a number chooses; returns whether the peer has a receive for it. */
+  boolean forge(int number) {
+    if (hostile == null) {
+      return false;
+    }
+    int[] few = {0, 1, 2, 100};
+    byte[] message = new byte[MessageHeader.BYTES + (number >> 10 & 1) * Offer.BYTES];
+    ByteBuffer header = ByteBuffer.wrap(message);
+    header.put((byte) (number & 7)).put((byte) (number >> 3 & 3));
+    header.putShort((short) few[number >> 5 & 3]).putShort((short) few[number >> 7 & 3]);
+    header.putShort((short) 0).putLong(number >> 11 & 3);
+    if (header.hasRemaining()) {
+      long bytes = few[number >> 14 & 3] * 41L;
+      header.putInt(number >> 13 & 1).putLong(bytes).putLong(number >> 16 & 1).putLong(bytes);
+      header.putLong(1 << 16).putInt(Host.BUFFERS);
+    }
+    return hostile.device.forge(message);
   }
 
   /**
    * Lets everything go on fairly until nothing moves any more: without the passing of time, unless
    * receives are scarce.
-   *
-   * @return the number of rounds that took
    */
-  int settle() {
-    left.outOfMemory = false;
-    right.outOfMemory = false;
+  void settle() {
+    settle(true);
+  }
+
+  /** Lets everything go on but readers, who free no message that they take. */
+  void settleWithoutFreeing() {
+    settle(false);
+  }
+
+  private void settle(boolean frees) {
+    hosts.forEach(each -> each.outOfMemory = false);
     int rounds = 0;
     boolean moved = true;
     while (moved) {
       moved = false;
       for (End end : ends) {
-        moved |= end.flushAgain();
-        moved |= end.execute();
-        moved |= end.complete();
-        moved |= end.deliver();
-        moved |= end.supply();
-        moved |= end.tell();
-        moved |= end.take();
-        moved |= end.free();
+        if (end != hostile) {
+          moved |= move(end);
+          moved |= frees && end.user.free();
+        }
       }
-      if (!moved && isScarce) {
+      if (!moved) {
+        // A connection ends when all that is on its way has arrived.
+        for (End end : ends) {
+          moved |= end != hostile && end.goOnWithEnd();
+        }
+      }
+      if (!moved && limits.isScarce()) {
         // Then connections wait until others give back the credits that they do not use.
         moved = giveBack();
       }
       rounds++;
-      assertThat(rounds).as("rounds without an end: " + ends).isLessThan(100_000);
+      assertThat(rounds).as(() -> "rounds without an end: " + ends).isLessThan(100_000);
+      checkMemory();
     }
-    return rounds;
+  }
+
+  private static boolean move(End end) {
+    boolean moved = end.flushAgain();
+    moved |= end.device.execute();
+    moved |= end.complete();
+    moved |= end.deliver();
+    moved |= end.supply();
+    moved |= end.user.tell();
+    moved |= end.user.take();
+    moved |= end.user.operations.resume();
+    for (Sender each : end.user.senders()) {
+      moved |= each.step();
+    }
+    return moved;
   }
 
   private boolean giveBack() {
-    int before = left.posted.size() + right.posted.size();
+    int before = posted();
     boolean moves = false;
     for (End end : ends) {
       moves |= end.giveBack();
     }
-    return moves || before != left.posted.size() + right.posted.size();
+    return moves || before != posted();
+  }
+
+  private int posted() {
+    return hosts.stream().mapToInt(each -> each.posted.size()).sum();
+  }
+
+  /** Checks that no more memory is in use than the limits of the hosts allow. */
+  private void checkMemory() {
+    if (!isBounded) {
+      return;
+    }
+    int connections = ends.size() / 2;
+    for (Host host : hosts) {
+      assertThat(host.largeBuffers.inUse())
+          .as(() -> "bytes of long messages in use: " + ends)
+          .isLessThanOrEqualTo(Limits.maxLarge(connections));
+      assertThat(host.pool.inUse())
+          .as(() -> "buffers in use: " + ends)
+          .isLessThanOrEqualTo(limits.maxInUse(connections));
+    }
   }
 
   /** Checks that all that was sent has arrived, and that nobody waits. */
   void checkComplete() {
-    for (int i = 0; i < ends.size(); i += 2) {
-      checkComplete(ends.get(i), ends.get(i + 1));
-      checkComplete(ends.get(i + 1), ends.get(i));
+    for (End end : ends) {
+      if (end != hostile && end.peer() != hostile) {
+        checkComplete(end, end.peer());
+      }
     }
   }
 
-  private void checkComplete(End from, End to) {
+  private static void checkComplete(End from, End to) {
     String state = from + "\n" + to;
     assertThat(from.session.lifecycle().failure()).as("failure of " + state).isNull();
     assertThat(from.isIdle()).as("deadlock: nothing moves, but\n" + state).isTrue();
-    assertThat(from.done).as("requests done: " + state).isEqualTo(from.sent);
-    assertThat(from.failed).as("requests failed: " + state).isZero();
-    assertThat(from.answered).as("requests answered: " + state).isEqualTo(from.asked);
-    assertThat(to.received).as("messages received: " + state).isEqualTo(from.sentMessages());
+    from.user.checkComplete(state);
     assertThat(from.session.hasRoomForMessage()).as("room to send: " + state).isTrue();
+  }
+
+  /** Checks that where a connection has ended, nobody waits for anything any more. */
+  void checkEnded() {
+    for (End end : ends) {
+      if (end.hasEnded() && !end.user.peerLies && !end.peer().user.peerLies) {
+        if (limits.isScarce() && end.session.lifecycle().isClosing() && !end.isDestroyed()) {
+          // It waits until its time is over, because the peer has no receive for its credits.
+          continue;
+        }
+        assertThat(end.isDestroyed())
+            .as("a close waits: " + end + "\n" + end.peer())
+            .isEqualTo(end.session.lifecycle().isClosing());
+        assertThat(end.session.outstanding()).as("outstanding: " + end).isZero();
+        end.user.checkAllEnded(end.toString());
+      }
+    }
   }
 
   /** Ends all connections, and checks that everything has ended once and every buffer is back. */
@@ -198,20 +345,19 @@ final class Simulation {
     for (End end : ends) {
       end.stopDevice();
     }
+    hostile = null;
     settle();
     for (End end : ends) {
-      // Otherwise a close would wait for completions that never come.
-      assertThat(end.session.postedCount()).as("with the device: " + end).isZero();
-      end.discard();
+      if (!end.isDestroyed()) {
+        end.destroy();
+      }
     }
     settle();
     for (End end : ends) {
-      assertThat(end.ended).as("told of the end: " + end).isTrue();
-      assertThat(end.done + end.failed).as("requests ended: " + end).isEqualTo(end.sent);
-      assertThat(end.answered).as("requests answered or failed: " + end).isEqualTo(end.asked);
       assertThat(end.session.outstanding()).as("outstanding: " + end).isZero();
+      end.user.checkAllEnded(end.toString());
     }
-    for (Host host : List.of(left, right)) {
+    for (Host host : hosts) {
       assertThat(host.pool.inUse())
           .as("buffers in use, besides those of posted receives: " + ends)
           .isEqualTo(host.posted.size());
