@@ -105,6 +105,15 @@ public final class ChildProcess implements AutoCloseable {
     return process.isAlive();
   }
 
+  /** Sends the process the signal that Ctrl-C sends. */
+  public void interrupt() throws Exception {
+    try (ChildProcess kill = start(List.of("kill", "-INT", Long.toString(process.pid())))) {
+      if (kill.await().status() != 0) {
+        throw new AssertionError("process " + process.pid() + " cannot be interrupted");
+      }
+    }
+  }
+
   /** Kills the process and waits for its end. */
   public void kill() {
     process.destroyForcibly().onExit().join();

@@ -233,7 +233,7 @@ class PerftestRunDeviceTest {
       ChildProcess.awaitListening(port);
       try (ChildProcess client = ChildProcess.start(command)) {
         client.awaitOutput(" 64  ");
-        interruptChild(String.valueOf(port), "--run_infinitely");
+        client.interrupt();
         Outcome outcome = client.await();
         assertThat(outcome.status()).isEqualTo(128 + 2);
         assertThat(outcome.out())
@@ -241,21 +241,6 @@ class PerftestRunDeviceTest {
             .hasSizeGreaterThan(1);
       }
       server.kill();
-    }
-  }
-
-  private static void interruptChild(String... words) throws Exception {
-    ProcessHandle child =
-        ProcessHandle.current()
-            .children()
-            .filter(
-                each ->
-                    List.of(each.info().arguments().orElse(new String[0]))
-                        .containsAll(List.of(words)))
-            .findFirst()
-            .orElseThrow();
-    try (ChildProcess kill = ChildProcess.start(List.of("kill", "-INT", "" + child.pid()))) {
-      assertThat(kill.await().status()).isZero();
     }
   }
 
