@@ -322,7 +322,8 @@ final class Rendezvous {
       RdmaConnection connection = open.connect(address, timeout());
       boolean claimed = false;
       try {
-        if (!Meeting.claim(this, connection, upgrade)) {
+        // A server refuses a channel that has ended meanwhile, but not the next one.
+        if (!Meeting.claim(this, connection, upgrade) && upgrade.isWhole()) {
           refused(server);
         }
         claimed = true;

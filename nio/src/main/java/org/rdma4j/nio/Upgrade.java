@@ -239,6 +239,16 @@ final class Upgrade {
 
   // ---- The client
 
+  /** Returns whether the channel is open, and neither direction has ended. */
+  boolean isWhole() {
+    lock.lock();
+    try {
+      return !closed && handover.isWhole();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   Claim claim(byte[] challenge) throws HandoverException {
     lock.lock();
     try {

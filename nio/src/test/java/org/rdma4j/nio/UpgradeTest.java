@@ -392,6 +392,25 @@ final class UpgradeTest {
   }
 
   @Test
+  void channelsThatEndBeforeTheyGoOverDoNotKeepOthersFromIt() throws Exception {
+    for (int i = 0; i < 10; i++) {
+      try (SocketChannel one = clients.openSocketChannel()) {
+        one.connect(listener.getLocalAddress());
+        try (SocketChannel other = listener.accept()) {
+          greet(one, other);
+        }
+      }
+    }
+    try (SocketChannel one = clients.openSocketChannel()) {
+      one.connect(listener.getLocalAddress());
+      try (SocketChannel other = listener.accept()) {
+        greet(one, other);
+        await(() -> isMoved(one) && isMoved(other));
+      }
+    }
+  }
+
+  @Test
   void aPeerWithAnotherSecretStaysWithTcp() throws Exception {
     RdmaSelectorProvider strangers = provider("another secret, of 32 characters");
     try (SocketChannel stranger = strangers.openSocketChannel()) {

@@ -127,8 +127,12 @@ public final class Handover {
     return claims == 0 && isWhole() && proof.suffices(sent.count(), received.count());
   }
 
-  /** Returns whether no direction has ended. */
-  private boolean isWhole() {
+  /**
+   * Returns whether no direction has ended, as far as this side knows.
+   *
+   * @return whether it may go over
+   */
+  public boolean isWhole() {
     return !tcpEnded && !outputEnded;
   }
 
