@@ -125,7 +125,7 @@ public final class ReceiveSupply {
     try {
       post(stolen, Limit.NONE);
     } catch (RuntimeException refused) {
-      // Whoever needs receives next tries again.
+      // The next promise of receives tries again.
       System.getLogger("org.rdma4j")
           .log(Level.WARNING, "receives that a peer took from others were not replaced", refused);
     }
