@@ -401,6 +401,8 @@ final class UpgradeTest {
         }
       }
     }
+    // Until the server has refused what came too late.
+    Thread.sleep(1000);
     try (SocketChannel one = clients.openSocketChannel()) {
       one.connect(listener.getLocalAddress());
       try (SocketChannel other = listener.accept()) {
