@@ -172,18 +172,10 @@ final class ChannelComparisons {
     }
   }
 
+  /** The connection only asks the peer for its compilers. */
   private ConnectionComparison besideTcp(
       ConnectionComparison comparison, Channels ours, Channels other) throws Exception {
-    try (RdmaConnection compilers = RdmaConnection.connect(server)) {
-      Rates.ask(compilers, "sink");
-      WarmUp.run(compilers, ours::measure);
-      WarmUp.run(compilers, other::measure);
-      for (int i = 0; i < pairs; i++) {
-        double our = ours.measure(TIME);
-        comparison.add(our, other.measure(TIME));
-      }
-    }
-    return comparison;
+    return besideConnection(comparison, "sink", ours, (unused, time) -> other.measure(time));
   }
 
   /** From the connect on, while echoes of 64 bytes go over TCP. */
