@@ -21,7 +21,7 @@ import org.rdma4j.platform.Range;
  * @param maxBuffers the number of buffers of {@code bufferBytes} that all connections of a device
  *     have at most, from which they send and into which they receive; default 16384, so 64 MiB.
  *     When all are in use, peers that could send nothing otherwise get up to as many again. If
- *     receives take nearly all of them, an eighth as many is there to send from nevertheless
+ *     posted receives take all of them, an eighth of this number can still be taken to send from
  * @param maxMessageBytes the length in bytes of the longest message that is received; also the
  *     memory that a connection has at most for long messages that have not been closed; default 256
  *     MiB

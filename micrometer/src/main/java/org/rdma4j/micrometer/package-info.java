@@ -13,13 +13,13 @@
  * }
  * }
  *
- * <p>A registry asks for the figures when it publishes them, so meters cost nothing between. It
- * keeps nothing that it measures alive: the meters of what was closed without them, and is
- * collected, have no value any more, or, if they count, the last one. {@link
+ * <p>A registry asks for the figures when it publishes them, so meters cost nothing in between. It
+ * does not keep alive what it measures: once a node or connection is collected, its gauges have no
+ * value any more, and its counters keep the last one. {@link
  * org.rdma4j.micrometer.NodeMeters#close} removes those of a node, and the end of a connection
  * removes its own.
  *
- * <p>Where several nodes or connections share a registry, tags must tell them apart, with the same
+ * <p>If several nodes or connections share a registry, tags must tell them apart, with the same
  * keys for all. As everywhere in Micrometer, of two meters with the same name and tags the first
  * one stays.
  */
