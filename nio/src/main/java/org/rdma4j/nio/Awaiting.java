@@ -7,11 +7,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The wait of one direction of a channel for what the RDMA connection brings. One thread at a time
- * waits: the one that has the lock of the direction.
+ * The wait of one direction of a connection for what the RDMA connection brings. One thread at a
+ * time waits: the one that has the lock of the direction.
  */
 final class Awaiting {
-  private final StreamChannel channel;
+  private final TcpEnd tcp;
   private final Predicate<Upgrade> mustWait;
 
   /** Made once, so that a wait allocates nothing. */
@@ -25,8 +25,8 @@ final class Awaiting {
    *
    * @param mustWait returns whether a thread still has to wait
    */
-  Awaiting(StreamChannel channel, Predicate<Upgrade> mustWait) {
-    this.channel = channel;
+  Awaiting(TcpEnd tcp, Predicate<Upgrade> mustWait) {
+    this.tcp = tcp;
     this.mustWait = mustWait;
   }
 
@@ -36,15 +36,15 @@ final class Awaiting {
   }
 
   /**
-   * Waits as long as it must, and while the channel is open.
+   * Waits as long as it must, and while the channel or socket is open.
    *
-   * @param timeout the time in milliseconds; 0 waits without a limit
+   * @param nanos the time in nanoseconds; 0 waits without a limit
    */
-  void await(Upgrade upgrade, int timeout) throws IOException {
+  void await(Upgrade upgrade, long nanos) throws IOException {
     way = upgrade;
     thread = Thread.currentThread();
     try {
-      channel.await(goesOn, timeout);
+      tcp.await(goesOn, nanos);
     } finally {
       thread = null;
       way = null;
@@ -53,6 +53,6 @@ final class Awaiting {
 
   private boolean goesOn() {
     Upgrade upgrade = way;
-    return channel.isOpen() && upgrade != null && mustWait.test(upgrade);
+    return tcp.isOpen() && upgrade != null && mustWait.test(upgrade);
   }
 }

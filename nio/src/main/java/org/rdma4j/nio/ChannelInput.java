@@ -3,26 +3,25 @@ package org.rdma4j.nio;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.SocketChannel;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.nio.handover.Handover;
 
-/** Reads for a channel that may go over to RDMA, from where its next bytes come. */
+/** Reads for a channel or socket that may go over to RDMA, from where its next bytes come. */
 final class ChannelInput {
-  private final StreamChannel channel;
-  private final SocketChannel tcp;
+  private final TcpEnd tcp;
   private final ReentrantLock lock = new ReentrantLock();
   private final Awaiting awaiting;
   private volatile boolean shut;
 
-  ChannelInput(StreamChannel channel, SocketChannel tcp) {
-    this.channel = channel;
+  ChannelInput(TcpEnd tcp) {
     this.tcp = tcp;
-    this.awaiting = new Awaiting(channel, way -> !shut && way.mustAwaitInput());
+    this.awaiting = new Awaiting(tcp, way -> !shut && way.mustAwaitInput());
   }
 
   /** Returns whether the program has shut down the input. */
@@ -78,16 +77,18 @@ final class ChannelInput {
    *
    * @param stream reads from TCP within the timeout of the socket; null without one
    * @param timeout the same timeout, in milliseconds; 0 waits without a limit
+   * @throws SocketTimeoutException if it takes longer
    */
   int read(Upgrade way, ByteBuffer target, @Nullable InputStream stream, int timeout)
       throws IOException {
     if (target.isReadOnly()) {
       throw new IllegalArgumentException("Read-only buffer");
     }
-    lock.lock();
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeout);
+    lock(timeout);
     try {
       while (true) {
-        if (!channel.isOpen()) {
+        if (!tcp.isOpen()) {
           throw new ClosedChannelException();
         }
         if (shut) {
@@ -114,15 +115,48 @@ final class ChannelInput {
           case UNDECIDED -> {}
         }
         if (way.mustAwaitInput()) {
-          if (!channel.isBlocking()) {
+          if (!tcp.isBlocking()) {
             return 0;
           }
-          awaiting.await(way, timeout);
+          awaiting.await(way, timeout == 0 ? 0 : left(end));
         }
       }
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Waits until no other thread reads. An interrupt does not end this, as in the JDK. */
+  private void lock(int timeout) throws SocketTimeoutException {
+    if (timeout == 0) {
+      lock.lock();
+      return;
+    }
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeout);
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          if (lock.tryLock(left(end), TimeUnit.NANOSECONDS)) {
+            return;
+          }
+        } catch (InterruptedException later) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private static long left(long end) throws SocketTimeoutException {
+    long left = end - System.nanoTime();
+    if (left <= 0) {
+      throw new SocketTimeoutException("Read timed out");
+    }
+    return left;
   }
 
   /** Reads from TCP, and notes what has come. */
@@ -135,20 +169,19 @@ final class ChannelInput {
     try {
       if (stream == null) {
         target.limit(from + most);
-        count = tcp.read(target);
+        count = tcp.readTcp(target);
       } else {
         count = stream.read(target.array(), target.arrayOffset() + from, most);
         target.position(from + Math.max(count, 0));
       }
     } finally {
       target.limit(limit);
-      channel.closeIfTcpIs();
     }
     if (count > 0) {
       way.read(target, from, count);
     } else if (count < 0 && !shut) {
       way.tcpEnded();
-      channel.changed();
+      tcp.changed();
     }
     return count;
   }

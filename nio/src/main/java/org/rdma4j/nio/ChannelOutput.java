@@ -4,17 +4,15 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.SocketChannel;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** Writes for a channel that may go over to RDMA. */
+/** Writes for a channel or socket that may go over to RDMA. */
 final class ChannelOutput {
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
-  private final StreamChannel channel;
-  private final SocketChannel tcp;
+  private final TcpEnd tcp;
 
   /** Held by who writes, and by who lets the output go over or end. */
   private final ReentrantLock lock = new ReentrantLock();
@@ -24,11 +22,11 @@ final class ChannelOutput {
 
   private final Awaiting awaiting;
   private volatile boolean shut;
+  private volatile boolean lost;
 
-  ChannelOutput(StreamChannel channel, SocketChannel tcp) {
-    this.channel = channel;
+  ChannelOutput(TcpEnd tcp) {
     this.tcp = tcp;
-    this.awaiting = new Awaiting(channel, way -> !shut && !way.isOutputReady());
+    this.awaiting = new Awaiting(tcp, way -> !shut && !way.isOutputReady());
   }
 
   /** Returns whether the program has shut down the output. */
@@ -45,6 +43,14 @@ final class ChannelOutput {
     }
   }
 
+  /**
+   * A write to TCP has failed, and nobody knows how much of it was written. So the output cannot go
+   * over: the peer would not know where.
+   */
+  void lost() {
+    lost = true;
+  }
+
   /** Lets a thread that waits look again. */
   void wake() {
     awaiting.wake();
@@ -54,6 +60,9 @@ final class ChannelOutput {
   void end(Upgrade way) {
     lock.lock();
     try {
+      if (lost && !way.isOutputMoved() && tcp.isOpen()) {
+        way.breakLink("the peer cannot be told after how many bytes the output has ended");
+      }
       way.endOutput();
     } finally {
       lock.unlock();
@@ -63,7 +72,7 @@ final class ChannelOutput {
 
   /** Lets the output go over to RDMA, unless a thread writes: it does this afterwards. */
   void move(Upgrade way) {
-    while (way.isOutputDue() && lock.tryLock()) {
+    while (!lost && way.isOutputDue() && lock.tryLock()) {
       try {
         way.moveOutput();
       } finally {
@@ -97,7 +106,7 @@ final class ChannelOutput {
 
   private long writeLocked(Upgrade way, ByteBuffer[] sources, int offset, int length)
       throws IOException {
-    if (way.isReset() && channel.isOpen()) {
+    if (way.isReset() && tcp.isOpen()) {
       throw new IOException("Connection reset by peer");
     }
     if (!way.isOutputMoved()) {
@@ -105,11 +114,11 @@ final class ChannelOutput {
     }
     long count = 0;
     while (true) {
-      if (!channel.isOpen() || shut) {
+      if (!tcp.isOpen() || shut) {
         throw count == 0 ? new ClosedChannelException() : new AsynchronousCloseException();
       }
       count += way.stream().put(sources, offset, length);
-      if (!channel.isBlocking() || !hasRemaining(sources, offset, length)) {
+      if (!tcp.isBlocking() || !hasRemaining(sources, offset, length)) {
         return count;
       }
       awaiting.await(way, 0);
@@ -133,13 +142,12 @@ final class ChannelOutput {
       from[i] = sources[offset + i].position();
     }
     try {
-      return tcp.write(sources, offset, length);
+      return tcp.writeTcp(sources, offset, length);
     } finally {
       for (int i = 0; i < length; i++) {
         ByteBuffer source = sources[offset + i];
         way.wrote(source, from[i], source.position() - from[i]);
       }
-      channel.closeIfTcpIs();
     }
   }
 }

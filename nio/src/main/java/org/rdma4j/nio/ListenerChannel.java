@@ -11,7 +11,6 @@ import java.nio.channels.SocketChannel;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.connection.RdmaServer;
 
 /** Listens over TCP, with a channel of the JDK, and if possible over RDMA beside it. */
 final class ListenerChannel extends ServerSocketChannel implements OverTcp {
@@ -19,18 +18,14 @@ final class ListenerChannel extends ServerSocketChannel implements OverTcp {
   private final CopyOnWriteArrayList<ReadyKey> watchers = new CopyOnWriteArrayList<>();
   private final ListenerSocket socket;
   private final RdmaSelectorProvider provider;
-  private @Nullable RdmaServer rdma;
-
-  /**
-   * Whether it listens over RDMA, too, or may do so soon: clients that are quick are not refused.
-   */
-  private volatile boolean upgrades;
+  private final RdmaListener rdma;
 
   ListenerChannel(RdmaSelectorProvider provider, ServerSocketChannel tcp) throws IOException {
     super(provider);
     this.provider = provider;
     this.tcp = tcp;
     this.socket = new ListenerSocket(this, tcp.socket());
+    this.rdma = new RdmaListener(provider.rendezvous());
   }
 
   @Override
@@ -59,34 +54,16 @@ final class ListenerChannel extends ServerSocketChannel implements OverTcp {
   /** Listens over RDMA, too. */
   void bound() throws IOException {
     if (tcp.getLocalAddress() instanceof InetSocketAddress address) {
-      upgrades = provider.rendezvous().mayListen(address);
-      if (upgrades) {
-        provider.rendezvous().listen(this, address);
-      }
+      rdma.listen(address);
     }
   }
 
-  /**
-   * Tells that it listens over RDMA. The close of this channel closes the server.
-   *
-   * @return false if the channel is closed already
-   */
-  synchronized boolean listensOverRdma(RdmaServer server) {
-    rdma = server;
-    return isOpen();
-  }
-
-  /** Tells that it does not listen over RDMA, and will not. */
-  void listensOverTcpOnly() {
-    upgrades = false;
-  }
-
-  synchronized boolean isRdmaListening() {
-    return rdma != null;
+  boolean isRdmaListening() {
+    return rdma.isListening();
   }
 
   private StreamChannel channel(SocketChannel accepted) throws IOException {
-    return upgrades
+    return rdma.upgrades()
         ? StreamChannel.upgradable(provider, accepted)
         : new StreamChannel(provider, accepted);
   }
@@ -114,13 +91,7 @@ final class ListenerChannel extends ServerSocketChannel implements OverTcp {
   @Override
   protected void implCloseSelectableChannel() throws IOException {
     tcp.close();
-    RdmaServer listening;
-    synchronized (this) {
-      listening = rdma;
-    }
-    if (listening != null) {
-      provider.rendezvous().close(listening);
-    }
+    rdma.close();
   }
 
   /** The keys of this channel are cancelled by now, and those of the JDK's channel must be, too. */

@@ -113,13 +113,13 @@ final class Rendezvous {
   // ---- Which channels
 
   /** Returns the upgrade of a channel that has connected; null if it stays with TCP. */
-  @Nullable Upgrade connected(StreamChannel channel, InetSocketAddress from, InetSocketAddress to) {
-    return mayUpgrade(to) ? new Upgrade(this, channel, name(from, to), true) : null;
+  @Nullable Upgrade connected(TcpEnd tcp, InetSocketAddress from, InetSocketAddress to) {
+    return mayUpgrade(to) ? new Upgrade(this, tcp, name(from, to), true) : null;
   }
 
   /** Returns the upgrade of a channel that was accepted. */
-  Upgrade accepted(StreamChannel channel, InetSocketAddress from, InetSocketAddress to) {
-    Upgrade upgrade = new Upgrade(this, channel, name(from, to), false);
+  Upgrade accepted(TcpEnd tcp, InetSocketAddress from, InetSocketAddress to) {
+    Upgrade upgrade = new Upgrade(this, tcp, name(from, to), false);
     accepted.put(upgrade.name(), upgrade);
     return upgrade;
   }
@@ -240,7 +240,7 @@ final class Rendezvous {
   }
 
   private void connect(Upgrade upgrade) {
-    InetSocketAddress server = upgrade.channel().remote();
+    InetSocketAddress server = upgrade.tcp().remote();
     InetAddress host = settings.rdmaAddress(server.getAddress());
     RdmaNode open;
     try {
@@ -293,7 +293,7 @@ final class Rendezvous {
       } catch (ConnectionException refused) {
         if (refused.reason() != ConnectionException.Reason.REFUSED
             || pause >= LAST_PAUSE_MILLIS
-            || !upgrade.channel().isOpen()) {
+            || !upgrade.tcp().isOpen()) {
           throw refused;
         }
       }
@@ -309,11 +309,11 @@ final class Rendezvous {
       throws TimeoutException, InterruptedException {
     claims.acquire();
     try {
-      if (!upgrade.channel().isOpen()) {
+      if (!upgrade.tcp().isOpen()) {
         log(upgrade.name(), "was closed before it was its turn to go over");
         return;
       }
-      InetSocketAddress server = upgrade.channel().remote();
+      InetSocketAddress server = upgrade.tcp().remote();
       if (!mayUpgrade(server)) {
         stays(upgrade, "the server has just refused another channel");
         upgrade.linkEnded(true);
@@ -351,27 +351,27 @@ final class Rendezvous {
     return available && !settings.rdmaAddress(local.getAddress()).isLoopbackAddress();
   }
 
-  /** Listens over RDMA beside a channel, in another thread. */
-  void listen(ListenerChannel channel, InetSocketAddress local) {
+  /** Listens over RDMA beside TCP, in another thread. */
+  void listen(RdmaListener listener, InetSocketAddress local) {
     var unused =
-        Thread.ofVirtual().name("rdma4j-nio-listen").start(() -> listenNow(channel, local));
+        Thread.ofVirtual().name("rdma4j-nio-listen").start(() -> listenNow(listener, local));
   }
 
-  private void listenNow(ListenerChannel channel, InetSocketAddress local) {
+  private void listenNow(RdmaListener listener, InetSocketAddress local) {
     RdmaNode open;
     try {
       open = node();
     } catch (RuntimeException unavailable) {
       giveUp(unavailable);
-      channel.listensOverTcpOnly();
+      listener.listensOverTcpOnly();
       return;
     }
     InetAddress address = settings.rdmaAddress(local.getAddress());
     try (RdmaServer server = open.bind(new InetSocketAddress(address, local.getPort()))) {
-      if (!channel.listensOverRdma(server)) {
+      if (!listener.listensOverRdma(server)) {
         return;
       }
-      while (channel.isOpen()) {
+      while (!listener.isClosed()) {
         RdmaConnection connection = server.accept();
         if (unproven.tryAcquire()) {
           var unused = Thread.ofVirtual().name("rdma4j-nio-accept").start(() -> prove(connection));
@@ -382,7 +382,7 @@ final class Rendezvous {
     } catch (IllegalStateException closed) {
       log(String.valueOf(local), "does not listen over RDMA any more");
     } catch (RdmaException | InterruptedException failed) {
-      channel.listensOverTcpOnly();
+      listener.listensOverTcpOnly();
       log(String.valueOf(local), "listens over TCP only: " + failed.getMessage());
     }
   }
@@ -401,7 +401,7 @@ final class Rendezvous {
   /** Returns the accepted channel of a name, if its peer has the address of an RDMA peer. */
   @Nullable Upgrade find(String name, InetSocketAddress peer) {
     Upgrade upgrade = accepted.get(name);
-    return upgrade != null && isSameHost(upgrade.channel(), peer) ? upgrade : null;
+    return upgrade != null && isSameHost(upgrade.tcp(), peer) ? upgrade : null;
   }
 
   /** A channel has gone over to RDMA. */
@@ -433,8 +433,8 @@ final class Rendezvous {
   }
 
   /** Returns whether the peer of an RDMA connection has the address of the peer over TCP. */
-  private boolean isSameHost(StreamChannel channel, InetSocketAddress peer) {
-    InetAddress tcp = channel.remote().getAddress();
-    return settings.rdmaAddress(tcp).equals(peer.getAddress());
+  private boolean isSameHost(TcpEnd tcp, InetSocketAddress peer) {
+    InetAddress address = tcp.remote().getAddress();
+    return settings.rdmaAddress(address).equals(peer.getAddress());
   }
 }

@@ -12,11 +12,9 @@ import java.nio.ByteBuffer;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The channel of the JDK closes itself if a thread that it blocks is interrupted, or if it
  * cannot connect. Each call that can end in this way then closes this channel, too.
  */
-final class StreamChannel extends SocketChannel implements OverTcp {
+final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   private final RdmaSelectorProvider provider;
   private final SocketChannel tcp;
   private final CopyOnWriteArrayList<ReadyKey> watchers = new CopyOnWriteArrayList<>();
@@ -43,8 +41,8 @@ final class StreamChannel extends SocketChannel implements OverTcp {
     this.provider = provider;
     this.tcp = tcp;
     this.socket = new StreamSocket(this, tcp.socket());
-    this.input = new ChannelInput(this, tcp);
-    this.output = new ChannelOutput(this, tcp);
+    this.input = new ChannelInput(this);
+    this.output = new ChannelOutput(this);
   }
 
   /** Creates a channel that a listener which listens over RDMA, too, has accepted. */
@@ -69,12 +67,23 @@ final class StreamChannel extends SocketChannel implements OverTcp {
     return watchers;
   }
 
-  /** Returns the address of the peer. The channel must be one that may go over. */
-  InetSocketAddress remote() {
+  /** The channel must be one that may go over. */
+  @Override
+  public InetSocketAddress remote() {
     return Objects.requireNonNull(remote, "remote");
   }
 
-  void closeIfTcpIs() throws IOException {
+  @Override
+  public ChannelInput input() {
+    return input;
+  }
+
+  @Override
+  public ChannelOutput output() {
+    return output;
+  }
+
+  private void closeIfTcpIs() throws IOException {
     if (!tcp.isOpen()) {
       close();
     }
@@ -145,6 +154,11 @@ final class StreamChannel extends SocketChannel implements OverTcp {
     if (way != null) {
       return input.read(way, target, null, 0);
     }
+    return readTcp(target);
+  }
+
+  @Override
+  public int readTcp(ByteBuffer target) throws IOException {
     try {
       return tcp.read(target);
     } finally {
@@ -207,6 +221,11 @@ final class StreamChannel extends SocketChannel implements OverTcp {
     if (way != null) {
       return output.write(way, sources, offset, length);
     }
+    return writeTcp(sources, offset, length);
+  }
+
+  @Override
+  public long writeTcp(ByteBuffer[] sources, int offset, int length) throws IOException {
     try {
       return tcp.write(sources, offset, length);
     } finally {
@@ -214,18 +233,14 @@ final class StreamChannel extends SocketChannel implements OverTcp {
     }
   }
 
-  /**
-   * Waits, and closes the channel if the thread is interrupted meanwhile.
-   *
-   * @param awaited whether to go on waiting; the thread is unparked when that changes
-   * @param timeout the time in milliseconds; 0 waits without a limit
-   */
-  void await(BooleanSupplier awaited, int timeout) throws IOException {
-    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeout);
+  /** Closes the channel if the thread is interrupted meanwhile. */
+  @Override
+  public void await(BooleanSupplier awaited, long nanos) throws IOException {
+    long end = System.nanoTime() + nanos;
     begin();
     try {
       while (awaited.getAsBoolean()) {
-        if (timeout == 0) {
+        if (nanos == 0) {
           LockSupport.park(this);
         } else {
           long left = end - System.nanoTime();
@@ -242,16 +257,8 @@ final class StreamChannel extends SocketChannel implements OverTcp {
 
   // ---- What the upgrade tells
 
-  /** Lets the output go over to RDMA, as soon as no thread writes. */
-  void moveOutput() {
-    Upgrade way = upgrade;
-    if (way != null) {
-      output.move(way);
-    }
-  }
-
-  /** Tells that the peer's output has gone over to RDMA, and all before it was read. */
-  void inputMoved() {
+  @Override
+  public void inputMoved() {
     watchers.forEach(ReadyKey::moved);
     try {
       // Wakes a thread that waits for TCP.
@@ -261,35 +268,22 @@ final class StreamChannel extends SocketChannel implements OverTcp {
     }
   }
 
-  void outputMoved() {
-    watchers.forEach(ReadyKey::moved);
-  }
-
-  void readable() {
-    tell(SelectionKey.OP_READ);
-    input.wake();
-  }
-
-  void writable() {
-    tell(SelectionKey.OP_WRITE);
-    output.wake();
-  }
-
-  /** Tells that the way of input or output may be another one, or may have ended. */
-  void changed() {
-    watchers.forEach(ReadyKey::moved);
-    input.wake();
-    output.wake();
-  }
-
-  private void tell(int operations) {
+  @Override
+  public void ready(int operations) {
     for (ReadyKey key : watchers) {
       key.changed(operations);
     }
   }
 
-  /** Stays with TCP for good. */
-  void forget(Upgrade way) {
+  @Override
+  public void changed() {
+    watchers.forEach(ReadyKey::moved);
+    input.wake();
+    output.wake();
+  }
+
+  @Override
+  public void forget(Upgrade way) {
     provider.rendezvous().forget(way);
     upgrade = null;
     changed();
@@ -373,15 +367,6 @@ final class StreamChannel extends SocketChannel implements OverTcp {
     return input.isShut();
   }
 
-  void dropInput(Upgrade way) {
-    input.drop(way);
-  }
-
-  /** Sends the end of the stream over RDMA. */
-  void endOutput(Upgrade way) {
-    output.end(way);
-  }
-
   @Override
   protected void implCloseSelectableChannel() throws IOException {
     Upgrade way = upgrade;
@@ -389,9 +374,8 @@ final class StreamChannel extends SocketChannel implements OverTcp {
     tcp.close();
     input.wake();
     output.wake();
-    Thread closing = way == null ? null : way.close(linger == 0);
-    if (closing != null && linger > 0) {
-      linger(closing, linger);
+    if (way != null) {
+      way.closeWithin(linger);
     }
   }
 
@@ -404,14 +388,6 @@ final class StreamChannel extends SocketChannel implements OverTcp {
       tcp.setOption(StandardSocketOptions.SO_LINGER, 0);
     }
     return tcp.getOption(StandardSocketOptions.SO_LINGER);
-  }
-
-  private static void linger(Thread closing, int seconds) {
-    try {
-      var unused = closing.join(Duration.ofSeconds(seconds));
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   /** The keys of this channel are cancelled by now, and those of the JDK's channel must be, too. */

@@ -1,6 +1,8 @@
 package org.rdma4j.nio;
 
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -12,15 +14,15 @@ import org.rdma4j.nio.handover.HandoverException;
 import org.rdma4j.nio.handover.Messages;
 
 /**
- * The way of one channel from TCP to RDMA: a {@link Handover} with its lock, and the stream over
- * RDMA once there is one.
+ * The way of one channel or socket from TCP to RDMA: a {@link Handover} with its lock, and the
+ * stream over RDMA once there is one.
  *
  * <p>The lock is held for moments only, and never while something of the RDMA connection is called:
  * such a call may deliver to other channels.
  */
 final class Upgrade {
   private final Rendezvous rendezvous;
-  private final StreamChannel channel;
+  private final TcpEnd tcp;
   private final String name;
   private final boolean client;
   private final Handover handover;
@@ -37,9 +39,9 @@ final class Upgrade {
 
   private boolean closed;
 
-  Upgrade(Rendezvous rendezvous, StreamChannel channel, String name, boolean client) {
+  Upgrade(Rendezvous rendezvous, TcpEnd tcp, String name, boolean client) {
     this.rendezvous = rendezvous;
-    this.channel = channel;
+    this.tcp = tcp;
     this.name = name;
     this.client = client;
     this.handover = new Handover(rendezvous.proof(), name);
@@ -50,8 +52,8 @@ final class Upgrade {
     return name;
   }
 
-  StreamChannel channel() {
-    return channel;
+  TcpEnd tcp() {
+    return tcp;
   }
 
   // ---- Input
@@ -128,7 +130,7 @@ final class Upgrade {
   private void moveInput() {
     if (!inputMoved && source() == Handover.Source.RDMA) {
       inputMoved = true;
-      channel.inputMoved();
+      tcp.inputMoved();
     }
   }
 
@@ -212,7 +214,7 @@ final class Upgrade {
       rendezvous.log(name, "the peer is not told of the offset: " + over);
     }
     outputMoved = true;
-    channel.outputMoved();
+    tcp.changed();
   }
 
   /** Ends the output, also over RDMA. Called with the lock of writers. */
@@ -235,6 +237,24 @@ final class Upgrade {
         rendezvous.log(name, "the peer is not told of the end of the output: " + over);
       }
     }
+  }
+
+  /**
+   * Stays with TCP, unless one side has claimed the connection.
+   *
+   * @return whether it stays
+   */
+  boolean stay() {
+    lock.lock();
+    try {
+      if (!handover.stay()) {
+        return false;
+      }
+    } finally {
+      lock.unlock();
+    }
+    tcp.forget(this);
+    return true;
   }
 
   // ---- The client
@@ -316,7 +336,7 @@ final class Upgrade {
       // The channel was closed when there was no stream to close.
       rendezvous.close(stream().connection());
     } else {
-      channel.moveOutput();
+      tcp.output().move(this);
     }
   }
 
@@ -335,7 +355,7 @@ final class Upgrade {
     } finally {
       lock.unlock();
     }
-    channel.changed();
+    tcp.changed();
     return true;
   }
 
@@ -343,7 +363,7 @@ final class Upgrade {
   void received(MessageBuffer message) {
     if (offsetArrived) {
       if (stream().arrived(message)) {
-        channel.readable();
+        readable();
       } else {
         breakLink("the peer has sent more after its end");
       }
@@ -359,7 +379,7 @@ final class Upgrade {
         lock.unlock();
       }
       moveInput();
-      channel.readable();
+      readable();
     } catch (HandoverException lie) {
       breakLink(lie.getMessage());
     }
@@ -367,11 +387,17 @@ final class Upgrade {
 
   /** There is room to write again. */
   void writable() {
-    channel.writable();
+    tcp.ready(SelectionKey.OP_WRITE);
+    tcp.output().wake();
+  }
+
+  private void readable() {
+    tcp.ready(SelectionKey.OP_READ);
+    tcp.input().wake();
   }
 
   /** Ends the RDMA connection, because it is of no use any more. */
-  private void breakLink(@Nullable String why) {
+  void breakLink(@Nullable String why) {
     rendezvous.log(name, "the RDMA connection is broken: " + why);
     linkEnded(false);
     RdmaStream now = stream;
@@ -379,7 +405,7 @@ final class Upgrade {
       now.ended(false);
       rendezvous.close(now.connection());
     }
-    channel.changed();
+    tcp.changed();
   }
 
   /**
@@ -403,12 +429,28 @@ final class Upgrade {
       lock.unlock();
     }
     if (forgotten) {
-      channel.forget(this);
+      tcp.forget(this);
     }
-    channel.changed();
+    tcp.changed();
   }
 
   // ---- The end
+
+  /**
+   * Closes the RDMA connection as SO_LINGER says.
+   *
+   * @param seconds how long to wait until all has arrived; 0 if the peer shall see a reset
+   */
+  void closeWithin(int seconds) {
+    Thread closing = close(seconds == 0);
+    if (closing != null && seconds > 0) {
+      try {
+        var unused = closing.join(Duration.ofSeconds(seconds));
+      } catch (InterruptedException interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
 
   /**
    * Closes the RDMA connection in another thread, after all that was written has arrived.
@@ -434,9 +476,9 @@ final class Upgrade {
         .name("rdma4j-nio-close")
         .start(
             () -> {
-              channel.dropInput(this);
+              tcp.input().drop(this);
               if (!abort) {
-                channel.endOutput(this);
+                tcp.output().end(this);
               }
               rendezvous.closeNow(open.connection());
             });

@@ -328,6 +328,18 @@ public final class Handover {
     };
   }
 
+  /**
+   * Stays with TCP for good, unless it was claimed.
+   *
+   * @return whether it stays
+   */
+  public boolean stay() {
+    if (link == Link.NONE) {
+      link = Link.CLOSED;
+    }
+    return isForgotten();
+  }
+
   // ---- The end of the RDMA connection
 
   /** Notes that the peer has closed the RDMA connection, after all that it has sent there. */

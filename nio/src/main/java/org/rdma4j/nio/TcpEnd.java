@@ -1,0 +1,62 @@
+package org.rdma4j.nio;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.function.BooleanSupplier;
+
+/**
+ * One end of a TCP connection that may go over to RDMA: a channel, or a socket of a program that
+ * uses no channels. Its input and output ask it for TCP, and its {@link Upgrade} tells it what
+ * changes.
+ */
+interface TcpEnd {
+  /** Returns the address of the peer. */
+  InetSocketAddress remote();
+
+  /** Returns whether the program has not closed it. */
+  boolean isOpen();
+
+  /** Returns whether reads and writes wait. */
+  boolean isBlocking();
+
+  ChannelInput input();
+
+  ChannelOutput output();
+
+  /**
+   * Reads from TCP.
+   *
+   * @return the number of bytes; -1 at the end of the stream
+   */
+  int readTcp(ByteBuffer target) throws IOException;
+
+  /**
+   * Writes to TCP. The positions of the buffers tell how much was written, also if it fails; if
+   * nobody knows, the output must be {@link ChannelOutput#lost} before that.
+   *
+   * @return the number of bytes
+   */
+  long writeTcp(ByteBuffer[] sources, int offset, int length) throws IOException;
+
+  /**
+   * Waits for RDMA, and ends when an interrupt or a close ends a wait for TCP.
+   *
+   * @param awaited whether to go on waiting; the thread is unparked when that changes
+   * @param nanos the time in nanoseconds; 0 waits without a limit
+   * @throws java.net.SocketTimeoutException if it takes longer
+   */
+  void await(BooleanSupplier awaited, long nanos) throws IOException;
+
+  /** Tells that the peer's output has gone over to RDMA, and all before it was read. */
+  void inputMoved();
+
+  /** Tells that it may have become ready over RDMA, for operations of a selection key. */
+  void ready(int operations);
+
+  /** Tells that the way of input or output may be another one, or may have ended. */
+  void changed();
+
+  /** Stays with TCP for good. */
+  void forget(Upgrade way);
+}
