@@ -7,8 +7,11 @@ import java.util.Set;
 
 /**
  * Makes {@link RdmaSelectorProvider} the provider of a program that is started with {@code
- * -javaagent:rdma4j-nio.jar}, and exports the JDK's own provider to it. A property that names a
- * provider already is left as it is.
+ * -javaagent:rdma4j-nio.jar}, and exports the JDK's own provider to it. It lets {@link
+ * java.net.Socket} and {@link java.net.ServerSocket} go over to RDMA, too, unless {@code
+ * org.rdma4j.nio.sockets} is {@code off}.
+ *
+ * <p>A property that names another provider already is left as it is; sockets stay with TCP then.
  */
 public final class ChannelAgent {
   private static final String PROPERTY = SelectorProvider.class.getName();
@@ -26,11 +29,15 @@ public final class ChannelAgent {
         Object.class.getModule(),
         Set.of(),
         Map.of("sun.nio.ch", Set.of(RdmaSelectorProvider.class.getModule())),
-        Map.of(),
+        Map.of("java.net", Set.of(RdmaSelectorProvider.class.getModule())),
         Set.of(),
         Map.of());
+    String ours = RdmaSelectorProvider.class.getName();
     if (System.getProperty(PROPERTY) == null) {
-      System.setProperty(PROPERTY, RdmaSelectorProvider.class.getName());
+      System.setProperty(PROPERTY, ours);
+    }
+    if (ours.equals(System.getProperty(PROPERTY)) && ChannelSettings.sockets(System::getProperty)) {
+      PlainSockets.install();
     }
   }
 }

@@ -69,6 +69,18 @@ record ChannelSettings(
     throw wrong("upgrade", value, "must be background or off");
   }
 
+  /** Returns whether sockets may go over, too, if an agent can let them. */
+  static boolean sockets(UnaryOperator<@Nullable String> property) {
+    String value = property.apply(PREFIX + "sockets");
+    if (value == null || value.equals("on")) {
+      return !"off".equals(property.apply(PREFIX + "upgrade"));
+    }
+    if (value.equals("off")) {
+      return false;
+    }
+    throw wrong("sockets", value, "must be on or off");
+  }
+
   private static byte[] secret(@Nullable String file) {
     if (file == null) {
       return new byte[0];

@@ -11,14 +11,10 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.channels.Selector;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.jar.Attributes;
-import java.util.jar.JarOutputStream;
-import java.util.jar.Manifest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.testing.JavaCommand;
@@ -65,12 +61,7 @@ final class ChannelAgentTest {
 
   @Test
   void anAgentIsEnough(@TempDir Path folder) throws Exception {
-    Path jar = folder.resolve("agent.jar");
-    Manifest manifest = new Manifest();
-    manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
-    manifest.getMainAttributes().putValue("Premain-Class", ChannelAgent.class.getName());
-    new JarOutputStream(Files.newOutputStream(jar), manifest).close();
-    assertThat(run("-javaagent:" + jar)).contains("provider " + name());
+    assertThat(run(AgentJar.option(folder, ChannelAgent.class))).contains("provider " + name());
   }
 
   @Test

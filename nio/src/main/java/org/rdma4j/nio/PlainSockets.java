@@ -1,0 +1,80 @@
+package org.rdma4j.nio;
+
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.lang.ref.Cleaner;
+import java.lang.reflect.Field;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.channels.spi.SelectorProvider;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets {@link Socket} and {@link ServerSocket} go over to RDMA as channels do. A JVM has one
+ * factory for each, which is set once.
+ */
+final class PlainSockets {
+  private PlainSockets() {}
+
+  /** Begins to exist with the first socket that may go over, because it has a thread. */
+  private static final class Dropped {
+    private static final Cleaner CLEANER = Cleaner.create();
+
+    private Dropped() {}
+  }
+
+  /**
+   * Sets both factories, or none: the sockets that one makes are accepted by those of the other
+   * only. If it cannot be done, sockets stay with TCP, and one log line says why.
+   */
+  static void install() {
+    try {
+      if (isSet(Socket.class) || isSet(ServerSocket.class)) {
+        staysWithTcp("the program has set a SocketImplFactory of its own");
+        return;
+      }
+      // Finds out whether this JDK has the sockets that are known here.
+      var unused = PlatformSocket.ofListener();
+      set();
+    } catch (ReflectiveOperationException
+        | IOException
+        | RuntimeException
+        | ExceptionInInitializerError failed) {
+      Throwable cause = failed.getCause();
+      staysWithTcp(String.valueOf(cause == null ? failed : cause));
+    }
+  }
+
+  private static boolean isSet(Class<?> sockets) throws ReflectiveOperationException {
+    Field factory = sockets.getDeclaredField("factory");
+    factory.setAccessible(true);
+    return factory.get(null) != null;
+  }
+
+  @SuppressWarnings("deprecation") // The JDK has no other way.
+  private static void set() throws IOException {
+    ServerSocket.setSocketFactory(PlainListener::new);
+    Socket.setSocketImplFactory(PlainSocket::new);
+  }
+
+  private static void staysWithTcp(String why) {
+    System.getLogger("org.rdma4j.nio")
+        .log(Level.INFO, "java.net.Socket and ServerSocket stay with TCP: " + why);
+  }
+
+  /** Returns where the sockets of this process go over; null if the program has other channels. */
+  static @Nullable Rendezvous rendezvous() {
+    return SelectorProvider.provider() instanceof RdmaSelectorProvider ours
+        ? ours.rendezvous()
+        : null;
+  }
+
+  /**
+   * Closes what a socket has if the program drops the socket without closing it, as the JDK does.
+   *
+   * @param close must not know the socket
+   */
+  static void closeIfDropped(Object socket, Runnable close) {
+    var unused = Dropped.CLEANER.register(socket, close);
+  }
+}

@@ -1,0 +1,291 @@
+package org.rdma4j.nio;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bytes of a socket that may go over to RDMA. What it throws is what the JDK's sockets throw.
+ *
+ * <p>It does not know the {@link PlainSocket}, so that a socket which the program has dropped can
+ * be found.
+ */
+final class PlainStream implements TcpEnd {
+  private final Rendezvous rendezvous;
+  private final PlatformSocket socket;
+  private final InputStream tcpInput;
+  private final OutputStream tcpOutput;
+  private final InetSocketAddress remote;
+  private final ChannelInput input;
+  private final ChannelOutput output;
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private volatile @Nullable Upgrade upgrade;
+  private volatile boolean ended;
+
+  private PlainStream(Rendezvous rendezvous, PlatformSocket socket) throws IOException {
+    this.rendezvous = rendezvous;
+    this.socket = socket;
+    this.tcpInput = socket.input();
+    this.tcpOutput = socket.output();
+    this.remote = socket.remote();
+    this.input = new ChannelInput(this);
+    this.output = new ChannelOutput(this);
+  }
+
+  /** Returns the stream of a socket that has connected; null if it stays with TCP. */
+  static @Nullable PlainStream connected(Rendezvous rendezvous, PlatformSocket socket)
+      throws IOException {
+    PlainStream stream = new PlainStream(rendezvous, socket);
+    stream.upgrade = rendezvous.connected(stream, socket.local(), stream.remote);
+    return stream.upgrade == null ? null : stream;
+  }
+
+  static PlainStream accepted(Rendezvous rendezvous, PlatformSocket socket) throws IOException {
+    PlainStream stream = new PlainStream(rendezvous, socket);
+    stream.upgrade = rendezvous.accepted(stream, stream.remote, socket.local());
+    return stream;
+  }
+
+  @Override
+  public InetSocketAddress remote() {
+    return remote;
+  }
+
+  @Override
+  public boolean isOpen() {
+    return !closed.get();
+  }
+
+  @Override
+  public boolean isBlocking() {
+    return true;
+  }
+
+  @Override
+  public ChannelInput input() {
+    return input;
+  }
+
+  @Override
+  public ChannelOutput output() {
+    return output;
+  }
+
+  // ---- Reading and writing
+
+  int read(byte[] target, int offset, int length, int timeout) throws IOException {
+    Objects.checkFromIndexSize(offset, length, target.length);
+    Upgrade way = upgrade;
+    if (way == null) {
+      return tcpInput.read(target, offset, length);
+    }
+    if (length == 0) {
+      return 0;
+    }
+    if (ended) {
+      return -1;
+    }
+    try {
+      int count = input.read(way, ByteBuffer.wrap(target, offset, length), null, timeout);
+      ended = count < 0;
+      return count;
+    } catch (ClosedChannelException closedMeanwhile) {
+      throw new SocketException("Socket closed", closedMeanwhile);
+    }
+  }
+
+  int available() throws IOException {
+    Upgrade way = upgrade;
+    if (way == null || !way.isInputMoved() || !isOpen()) {
+      return socket.available();
+    }
+    return input.isShut() ? 0 : way.stream().available();
+  }
+
+  void write(byte[] source, int offset, int length) throws IOException {
+    Objects.checkFromIndexSize(offset, length, source.length);
+    Upgrade way = upgrade;
+    if (way == null || length == 0) {
+      tcpOutput.write(source, offset, length);
+      return;
+    }
+    try {
+      output.write(way, ByteBuffer.wrap(source, offset, length));
+    } catch (SocketException | InterruptedIOException known) {
+      throw known;
+    } catch (ClosedChannelException closedOrShut) {
+      throw new SocketException(isOpen() ? "Broken pipe" : "Socket closed", closedOrShut);
+    } catch (IOException failed) {
+      throw new SocketException(failed.getMessage(), failed);
+    }
+  }
+
+  @Override
+  public int readTcp(ByteBuffer target) throws IOException {
+    int at = target.arrayOffset() + target.position();
+    int count = tcpInput.read(target.array(), at, target.remaining());
+    target.position(target.position() + Math.max(count, 0));
+    return count;
+  }
+
+  @Override
+  public long writeTcp(ByteBuffer[] sources, int offset, int length) throws IOException {
+    long count = 0;
+    for (int i = offset; i < offset + length; i++) {
+      ByteBuffer source = sources[i];
+      int bytes = source.remaining();
+      boolean done = false;
+      try {
+        tcpOutput.write(source.array(), source.arrayOffset() + source.position(), bytes);
+        done = true;
+      } finally {
+        if (!done) {
+          output.lost();
+        }
+      }
+      source.position(source.limit());
+      count += bytes;
+    }
+    return count;
+  }
+
+  /** An interrupt ends the wait of a virtual thread only: {@link java.net.Socket} closes then. */
+  @Override
+  public void await(BooleanSupplier awaited, long nanos) throws IOException {
+    Thread thread = Thread.currentThread();
+    long end = System.nanoTime() + nanos;
+    boolean interrupted = false;
+    try {
+      while (awaited.getAsBoolean()) {
+        if (thread.isVirtual() && thread.isInterrupted()) {
+          throw new InterruptedIOException();
+        }
+        // A thread that is interrupted cannot park.
+        interrupted |= Thread.interrupted();
+        if (nanos == 0) {
+          LockSupport.park(this);
+        } else {
+          long left = end - System.nanoTime();
+          if (left <= 0) {
+            throw new SocketTimeoutException("Read timed out");
+          }
+          LockSupport.parkNanos(this, left);
+        }
+      }
+    } finally {
+      if (interrupted) {
+        thread.interrupt();
+      }
+    }
+  }
+
+  // ---- What the upgrade tells
+
+  @Override
+  public void inputMoved() {
+    try {
+      // Wakes a thread that waits for TCP.
+      socket.shutdownInput();
+    } catch (IOException closedAlready) {
+      rendezvous.log(toString(), "was closed when its input went over: " + closedAlready);
+    }
+  }
+
+  /** Nobody selects a socket. */
+  @Override
+  public void ready(int operations) {}
+
+  @Override
+  public void changed() {
+    input.wake();
+    output.wake();
+  }
+
+  @Override
+  public void forget(Upgrade way) {
+    rendezvous.forget(way);
+    upgrade = null;
+    changed();
+  }
+
+  /**
+   * Stays with TCP for good, if it is not too late.
+   *
+   * @return false if it may have gone over
+   */
+  boolean staysWithTcp() {
+    Upgrade way = upgrade;
+    return way == null || way.stay();
+  }
+
+  // ---- The end
+
+  void shutdownInput() throws IOException {
+    socket.shutdownInput();
+    input.shutDown(upgrade);
+  }
+
+  void shutdownOutput() throws IOException {
+    socket.shutdownOutput();
+    output.shutDown(upgrade);
+  }
+
+  void close() throws IOException {
+    if (closed.get()) {
+      return;
+    }
+    Upgrade way = upgrade;
+    int linger = way == null ? -1 : lingerSeconds(way);
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    try {
+      socket.close();
+    } finally {
+      changed();
+      if (way != null) {
+        way.closeWithin(linger);
+      }
+    }
+  }
+
+  /** Closes what the program has dropped without closing it. */
+  void abandoned() {
+    var unused =
+        Thread.ofVirtual()
+            .name("rdma4j-nio-close")
+            .start(
+                () -> {
+                  try {
+                    close();
+                  } catch (IOException failed) {
+                    rendezvous.log(toString(), "cannot be closed: " + failed);
+                  }
+                });
+  }
+
+  /** Returns the value of SO_LINGER. A peer that may not know of a reset gets one over TCP. */
+  private int lingerSeconds(Upgrade way) throws IOException {
+    if (way.isReset()) {
+      socket.setOption(StandardSocketOptions.SO_LINGER, 0);
+    }
+    return socket.getOption(StandardSocketOptions.SO_LINGER);
+  }
+
+  @Override
+  public String toString() {
+    return socket.toString();
+  }
+}
