@@ -11,6 +11,7 @@ import java.net.StandardSocketOptions;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
@@ -29,6 +30,11 @@ final class SocketChecks {
   private static final long PATIENCE_SECONDS = 30;
 
   private SocketChecks() {}
+
+  /** Returns the check of a name. */
+  static Check named(String name) {
+    return Objects.requireNonNull(all().get(name), name);
+  }
 
   static Map<String, Check> all() {
     Map<String, Check> checks = new LinkedHashMap<>();

@@ -149,7 +149,7 @@ final class SocketProgram {
       client.connect(channel.getLocalAddress());
       try (SocketChannel server = channel.accept()) {
         greet(client, server.socket(), before);
-        return SocketChecks.all().get("both directions at once").run(client, server.socket());
+        return SocketChecks.named("both directions at once").run(client, server.socket());
       }
     }
   }
@@ -159,11 +159,12 @@ final class SocketProgram {
     try (SocketChannel client = SocketChannel.open(listener.getLocalSocketAddress());
         Socket server = listener.accept()) {
       greet(client.socket(), server, before);
-      return SocketChecks.all().get("both directions at once").run(client.socket(), server);
+      return SocketChecks.named("both directions at once").run(client.socket(), server);
     }
   }
 
   /** Closes while a write to TCP is blocked: how much it has written is not known then. */
+  @SuppressWarnings("try") // The close is what is checked.
   private Object closeMeanwhile() throws Exception {
     try (Socket client = new Socket()) {
       long before = upgraded();
@@ -245,7 +246,7 @@ final class SocketProgram {
     var factory = context.getSocketFactory();
     SSLSocket secureClient = (SSLSocket) factory.createSocket(client, "localhost", 1, true);
     SSLSocket secureServer = (SSLSocket) factory.createSocket(server, null, true);
-    var checked = SocketChecks.all().get("bytes go there and back").run(secureClient, secureServer);
+    var checked = SocketChecks.named("bytes go there and back").run(secureClient, secureServer);
     String protocol = secureClient.getSession().getProtocol();
     secureClient.close();
     return checked + " " + protocol + " " + secureServer.getInputStream().read();
