@@ -10,8 +10,9 @@ usage: dev/bench connection [--mlx5] [-p PAIRS] [COMPARISON...]
        dev/bench connection --pair
 
 Compares connections with the C programs of perftest, with our own rc-pingpong and with loops of raw verbs, and channels
-of java.nio that have gone over to RDMA with connections and with TCP. Both run in turn on one device, in pairs, and the
-result is the median of the ratios. It prints the table of docs/performance.md.
+of java.nio that have gone over to RDMA with connections and with TCP, and connections with jucx, the Java binding of
+UCX. Both run in turn on one device, in pairs, and the result is the median of the ratios. It prints the table of
+docs/performance.md.
 
   --mlx5       measure natively on the simulated adapter (docs/simulated-adapter.md), whose wire between two processes
                takes most of the time
@@ -20,7 +21,8 @@ result is the median of the ratios. It prints the table of docs/performance.md.
   COMPARISON   some of: send-64, send-4k, send-64k, send-1m, write-64k, read-64k, echo, echo-driven, first, many, open,
                allocation, allocation-handler; of channels that have gone over to RDMA (docs/guide/channels.md), beside
                connections: channel-echo, channel-select, channel-stream, channel-many, channel-over, and beside TCP:
-               channel-tcp-echo, channel-tcp-stream (default: all)
+               channel-tcp-echo, channel-tcp-stream; beside jucx, the Java binding of UCX: jucx-echo, jucx-echo-median,
+               jucx-stream, jucx-stream-heap (default: all)
 
 Example: dev/bench connection -p 3 send-64 echo
 
@@ -53,7 +55,7 @@ run() {
     --measure) start over_the_link 192.0.2.1 "$port" ;;
   esac
   if ((!here)); then
-    dev/lib/install perftest rdmacm-utils iproute2
+    dev/lib/install perftest rdmacm-utils iproute2 libucx0
     dev/lib/build-tools
     build_bench
     if ((simulated)); then

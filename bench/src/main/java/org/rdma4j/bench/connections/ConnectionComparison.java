@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The pairs of figures of one comparison, ours and the other's, and what was aimed at; or our
@@ -16,6 +17,7 @@ final class ConnectionComparison {
   private final boolean isAtLeast;
   private final List<Double> ours = new ArrayList<>();
   private final List<Double> others = new ArrayList<>();
+  private @Nullable String whyNot;
 
   private ConnectionComparison(String title, String unit, double aim, boolean isAtLeast) {
     this.title = title;
@@ -52,6 +54,13 @@ final class ConnectionComparison {
         Locale.ROOT, "  %s: %.4g, other %.4g %s: %.3f%n", title, our, other, unit, our / other);
   }
 
+  /** Makes this say why it has no figures. */
+  ConnectionComparison withoutFigures(String why) {
+    whyNot = why;
+    System.out.printf("  %s: not measured, %s%n", title, why);
+    return this;
+  }
+
   static String header() {
     return """
         | what | unit | ours | other | ours / other | half of them | aim | |
@@ -59,6 +68,9 @@ final class ConnectionComparison {
   }
 
   String row() {
+    if (whyNot != null) {
+      return "| %s | | | | | | not measured: %s | |".formatted(title, whyNot);
+    }
     List<Double> ratios = new ArrayList<>();
     for (int i = 0; i < others.size(); i++) {
       ratios.add(ours.get(i) / others.get(i));

@@ -123,6 +123,8 @@ public final class Connections {
     steps.put("many", this::many);
     steps.put("open", this::open);
     steps.putAll(new ChannelComparisons(server, pairs).steps());
+    List<String> jucx = newJava(JucxPeer.class);
+    steps.putAll(new JucxComparisons(jucx, device, server, OTHER_PORT, pairs).steps());
     return steps;
   }
 

@@ -3,11 +3,15 @@ package org.rdma4j.bench.connections;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.MessageBuffer;
@@ -58,6 +62,26 @@ final class Rates {
     }
     connection.sendAsync(message.clear()).get();
     return new Result(count + 1, System.nanoTime() - begin);
+  }
+
+  /** Sends copies of a message by futures, of which as many are outstanding as with jucx. */
+  static Result copies(RdmaConnection connection, ByteBuffer message, Duration time)
+      throws Exception {
+    Deque<CompletableFuture<Void>> outstanding = new ArrayDeque<>(JucxPeer.OUTSTANDING);
+    long begin = System.nanoTime();
+    long end = begin + time.toNanos();
+    long count = 0;
+    while (System.nanoTime() - end < 0) {
+      if (outstanding.size() == JucxPeer.OUTSTANDING) {
+        outstanding.remove().get();
+      }
+      outstanding.add(connection.sendAsync(message.clear()));
+      count++;
+    }
+    for (CompletableFuture<Void> each : outstanding) {
+      each.get();
+    }
+    return new Result(count, System.nanoTime() - begin);
   }
 
   /** Sends registered memory as messages, which the peer fetches. */
@@ -141,6 +165,23 @@ final class Rates {
       count++;
     }
     return new Result(count, System.nanoTime() - begin);
+  }
+
+  /** Returns the median of the times there and back, in microseconds. */
+  static double medianEcho(RdmaConnection connection, int bytes, Duration time)
+      throws InterruptedException {
+    ByteBuffer message = ByteBuffer.allocate(bytes);
+    Histogram times = new Histogram(3);
+    long before = System.nanoTime();
+    long end = before + time.toNanos();
+    while (before - end < 0) {
+      connection.send(message.clear());
+      connection.receive().orElseThrow().close();
+      long after = System.nanoTime();
+      times.recordValue(after - before);
+      before = after;
+    }
+    return times.getValueAtPercentile(50) / 1e3;
   }
 
   /** As {@link #echoes}, but the calling thread drives both the node and the loop. */
