@@ -211,6 +211,10 @@ final class DeviceShare {
     return false;
   }
 
+  List<Poller> pollers() {
+    return pollers;
+  }
+
   /**
    * Checks that the device is still there.
    *

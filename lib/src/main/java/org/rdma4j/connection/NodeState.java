@@ -20,6 +20,7 @@ import org.rdma4j.cm.CmDevices;
 import org.rdma4j.lifetime.Attempts;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.Deadline;
+import org.rdma4j.platform.PollingTurn;
 import org.rdma4j.verbs.RdmaDevice;
 
 /**
@@ -48,6 +49,9 @@ final class NodeState {
   private final Lifetime lifetime;
   private final Recording recording;
   private final @Nullable Driving driving;
+
+  /** Whose turn it is to poll, for each completion queue. Made anew when a device comes or goes. */
+  private volatile PollingTurn[] turns = {};
 
   /**
    * Opens a node.
@@ -132,6 +136,7 @@ final class NodeState {
             if (known == null || !known.isUsable()) {
               known = new DeviceShare(this, device);
               shares.put(device, known);
+              collectTurns();
             }
             return known;
           }
@@ -177,6 +182,42 @@ final class NodeState {
   void forget(DeviceShare share) {
     synchronized (shares) {
       shares.remove(share.device(), share);
+      collectTurns();
+    }
+  }
+
+  /** Requires the monitor of the shares. */
+  private void collectTurns() {
+    turns =
+        shares.values().stream()
+            .flatMap(share -> share.pollers().stream())
+            .map(Poller::turn)
+            .toArray(PollingTurn[]::new);
+  }
+
+  /**
+   * Polls in the calling thread as long as that pays, and then lets it sleep while the threads of
+   * the node deliver.
+   */
+  void pollUntil(BooleanSupplier done, Runnable sleep) {
+    if (driving != null) {
+      throw new IllegalStateException("the program drives this node: call DrivenNode.poll instead");
+    }
+    checkMayWait();
+    PollingTurn[] all = turns;
+    PollingTurn.pollUntil(all, done);
+    if (done.getAsBoolean()) {
+      return;
+    }
+    for (PollingTurn each : all) {
+      each.relyOnOwner();
+    }
+    try {
+      sleep.run();
+    } finally {
+      for (PollingTurn each : all) {
+        each.relyNoMore();
+      }
     }
   }
 

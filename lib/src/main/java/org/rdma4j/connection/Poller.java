@@ -179,6 +179,11 @@ final class Poller {
     turn.pollUntil(end, done);
   }
 
+  /** Returns whose turn it is, for a thread that polls with several. */
+  PollingTurn turn() {
+    return turn;
+  }
+
   /** Makes the thread of the poller deliver while the calling thread sleeps. */
   void rely() {
     turn.relyOnOwner();

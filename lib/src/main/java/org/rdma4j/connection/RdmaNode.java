@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
 import org.rdma4j.RdmaException;
@@ -284,6 +285,31 @@ public final class RdmaNode implements AutoCloseable {
     MemoryRegion region = domain.register(config);
     VerbsAccess.get().lifetime(region).leaveToParent();
     return region;
+  }
+
+  /**
+   * Waits in a loop of the program that handlers give something to do, and that sleeps in a way of
+   * its own, such as in a {@link java.nio.channels.Selector}. The calling thread first delivers
+   * what arrives and completes itself, as the methods that wait do: as long as that has found
+   * something soon the last times, for at most 1 ms, unless other threads do it, and not if it is a
+   * virtual thread. That saves a change of threads. Then it sleeps, and the threads of the node
+   * deliver.
+   *
+   * {@snippet :
+   * node.pollUntil(() -> !tasks.isEmpty(), this::sleep); // handlers add tasks, and wake it up
+   * }
+   *
+   * <p>Handlers of all connections of the node may run in the calling thread.
+   *
+   * @param done returns whether the program has something to do. It is called again and again while
+   *     nothing else is delivered, so it must not wait
+   * @param sleep sleeps until a handler wakes the thread up; not called if {@code done} returns
+   *     true before. It must return at once if a handler has tried to wake it up already
+   * @throws IllegalStateException if a handler calls this, or the program drives the node: then use
+   *     {@link DrivenNode#poll}
+   */
+  public void pollUntil(BooleanSupplier done, Runnable sleep) {
+    state.pollUntil(Objects.requireNonNull(done, "done"), Objects.requireNonNull(sleep, "sleep"));
   }
 
   /**

@@ -27,6 +27,7 @@ public final class PollingTurn {
   private final IntSupplier poll;
   private final IntSupplier pollUnlessWanted = this::pollUnlessWanted;
   private final IntSupplier pollForBorrower = this::pollForBorrower;
+  private final IntSupplier pollTogether = this::pollTogether;
   private final long awayNanos;
   private final long longestAwayNanos;
   private final Spin ownersSpin = new Spin();
@@ -37,6 +38,9 @@ public final class PollingTurn {
 
   /** What the thread that has borrowed the turn waits for. */
   private BooleanSupplier awaited = () -> true;
+
+  /** The turns of which the thread that has borrowed this one may have borrowed others, too. */
+  private PollingTurn[] together = {};
 
   private volatile @Nullable Thread owner;
 
@@ -175,6 +179,49 @@ public final class PollingTurn {
     } finally {
       giveBack();
     }
+  }
+
+  /**
+   * Polls with all turns that the calling thread can borrow, until a condition holds or polling no
+   * longer pays. If the condition does not hold then, the caller {@link #relyOnOwner relies} on
+   * their owners while it sleeps.
+   *
+   * @param turns the turns, of which the calling thread has none
+   * @param done the condition, which may become true without anything being found
+   */
+  public static void pollUntil(PollingTurn[] turns, BooleanSupplier done) {
+    PollingTurn first = null;
+    try {
+      for (PollingTurn each : turns) {
+        if (each.tryBorrow() && first == null) {
+          first = each;
+        }
+      }
+      if (first != null) {
+        first.together = turns;
+        first.awaited = done;
+        if (first.pollTogether() == 0) {
+          first.borrowersSpin.until(System.nanoTime() + SECOND, first.pollTogether);
+        }
+      }
+    } finally {
+      for (PollingTurn each : turns) {
+        if (each.isMine()) {
+          each.giveBack();
+        }
+      }
+    }
+  }
+
+  private int pollTogether() {
+    long now = System.nanoTime();
+    for (PollingTurn each : together) {
+      if (each.isMine()) {
+        each.borrowed = now;
+        var unused = each.poll.getAsInt();
+      }
+    }
+    return awaited.getAsBoolean() ? 1 : 0;
   }
 
   /**

@@ -36,6 +36,10 @@ final class ConnectionOperations {
                 d.connections.servers,
                 d.any(d.connections.nodes).bind(d.connections.anyPort(), d.few())));
     to.rarely(30, "RdmaNode.connect", ConnectionOperations::connect);
+    to.rarely(
+        5,
+        "RdmaNode.pollUntil",
+        d -> d.any(d.connections.nodes).pollUntil(d.random::nextBoolean, () -> {}));
     to.rarely(1, "RdmaNode.close", d -> d.any(d.connections.nodes).close());
     to.rarely(1, "DrivenNode.close", d -> d.any(d.connections.drivenNodes).close());
     to.rarely(1, "RdmaServer.close", d -> d.any(d.connections.servers).close());

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongConsumer;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
@@ -257,6 +258,28 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
                           objects.connections,
                           new UnrulyObjects.Held(from, server.member(), connection)));
           code.after(place, connected);
+        });
+    addPlace(
+        4,
+        "RdmaNode.pollUntil(BooleanSupplier, Runnable)",
+        (random, place) -> {
+          LongConsumer asked = code.onNotice(place);
+          LongConsumer sleeping = code.onNotice(place);
+          try {
+            objects
+                .member(random)
+                .node
+                .pollUntil(
+                    () -> {
+                      asked.accept(0);
+                      return false;
+                    },
+                    () -> sleeping.accept(0));
+          } catch (IllegalStateException mustNotPoll) {
+            throw mustNotPoll;
+          } catch (Throwable thrown) {
+            // The caller gets what its own code throws.
+          }
         });
     addPlace(
         1,

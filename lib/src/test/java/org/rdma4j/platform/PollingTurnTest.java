@@ -1,6 +1,7 @@
 package org.rdma4j.platform;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -174,5 +175,62 @@ class PollingTurnTest {
     assertThat(turn.poll(() -> 7)).isEqualTo(7);
     there.set(2);
     assertThat(turn.poll(() -> 7)).isEqualTo(2);
+  }
+
+  @Test
+  void aThreadPollsWithAllTurnsThatItCanBorrow() {
+    AtomicInteger others = new AtomicInteger();
+    PollingTurn other = new PollingTurn(others::incrementAndGet);
+    there.set(1);
+    PollingTurn.pollUntil(
+        new PollingTurn[] {turn, other}, () -> found.get() == 1 && others.get() > 0);
+    assertThat(found).hasValue(1);
+    assertThat(others).hasPositiveValue();
+    assertThat(turn.isMine()).isFalse();
+    assertThat(other.isMine()).isFalse();
+  }
+
+  @Test
+  void aThreadPollsWithTheOtherTurnsIfOneIsTaken() throws InterruptedException {
+    CountDownLatch taken = new CountDownLatch(1);
+    CountDownLatch finished = new CountDownLatch(1);
+    PollingTurn other =
+        new PollingTurn(
+            () -> {
+              taken.countDown();
+              try {
+                finished.await();
+              } catch (InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+              }
+              return 0;
+            });
+    Thread taker = Thread.ofPlatform().start(other::pollAll);
+    taken.await();
+    there.set(1);
+    PollingTurn.pollUntil(new PollingTurn[] {other, turn}, () -> found.get() == 1);
+    assertThat(found).hasValue(1);
+    finished.countDown();
+    taker.join();
+  }
+
+  @Test
+  void turnsAreGivenBackIfTheConditionThrows() {
+    assertThatThrownBy(
+            () ->
+                PollingTurn.pollUntil(
+                    new PollingTurn[] {turn},
+                    () -> {
+                      throw new IllegalStateException("mischief");
+                    }))
+        .hasMessage("mischief");
+    assertThat(turn.isMine()).isFalse();
+  }
+
+  @Test
+  void pollingEndsIfNothingIsFound() {
+    PollingTurn.pollUntil(new PollingTurn[] {turn}, () -> false);
+    PollingTurn.pollUntil(new PollingTurn[0], () -> false);
+    assertThat(turn.isMine()).isFalse();
   }
 }

@@ -104,6 +104,11 @@ final class ListenerChannel extends ServerSocketChannel implements OverTcp {
   }
 
   @Override
+  public boolean isOverRdma() {
+    return false;
+  }
+
+  @Override
   public int tcpOperations() {
     return validOps();
   }

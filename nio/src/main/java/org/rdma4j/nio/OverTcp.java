@@ -11,6 +11,9 @@ interface OverTcp {
   /** Returns the keys of the channel, which it tells when it becomes ready. */
   CopyOnWriteArrayList<ReadyKey> watchers();
 
+  /** Returns whether some of its bytes go over RDMA. */
+  boolean isOverRdma();
+
   /** Returns the operations for which TCP decides whether the channel is ready. */
   int tcpOperations();
 

@@ -77,7 +77,7 @@ public final class RdmaSelectorProvider extends SelectorProvider {
 
   @Override
   public AbstractSelector openSelector() throws IOException {
-    return new ReadySelector(this, jdk.openSelector());
+    return new ReadySelector(this, jdk.openSelector(), rendezvous::pollUntil);
   }
 
   @Override

@@ -24,6 +24,11 @@ final class ReadyKey extends AbstractSelectionKey {
   /** Whether it is one of those that were ready over RDMA. Used with the lock of the selector. */
   private boolean candidate;
 
+  /** Whether the selector counts it among those that have gone over, and never will again. */
+  private boolean overRdma;
+
+  private boolean removed;
+
   /** The selection in which this key was counted last. Used only with the lock of the selector. */
   private long counted;
 
@@ -64,12 +69,28 @@ final class ReadyKey extends AbstractSelectionKey {
 
   /** The channel has another way for some operations. */
   void moved() {
+    countOverRdma();
     try {
       watchTcp();
       changed(interest);
     } catch (CancelledKeyException closed) {
       // Then this key is or will be cancelled, too.
     }
+  }
+
+  private synchronized void countOverRdma() {
+    if (!overRdma && !removed && channel instanceof OverTcp ours && ours.isOverRdma()) {
+      overRdma = true;
+      selector.goneOver(1);
+    }
+  }
+
+  /** The selector has removed this key. */
+  synchronized void removed() {
+    if (overRdma && !removed) {
+      selector.goneOver(-1);
+    }
+    removed = true;
   }
 
   /**

@@ -1,6 +1,7 @@
 package org.rdma4j.nio;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ClosedSelectorException;
@@ -18,6 +19,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -27,8 +30,20 @@ import org.jspecify.annotations.Nullable;
  * costs what the ready channels cost, however many there are.
  */
 final class ReadySelector extends AbstractSelector {
+  /** Lets a thread that selects find by itself what comes over RDMA. */
+  interface Polling {
+    /** Polls until something is done, as long as that pays, and then sleeps. */
+    void pollUntil(BooleanSupplier done, Runnable sleep);
+  }
+
+  /** How long a thread that polls leaves TCP alone. */
+  private static final long TCP_NANOS = 20_000;
+
+  private final Polling polling;
   private final Selector tcp;
   private final Consumer<SelectionKey> found = this::found;
+  private final BooleanSupplier done = this::isDone;
+  private final Runnable sleep = this::sleep;
   private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
   private final Set<SelectionKey> publicKeys = Collections.unmodifiableSet(keys);
   private final Set<SelectionKey> selected = new HashSet<>();
@@ -45,6 +60,17 @@ final class ReadySelector extends AbstractSelector {
   /** Whether a change must wake the thread that selects. */
   private volatile boolean asleep;
 
+  /** The number of keys whose channels have gone over to RDMA. */
+  private final AtomicInteger overRdma = new AtomicInteger();
+
+  /** When this selection must end, on the scale of {@link System#nanoTime}, if it must. */
+  private long end;
+
+  private boolean endless;
+
+  /** When TCP was looked at last, on the same scale. */
+  private long lookedAtTcp = System.nanoTime();
+
   /** The number of this selection. */
   private long selection;
 
@@ -54,8 +80,9 @@ final class ReadySelector extends AbstractSelector {
   /** Whether this selection has found a key that is ready, also if nothing has changed. */
   private boolean anyReady;
 
-  ReadySelector(SelectorProvider provider, Selector tcp) {
+  ReadySelector(SelectorProvider provider, Selector tcp, Polling polling) {
     super(provider);
+    this.polling = polling;
     this.tcp = tcp;
   }
 
@@ -146,6 +173,7 @@ final class ReadySelector extends AbstractSelector {
     selected.remove(key);
     candidates.remove(key);
     unwatch(key);
+    key.removed();
     deregister(key);
   }
 
@@ -201,36 +229,88 @@ final class ReadySelector extends AbstractSelector {
   }
 
   private void awaitReady(long timeout) throws IOException {
-    long start = System.nanoTime();
-    long left = timeout;
+    endless = timeout == 0;
+    end = System.nanoTime() + Math.min(TimeUnit.MILLISECONDS.toNanos(timeout), Long.MAX_VALUE / 2);
     while (true) {
       look();
-      sleep(left);
+      pollOrSleep();
       look();
-      if (anyReady || woken || !isOpen() || Thread.currentThread().isInterrupted()) {
+      if (anyReady || woken || !isOpen() || Thread.currentThread().isInterrupted() || isLate()) {
         return;
-      }
-      if (timeout > 0) {
-        left = timeout - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-        if (left <= 0) {
-          return;
-        }
       }
     }
   }
 
-  /** Waits for TCP, or for a change, for a time in milliseconds; 0 waits without a limit. */
-  private void sleep(long timeout) throws IOException {
+  private boolean isLate() {
+    return !endless && System.nanoTime() - end >= 0;
+  }
+
+  /**
+   * Waits for TCP, or for a change. If channels have gone over, the thread polls for them as long
+   * as that pays, instead of being woken.
+   */
+  private void pollOrSleep() throws IOException {
+    try {
+      if (anyReady) {
+        lookAtTcp();
+      } else if (overRdma.get() == 0) {
+        sleep();
+      } else {
+        polling.pollUntil(done, sleep);
+        if (System.nanoTime() - lookedAtTcp > TCP_NANOS) {
+          lookAtTcp();
+        }
+      }
+    } catch (UncheckedIOException failed) {
+      throw failed.getCause();
+    }
+  }
+
+  /** Returns whether the thread must not poll any longer. Looks at TCP now and then. */
+  private boolean isDone() {
+    if (anyReady || !changed.isEmpty() || woken || !isOpen()) {
+      return true;
+    }
+    if (System.nanoTime() - lookedAtTcp > TCP_NANOS) {
+      lookAtTcp();
+      return anyReady || isLate() || Thread.currentThread().isInterrupted();
+    }
+    return false;
+  }
+
+  private void lookAtTcp() {
+    try {
+      tcp.selectNow(found);
+      lookedAtTcp = System.nanoTime();
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  private void sleep() {
+    long millis = 0;
+    if (!endless) {
+      // Rounded up, because 0 would be without a limit.
+      millis = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime() + 999_999);
+    }
     asleep = true;
     try {
-      if (anyReady || woken || !isOpen() || !changed.isEmpty()) {
-        tcp.selectNow(found);
+      if (woken || !isOpen() || !changed.isEmpty() || (!endless && millis <= 0)) {
+        lookAtTcp();
       } else {
-        tcp.select(found, timeout);
+        tcp.select(found, millis);
+        lookedAtTcp = System.nanoTime();
       }
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
     } finally {
       asleep = false;
     }
+  }
+
+  /** The channel of one more key has gone over, or of one less. Called by any thread. */
+  void goneOver(int keys) {
+    overRdma.addAndGet(keys);
   }
 
   /** Something may have changed for a key. Called by any thread. */

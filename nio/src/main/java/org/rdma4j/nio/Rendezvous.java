@@ -15,6 +15,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
@@ -79,7 +80,7 @@ final class Rendezvous {
   private final LongAdder sentBytes = new LongAdder();
   private final LongAdder receivedBytes = new LongAdder();
   private volatile boolean available;
-  private @Nullable RdmaNode node;
+  private volatile @Nullable RdmaNode node;
 
   Rendezvous(ChannelSettings settings) {
     this.settings = settings;
@@ -164,6 +165,19 @@ final class Rendezvous {
       node = open;
     }
     return open;
+  }
+
+  /**
+   * Lets a thread that selects poll as long as that pays, and then sleep. All handlers of the node
+   * are of this package, and do not wait, so they can run in that thread.
+   */
+  void pollUntil(BooleanSupplier done, Runnable sleep) {
+    RdmaNode open = node;
+    if (open == null) {
+      sleep.run();
+    } else {
+      open.pollUntil(done, sleep);
+    }
   }
 
   /** Closes the node, and with it all channels that have gone over. */

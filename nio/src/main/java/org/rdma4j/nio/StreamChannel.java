@@ -289,6 +289,12 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     changed();
   }
 
+  @Override
+  public boolean isOverRdma() {
+    Upgrade way = upgrade;
+    return way != null && (way.isInputMoved() || way.isOutputMoved());
+  }
+
   /** Returns the operations for which TCP decides whether the channel is ready. */
   @Override
   public int tcpOperations() {

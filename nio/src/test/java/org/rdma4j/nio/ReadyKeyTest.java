@@ -41,6 +41,11 @@ final class ReadyKeyTest {
     }
 
     @Override
+    public boolean isOverRdma() {
+      return false;
+    }
+
+    @Override
     public int tcpOperations() {
       if (Thread.currentThread() == mover) {
         asks.countDown();
@@ -78,7 +83,8 @@ final class ReadyKeyTest {
   void aMoveKeepsTheOperationsThatAnotherThreadHasChosenMeanwhile() throws Exception {
     Pipe pipe = Pipe.open();
     try (Selector tcp = Selector.open();
-        ReadySelector selector = new ReadySelector(tcp.provider(), Selector.open());
+        ReadySelector selector =
+            new ReadySelector(tcp.provider(), Selector.open(), (done, sleep) -> sleep.run());
         Moving channel = new Moving(pipe.source())) {
       pipe.source().configureBlocking(false);
       ReadyKey key = new ReadyKey(channel, selector, 0);

@@ -1,0 +1,247 @@
+package org.rdma4j.nio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.spi.AbstractSelectableChannel;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a thread that selects does while it polls for channels that have gone over to RDMA. */
+@Timeout(60)
+final class PollingSelectorTest {
+  private static final long LONG = 30_000;
+
+  /** A channel over a pipe, which becomes ready over RDMA when the test says so. */
+  private static final class Channel extends AbstractSelectableChannel implements OverTcp {
+    private final Pipe.SourceChannel tcp;
+    private final CopyOnWriteArrayList<ReadyKey> watchers = new CopyOnWriteArrayList<>();
+    private volatile boolean overRdma;
+    private volatile boolean ready;
+
+    Channel(Pipe.SourceChannel tcp) throws IOException {
+      super(tcp.provider());
+      this.tcp = tcp;
+      configureBlocking(false);
+    }
+
+    void goOver() {
+      overRdma = true;
+      watchers.forEach(ReadyKey::moved);
+    }
+
+    void becomeReady() {
+      ready = true;
+      watchers.forEach(key -> key.changed(SelectionKey.OP_READ));
+    }
+
+    @Override
+    public SelectableChannel tcp() {
+      return tcp;
+    }
+
+    @Override
+    public CopyOnWriteArrayList<ReadyKey> watchers() {
+      return watchers;
+    }
+
+    @Override
+    public boolean isOverRdma() {
+      return overRdma;
+    }
+
+    @Override
+    public int tcpOperations() {
+      return overRdma ? 0 : SelectionKey.OP_READ;
+    }
+
+    @Override
+    public int readyOperations() {
+      return ready ? SelectionKey.OP_READ : 0;
+    }
+
+    @Override
+    public int validOps() {
+      return SelectionKey.OP_READ;
+    }
+
+    @Override
+    protected void implCloseSelectableChannel() throws IOException {
+      tcp.close();
+    }
+
+    @Override
+    protected void implConfigureBlocking(boolean block) throws IOException {
+      tcp.configureBlocking(block);
+    }
+  }
+
+  private final AtomicInteger polls = new AtomicInteger();
+  private final AtomicBoolean slept = new AtomicBoolean();
+
+  /** What the thread finds when it polls. */
+  private volatile Runnable found = () -> {};
+
+  /** Whether it polls for as long as the test takes; otherwise it sleeps after one poll. */
+  private volatile boolean pays = true;
+
+  private Pipe overRdma;
+  private Pipe overTcp;
+  private Channel channel;
+  private ReadySelector selector;
+
+  @BeforeEach
+  void open() throws IOException {
+    overRdma = Pipe.open();
+    overTcp = Pipe.open();
+    channel = new Channel(overRdma.source());
+    overTcp.source().configureBlocking(false);
+    selector = new ReadySelector(overTcp.source().provider(), Selector.open(), this::pollUntil);
+  }
+
+  @AfterEach
+  void close() throws IOException {
+    selector.close();
+    for (Pipe each : new Pipe[] {overRdma, overTcp}) {
+      each.sink().close();
+      each.source().close();
+    }
+  }
+
+  private void pollUntil(BooleanSupplier done, Runnable sleep) {
+    do {
+      polls.incrementAndGet();
+      found.run();
+      if (done.getAsBoolean()) {
+        return;
+      }
+    } while (pays);
+    slept.set(true);
+    sleep.run();
+  }
+
+  private SelectionKey register() throws IOException {
+    return channel.register(selector, SelectionKey.OP_READ);
+  }
+
+  @Test
+  void aThreadThatPollsFindsAChannelByItself() throws Exception {
+    SelectionKey key = register();
+    channel.goOver();
+    found = channel::becomeReady;
+    assertThat(selector.select(LONG)).isEqualTo(1);
+    assertThat(key.isReadable()).isTrue();
+    assertThat(slept).isFalse();
+  }
+
+  @Test
+  void nothingIsPolledBeforeAChannelGoesOver() throws Exception {
+    register();
+    assertThat(selector.select(1)).isZero();
+    assertThat(polls).hasValue(0);
+  }
+
+  @Test
+  void nothingIsPolledOnceTheChannelIsClosed() throws Exception {
+    register();
+    channel.goOver();
+    channel.close();
+    assertThat(selector.selectNow()).isZero();
+    channel.goOver();
+    assertThat(selector.select(1)).isZero();
+    assertThat(polls).hasValue(0);
+  }
+
+  private void arriveOverTcp() {
+    try {
+      overTcp.sink().write(ByteBuffer.allocate(1));
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  @Test
+  void aThreadThatPollsFindsWhatComesOverTcp() throws Exception {
+    register();
+    channel.goOver();
+    SelectionKey key = overTcp.source().register(selector, SelectionKey.OP_READ);
+    found =
+        () -> {
+          found = () -> {};
+          arriveOverTcp();
+        };
+    assertThat(selector.select()).isEqualTo(1);
+    assertThat(selector.selectedKeys()).containsExactly(key);
+    assertThat(slept).isFalse();
+  }
+
+  @Test
+  void whatAlwaysComesOverRdmaDoesNotHideTcp() throws Exception {
+    SelectionKey key = register();
+    channel.goOver();
+    SelectionKey other = overTcp.source().register(selector, SelectionKey.OP_READ);
+    found =
+        () -> {
+          arriveOverTcp();
+          // Longer than TCP is left alone.
+          long end = System.nanoTime() + 1_000_000;
+          while (System.nanoTime() - end < 0) {
+            Thread.onSpinWait();
+          }
+          channel.becomeReady();
+        };
+    assertThat(selector.select()).isEqualTo(2);
+    assertThat(selector.selectedKeys()).containsExactlyInAnyOrder(key, other);
+  }
+
+  @Test
+  void aThreadThatPollsEndsInTime() throws Exception {
+    register();
+    channel.goOver();
+    assertThat(selector.select(5)).isZero();
+    assertThat(polls).hasPositiveValue();
+    assertThat(slept).isFalse();
+  }
+
+  @Test
+  void aThreadThatPollsIsWokenUp() throws Exception {
+    register();
+    channel.goOver();
+    found = selector::wakeup;
+    assertThat(selector.select()).isZero();
+    assertThat(slept).isFalse();
+  }
+
+  @Test
+  void aThreadThatPollsIsInterrupted() throws Exception {
+    register();
+    channel.goOver();
+    found = Thread.currentThread()::interrupt;
+    assertThat(selector.select()).isZero();
+    assertThat(Thread.interrupted()).isTrue();
+  }
+
+  @Test
+  void aThreadThatSleepsIsWokenByAChannel() throws Exception {
+    SelectionKey key = register();
+    channel.goOver();
+    pays = false;
+    var selected = ChannelPair.waiting(() -> selector.select(LONG));
+    channel.becomeReady();
+    assertThat(selected.get()).isEqualTo(1);
+    assertThat(key.isReadable()).isTrue();
+    assertThat(slept).isTrue();
+  }
+}
