@@ -33,6 +33,9 @@ final class Meeting {
   /** The channel whose bytes the connection carries; null until that is proven. */
   private volatile @Nullable Upgrade carried;
 
+  /** Whether the server has refused only because the channel has ended there. */
+  private volatile boolean endedAtServer;
+
   /** Whether the first message has arrived. Used by the thread that delivers. */
   private boolean begun;
 
@@ -45,7 +48,8 @@ final class Meeting {
   /**
    * Claims a channel, and waits for the answer.
    *
-   * @return whether the channel has gone over
+   * @return whether the channel has gone over, or could not only because it has ended: the next one
+   *     may be claimed
    */
   static boolean claim(Rendezvous rendezvous, RdmaConnection connection, Upgrade claimant)
       throws InterruptedException {
@@ -55,7 +59,7 @@ final class Meeting {
     if (!inTime && claimant.giveUp()) {
       meeting.refuse("the peer did not answer in time");
     }
-    return meeting.carried != null;
+    return meeting.carried != null || meeting.endedAtServer || !claimant.isWhole();
   }
 
   /** Waits for the claim of a peer, and grants or refuses it. */
@@ -110,6 +114,10 @@ final class Meeting {
       connection.sendAsync(claim, 0, Meeting::ignore);
       return;
     }
+    if (Messages.isChannelEnded(message)) {
+      endedAtServer = true;
+      return;
+    }
     channel.granted(Messages.readGrant(message));
     carry(channel);
     join(channel);
@@ -123,6 +131,10 @@ final class Meeting {
     Claim claim = Claim.decode(message);
     Upgrade channel = rendezvous.find(claim.connection(), connection.peerAddress());
     if (channel == null) {
+      if (rendezvous.hasEnded(claim.connection(), connection.peerAddress())) {
+        refuseEnded(claim);
+        return;
+      }
       throw new HandoverException("no TCP connection of this host is " + claim.connection());
     }
     var unused = Thread.ofVirtual().name("rdma4j-nio-prove").start(() -> prove(channel, claim));
@@ -132,7 +144,11 @@ final class Meeting {
   private void prove(Upgrade channel, Claim claim) {
     try {
       if (channel.check(claim, challenge) != Handover.Verdict.PROVEN) {
-        refuse("the claim for " + claim.connection() + " is not proven");
+        if (channel.isWhole()) {
+          refuse("the claim for " + claim.connection() + " is not proven");
+        } else {
+          refuseEnded(claim);
+        }
         return;
       }
       // From now on, the client may send what belongs to the channel.
@@ -153,6 +169,11 @@ final class Meeting {
     rendezvous.joined(channel);
     channel.join();
     decided.countDown();
+  }
+
+  private void refuseEnded(Claim claim) {
+    connection.sendAsync(Messages.channelEnded(), 0, Meeting::ignore);
+    refuse(claim.connection() + " has ended");
   }
 
   /** Closes the connection, which tells the peer that it does not belong to its channel. */

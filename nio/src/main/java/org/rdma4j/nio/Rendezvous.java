@@ -68,6 +68,7 @@ final class Rendezvous {
 
   private final ChannelSettings settings;
   private final Map<String, Upgrade> accepted = new ConcurrentHashMap<>();
+  private final EndedChannels ended = new EndedChannels();
   private final Map<InetSocketAddress, Long> refusals = new ConcurrentHashMap<>();
   private final Semaphore unproven = new Semaphore(MAX_UNPROVEN);
   private final Semaphore claims = new Semaphore(MAX_CLAIMS, true);
@@ -125,7 +126,15 @@ final class Rendezvous {
     return upgrade;
   }
 
-  /** Forgets a channel that was closed, or that stays with TCP. */
+  /** Forgets a channel that was closed. */
+  void closed(Upgrade upgrade) {
+    if (accepted.get(upgrade.name()) == upgrade) {
+      ended.add(upgrade.name(), upgrade.tcp().remote().getAddress());
+    }
+    forget(upgrade);
+  }
+
+  /** Forgets a channel that stays with TCP. */
   void forget(Upgrade upgrade) {
     accepted.remove(upgrade.name(), upgrade);
     overRdma.remove(upgrade);
@@ -336,8 +345,7 @@ final class Rendezvous {
       RdmaConnection connection = open.connect(address, timeout());
       boolean claimed = false;
       try {
-        // A server refuses a channel that has ended meanwhile, but not the next one.
-        if (!Meeting.claim(this, connection, upgrade) && upgrade.isWhole()) {
+        if (!Meeting.claim(this, connection, upgrade)) {
           refused(server);
         }
         claimed = true;
@@ -416,6 +424,12 @@ final class Rendezvous {
   @Nullable Upgrade find(String name, InetSocketAddress peer) {
     Upgrade upgrade = accepted.get(name);
     return upgrade != null && isSameHost(upgrade.tcp(), peer) ? upgrade : null;
+  }
+
+  /** Returns whether an accepted channel of a name and a peer was closed a while ago. */
+  boolean hasEnded(String name, InetSocketAddress peer) {
+    InetAddress tcp = ended.peer(name);
+    return tcp != null && settings.rdmaAddress(tcp).equals(peer.getAddress());
   }
 
   /** A channel has gone over to RDMA. */

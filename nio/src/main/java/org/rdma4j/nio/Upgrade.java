@@ -468,7 +468,7 @@ final class Upgrade {
     } finally {
       lock.unlock();
     }
-    rendezvous.forget(this);
+    rendezvous.closed(this);
     if (open == null) {
       return null;
     }

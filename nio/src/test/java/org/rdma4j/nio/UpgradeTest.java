@@ -23,6 +23,8 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
@@ -409,6 +411,33 @@ final class UpgradeTest {
         greet(one, other);
         await(() -> isMoved(one) && isMoved(other));
       }
+    }
+  }
+
+  @Test
+  void channelsThatTheServerEndsBeforeTheyGoOverDoNotKeepOthersFromIt() throws Exception {
+    List<SocketChannel> ended = new ArrayList<>();
+    int count = 12;
+    for (int i = 0; i < count; i++) {
+      SocketChannel one = clients.openSocketChannel();
+      one.connect(listener.getLocalAddress());
+      SocketChannel other = listener.accept();
+      greet(one, other);
+      if (i % 2 == 0) {
+        other.close();
+      } else {
+        other.shutdownOutput();
+      }
+      ended.add(one);
+      ended.add(other);
+    }
+    // No client has read the end, so that none knows of it when the server refuses.
+    await(() -> clients.statistics().upgraded() + clients.statistics().stayed() == count);
+    assertThat(clients.statistics().stayed()).isPositive();
+    greet();
+    await(() -> isMoved(client) && isMoved(server));
+    for (SocketChannel each : ended) {
+      each.close();
     }
   }
 

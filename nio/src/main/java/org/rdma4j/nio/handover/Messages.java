@@ -59,6 +59,26 @@ public final class Messages {
   }
 
   /**
+   * Returns the message that refuses a claim because the channel has ended on the side of the
+   * server. Another one may be claimed. The end of the RDMA connection follows.
+   *
+   * @return the bytes of the message
+   */
+  public static ByteBuffer channelEnded() {
+    return ByteBuffer.allocate(0);
+  }
+
+  /**
+   * Returns whether a message refuses a claim because the channel has ended.
+   *
+   * @param message its bytes
+   * @return whether it is that, and no grant
+   */
+  public static boolean isChannelEnded(ByteBuffer message) {
+    return !message.hasRemaining();
+  }
+
+  /**
    * Returns the message that names where a direction goes over.
    *
    * @param offset the number of bytes that went over TCP
