@@ -86,9 +86,12 @@ final class Connecting implements CmEvents.Handler {
 
   /** Connects within a time, and completes a future where user code is to run. */
   static CompletableFuture<RdmaConnection> async(
-      NodeState node, InetSocketAddress server, Duration timeout) {
+      NodeState node,
+      @Nullable InetSocketAddress local,
+      InetSocketAddress server,
+      Duration timeout) {
     Deadline deadline = Deadline.after(timeout);
-    Connecting connecting = new Connecting(node, null, server);
+    Connecting connecting = new Connecting(node, local, server);
     NodeState.Periodic endIfLate = () -> connecting.endIfLate(deadline);
     CompletableFuture<RdmaConnection> connected = new CompletableFuture<>();
     node.add(endIfLate);

@@ -818,6 +818,16 @@ public final class RdmaConnection implements AutoCloseable {
     }
   }
 
+  /**
+   * Ends the connection at once, without telling the peer in order: what was sent and has not
+   * arrived is lost, and the calls of the peer fail with RESET, as those of a TCP socket do whose
+   * peer has closed with SO_LINGER 0. Does not wait: another thread frees what the connection has.
+   * Does nothing if the connection is closed.
+   */
+  public void abort() {
+    link.share().node().logFailure(link, link.closing().closeAtOnce());
+  }
+
   @Override
   public String toString() {
     return link.lifetime().toString();

@@ -196,7 +196,25 @@ public final class RdmaNode implements AutoCloseable {
    */
   public CompletableFuture<RdmaConnection> connectAsync(
       InetSocketAddress server, Duration timeout) {
-    return Connecting.async(state, server, timeout);
+    return Connecting.async(state, null, server, timeout);
+  }
+
+  /**
+   * Connects to a server from an address of this machine, which decides over the device, without
+   * waiting for it. The future is that of {@link #connectAsync(InetSocketAddress, Duration)}.
+   *
+   * @param local the address of this side; with port 0 the system chooses a port
+   * @param server the address that an {@link RdmaServer} listens on
+   * @param timeout the time for all steps together
+   * @return completes with the connection, ready to send
+   * @throws IllegalArgumentException if an address is unresolved, or the timeout is negative
+   * @throws IllegalStateException if the node is closed
+   * @throws ConnectionException if the system knows at once that the address cannot be reached over
+   *     RDMA from there
+   */
+  public CompletableFuture<RdmaConnection> connectAsync(
+      InetSocketAddress local, InetSocketAddress server, Duration timeout) {
+    return Connecting.async(state, Objects.requireNonNull(local, "local"), server, timeout);
   }
 
   /**

@@ -2,15 +2,18 @@ package org.rdma4j.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.rdma4j.ConnectionException;
 import org.rdma4j.RdmaException;
 
 /** When {@link RdmaConnection#ended} completes, and with what. */
@@ -65,6 +68,34 @@ final class EndedTest {
     client.send(ByteBuffer.allocate(1 << 20), PATIENCE);
     client.close();
     assertThat(atTheEnd.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(MESSAGES + 1);
+  }
+
+  @Test
+  void anAbortResetsThePeer() throws Exception {
+    client.abort();
+    client.abort();
+    assertThat(server.ended())
+        .failsWithin(PATIENCE)
+        .withThrowableOfType(ExecutionException.class)
+        .havingCause()
+        .isInstanceOfSatisfying(
+            ConnectionException.class,
+            reset -> assertThat(reset.reason()).isEqualTo(ConnectionException.Reason.RESET));
+  }
+
+  @Test
+  void aConnectFromAnAddressDoesNotWait() throws Exception {
+    try (RdmaServer listener = node.bind(RdmaConnectionTest.local());
+        RdmaConnection from =
+            peers
+                .connectAsync(local(), listener.localAddress(), PATIENCE)
+                .get(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+      assertThat(from.localAddress().getAddress()).isEqualTo(local().getAddress());
+    }
+  }
+
+  private InetSocketAddress local() {
+    return new InetSocketAddress(client.localAddress().getAddress(), 0);
   }
 
   @Test
