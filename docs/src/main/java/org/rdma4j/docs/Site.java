@@ -37,6 +37,7 @@ public final class Site {
               "docs/guide/hot-path.md",
               "docs/guide/waiting.md",
               "docs/guide/channels.md",
+              "docs/guide/netty.md",
               "docs/guide/monitoring.md",
               "docs/guide/errors.md",
               "docs/guide/coming-from-c.md",

@@ -24,6 +24,7 @@ class PackagePagesTest {
   private static final Path PROVIDERS = Path.of("../bindings-providers/src/main/java");
   private static final Path NIO = Path.of("../nio/src/main/java");
   private static final Path MICROMETER = Path.of("../micrometer/src/main/java");
+  private static final Path NETTY = Path.of("../netty/src/main/java");
   private static final Pattern EXPORTS = Pattern.compile("exports ([\\w.]+);");
 
   /** What the examples take for granted. */
@@ -31,6 +32,8 @@ class PackagePagesTest {
       """
       import static java.nio.charset.StandardCharsets.*;
       import io.micrometer.core.instrument.*;
+      import io.netty.bootstrap.*;
+      import io.netty.channel.*;
       import java.lang.foreign.*;
       import java.net.*;
       import java.nio.channels.spi.*;
@@ -47,6 +50,7 @@ class PackagePagesTest {
       import org.rdma4j.flow.*;
       import org.rdma4j.memory.*;
       import org.rdma4j.micrometer.*;
+      import org.rdma4j.netty.*;
       import org.rdma4j.nio.*;
       import org.rdma4j.verbs.*;
       import org.rdma4j.verbs.address.*;
@@ -60,12 +64,13 @@ class PackagePagesTest {
         Arena arena;
         MemorySegment context;
         MeterRegistry registry;
+        ChannelHandler handler;
         void run() throws Exception {
       """;
 
   static List<Path> pages() throws Exception {
     List<Path> pages = new ArrayList<>();
-    for (Path sources : List.of(LIB, BINDINGS, PROVIDERS, NIO, MICROMETER)) {
+    for (Path sources : List.of(LIB, BINDINGS, PROVIDERS, NIO, MICROMETER, NETTY)) {
       pages.addAll(pages(sources));
     }
     return pages;

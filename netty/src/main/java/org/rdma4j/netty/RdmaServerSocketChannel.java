@@ -1,0 +1,206 @@
+package org.rdma4j.netty;
+
+import io.netty.channel.AbstractServerChannel;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEvent;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.util.concurrent.Future;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
+import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.RdmaServer;
+
+/**
+ * A channel that listens for {@link RdmaSocketChannel}s of other hosts.
+ *
+ * <p>The connections that it accepts belong to the node of its event loop, so the channels of both
+ * must have the same loop: give {@link io.netty.bootstrap.ServerBootstrap#group} one loop. A server
+ * that uses several loops has a server channel, and a port, for each of them.
+ */
+public final class RdmaServerSocketChannel extends AbstractServerChannel
+    implements ServerSocketChannel {
+  private final RdmaServerSocketChannelConfig config = new RdmaServerSocketChannelConfig(this);
+  private final Queue<RdmaConnection> connected = new ArrayDeque<>();
+  private @Nullable IoRegistration enrolled;
+  private @Nullable NodeRegistration registration;
+  private volatile @Nullable RdmaServer server;
+  private volatile @Nullable InetSocketAddress local;
+  private volatile boolean closed;
+  private boolean readPending;
+
+  /** What the event loop sees of the channel. */
+  private final RdmaHandle handle =
+      new RdmaHandle() {
+        @Override
+        public @Nullable RdmaIoHandler home() {
+          NodeRegistration known = registration;
+          return server == null || known == null ? null : known.handler();
+        }
+
+        @Override
+        public void handle(IoRegistration at, IoEvent event) {
+          accept();
+        }
+
+        @Override
+        public void close() {
+          unsafe().close(voidPromise());
+        }
+      };
+
+  /** Creates a channel that is to be bound. */
+  public RdmaServerSocketChannel() {}
+
+  @Override
+  public RdmaServerSocketChannelConfig config() {
+    return config;
+  }
+
+  @Override
+  public boolean isOpen() {
+    return !closed;
+  }
+
+  @Override
+  public boolean isActive() {
+    return server != null && !closed;
+  }
+
+  @Override
+  public @Nullable InetSocketAddress localAddress() {
+    return (InetSocketAddress) super.localAddress();
+  }
+
+  @Override
+  public @Nullable InetSocketAddress remoteAddress() {
+    return null;
+  }
+
+  @Override
+  protected @Nullable SocketAddress localAddress0() {
+    return local;
+  }
+
+  @Override
+  protected boolean isCompatible(EventLoop loop) {
+    return loop instanceof IoEventLoop io && io.isCompatible(RdmaHandle.class);
+  }
+
+  @Override
+  protected void doRegister(ChannelPromise promise) {
+    ((IoEventLoop) eventLoop())
+        .register(handle)
+        .addListener(
+            (Future<IoRegistration> registered) -> {
+              if (registered.isSuccess()) {
+                enrolled = registered.getNow();
+                registration = enrolled.attachment();
+                promise.setSuccess();
+              } else {
+                promise.setFailure(registered.cause());
+              }
+            });
+  }
+
+  @Override
+  protected void doDeregister() {
+    // Not the one below, which the event loop counts.
+    if (enrolled != null) {
+      enrolled.cancel();
+    }
+  }
+
+  @Override
+  protected void doBind(SocketAddress address) throws BindException {
+    NodeRegistration here = registration;
+    if (here == null) {
+      throw new IllegalStateException("the channel is not registered");
+    }
+    try {
+      RdmaServer bound =
+          here.handler().node().node().bind((InetSocketAddress) address, config.getBacklog());
+      server = bound;
+      local = bound.localAddress();
+      bound.onAccept(this::arrived);
+    } catch (RdmaException failed) {
+      BindException named = new BindException(failed.getMessage());
+      named.initCause(failed);
+      throw named;
+    }
+  }
+
+  private void arrived(RdmaConnection connection) {
+    if (closed || connected.size() >= config.getBacklog()) {
+      connection.abort();
+      return;
+    }
+    connected.add(connection);
+    lookIfRead();
+  }
+
+  private void lookIfRead() {
+    if (readPending && registration != null && !connected.isEmpty()) {
+      registration.ready();
+    }
+  }
+
+  @Override
+  protected void doBeginRead() {
+    readPending = true;
+    lookIfRead();
+  }
+
+  void clearReadPending() {
+    NodeRegistration here = registration;
+    if (here == null) {
+      readPending = false;
+    } else if (eventLoop().inEventLoop()) {
+      readPending = false;
+    } else {
+      eventLoop().execute(() -> readPending = config.isAutoRead());
+    }
+  }
+
+  /** Gives the pipeline the peers that have connected. */
+  private void accept() {
+    NodeRegistration here = registration;
+    if (!readPending || here == null) {
+      return;
+    }
+    ChannelPipeline pipeline = pipeline();
+    RecvByteBufAllocator.Handle allocation = unsafe().recvBufAllocHandle();
+    allocation.reset(config);
+    do {
+      RdmaConnection next = connected.poll();
+      if (next == null) {
+        break;
+      }
+      readPending = false;
+      allocation.incMessagesRead(1);
+      pipeline.fireChannelRead(new RdmaSocketChannel(this, here.handler(), next));
+    } while (allocation.continueReading());
+    allocation.readComplete();
+    pipeline.fireChannelReadComplete();
+  }
+
+  @Override
+  protected void doClose() {
+    closed = true;
+    connected.forEach(RdmaConnection::abort);
+    connected.clear();
+    RdmaServer open = server;
+    if (open != null) {
+      open.close();
+    }
+  }
+}

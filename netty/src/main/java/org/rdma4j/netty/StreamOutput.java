@@ -1,0 +1,220 @@
+package org.rdma4j.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.FileRegion;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.WritableByteChannel;
+import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
+import org.rdma4j.connection.MessageBuffer;
+import org.rdma4j.connection.OperationHandler;
+import org.rdma4j.connection.RdmaConnection;
+
+/**
+ * Sends what was flushed at a channel, as messages. Used in the event loop, which also delivers
+ * what has arrived at the peer.
+ */
+final class StreamOutput {
+  /**
+   * A message of so many bytes is fetched by the peer by RDMA read. That costs a round trip, and
+   * still carries much in less time than short messages do.
+   */
+  private static final int LONG_PIECE = 64 << 10;
+
+  private final RdmaConnection connection;
+  private final RdmaSocketChannelConfig config;
+  private final int shortPiece;
+  private final Runnable roomAgain;
+  private final OperationHandler arrived = this::arrived;
+
+  /** The bytes that are on their way to the peer, plus one for each message. */
+  private long outstanding;
+
+  private boolean full;
+
+  /**
+   * Creates the output of a connection.
+   *
+   * @param config tells how many bytes may be on their way
+   * @param shortPiece the length of a buffer of the node
+   * @param roomAgain is run when there is room, after there was none
+   */
+  StreamOutput(
+      RdmaConnection connection,
+      RdmaSocketChannelConfig config,
+      int shortPiece,
+      Runnable roomAgain) {
+    this.connection = connection;
+    this.config = config;
+    this.shortPiece = shortPiece;
+    this.roomAgain = roomAgain;
+  }
+
+  /** Sends what was flushed, as far as there is room. */
+  void write(ChannelOutboundBuffer flushed) throws IOException {
+    while (true) {
+      Object first = flushed.current();
+      if (first == null) {
+        return;
+      }
+      if (isEmpty(first)) {
+        flushed.remove();
+        continue;
+      }
+      if (outstanding >= config.getSendBufferSize()) {
+        full = true;
+        return;
+      }
+      try {
+        if (first instanceof FileRegion region) {
+          write(region, flushed);
+        } else if (mayGiveUp(first)) {
+          int length = ((ByteBuf) first).readableBytes();
+          send(((MessageByteBuf) first).readableMessage());
+          flushed.progress(length);
+          flushed.remove();
+        } else {
+          flushed.removeBytes(sendCopy(flushed));
+        }
+      } catch (RdmaException | IllegalStateException ended) {
+        throw new IOException("Broken pipe", ended);
+      }
+    }
+  }
+
+  private static boolean isEmpty(Object message) {
+    return message instanceof ByteBuf bytes
+        ? !bytes.isReadable()
+        : message instanceof FileRegion region && region.transferred() >= region.count();
+  }
+
+  /**
+   * Returns whether a message can be sent where it is: it is registered for this connection, and
+   * nobody else holds it.
+   */
+  private boolean mayGiveUp(Object message) {
+    return message instanceof MessageByteBuf bytes
+        && bytes.refCnt() == 1
+        && bytes.readableBytes() >= StreamInput.SHORT
+        && bytes.domain().equals(connection.domain());
+  }
+
+  /** Sends one message with a copy of the bytes of the next buffers; returns their number. */
+  private int sendCopy(ChannelOutboundBuffer flushed) {
+    int length = gather(flushed, LONG_PIECE, null);
+    if (length < LONG_PIECE) {
+      length = Math.min(length, shortPiece);
+    }
+    MessageBuffer message = connection.allocateBuffer(length);
+    try {
+      gather(flushed, length, message.byteBuffer());
+      message.byteBuffer().flip();
+      send(message);
+    } finally {
+      // Does nothing if it was sent.
+      message.close();
+    }
+    return length;
+  }
+
+  /** Counts the bytes to be copied, up to a limit, and copies them if there is a target. */
+  private int gather(ChannelOutboundBuffer flushed, int most, @Nullable ByteBuffer target) {
+    int[] count = {0};
+    try {
+      flushed.forEachFlushedMessage(
+          next -> {
+            if (!(next instanceof ByteBuf bytes) || mayGiveUp(next)) {
+              return false;
+            }
+            int length = Math.min(bytes.readableBytes(), most - count[0]);
+            if (target != null) {
+              target.limit(target.position() + length);
+              bytes.getBytes(bytes.readerIndex(), target);
+            }
+            count[0] += length;
+            return count[0] < most;
+          });
+    } catch (RuntimeException failed) {
+      throw failed;
+    } catch (Exception impossible) {
+      throw new AssertionError(impossible);
+    }
+    return count[0];
+  }
+
+  /** Sends one message with the next bytes of a file. */
+  private void write(FileRegion region, ChannelOutboundBuffer flushed) throws IOException {
+    long left = region.count() - region.transferred();
+    int length = left < LONG_PIECE ? (int) Math.min(left, shortPiece) : LONG_PIECE;
+    MessageBuffer message = connection.allocateBuffer(length);
+    try {
+      ByteBuffer target = message.byteBuffer();
+      region.transferTo(new Filling(target), region.transferred());
+      if (target.position() == 0) {
+        throw new IOException(
+            "the file has ended %d bytes before the end of the region".formatted(left));
+      }
+      flushed.progress(target.position());
+      target.flip();
+      send(message);
+    } finally {
+      message.close();
+    }
+  }
+
+  private void send(MessageBuffer message) {
+    long token = message.length() + 1;
+    // A message that is sent at once costs no completion; but it must not overtake one that waits.
+    if (outstanding == 0 && connection.trySend(message)) {
+      return;
+    }
+    connection.sendAsync(message, token, arrived);
+    outstanding += token;
+  }
+
+  /** Ends the output: a message without bytes is its end to the peer's channel. */
+  void end() {
+    MessageBuffer message = connection.allocateBuffer(0);
+    try {
+      send(message);
+      connection.endOutput();
+    } finally {
+      message.close();
+    }
+  }
+
+  private void arrived(long token, @Nullable RuntimeException failure) {
+    outstanding -= token;
+    if (full && (failure != null || outstanding <= config.getSendBufferSize() / 2)) {
+      full = false;
+      roomAgain.run();
+    }
+  }
+
+  /** Returns whether what was flushed waits for room. */
+  boolean isFull() {
+    return full;
+  }
+
+  /** Fills a buffer with what is written. */
+  private record Filling(ByteBuffer target) implements WritableByteChannel {
+    @Override
+    public int write(ByteBuffer source) {
+      int length = Math.min(source.remaining(), target.remaining());
+      target.put(target.position(), source, source.position(), length);
+      target.position(target.position() + length);
+      source.position(source.position() + length);
+      return length;
+    }
+
+    @Override
+    public boolean isOpen() {
+      return true;
+    }
+
+    @Override
+    public void close() {}
+  }
+}
