@@ -19,9 +19,7 @@ import io.netty.channel.socket.ChannelInputShutdownReadComplete;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.InetSocketAddress;
-import java.net.NoRouteToHostException;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.nio.channels.AlreadyConnectedException;
@@ -29,8 +27,6 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.UnresolvedAddressException;
-import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
@@ -46,9 +42,6 @@ import org.rdma4j.connection.RdmaConnection;
 public final class RdmaSocketChannel extends AbstractChannel implements SocketChannel {
   private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
 
-  /** The channel ends a connect itself, in time. */
-  private static final Duration NO_LIMIT = Duration.ofHours(1);
-
   private final RdmaSocketChannelConfig config = new RdmaSocketChannelConfig(this);
   private @Nullable RdmaIoHandler home;
   private @Nullable IoRegistration enrolled;
@@ -56,8 +49,7 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
   private volatile @Nullable RdmaConnection connection;
   private @Nullable StreamInput input;
   private @Nullable StreamOutput output;
-  private @Nullable CompletableFuture<RdmaConnection> connecting;
-  private @Nullable ChannelPromise connectPromise;
+  private @Nullable PendingConnect connecting;
   private volatile @Nullable InetSocketAddress local;
   private volatile @Nullable InetSocketAddress remote;
   private volatile boolean closed;
@@ -251,17 +243,8 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
     if (here == null) {
       throw new IllegalStateException("the channel is not registered");
     }
-    InetSocketAddress from = local;
-    var node = here.handler().node().node();
-    CompletableFuture<RdmaConnection> future =
-        from == null
-            ? node.connectAsync(server, NO_LIMIT)
-            : node.connectAsync(from, server, NO_LIMIT);
     home = here.handler();
-    connecting = future;
-    connectPromise = promise;
-    // Not here, because the node calls this.
-    var unused = future.whenComplete((established, failed) -> here.ready());
+    connecting = PendingConnect.begin(here, local, server, promise);
     int timeout = config.getConnectTimeoutMillis();
     if (timeout > 0) {
       var limit =
@@ -284,28 +267,24 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
   }
 
   /** Takes the connection, or fails, if the connect is done. */
-  private void finishConnect(CompletableFuture<RdmaConnection> future) {
+  private void finishConnect(PendingConnect pending) {
     NodeRegistration here = registration;
-    ChannelPromise promise = connectPromise;
-    if (!future.isDone() || here == null || promise == null) {
+    if (!pending.isDone() || here == null) {
       return;
     }
-    if (future.isCompletedExceptionally()) {
-      failConnect(
-          future.isCancelled()
-              ? new ClosedChannelException()
-              : connectFailure(future.exceptionNow()));
+    IOException failure = pending.failure();
+    if (failure != null) {
+      failConnect(failure);
       return;
     }
     connecting = null;
-    connectPromise = null;
-    RdmaConnection established = future.join();
+    RdmaConnection established = pending.connection();
     take(here.handler(), established);
     StreamInput arriving = input;
     if (arriving != null) {
       listen(established, arriving);
     }
-    boolean told = promise.trySuccess();
+    boolean told = pending.succeed();
     pipeline().fireChannelActive();
     if (!told) {
       unsafe().close(voidPromise());
@@ -313,35 +292,12 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
   }
 
   private void failConnect(Throwable reason) {
-    CompletableFuture<RdmaConnection> future = connecting;
-    ChannelPromise promise = connectPromise;
-    if (future == null || promise == null) {
-      return;
+    PendingConnect pending = connecting;
+    if (pending != null) {
+      connecting = null;
+      pending.fail(reason);
+      unsafe().close(voidPromise());
     }
-    connecting = null;
-    connectPromise = null;
-    abandon(future);
-    promise.tryFailure(reason);
-    unsafe().close(voidPromise());
-  }
-
-  /** Leaves no connection behind, also if it is established already. */
-  private static void abandon(CompletableFuture<RdmaConnection> future) {
-    future.cancel(false);
-    if (future.isDone() && !future.isCompletedExceptionally()) {
-      future.join().abort();
-    }
-  }
-
-  private static IOException connectFailure(Throwable reason) {
-    boolean unreachable =
-        reason instanceof ConnectionException known
-            && known.reason() == ConnectionException.Reason.UNREACHABLE;
-    String message = reason.getMessage();
-    IOException named =
-        unreachable ? new NoRouteToHostException(message) : new ConnectException(message);
-    named.initCause(reason);
-    return named;
   }
 
   // ---- Reading
@@ -384,9 +340,9 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
 
   /** Does what there is to do. */
   private void look() {
-    CompletableFuture<RdmaConnection> future = connecting;
-    if (future != null) {
-      finishConnect(future);
+    PendingConnect pending = connecting;
+    if (pending != null) {
+      finishConnect(pending);
       return;
     }
     ((StreamUnsafe) unsafe()).flushAgain();
@@ -577,10 +533,8 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
     }
     RdmaConnection known = connection;
     RdmaIoHandler node = home;
-    CompletableFuture<RdmaConnection> future = connecting;
-    ChannelPromise promise = connectPromise;
+    PendingConnect pending = connecting;
     connecting = null;
-    connectPromise = null;
     if (known != null && node != null) {
       // A channel that no loop has taken is one that a server has refused.
       if (config.getSoLinger() == 0 || registration == null) {
@@ -589,11 +543,8 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
         node.closeSoon(known);
       }
     }
-    if (future != null) {
-      abandon(future);
-    }
-    if (promise != null) {
-      promise.tryFailure(new ClosedChannelException());
+    if (pending != null) {
+      pending.fail(new ClosedChannelException());
     }
   }
 
@@ -615,7 +566,7 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
         }
         RdmaSocketChannel.this.connect((InetSocketAddress) to, promise);
       } catch (ConnectionException failed) {
-        promise.tryFailure(connectFailure(failed));
+        promise.tryFailure(PendingConnect.named(failed));
         closeIfClosed();
       } catch (RuntimeException failed) {
         promise.tryFailure(annotateConnectException(failed, to));
