@@ -1,6 +1,7 @@
 package org.rdma4j.misuse;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.LinkedHashSet;
@@ -21,6 +22,7 @@ import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.OperationHandler;
 import org.rdma4j.connection.PeerMemory;
 import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
@@ -246,19 +248,16 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
     addPlace(
         10,
         "RdmaNode.connectAsync(InetSocketAddress, Duration)",
-        (random, place) -> {
-          UnrulyObjects.Server server = objects.servers.any(random);
-          UnrulyObjects.Member from = objects.member(random);
-          var connected = from.node.connectAsync(server.server().localAddress(), CONNECT);
-          var unused =
-              connected.thenAccept(
-                  connection ->
-                      UnrulyCode.keep(
-                          random,
-                          objects.connections,
-                          new UnrulyObjects.Held(from, server.member(), connection)));
-          code.after(place, connected);
-        });
+        (random, place) ->
+            connectAsync(random, place, (node, server) -> node.connectAsync(server, CONNECT)));
+    addPlace(
+        4,
+        "RdmaNode.connectAsync(InetSocketAddress, InetSocketAddress, Duration)",
+        (random, place) ->
+            connectAsync(
+                random,
+                place,
+                (node, server) -> node.connectAsync(objects.anyPort(), server, CONNECT)));
     addPlace(
         4,
         "RdmaNode.pollUntil(BooleanSupplier, Runnable)",
@@ -289,6 +288,25 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
           UnrulyObjects.Member peer = objects.member(random);
           server.server().onAccept(code.onAccept(place, server.member(), peer));
         });
+  }
+
+  /** A connect that does not wait. */
+  private interface Connecting {
+    CompletableFuture<RdmaConnection> begin(RdmaNode node, InetSocketAddress server);
+  }
+
+  private void connectAsync(Random random, String place, Connecting connecting) {
+    UnrulyObjects.Server server = objects.servers.any(random);
+    UnrulyObjects.Member from = objects.member(random);
+    var connected = connecting.begin(from.node, server.server().localAddress());
+    var unused =
+        connected.thenAccept(
+            connection ->
+                UnrulyCode.keep(
+                    random,
+                    objects.connections,
+                    new UnrulyObjects.Held(from, server.member(), connection)));
+    code.after(place, connected);
   }
 
   private void connect(Random random) throws Exception {
