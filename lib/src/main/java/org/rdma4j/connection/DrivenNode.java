@@ -13,9 +13,7 @@ import org.rdma4j.platform.Deadline;
  * try (var driven = DrivenNode.open()) {
  *   driven.node().bind(new InetSocketAddress(7471)).onAccept(peer -> peer.onMessage(...));
  *   while (running) {
- *     if (driven.poll() == 0) {
- *       driven.awaitReady(Duration.ofSeconds(1));
- *     }
+ *     driven.drive(Duration.ofSeconds(1));
  *   }
  * }
  * }
@@ -23,9 +21,9 @@ import org.rdma4j.platform.Deadline;
  * <p>Handlers run, and futures are completed, in the thread that calls {@link #poll}, unless {@link
  * NodeConfig#handlers} says otherwise. They must not wait. A method of the node or of its
  * connections that waits, such as a blocking receive, may be called outside of a handler: in the
- * thread that has called {@link #poll} or {@link #awaitReady} last (at first the one that has
- * opened the node), it polls until it has what it waits for, and handlers may run meanwhile; in
- * other threads, it waits until that thread has polled it.
+ * thread that has called {@link #drive}, {@link #poll} or {@link #awaitReady} last (at first the
+ * one that has opened the node), it polls until it has what it waits for, and handlers may run
+ * meanwhile; in other threads, it waits until that thread has polled it.
  *
  * <p>What blocks in the kernel, such as the registration of memory for a long message and the end
  * of a connection, is done by short-lived threads, in which no user code runs. Each device has one
@@ -116,6 +114,28 @@ public final class DrivenNode implements AutoCloseable {
     return ready;
   }
 
+  /**
+   * Does what there is to do, as {@link #poll} does. If there is nothing, goes on polling as long
+   * as that has found something soon the last times, for at most 1 ms, and then waits, as {@link
+   * #awaitReady} does. So a thread that exchanges short messages finds each at once, and one that
+   * has nothing to do sleeps.
+   *
+   * @param timeout the time to wait; zero does not wait
+   * @return how much it did, as {@link #poll} returns it; 0 if time is up, or if {@link #wakeup}
+   *     was called and there was nothing else
+   * @throws InterruptedException if the thread is interrupted while it waits
+   * @throws IllegalArgumentException if the timeout is negative
+   * @throws IllegalStateException if the node is closed, also while waiting, or a handler calls
+   *     this
+   */
+  public int drive(Duration timeout) throws InterruptedException {
+    long end = Deadline.after(timeout).end();
+    checkOpen();
+    int done = driving.drive(end);
+    checkOpen();
+    return done;
+  }
+
   private void checkOpen() {
     if (!state.lifetime().isOpen()) {
       throw state.lifetime().closed();
@@ -123,8 +143,8 @@ public final class DrivenNode implements AutoCloseable {
   }
 
   /**
-   * Makes {@link #awaitReady} return at once: in the thread that waits, or the next time that one
-   * does. Does nothing if the node is closed.
+   * Makes {@link #awaitReady} and {@link #drive} return at once: in the thread that waits, or the
+   * next time that one does. Does nothing if the node is closed.
    */
   public void wakeup() {
     driving.wakeup();

@@ -37,6 +37,7 @@ final class Driving implements Executor {
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Spin spin = new Spin();
   private final IntSupplier pollOnce = this::poll;
+  private final IntSupplier pollUnlessWoken = this::pollUnlessWoken;
 
   /** Held by the thread that polls, also while it runs user code. */
   private final ReentrantLock turn = new ReentrantLock();
@@ -216,6 +217,28 @@ final class Driving implements Executor {
       asleep = false;
       waiting.unlock();
     }
+  }
+
+  /**
+   * Does what there is to do. If there is nothing, polls as long as that pays, and then waits until
+   * there is something, or {@link #wakeup} was called.
+   *
+   * @return how much it did
+   */
+  int drive(long end) throws InterruptedException {
+    int done = poll();
+    if (done == 0) {
+      done = spin.until(end, pollUnlessWoken);
+    }
+    if (done > 0) {
+      return done;
+    }
+    return awaitReady(end) ? poll() : 0;
+  }
+
+  /** Returns less than 0 if the thread that drives was woken up. */
+  private int pollUnlessWoken() {
+    return woken.get() ? -1 : poll();
   }
 
   private boolean isAwaited() {

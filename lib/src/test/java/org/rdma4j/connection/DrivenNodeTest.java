@@ -235,6 +235,47 @@ final class DrivenNodeTest {
     assertThat(driven.awaitReady(Duration.ZERO)).as("woken up before").isTrue();
   }
 
+  @Test
+  void drivingEndsWhenTimeIsUpOrAtOnceIfItWasWokenUpBefore() throws Exception {
+    driveUntil(() -> driven.poll() == 0);
+    long began = System.nanoTime();
+    while (System.nanoTime() - began < 50_000_000) {
+      driven.drive(Duration.ofMillis(50));
+    }
+    assertThat(System.nanoTime() - began).isLessThan(Duration.ofSeconds(4).toNanos());
+
+    long woken = System.nanoTime();
+    for (int i = 0; i < 20; i++) {
+      driven.wakeup();
+      driven.drive(PATIENCE);
+    }
+    // Without the wakeup, each would end at the next of the intervals of 250 ms.
+    assertThat(System.nanoTime() - woken).isLessThan(Duration.ofSeconds(4).toNanos());
+  }
+
+  @Test
+  void drivingFindsWhatArrivesWhileItPollsAndWhileItWaits() throws Exception {
+    Pair pair = connect();
+    AtomicInteger arrived = new AtomicInteger();
+    pair.peer().onMessageBytes(bytes -> arrived.incrementAndGet());
+    for (int i = 1; i <= 100; i++) {
+      long pause = i % 10 == 0 ? 5_000_000 : 50_000;
+      Thread other =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    LockSupport.parkNanos(pause);
+                    pair.client().sendAsync(ByteBuffer.allocate(8), 0, (token, failure) -> {});
+                  });
+      long end = System.nanoTime() + PATIENCE.toNanos();
+      while (arrived.get() < i) {
+        driven.drive(PATIENCE);
+        assertThat(System.nanoTime() - end).as("message " + i).isNegative();
+      }
+      other.join();
+    }
+  }
+
   /** Something that another thread does soon, while this one waits for the node. */
   private interface Doing {
     void run();

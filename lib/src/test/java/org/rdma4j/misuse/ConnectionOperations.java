@@ -173,8 +173,8 @@ final class ConnectionOperations {
   private static void drive(DrivenNode driven) {
     try {
       while (true) {
-        if (driven.poll() == 0) {
-          driven.awaitReady(PATIENCE);
+        if (driven.poll() == 0 && driven.awaitReady(PATIENCE)) {
+          driven.drive(PATIENCE);
         }
       }
     } catch (IllegalStateException | InterruptedException closed) {

@@ -1,7 +1,12 @@
 package org.rdma4j.netty;
 
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoOps;
 import io.netty.channel.IoRegistration;
+import io.netty.util.concurrent.Future;
+import java.util.function.Consumer;
 
 /** A channel at the node of its event loop. */
 final class NodeRegistration implements IoRegistration {
@@ -13,6 +18,35 @@ final class NodeRegistration implements IoRegistration {
   NodeRegistration(RdmaIoHandler handler, RdmaHandle handle) {
     this.handler = handler;
     this.handle = handle;
+  }
+
+  /** Returns whether an event loop drives a node. */
+  static boolean isCompatible(EventLoop loop) {
+    return loop instanceof IoEventLoop io && io.isCompatible(RdmaHandle.class);
+  }
+
+  /**
+   * Registers a channel with its event loop.
+   *
+   * @param promise is completed afterwards
+   * @param registered is given the event loop's registration, whose attachment is that here
+   */
+  static void register(
+      EventLoop loop,
+      RdmaHandle handle,
+      ChannelPromise promise,
+      Consumer<IoRegistration> registered) {
+    ((IoEventLoop) loop)
+        .register(handle)
+        .addListener(
+            (Future<IoRegistration> done) -> {
+              if (done.isSuccess()) {
+                registered.accept(done.getNow());
+                promise.setSuccess();
+              } else {
+                promise.setFailure(done.cause());
+              }
+            });
   }
 
   RdmaIoHandler handler() {

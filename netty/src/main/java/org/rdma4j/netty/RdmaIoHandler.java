@@ -85,24 +85,19 @@ public final class RdmaIoHandler implements IoHandler {
 
   @Override
   public int run(IoHandlerContext context) {
-    int done = node.poll();
-    if (done == 0 && ready.isEmpty() && context.canBlock()) {
-      await(context);
-      done = node.poll();
-    }
+    int done = ready.isEmpty() && context.canBlock() ? drive(context) : node.poll();
     return done + runReady();
   }
 
-  private void await(IoHandlerContext context) {
-    long deadline = context.deadlineNanos();
-    long nanos = deadline < 0 ? Long.MAX_VALUE : context.delayNanos(System.nanoTime());
-    if (nanos <= 0) {
-      return;
-    }
+  /** Polls, and waits until the next task of the loop is due. */
+  private int drive(IoHandlerContext context) {
+    long nanos =
+        context.deadlineNanos() < 0 ? Long.MAX_VALUE : context.delayNanos(System.nanoTime());
     try {
-      node.awaitReady(Duration.ofNanos(nanos));
+      return node.drive(Duration.ofNanos(Math.max(0, nanos)));
     } catch (InterruptedException ignored) {
       // As in Netty's other handlers: an event loop is ended by its shutdown alone.
+      return 0;
     }
   }
 

@@ -5,11 +5,9 @@ import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEvent;
-import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.socket.ServerSocketChannel;
-import io.netty.util.concurrent.Future;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -93,23 +91,17 @@ public final class RdmaServerSocketChannel extends AbstractServerChannel
 
   @Override
   protected boolean isCompatible(EventLoop loop) {
-    return loop instanceof IoEventLoop io && io.isCompatible(RdmaHandle.class);
+    return NodeRegistration.isCompatible(loop);
   }
 
   @Override
   protected void doRegister(ChannelPromise promise) {
-    ((IoEventLoop) eventLoop())
-        .register(handle)
-        .addListener(
-            (Future<IoRegistration> registered) -> {
-              if (registered.isSuccess()) {
-                enrolled = registered.getNow();
-                registration = enrolled.attachment();
-                promise.setSuccess();
-              } else {
-                promise.setFailure(registered.cause());
-              }
-            });
+    NodeRegistration.register(eventLoop(), handle, promise, this::registered);
+  }
+
+  private void registered(IoRegistration at) {
+    enrolled = at;
+    registration = at.attachment();
   }
 
   @Override
@@ -161,10 +153,7 @@ public final class RdmaServerSocketChannel extends AbstractServerChannel
   }
 
   void clearReadPending() {
-    NodeRegistration here = registration;
-    if (here == null) {
-      readPending = false;
-    } else if (eventLoop().inEventLoop()) {
+    if (!isRegistered() || eventLoop().inEventLoop()) {
       readPending = false;
     } else {
       eventLoop().execute(() -> readPending = config.isAutoRead());

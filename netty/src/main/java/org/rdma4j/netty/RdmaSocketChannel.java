@@ -11,13 +11,11 @@ import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
 import io.netty.channel.FileRegion;
 import io.netty.channel.IoEvent;
-import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.ChannelInputShutdownReadComplete;
 import io.netty.channel.socket.SocketChannel;
-import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -189,29 +187,23 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
 
   @Override
   protected boolean isCompatible(EventLoop loop) {
-    return loop instanceof IoEventLoop io && io.isCompatible(RdmaHandle.class);
+    return NodeRegistration.isCompatible(loop);
   }
 
   @Override
   protected void doRegister(ChannelPromise promise) {
-    ((IoEventLoop) eventLoop())
-        .register(handle)
-        .addListener(
-            (Future<IoRegistration> registered) -> {
-              if (registered.isSuccess()) {
-                boolean first = registration == null;
-                enrolled = registered.getNow();
-                registration = enrolled.attachment();
-                RdmaConnection accepted = connection;
-                StreamInput arriving = input;
-                if (first && accepted != null && arriving != null) {
-                  listen(accepted, arriving);
-                }
-                promise.setSuccess();
-              } else {
-                promise.setFailure(registered.cause());
-              }
-            });
+    NodeRegistration.register(eventLoop(), handle, promise, this::registered);
+  }
+
+  private void registered(IoRegistration at) {
+    boolean first = registration == null;
+    enrolled = at;
+    registration = at.attachment();
+    RdmaConnection accepted = connection;
+    StreamInput arriving = input;
+    if (first && accepted != null && arriving != null) {
+      listen(accepted, arriving);
+    }
   }
 
   @Override

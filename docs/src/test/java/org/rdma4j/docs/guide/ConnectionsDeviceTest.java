@@ -101,9 +101,7 @@ class ConnectionsDeviceTest {
       CompletableFuture<Void> sent =
           connected.thenCompose(own -> own.sendAsync(UTF_8.encode("hello")));
       while (!sent.isDone() || received.get() == 0) {
-        if (driven.poll() == 0) {
-          driven.awaitReady(TIMEOUT);
-        }
+        driven.drive(TIMEOUT);
       }
     }
     // end
