@@ -15,7 +15,8 @@ import org.rdma4j.nio.RdmaSelectorProvider;
 
 /**
  * Compares channels of java.nio that have gone over to RDMA with {@link RdmaConnection}, and with
- * the JDK's channels over TCP.
+ * the JDK's channels over TCP; and Netty over such a channel, and over its own transport for RDMA,
+ * with {@link RdmaConnection}.
  */
 final class ChannelComparisons {
   private static final Duration TIME = Duration.ofSeconds(3);
@@ -45,7 +46,9 @@ final class ChannelComparisons {
         "channel-tcp-echo", this::tcpEcho,
         "channel-tcp-stream", this::tcpStream,
         "channel-over", this::goingOver,
-        "channel-many", this::many);
+        "channel-many", this::many,
+        "netty-channel", this::nettyChannel,
+        "netty-transport", this::nettyTransport);
   }
 
   /**
@@ -53,9 +56,12 @@ final class ChannelComparisons {
    * property names the host if the address of the RDMA device is none of the kernel's.
    */
   private InetSocketAddress address(SelectorProvider provider) {
-    String host = System.getProperty("org.rdma4j.bench.tcp", server.getHostString());
+    return tcp(provider == rdma ? Peer.channelPort(server) : Peer.tcpChannelPort(server));
+  }
+
+  private InetSocketAddress tcp(int port) {
     return new InetSocketAddress(
-        host, provider == rdma ? Peer.channelPort(server) : Peer.tcpChannelPort(server));
+        System.getProperty("org.rdma4j.bench.tcp", server.getHostString()), port);
   }
 
   private SocketChannel open(SelectorProvider provider, byte what) throws IOException {
@@ -68,11 +74,11 @@ final class ChannelComparisons {
 
   /** What is done with a channel until it has gone over. */
   private interface Exchange {
-    void run() throws IOException;
+    void run() throws Exception;
   }
 
   /** Repeats an exchange until so many channels have gone over, from a number before. */
-  private void goOver(long before, int channels, Exchange exchange) throws IOException {
+  private void goOver(long before, int channels, Exchange exchange) throws Exception {
     long end = System.nanoTime() + PATIENCE.toNanos();
     while (rdma.statistics().upgraded() - before < channels) {
       if (System.nanoTime() - end > 0) {
@@ -84,7 +90,7 @@ final class ChannelComparisons {
     }
   }
 
-  private SocketChannel openOverRdma(byte what) throws IOException {
+  private SocketChannel openOverRdma(byte what) throws Exception {
     long before = rdma.statistics().upgraded();
     SocketChannel channel = open(rdma, what);
     goOver(before, 1, () -> exchange(channel, what));
@@ -130,6 +136,28 @@ final class ChannelComparisons {
           time -> ChannelRates.pieces(channel, time).perSecond(),
           (connection, time) -> Rates.sends(connection, PIECE, time).perSecond());
     }
+  }
+
+  private ConnectionComparison nettyChannel() throws Exception {
+    long before = rdma.statistics().upgraded();
+    try (NettyEcho netty = NettyEcho.overChannels(rdma, tcp(Peer.nettyChannelPort(server)))) {
+      goOver(before, 1, () -> netty.run(Duration.ofMillis(1)));
+      return besideConnection("echo of 64 B over Netty and a channel", netty);
+    }
+  }
+
+  private ConnectionComparison nettyTransport() throws Exception {
+    try (NettyEcho netty = NettyEcho.overTransport(Peer.netty(server))) {
+      return besideConnection("echo of 64 B over Netty's transport for RDMA", netty);
+    }
+  }
+
+  private ConnectionComparison besideConnection(String title, NettyEcho netty) throws Exception {
+    return besideConnection(
+        ConnectionComparison.atMost(1.6, title, "us"),
+        "echo",
+        time -> netty.run(time).micros(),
+        (connection, time) -> Rates.echoes(connection, BYTES, time).micros());
   }
 
   /** A figure of a channel. */
@@ -234,7 +262,7 @@ final class ChannelComparisons {
   }
 
   /** Opens a selector with so many channels that have gone over. */
-  private Selector selecting(int channels) throws IOException {
+  private Selector selecting(int channels) throws Exception {
     long before = rdma.statistics().upgraded();
     Selector selector = rdma.openSelector();
     for (int i = 0; i < channels; i++) {

@@ -62,7 +62,10 @@ public final class Peer {
       Thread.ofPlatform().daemon().start(() -> acceptAll(server));
       drivenServer.onAccept(Peer::answerAll);
       Thread.ofPlatform().daemon().start(() -> drive(driven));
-      ChannelPeer.start(new RdmaSelectorProvider(), channelPort(local));
+      RdmaSelectorProvider rdma = new RdmaSelectorProvider();
+      ChannelPeer.start(rdma, channelPort(local));
+      NettyEcho.serveChannels(rdma, new InetSocketAddress(nettyChannelPort(local)));
+      NettyEcho.serveTransport(netty(local));
       ChannelPeer.start(SelectorProvider.provider(), tcpChannelPort(local));
       System.out.println("listening");
       while (System.in.read() >= 0) {
@@ -84,6 +87,16 @@ public final class Peer {
   /** Returns the port of the channels that stay with TCP. */
   static int tcpChannelPort(InetSocketAddress other) {
     return other.getPort() + 30;
+  }
+
+  /** Returns the port of Netty over channels that go over to RDMA. */
+  static int nettyChannelPort(InetSocketAddress other) {
+    return other.getPort() + 40;
+  }
+
+  /** Returns the address of the server of Netty's transport for RDMA. */
+  static InetSocketAddress netty(InetSocketAddress other) {
+    return new InetSocketAddress(other.getAddress(), other.getPort() + 50);
   }
 
   /** A thread per connection would be one more: the thread that drives sends each message back. */
