@@ -96,7 +96,7 @@ final class NettyEcho implements AutoCloseable {
   private static final class Back extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
-      context.writeAndFlush(message, context.voidPromise());
+      var unused = context.writeAndFlush(message, context.voidPromise());
     }
   }
 
@@ -121,7 +121,7 @@ final class NettyEcho implements AutoCloseable {
 
     private void send(Channel channel) {
       missing = BYTES;
-      channel.writeAndFlush(message.duplicate(), channel.voidPromise());
+      var unused = channel.writeAndFlush(message.duplicate(), channel.voidPromise());
     }
 
     @Override
