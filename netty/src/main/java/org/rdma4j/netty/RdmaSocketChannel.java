@@ -45,8 +45,8 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
   private @Nullable IoRegistration enrolled;
   private @Nullable NodeRegistration registration;
   private volatile @Nullable RdmaConnection connection;
-  private @Nullable StreamInput input;
-  private @Nullable StreamOutput output;
+  private @Nullable InboundBytes input;
+  private @Nullable OutboundBytes output;
   private @Nullable PendingConnect connecting;
   private volatile @Nullable InetSocketAddress local;
   private volatile @Nullable InetSocketAddress remote;
@@ -91,16 +91,16 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
     home = node;
     local = established.localAddress();
     remote = established.peerAddress();
-    StreamInput arriving = new StreamInput(node, established.domain());
+    InboundBytes arriving = new InboundBytes(node, established.domain());
     input = arriving;
     output =
-        new StreamOutput(
+        new OutboundBytes(
             established, config, node.node().node().config().bufferBytes(), this::lookSoon);
     connection = established;
   }
 
   /** Lets messages come, which the event loop finds from now on. */
-  private void listen(RdmaConnection established, StreamInput arriving) {
+  private void listen(RdmaConnection established, InboundBytes arriving) {
     established.onMessage(
         message -> {
           arriving.add(message);
@@ -200,7 +200,7 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
     enrolled = at;
     registration = at.attachment();
     RdmaConnection accepted = connection;
-    StreamInput arriving = input;
+    InboundBytes arriving = input;
     if (first && accepted != null && arriving != null) {
       listen(accepted, arriving);
     }
@@ -272,7 +272,7 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
     connecting = null;
     RdmaConnection established = pending.connection();
     take(here.handler(), established);
-    StreamInput arriving = input;
+    InboundBytes arriving = input;
     if (arriving != null) {
       listen(established, arriving);
     }
@@ -301,18 +301,18 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
   }
 
   private void lookIfRead() {
-    StreamInput arriving = input;
+    InboundBytes arriving = input;
     if (arriving != null && (readPending ? hasInput(arriving) : hasUnseenEnd(arriving))) {
       lookSoon();
     }
   }
 
-  private static boolean hasInput(StreamInput arriving) {
+  private static boolean hasInput(InboundBytes arriving) {
     return !arriving.isEmpty() || arriving.isEnded();
   }
 
   /** Returns whether the end is to be told although nobody reads, as all before it was read. */
-  private boolean hasUnseenEnd(StreamInput arriving) {
+  private boolean hasUnseenEnd(InboundBytes arriving) {
     return arriving.isEmpty() && arriving.isEnded() && !endSeen;
   }
 
@@ -338,7 +338,7 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
       return;
     }
     ((StreamUnsafe) unsafe()).flushAgain();
-    StreamInput arriving = input;
+    InboundBytes arriving = input;
     if (closed || arriving == null) {
       return;
     }
@@ -349,7 +349,7 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
     }
   }
 
-  private void read(StreamInput arriving) {
+  private void read(InboundBytes arriving) {
     ChannelPipeline pipeline = pipeline();
     RecvByteBufAllocator.Handle allocation = unsafe().recvBufAllocHandle();
     allocation.reset(config);
@@ -376,7 +376,7 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
     }
   }
 
-  private void readEnd(StreamInput arriving) {
+  private void readEnd(InboundBytes arriving) {
     Throwable failure = arriving.failure();
     if (failure != null) {
       SocketException reset = new SocketException("Connection reset");
@@ -409,7 +409,7 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
 
   @Override
   protected void doWrite(ChannelOutboundBuffer flushed) throws IOException {
-    StreamOutput sending = output;
+    OutboundBytes sending = output;
     if (sending == null) {
       throw new NotYetConnectedException();
     }
@@ -490,7 +490,7 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
    * @return whether the channel is connected; otherwise the promise has failed
    */
   private boolean shutdownInputNow(ChannelPromise promise) {
-    StreamInput arriving = input;
+    InboundBytes arriving = input;
     if (arriving == null) {
       promise.setFailure(new NotYetConnectedException());
       return false;
@@ -503,7 +503,7 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
 
   @Override
   protected void doShutdownOutput() {
-    StreamOutput sending = output;
+    OutboundBytes sending = output;
     if (sending == null) {
       throw new NotYetConnectedException();
     }
@@ -519,7 +519,7 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
   @Override
   protected void doClose() {
     closed = true;
-    StreamInput arriving = input;
+    InboundBytes arriving = input;
     if (arriving != null) {
       arriving.drop();
     }
@@ -568,7 +568,7 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
 
     @Override
     protected void flush0() {
-      StreamOutput sending = output;
+      OutboundBytes sending = output;
       if (sending == null || !sending.isFull()) {
         super.flush0();
       }

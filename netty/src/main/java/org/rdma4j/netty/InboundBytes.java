@@ -17,7 +17,7 @@ import org.rdma4j.verbs.ProtectionDomain;
  *
  * <p>Used in the event loop.
  */
-final class StreamInput {
+final class InboundBytes {
   /** What is shorter than this is copied: that costs less than to keep a whole buffer for it. */
   static final int SHORT = 1024;
 
@@ -30,7 +30,7 @@ final class StreamInput {
   private boolean over;
   private @Nullable Throwable failure;
 
-  StreamInput(RdmaIoHandler handler, ProtectionDomain domain) {
+  InboundBytes(RdmaIoHandler handler, ProtectionDomain domain) {
     this.handler = handler;
     this.domain = domain;
     // With the other half, the peer can go on whatever users keep.

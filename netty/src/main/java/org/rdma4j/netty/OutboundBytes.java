@@ -16,7 +16,7 @@ import org.rdma4j.connection.RdmaConnection;
  * Sends what was flushed at a channel, as messages. Used in the event loop, which also delivers
  * what has arrived at the peer.
  */
-final class StreamOutput {
+final class OutboundBytes {
   /**
    * A message of so many bytes is fetched by the peer by RDMA read. That costs a round trip, and
    * still carries much in less time than short messages do.
@@ -41,7 +41,7 @@ final class StreamOutput {
    * @param shortPiece the length of a buffer of the node
    * @param roomAgain is run when there is room, after there was none
    */
-  StreamOutput(
+  OutboundBytes(
       RdmaConnection connection,
       RdmaSocketChannelConfig config,
       int shortPiece,
@@ -97,7 +97,7 @@ final class StreamOutput {
   private boolean mayGiveUp(Object message) {
     return message instanceof MessageByteBuf bytes
         && bytes.refCnt() == 1
-        && bytes.readableBytes() >= StreamInput.SHORT
+        && bytes.readableBytes() >= InboundBytes.SHORT
         && bytes.domain().equals(connection.domain());
   }
 
