@@ -118,7 +118,7 @@ public final class DrivenNode implements AutoCloseable {
    * Does what there is to do, as {@link #poll} does. If there is nothing, goes on polling as long
    * as that has found something soon the last times, for at most 1 ms, and then waits, as {@link
    * #awaitReady} does. So a thread that exchanges short messages finds each at once, and one that
-   * has nothing to do sleeps.
+   * has nothing to do sleeps. {@code ibv_poll_cq}, {@code rdma_get_cm_event}, {@code epoll}.
    *
    * @param timeout the time to wait; zero does not wait
    * @return how much it did, as {@link #poll} returns it; 0 if time is up, or if {@link #wakeup}

@@ -819,10 +819,11 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
-   * Ends the connection at once, without telling the peer in order: what was sent and has not
-   * arrived is lost, and the calls of the peer fail with RESET, as those of a TCP socket do whose
-   * peer has closed with SO_LINGER 0. Does not wait: another thread frees what the connection has.
-   * Does nothing if the connection is closed.
+   * Ends the connection at once and without a goodbye: messages that have not arrived are lost, and
+   * the calls of the peer fail with a {@link ConnectionException} whose reason is RESET. SO_LINGER
+   * 0 does that to a TCP connection. This does not wait, so a handler may call it; another thread
+   * calls {@code ibv_destroy_qp} and frees the rest. Does nothing if the connection is closed. Any
+   * thread may call it.
    */
   public void abort() {
     link.share().node().logFailure(link, link.closing().closeAtOnce());

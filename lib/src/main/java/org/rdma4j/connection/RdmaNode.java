@@ -200,8 +200,9 @@ public final class RdmaNode implements AutoCloseable {
   }
 
   /**
-   * Connects to a server from an address of this machine, which decides over the device, without
-   * waiting for it. The future is that of {@link #connectAsync(InetSocketAddress, Duration)}.
+   * Connects to a server from an address of this machine, which decides which device is used,
+   * without waiting for the server. The future behaves as that of {@link
+   * #connectAsync(InetSocketAddress, Duration)}. {@code rdma_resolve_addr} with a source address.
    *
    * @param local the address of this side; with port 0 the system chooses a port
    * @param server the address that an {@link RdmaServer} listens on
@@ -211,6 +212,7 @@ public final class RdmaNode implements AutoCloseable {
    * @throws IllegalStateException if the node is closed
    * @throws ConnectionException if the system knows at once that the address cannot be reached over
    *     RDMA from there
+   * @throws RdmaException if a resource is not available
    */
   public CompletableFuture<RdmaConnection> connectAsync(
       InetSocketAddress local, InetSocketAddress server, Duration timeout) {
@@ -306,12 +308,14 @@ public final class RdmaNode implements AutoCloseable {
   }
 
   /**
-   * Waits in a loop of the program that handlers give something to do, and that sleeps in a way of
-   * its own, such as in a {@link java.nio.channels.Selector}. The calling thread first delivers
-   * what arrives and completes itself, as the methods that wait do: as long as that has found
-   * something soon the last times, for at most 1 ms, unless other threads do it, and not if it is a
-   * virtual thread. That saves a change of threads. Then it sleeps, and the threads of the node
-   * deliver.
+   * Polls in the calling thread, and then lets it sleep. This is for a program with a loop of its
+   * own, to which handlers give work, and which sleeps in its own way, such as in a {@link
+   * java.nio.channels.Selector}.
+   *
+   * <p>The thread delivers what arrives and completes itself, for at most 1 ms, which saves a
+   * change of threads. It does so only if this has found something soon the last times, if no other
+   * thread delivers, and if it is not a virtual thread. Then it sleeps, and the threads of the node
+   * deliver. {@code ibv_poll_cq}.
    *
    * {@snippet :
    * node.pollUntil(() -> !tasks.isEmpty(), this::sleep); // handlers add tasks, and wake it up
