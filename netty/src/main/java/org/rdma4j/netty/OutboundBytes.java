@@ -28,6 +28,7 @@ final class OutboundBytes {
   private final int shortPiece;
   private final Runnable roomAgain;
   private final OperationHandler arrived = this::arrived;
+  private final Gathering gathering = new Gathering();
 
   /** The bytes that are on their way to the peer, plus one for each message. */
   private long outstanding;
@@ -121,27 +122,44 @@ final class OutboundBytes {
 
   /** Counts the bytes to be copied, up to a limit, and copies them if there is a target. */
   private int gather(ChannelOutboundBuffer flushed, int most, @Nullable ByteBuffer target) {
-    int[] count = {0};
+    gathering.begin(most, target);
     try {
-      flushed.forEachFlushedMessage(
-          next -> {
-            if (!(next instanceof ByteBuf bytes) || mayGiveUp(next)) {
-              return false;
-            }
-            int length = Math.min(bytes.readableBytes(), most - count[0]);
-            if (target != null) {
-              target.limit(target.position() + length);
-              bytes.getBytes(bytes.readerIndex(), target);
-            }
-            count[0] += length;
-            return count[0] < most;
-          });
+      flushed.forEachFlushedMessage(gathering);
     } catch (RuntimeException failed) {
       throw failed;
     } catch (Exception impossible) {
       throw new AssertionError(impossible);
+    } finally {
+      gathering.target = null;
     }
-    return count[0];
+    return gathering.count;
+  }
+
+  /** Goes through the buffers that are to be copied. Made once, so that a write allocates none. */
+  private final class Gathering implements ChannelOutboundBuffer.MessageProcessor {
+    private int most;
+    private @Nullable ByteBuffer target;
+    private int count;
+
+    void begin(int limit, @Nullable ByteBuffer into) {
+      most = limit;
+      target = into;
+      count = 0;
+    }
+
+    @Override
+    public boolean processMessage(Object next) {
+      if (!(next instanceof ByteBuf bytes) || mayGiveUp(next)) {
+        return false;
+      }
+      int length = Math.min(bytes.readableBytes(), most - count);
+      if (target != null) {
+        target.limit(target.position() + length);
+        bytes.getBytes(bytes.readerIndex(), target);
+      }
+      count += length;
+      return count < most;
+    }
   }
 
   /** Sends one message with the next bytes of a file. */

@@ -273,6 +273,7 @@ final class RdmaSocketChannelTest {
     ByteBuf kept = keeper.kept.poll(ChannelLab.PATIENCE, TimeUnit.SECONDS);
     assertThat(kept).isInstanceOf(MessageByteBuf.class);
     lab.close();
+    assertThat(kept).isEqualTo(Unpooled.wrappedBuffer(new byte[4000]));
     kept.release();
     assertThat(kept.refCnt()).isZero();
   }
