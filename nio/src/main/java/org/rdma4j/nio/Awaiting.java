@@ -1,6 +1,7 @@
 package org.rdma4j.nio;
 
 import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
@@ -49,6 +50,26 @@ final class Awaiting {
       thread = null;
       way = null;
     }
+  }
+
+  /**
+   * Parks the calling thread once, as one step of a wait.
+   *
+   * @param blocker what the thread waits in
+   * @param nanos the time of the whole wait in nanoseconds; 0 is without a limit
+   * @param end when that time is up, on the scale of {@link System#nanoTime}
+   * @throws SocketTimeoutException if it is up
+   */
+  static void park(Object blocker, long nanos, long end) throws SocketTimeoutException {
+    if (nanos == 0) {
+      LockSupport.park(blocker);
+      return;
+    }
+    long left = end - System.nanoTime();
+    if (left <= 0) {
+      throw new SocketTimeoutException("Read timed out");
+    }
+    LockSupport.parkNanos(blocker, left);
   }
 
   private boolean goesOn() {

@@ -6,13 +6,11 @@ import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
-import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -174,15 +172,7 @@ final class PlainStream implements TcpEnd {
         }
         // A thread that is interrupted cannot park.
         interrupted |= Thread.interrupted();
-        if (nanos == 0) {
-          LockSupport.park(this);
-        } else {
-          long left = end - System.nanoTime();
-          if (left <= 0) {
-            throw new SocketTimeoutException("Read timed out");
-          }
-          LockSupport.parkNanos(this, left);
-        }
+        Awaiting.park(this, nanos, end);
       }
     } finally {
       if (interrupted) {

@@ -6,7 +6,6 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketOption;
-import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.IllegalBlockingModeException;
@@ -15,7 +14,6 @@ import java.nio.channels.SocketChannel;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -240,15 +238,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     begin();
     try {
       while (awaited.getAsBoolean()) {
-        if (nanos == 0) {
-          LockSupport.park(this);
-        } else {
-          long left = end - System.nanoTime();
-          if (left <= 0) {
-            throw new SocketTimeoutException("Read timed out");
-          }
-          LockSupport.parkNanos(this, left);
-        }
+        Awaiting.park(this, nanos, end);
       }
     } finally {
       end(isOpen());

@@ -14,7 +14,7 @@ interface TcpEnd {
   /** Returns the address of the peer. */
   InetSocketAddress remote();
 
-  /** Returns whether the program has not closed it. */
+  /** Returns true until the program closes it. */
   boolean isOpen();
 
   /** Returns whether reads and writes wait. */

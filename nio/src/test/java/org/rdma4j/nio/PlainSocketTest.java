@@ -9,6 +9,7 @@ import java.net.SocketImpl;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,7 +47,8 @@ final class PlainSocketTest {
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
             .start();
-    assertThat(keytool.waitFor()).isZero();
+    assertThat(keytool.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(keytool.exitValue()).isZero();
   }
 
   /** Returns what the JDK's own sockets do. */

@@ -6,11 +6,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
-import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.nio.channels.spi.AbstractSelectableChannel;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
@@ -24,70 +21,6 @@ import org.junit.jupiter.api.Timeout;
 final class PollingSelectorTest {
   private static final long LONG = 30_000;
 
-  /** A channel over a pipe, which becomes ready over RDMA when the test says so. */
-  private static final class Channel extends AbstractSelectableChannel implements OverTcp {
-    private final Pipe.SourceChannel tcp;
-    private final CopyOnWriteArrayList<ReadyKey> watchers = new CopyOnWriteArrayList<>();
-    private volatile boolean overRdma;
-    private volatile boolean ready;
-
-    Channel(Pipe.SourceChannel tcp) throws IOException {
-      super(tcp.provider());
-      this.tcp = tcp;
-      configureBlocking(false);
-    }
-
-    void goOver() {
-      overRdma = true;
-      watchers.forEach(ReadyKey::moved);
-    }
-
-    void becomeReady() {
-      ready = true;
-      watchers.forEach(key -> key.changed(SelectionKey.OP_READ));
-    }
-
-    @Override
-    public SelectableChannel tcp() {
-      return tcp;
-    }
-
-    @Override
-    public CopyOnWriteArrayList<ReadyKey> watchers() {
-      return watchers;
-    }
-
-    @Override
-    public boolean isOverRdma() {
-      return overRdma;
-    }
-
-    @Override
-    public int tcpOperations() {
-      return overRdma ? 0 : SelectionKey.OP_READ;
-    }
-
-    @Override
-    public int readyOperations() {
-      return ready ? SelectionKey.OP_READ : 0;
-    }
-
-    @Override
-    public int validOps() {
-      return SelectionKey.OP_READ;
-    }
-
-    @Override
-    protected void implCloseSelectableChannel() throws IOException {
-      tcp.close();
-    }
-
-    @Override
-    protected void implConfigureBlocking(boolean block) throws IOException {
-      tcp.configureBlocking(block);
-    }
-  }
-
   private final AtomicInteger polls = new AtomicInteger();
   private final AtomicBoolean slept = new AtomicBoolean();
 
@@ -99,14 +32,14 @@ final class PollingSelectorTest {
 
   private Pipe overRdma;
   private Pipe overTcp;
-  private Channel channel;
+  private PipeChannel channel;
   private ReadySelector selector;
 
   @BeforeEach
   void open() throws IOException {
     overRdma = Pipe.open();
     overTcp = Pipe.open();
-    channel = new Channel(overRdma.source());
+    channel = new PipeChannel(overRdma.source(), () -> SelectionKey.OP_READ);
     overTcp.source().configureBlocking(false);
     selector = new ReadySelector(overTcp.source().provider(), Selector.open(), this::pollUntil);
   }
