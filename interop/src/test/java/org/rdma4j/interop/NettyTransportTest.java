@@ -42,7 +42,9 @@ import org.rdma4j.netty.RdmaSocketChannel;
 
 /**
  * Netty's own tests of socket channels, as they are in its jar, over the transport of rdma4j-netty.
- * Those whose other end is a plain socket do not fit: this transport has no TCP.
+ * Those whose other end is a plain socket do not fit: this transport has no TCP. Each class
+ * overrides the same two methods, because Netty's classes are the only way to tell its tests what
+ * they run on.
  */
 final class NettyTransportTest {
   /** The address of the simulated adapter. */
