@@ -118,7 +118,7 @@ final class PlatformSocket {
         case IOException cause -> throw cause;
         case RuntimeException cause -> throw cause;
         case Error cause -> throw cause;
-        case null, default -> throw new IOException(failed);
+        default -> throw new IOException(failed);
       }
     } catch (IllegalAccessException closed) {
       throw new IllegalStateException("java.net is not open any more", closed);
