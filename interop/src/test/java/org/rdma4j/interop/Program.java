@@ -1,8 +1,10 @@
 package org.rdma4j.interop;
 
+import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.rdma4j.nio.ChannelStatistics;
 import org.rdma4j.testing.ChildProcess;
 import org.rdma4j.testing.JavaCommand;
 
@@ -11,7 +13,25 @@ final class Program {
   private static final String REPORT = "channels: ";
 
   /** What the channels of a program did. */
-  record Report(long upgraded, long sentBytes, long receivedBytes) {}
+  record Report(long upgraded, long sentBytes, long receivedBytes) implements Serializable {
+    /** Returns what those of this JVM did until now. */
+    static Report now() {
+      ChannelStatistics done = Way.statistics();
+      return new Report(done.upgraded(), done.sentBytes(), done.receivedBytes());
+    }
+
+    Report plus(Report other) {
+      return new Report(
+          upgraded + other.upgraded,
+          sentBytes + other.sentBytes,
+          receivedBytes + other.receivedBytes);
+    }
+
+    /** Prints it for the test that has started the program. */
+    void print() {
+      System.out.printf("%s%d %d %d%n", REPORT, upgraded, sentBytes, receivedBytes);
+    }
+  }
 
   private Program() {}
 
@@ -53,19 +73,13 @@ final class Program {
 
   /** Runs another program, and reports what its channels did. */
   public static void main(String[] args) throws Exception {
-    Runtime.getRuntime().addShutdownHook(new Thread(Program::report));
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> Report.now().print()));
     Class.forName(args[0])
         .getMethod("main", String[].class)
         .invoke(null, (Object) Arrays.copyOfRange(args, 1, args.length));
   }
 
-  private static void report() {
-    var done = Way.statistics();
-    System.out.printf(
-        "%s%d %d %d%n", REPORT, done.upgraded(), done.sentBytes(), done.receivedBytes());
-  }
-
-  /** Finds the report in what a program has printed. */
+  /** Finds the first report in what a program has printed. */
   static Report report(List<String> printed) {
     for (String line : printed) {
       if (line.startsWith(REPORT)) {
