@@ -10,13 +10,9 @@ import org.junit.platform.suite.api.Suite;
 @Suite
 @SelectPackages("io.netty.testsuite.transport.socket")
 @IncludeClassNamePatterns(".*\\.(Socket|ServerSocket|WriteBefore|Composite|Traffic).*Test")
-// SSL engines add nothing to the channels but time. SocketConnectionAttemptTest needs a network
-// that drops packets: it fails with the JDK's channels on a machine without one, too.
-@ExcludeClassNamePatterns({
-  ".*\\.Abstract.*",
-  ".*\\.SocketSsl.*",
-  ".*\\.SocketConnectionAttemptTest"
-})
+// SocketConnectionAttemptTest needs a network that drops packets: it fails with the JDK's channels
+// on a machine without one, too.
+@ExcludeClassNamePatterns({".*\\.Abstract.*", ".*\\.SocketConnectionAttemptTest"})
 final class NettySuiteTest {
   private NettySuiteTest() {}
 

@@ -28,6 +28,10 @@ import io.netty.testsuite.transport.socket.SocketObjectEchoTest;
 import io.netty.testsuite.transport.socket.SocketReadPendingTest;
 import io.netty.testsuite.transport.socket.SocketRstTest;
 import io.netty.testsuite.transport.socket.SocketSpdyEchoTest;
+import io.netty.testsuite.transport.socket.SocketSslClientRenegotiateTest;
+import io.netty.testsuite.transport.socket.SocketSslEchoTest;
+import io.netty.testsuite.transport.socket.SocketSslGreetingTest;
+import io.netty.testsuite.transport.socket.SocketSslSessionReuseTest;
 import io.netty.testsuite.transport.socket.SocketStartTlsTest;
 import io.netty.testsuite.transport.socket.SocketStringEchoTest;
 import io.netty.testsuite.transport.socket.TrafficShapingHandlerTest;
@@ -328,6 +332,58 @@ final class NettyTransportTest {
 
   @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
   static final class SpdyEchoTest extends SocketSpdyEchoTest {
+    @Override
+    protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
+      return BOTH;
+    }
+
+    @Override
+    protected SocketAddress newSocketAddress() {
+      return ADDRESS;
+    }
+  }
+
+  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  static final class SslClientRenegotiateTest extends SocketSslClientRenegotiateTest {
+    @Override
+    protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
+      return BOTH;
+    }
+
+    @Override
+    protected SocketAddress newSocketAddress() {
+      return ADDRESS;
+    }
+  }
+
+  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  static final class SslEchoTest extends SocketSslEchoTest {
+    @Override
+    protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
+      return BOTH;
+    }
+
+    @Override
+    protected SocketAddress newSocketAddress() {
+      return ADDRESS;
+    }
+  }
+
+  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  static final class SslGreetingTest extends SocketSslGreetingTest {
+    @Override
+    protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
+      return BOTH;
+    }
+
+    @Override
+    protected SocketAddress newSocketAddress() {
+      return ADDRESS;
+    }
+  }
+
+  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  static final class SslSessionReuseTest extends SocketSslSessionReuseTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
       return BOTH;
