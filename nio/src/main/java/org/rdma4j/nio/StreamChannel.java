@@ -126,6 +126,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   private boolean connected(boolean done) throws IOException {
     if (done
         && remote == null
+        && !socket.isUrgentInline()
         && tcp.getRemoteAddress() instanceof InetSocketAddress server
         && tcp.getLocalAddress() instanceof InetSocketAddress client) {
       remote = server;
@@ -283,6 +284,12 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   public boolean isOverRdma() {
     Upgrade way = upgrade;
     return way != null && (way.isInputMoved() || way.isOutputMoved());
+  }
+
+  /** Stays with TCP and returns true, unless it is too late for that. */
+  boolean staysWithTcp() {
+    Upgrade way = upgrade;
+    return way == null || way.stay();
   }
 
   /** Returns the operations for which TCP decides whether the channel is ready. */

@@ -22,6 +22,9 @@ final class StreamSocket extends Socket {
   private final StreamChannel channel;
   private final Socket tcp;
 
+  /** Whether the program wants urgent data among the others, which TCP alone can give it. */
+  private volatile boolean urgentInline;
+
   StreamSocket(StreamChannel channel, Socket tcp) throws SocketException {
     super(noImplementation());
     this.channel = channel;
@@ -153,14 +156,28 @@ final class StreamSocket extends Socket {
     tcp.sendUrgentData(data);
   }
 
+  boolean isUrgentInline() {
+    return urgentInline;
+  }
+
+  /**
+   * Urgent data among the others would be counted by this side, but not by the peer. So the channel
+   * stays with TCP, or it is too late, and urgent data is dropped as before.
+   */
   @Override
   public void setOOBInline(boolean on) throws SocketException {
-    tcp.setOOBInline(on);
+    if (!on || channel.staysWithTcp()) {
+      tcp.setOOBInline(on);
+    } else {
+      // Fails if the socket is closed.
+      var unused = tcp.getOOBInline();
+    }
+    urgentInline = on;
   }
 
   @Override
   public boolean getOOBInline() throws SocketException {
-    return tcp.getOOBInline();
+    return tcp.getOOBInline() || urgentInline;
   }
 
   @Override

@@ -195,6 +195,27 @@ final class UpgradeTest {
   }
 
   @Test
+  void aSocketThatTakesUrgentDataAmongTheOthersStaysWithTcp() throws Exception {
+    server.socket().setOOBInline(true);
+    client.socket().sendUrgentData('u');
+    assertThat(ChannelPair.read(server, 1)).isEqualTo("u");
+    greet();
+    await(() -> clients.statistics().stayed() == 1);
+    client.socket().sendUrgentData('v');
+    assertThat(ChannelPair.read(server, 1)).isEqualTo("v");
+  }
+
+  @Test
+  void urgentDataIsDroppedOnceTheChannelHasGoneOver() throws Exception {
+    upgrade();
+    server.socket().setOOBInline(true);
+    assertThat(server.socket().getOOBInline()).isTrue();
+    client.socket().sendUrgentData('u');
+    client.write(bytes("hello"));
+    assertThat(ChannelPair.read(server, 5)).isEqualTo("hello");
+  }
+
+  @Test
   void selectorsSeeWhatComesOverRdma() throws Exception {
     try (Selector selector = servers.openSelector()) {
       greet();
