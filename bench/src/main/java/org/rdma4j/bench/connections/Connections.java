@@ -17,7 +17,9 @@ import java.util.concurrent.Future;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.rdma4j.connection.DrivenNode;
+import org.rdma4j.connection.NodeConfig;
 import org.rdma4j.connection.NodeStatistics;
+import org.rdma4j.connection.OperationHandler;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.verbs.RemoteMemory;
@@ -46,6 +48,10 @@ public final class Connections {
 
   private static final int THOUSAND = 1000;
   private static final int OPENINGS_BEFORE = 7;
+  private static final int BUSY = 200;
+  private static final int BUSY_BYTES = 64;
+  private static final int BUSY_ROUNDS = 40;
+  private static final Duration BUSY_TIME = Duration.ofMillis(200);
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private static final Pattern PER_ITERATION = Pattern.compile("= ([\\d.]+) usec/iter");
@@ -109,19 +115,22 @@ public final class Connections {
 
   private Map<String, Step> steps() {
     Map<String, Step> steps = new TreeMap<>();
-    steps.put("send-64", () -> sends(64, 0.9, 200_000));
-    steps.put("send-4k", () -> sends(4096 - 16, 0.9, 60_000));
+    steps.put("send-64", () -> sends(64, 0.95, 200_000));
+    steps.put("send-4k", () -> sends(4096 - 16, 0.95, 60_000));
+    steps.put("send-16k", this::pieces);
     steps.put("send-64k", () -> offers(1 << 16, 6_000));
     steps.put("send-1m", () -> offers(1 << 20, 400));
     steps.put("write-64k", () -> remote("ib_write_bw", 6_000, Rates::writes));
     steps.put("read-64k", () -> remote("ib_read_bw", 6_000, Rates::reads));
     steps.put("echo", this::echo);
     steps.put("echo-driven", this::drivenEcho);
+    steps.put("echo-async", this::asyncEcho);
     steps.put("allocation", () -> allocation("blocking", "echo", Rates::copiedEchoes));
     steps.put("allocation-handler", () -> allocation("handler", "answer", Rates::handledEchoes));
     steps.put("first", this::first);
     steps.put("many", this::many);
     steps.put("open", this::open);
+    steps.put("close", this::closeBusy);
     steps.putAll(new ChannelComparisons(server, pairs).steps());
     List<String> jucx = newJava(JucxPeer.class);
     steps.putAll(new JucxComparisons(jucx, device, server, OTHER_PORT, pairs).steps());
@@ -159,6 +168,24 @@ public final class Connections {
         perftest("ib_send_bw", bytes, iterations),
         (connection, time) -> Rates.offers(connection, bytes, time).perSecond(),
         bytes);
+  }
+
+  /** The same bytes in messages of a quarter of the length. */
+  private ConnectionComparison pieces() throws Exception {
+    ConnectionComparison comparison =
+        ConnectionComparison.atLeast(
+            0.9, "64 KiB one way in messages of 16 KiB, beside one message", "pieces/s");
+    try (RdmaConnection connection = connect()) {
+      Rates.ask(connection, "sink");
+      WarmUp.run(connection, time -> Rates.offers(connection, 1 << 14, time));
+      WarmUp.run(connection, time -> Rates.offers(connection, 1 << 16, time));
+      for (int i = 0; i < pairs; i++) {
+        comparison.add(
+            Rates.offers(connection, 1 << 14, TIME).perSecond() / 4,
+            Rates.offers(connection, 1 << 16, TIME).perSecond());
+      }
+    }
+    return comparison;
   }
 
   private ConnectionComparison bandwidth(
@@ -203,7 +230,7 @@ public final class Connections {
 
   private ConnectionComparison echo() throws Exception {
     ConnectionComparison comparison =
-        ConnectionComparison.atMost(1.15, "echo of 64 B, one outstanding", "us");
+        ConnectionComparison.atMost(1.1, "echo of 64 B, one outstanding", "us");
     OtherPair pingPong = pingPong();
     try (RdmaConnection connection = connect()) {
       Rates.ask(connection, "echo");
@@ -226,6 +253,25 @@ public final class Connections {
       WarmUp.run(compilers, time -> Rates.drivenEchoes(driven, connection, 64, time));
       for (int i = 0; i < pairs; i++) {
         comparison.add(Rates.drivenEchoes(driven, connection, 64, TIME).micros(), pingPong.run());
+      }
+    }
+    return comparison;
+  }
+
+  private ConnectionComparison asyncEcho() throws Exception {
+    ConnectionComparison comparison =
+        ConnectionComparison.atMost(
+            1.2, "echo of 64 B by sendAsync and a handler, beside blocking calls", "us");
+    try (RdmaConnection handled = connect();
+        RdmaConnection blocking = connect()) {
+      Rates.ask(handled, "answer");
+      Rates.ask(blocking, "echo");
+      WarmUp.run(handled, time -> Rates.handledEchoes(handled, 64, time));
+      WarmUp.run(blocking, time -> Rates.echoes(blocking, 64, time));
+      for (int i = 0; i < pairs; i++) {
+        comparison.add(
+            Rates.handledEchoes(handled, 64, TIME).micros(),
+            Rates.echoes(blocking, 64, TIME).micros());
       }
     }
     return comparison;
@@ -270,7 +316,7 @@ public final class Connections {
   /** Both in a new JVM each time, in which both ends are. */
   private ConnectionComparison first() throws Exception {
     ConnectionComparison comparison =
-        ConnectionComparison.atMost(3, "time until half of the warm rate, 64 B", "ms");
+        ConnectionComparison.atMost(2, "time until half of the warm rate, 64 B", "ms");
     for (int i = 0; i < pairs; i++) {
       comparison.add(firstMessages("connection"), firstMessages("verbs"));
     }
@@ -373,6 +419,38 @@ public final class Connections {
       close(thousand);
       return micros;
     }
+  }
+
+  /** Closes a node whose connections are all in use, again and again. */
+  private ConnectionComparison closeBusy() throws Exception {
+    ConnectionComparison comparison =
+        ConnectionComparison.atMost(
+            (double) NodeConfig.DEFAULT.closeTimeout().toMillis(),
+            "closing a node with 200 busy connections, the longest of 40",
+            "ms");
+    for (int i = 0; i < pairs; i++) {
+      double longest = 0;
+      for (int j = 0; j < BUSY_ROUNDS; j++) {
+        longest = Math.max(longest, closeBusyOnce());
+      }
+      comparison.add(longest);
+    }
+    return comparison;
+  }
+
+  private double closeBusyOnce() throws Exception {
+    OperationHandler ignore = (token, failure) -> {};
+    long begin;
+    try (RdmaNode node = RdmaNode.open()) {
+      for (RdmaConnection connection : open(node, BUSY)) {
+        Rates.ask(connection, "answer");
+        connection.onMessage(message -> connection.sendAsync(message, 0, ignore));
+        connection.sendAsync(connection.allocateBuffer(BUSY_BYTES), 0, ignore);
+      }
+      Thread.sleep(BUSY_TIME);
+      begin = System.nanoTime();
+    }
+    return (System.nanoTime() - begin) / 1e6;
   }
 
   private OtherPair perftest(String program, int bytes, int iterations) {
