@@ -380,8 +380,25 @@ final class Closing {
     } finally {
       lock.unlock();
     }
-    if (until != null) {
-      awaitFlush(until);
+    if (until == null) {
+      return;
+    }
+    awaitFlush(until);
+    int left = postedCount();
+    if (left > 0 && link.share().isUsable()) {
+      link.log(
+          Level.WARNING,
+          "the device has not given back %d requests within %s".formatted(left, FLUSH),
+          null);
+    }
+  }
+
+  private int postedCount() {
+    lock.lock();
+    try {
+      return session.postedCount();
+    } finally {
+      lock.unlock();
     }
   }
 
