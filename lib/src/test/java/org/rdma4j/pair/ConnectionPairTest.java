@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.testing.DisturbedLink;
 import org.rdma4j.testing.JavaCommand;
 import org.rdma4j.testing.PeerProcess;
 
@@ -67,10 +68,10 @@ class ConnectionPairTest {
   }
 
   private static void echo(int count) throws Exception {
-    echo(count, Link.undisturbed());
+    echo(count, DisturbedLink.undisturbed());
   }
 
-  private static void echo(int count, Link link) throws Exception {
+  private static void echo(int count, DisturbedLink link) throws Exception {
     try (RdmaConnection connection = connect(server)) {
       long began = System.nanoTime();
       link.during(() -> new Echoes(connection, SEED, count).run());
@@ -91,19 +92,19 @@ class ConnectionPairTest {
   @Test
   void nothingIsLostIfTheLinkLosesTwoPercent() throws Exception {
     // If the last packet of a burst is lost, soft-RoCE waits 2 s for its acknowledgement.
-    echo(FEW / 2, Link.losing(2));
+    echo(FEW / 2, DisturbedLink.losing(2));
   }
 
   @Test
   void messagesComeBackOverALinkWithADelayOfTwentyMilliseconds() throws Exception {
-    echo(FEW, Link.delaying(Duration.ofMillis(20)));
+    echo(FEW, DisturbedLink.delaying(Duration.ofMillis(20)));
   }
 
   @Test
   void connectionSurvivesThreeSecondsWithoutPackets() throws Exception {
     try (RdmaConnection connection = connect(server)) {
       FutureTask<Boolean> echoes = new Echoes(connection, SEED, 400).begin();
-      Link.losing(100).during(() -> Thread.sleep(DOWN));
+      DisturbedLink.losing(100).during(() -> Thread.sleep(DOWN));
       assertThat(get(echoes)).isTrue();
     }
   }
@@ -112,7 +113,7 @@ class ConnectionPairTest {
   void connectionBreaksWhenNothingArrivesAnyMore() throws Exception {
     try (RdmaConnection connection = connect(server)) {
       FutureTask<Boolean> echoes = new Echoes(connection, SEED, ENDLESS).begin();
-      Link.losing(100).during(() -> assertThatItBreaks(echoes));
+      DisturbedLink.losing(100).during(() -> assertThatItBreaks(echoes));
     }
     echo(FEW);
   }
@@ -120,7 +121,7 @@ class ConnectionPairTest {
   @Test
   void connectionThatSendsWhileItsLinkIsDownBreaks() throws Exception {
     try (RdmaConnection connection = connect(server)) {
-      Link.down()
+      DisturbedLink.down()
           .during(
               () -> {
                 connection.send(ByteBuffer.allocate(1), TIMEOUT);
@@ -138,7 +139,7 @@ class ConnectionPairTest {
     try (RdmaConnection connection = connect(server)) {
       // So few that the peer has a receive for one that is sent while the link is down.
       FutureTask<Boolean> echoes = new Echoes(connection, SEED, ENDLESS, 2, SHORT).begin();
-      Link.down()
+      DisturbedLink.down()
           .during(
               () -> {
                 assertThat(catchThrowable(() -> connection.send(ByteBuffer.allocate(1), TIMEOUT)))
@@ -157,7 +158,7 @@ class ConnectionPairTest {
   @Test
   void idleConnectionSurvivesThatItsLinkIsDown() throws Exception {
     try (RdmaConnection connection = connect(server)) {
-      Link.down().during(() -> Thread.sleep(DOWN));
+      DisturbedLink.down().during(() -> Thread.sleep(DOWN));
       new Echoes(connection, SEED, FEW).run();
     }
   }

@@ -1,6 +1,5 @@
 package org.rdma4j.soak;
 
-import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -17,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.rdma4j.testing.Held;
 
 /**
  * Lets many peers come to a server, good ones and such that lie, and counts what became of them.
@@ -263,7 +263,7 @@ public final class Soak {
       }
     } catch (InterruptedException over) {
       // The time is over.
-    } catch (IOException failed) {
+    } catch (Exception failed) {
       OUT.println("could not see what is held: " + failed);
     }
   }
@@ -329,19 +329,11 @@ public final class Soak {
 
   /** Waits until the server has noticed that the last peers are gone. */
   private void awaitRest(Held before) throws Exception {
-    long began = System.nanoTime();
-    Held after = Held.now();
-    while (!after.beyond(before, subject.kept()).isEmpty()
-        && System.nanoTime() - began < TimeUnit.SECONDS.toNanos(90)) {
-      Thread.sleep(1000);
-      after = Held.now();
-    }
-    OUT.printf("after %s: %s%n", since(began), after);
-    List<String> more = after.beyond(before, subject.kept());
+    List<String> more = Held.awaitNoMoreThan(before, subject.kept());
     if (!more.isEmpty()) {
-      fail("more is held than before", null);
-      OUT.println(more);
+      fail("more is held than before: " + more, null);
     }
+    OUT.printf("at rest: %s%n", Held.now());
   }
 
   private void report() {

@@ -57,8 +57,9 @@ final class PeerDeathTest {
     provider.rendezvous().close();
   }
 
-  private ChildProcess client() throws Exception {
-    String port = "" + ((InetSocketAddress) listener.getLocalAddress()).getPort();
+  /** Starts a process that is a client of a server until it is killed. */
+  static ChildProcess client(ServerSocketChannel server) throws Exception {
+    String port = "" + ((InetSocketAddress) server.getLocalAddress()).getPort();
     return ChildProcess.start(
         JavaCommand.of(Client.class, port, UpgradeTest.deviceAddress().getHostAddress()));
   }
@@ -69,7 +70,7 @@ final class PeerDeathTest {
     Random random = new Random(seed);
     for (int i = 0; i < DEATHS; i++) {
       ChannelStatistics before = provider.statistics();
-      try (ChildProcess client = client();
+      try (ChildProcess client = client(listener);
           SocketChannel channel = listener.accept()) {
         var read = waiting(() -> CheckedBytes.read(channel));
         var written = waiting(() -> CheckedBytes.write(channel, random));

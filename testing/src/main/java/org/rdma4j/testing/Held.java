@@ -1,4 +1,4 @@
-package org.rdma4j.soak;
+package org.rdma4j.testing;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -10,9 +10,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
-import org.rdma4j.Command;
 
 /**
  * What this process holds. The objects are those of all processes, so nothing else may use the
@@ -23,10 +22,12 @@ import org.rdma4j.Command;
  * @param descriptors what each open file is
  * @param objects the number of the objects of each kind that the kernel keeps for processes
  */
-record Held(long heapKib, long residentKib, List<String> descriptors, Map<String, Long> objects) {
+public record Held(
+    long heapKib, long residentKib, List<String> descriptors, Map<String, Long> objects) {
   private static final List<String> KINDS = List.of("pd", "cq", "qp", "mr", "cm_id");
 
-  static Held now() throws IOException, InterruptedException {
+  /** Returns what it holds now, after a garbage collection. */
+  public static Held now() throws Exception {
     for (int i = 0; i < 3; i++) {
       System.gc();
       Thread.sleep(200); // for the cleaners
@@ -38,11 +39,17 @@ record Held(long heapKib, long residentKib, List<String> descriptors, Map<String
         objectCounts());
   }
 
-  private static Map<String, Long> objectCounts() throws IOException, InterruptedException {
+  private static Map<String, Long> objectCounts() throws Exception {
     Map<String, Long> counts = new LinkedHashMap<>();
     for (String kind : KINDS) {
-      String[] lines = Command.output("rdma", "resource", "show", kind).split("\n", -1);
-      counts.put(kind, Stream.of(lines).filter(line -> line.contains(" pid ")).count());
+      List<String> command = List.of("rdma", "resource", "show", kind);
+      try (ChildProcess show = ChildProcess.start(command)) {
+        Outcome shown = show.await();
+        if (shown.status() != 0) {
+          throw new AssertionError(command + ": " + shown);
+        }
+        counts.put(kind, shown.out().stream().filter(line -> line.contains(" pid ")).count());
+      }
     }
     return counts;
   }
@@ -71,11 +78,23 @@ record Held(long heapKib, long residentKib, List<String> descriptors, Map<String
   }
 
   /**
-   * Returns what this holds more of than before.
+   * Waits until the process holds no more than before.
    *
    * @param kept the kinds of objects of which some may stay for later
+   * @return what it still holds more of
    */
-  List<String> beyond(Held before, Set<String> kept) {
+  public static List<String> awaitNoMoreThan(Held before, Set<String> kept) throws Exception {
+    long began = System.nanoTime();
+    List<String> more = now().beyond(before, kept);
+    while (!more.isEmpty() && System.nanoTime() - began < TimeUnit.SECONDS.toNanos(90)) {
+      Thread.sleep(1000);
+      more = now().beyond(before, kept);
+    }
+    return more;
+  }
+
+  /** Returns what this holds more of than before. */
+  private List<String> beyond(Held before, Set<String> kept) {
     List<String> more = new ArrayList<>();
     objects.forEach(
         (kind, count) -> {

@@ -1,0 +1,147 @@
+package org.rdma4j.nio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.rdma4j.nio.handover.Proof;
+import org.rdma4j.testing.DisturbedLink;
+import org.rdma4j.testing.PeerProcess;
+
+/** Channels between two guests, while their link or their peer fails. */
+@Tag("pair")
+@Timeout(600)
+final class ChannelPairTest {
+  private static final long SEED = Long.getLong("org.rdma4j.pair.seed", System.nanoTime());
+  private static final Duration DOWN = Duration.ofSeconds(3);
+  private static final int CUTS = 4;
+
+  /** The time from the connect within which a channel goes over, roughly. */
+  private static final int MILLIS_AROUND = 500;
+
+  /** So many bytes more than before that some of them were sent after that moment. */
+  private static final long ENOUGH = 1 << 20;
+
+  /** Until soft-RoCE, or the connection manager, has given up a peer that is silent. */
+  private static final long NOTICED_SECONDS = 90;
+
+  private final Random random = new Random(SEED);
+  private RdmaSelectorProvider provider;
+  private PeerProcess server;
+  private InetSocketAddress address;
+
+  @BeforeEach
+  void start() throws Exception {
+    // Each channel tries, whatever became of the one before it. JVMs that are cold take long.
+    provider =
+        new RdmaSelectorProvider(
+            new ChannelSettings(
+                true, new Proof(new byte[0], 32), Duration.ofSeconds(30), 0, Map.of()));
+    start(CheckedServer.Way.RDMA, 0);
+  }
+
+  private void start(CheckedServer.Way way, int port) throws Exception {
+    server = CheckedServer.start(way, port);
+    address = CheckedServer.awaitAddress(server);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    server.close();
+    provider.rendezvous().close();
+  }
+
+  private CheckedTraffic connect() throws IOException {
+    SocketChannel channel = provider.openSocketChannel();
+    channel.connect(address);
+    return new CheckedTraffic(channel, random);
+  }
+
+  private CheckedTraffic connectOverRdma() throws Exception {
+    long before = provider.statistics().receivedBytes();
+    CheckedTraffic traffic = connect();
+    UpgradeTest.await(() -> provider.statistics().receivedBytes() > before + ENOUGH);
+    return traffic;
+  }
+
+  private static void awaitMore(CheckedTraffic traffic) throws Exception {
+    long before = traffic.read();
+    UpgradeTest.await(() -> traffic.isEnded() || traffic.read() > before + ENOUGH);
+  }
+
+  @Test
+  void aLinkThatIsCutWhileAChannelGoesOverLosesNothing() throws Exception {
+    for (int i = 0; i < CUTS; i++) {
+      long before = provider.statistics().upgraded();
+      try (CheckedTraffic traffic = connect()) {
+        if (i % 2 == 0) {
+          Thread.sleep(random.nextInt(MILLIS_AROUND));
+        } else {
+          UpgradeTest.await(() -> provider.statistics().upgraded() > before);
+        }
+        DisturbedLink.losing(100).during(() -> Thread.sleep(DOWN));
+        awaitMore(traffic);
+        // Three seconds are less than both TCP and soft-RoCE need to give up.
+        assertThat(traffic.isEnded()).as("cut %d, seed %d", i, SEED).isFalse();
+        assertThat(traffic.end(NOTICED_SECONDS)).isPositive();
+      }
+    }
+    connectOverRdma().close();
+  }
+
+  @Test
+  void aChannelIsResetIfNothingArrivesAnyMore() throws Exception {
+    try (CheckedTraffic traffic = connectOverRdma()) {
+      DisturbedLink.losing(100).during(() -> traffic.awaitEnd(NOTICED_SECONDS));
+    }
+    connectOverRdma().close();
+  }
+
+  @Test
+  void aServerThatIsKilledBeforeOrWhileOrAfterAChannelGoesOverEndsIt() throws Exception {
+    for (int moment = 0; moment < 3; moment++) {
+      long before = provider.statistics().upgraded();
+      try (CheckedTraffic traffic = moment == 2 ? connectOverRdma() : connect()) {
+        if (moment == 0) {
+          awaitMore(traffic);
+        } else if (moment == 1) {
+          UpgradeTest.await(() -> provider.statistics().upgraded() > before);
+        }
+        server.kill();
+        assertThat(traffic.awaitEnd(NOTICED_SECONDS)).as("moment %d", moment).isPositive();
+      }
+      start(CheckedServer.Way.RDMA, address.getPort());
+    }
+    connectOverRdma().close();
+  }
+
+  @Test
+  void aServerThatIsRestartedWithoutTheProviderIsServedOverTcp() throws Exception {
+    connectOverRdma().close();
+    server.kill();
+    start(CheckedServer.Way.TCP, address.getPort());
+    assertThatTheNextChannelStaysWithTcp();
+    server.kill();
+    start(CheckedServer.Way.RDMA, address.getPort());
+    connectOverRdma().close();
+  }
+
+  private void assertThatTheNextChannelStaysWithTcp() throws Exception {
+    ChannelStatistics before = provider.statistics();
+    try (CheckedTraffic traffic = connect()) {
+      UpgradeTest.await(() -> provider.statistics().stayed() > before.stayed());
+      awaitMore(traffic);
+      assertThat(traffic.isEnded()).isFalse();
+    }
+    assertThat(provider.statistics().receivedBytes()).isEqualTo(before.receivedBytes());
+  }
+}

@@ -1,0 +1,199 @@
+package org.rdma4j.nio;
+
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicLong;
+import org.rdma4j.testing.ChildProcess;
+import org.rdma4j.testing.Held;
+
+/**
+ * Lets random clients come to a server whose channels go over to RDMA, and checks all bytes in both
+ * directions: clients that end in order, that close or reset in the middle, that have no provider,
+ * and processes that are killed.
+ *
+ * <p>It fails if a byte is wrong, if a client that ends in order has lost one, if one takes too
+ * long, or if files or RDMA objects are left at the end. {@code dev/soak --channels} runs it.
+ */
+final class ChannelSoak {
+  private static final int CLIENTS = 6;
+
+  /** Enough for most channels to go over in the middle. */
+  private static final int MAX_BYTES = 32 << 20;
+
+  private static final int PATIENCE_SECONDS = 100;
+  private static final int MAX_MILLIS_UNTIL_KILLED = 2000;
+  private static final PrintStream OUT = System.out;
+
+  private record Bytes(long read, long written) {}
+
+  private final RdmaSelectorProvider servers = UpgradeTest.provider("");
+  private final RdmaSelectorProvider clients = UpgradeTest.provider("");
+  private final ServerSocketChannel listener = ChannelPair.listen(servers);
+
+  /** What the server has read and written, by the ports of the clients. */
+  private final Map<Integer, Bytes> served = new ConcurrentHashMap<>();
+
+  private final Map<String, AtomicLong> counts = new ConcurrentSkipListMap<>();
+  private final AtomicLong failures = new AtomicLong();
+
+  private ChannelSoak() throws IOException {}
+
+  /** Takes the seed, or "random", and the number of seconds. */
+  public static void main(String[] arguments) throws Exception {
+    long seed = arguments[0].equals("random") ? System.nanoTime() : Long.parseLong(arguments[0]);
+    OUT.printf("seed %d%n", seed);
+    ChannelSoak soak = new ChannelSoak();
+    Thread.ofPlatform().daemon().name("accepting").start(soak::serve);
+    UpgradeTest.awaitListener(soak.listener);
+    soak.inOrder(soak.clients, new Random(seed)); // loads all classes
+    Held before = Held.now();
+    OUT.printf("before: %s%n", before);
+    soak.soak(seed, System.nanoTime() + SECONDS.toNanos(Long.parseLong(arguments[1])));
+    // The buffers of the nodes stay registered until these are closed.
+    List<String> more = Held.awaitNoMoreThan(before, Set.of("mr"));
+    if (!more.isEmpty()) {
+      soak.fail("more is held than before: " + more);
+    }
+    soak.report();
+    System.exit(soak.failures.get() == 0 ? 0 : 1);
+  }
+
+  private void serve() {
+    try {
+      while (true) {
+        SocketChannel channel = listener.accept();
+        Thread.ofPlatform().daemon().name("serving").start(() -> serve(channel));
+      }
+    } catch (IOException failed) {
+      fail("the server does not accept any more: " + failed);
+    }
+  }
+
+  private void serve(SocketChannel channel) {
+    try (channel) {
+      int port = ((InetSocketAddress) channel.getRemoteAddress()).getPort();
+      FutureTask<Long> reading = reading(channel);
+      long written = CheckedBytes.write(channel, new Random(), position -> !reading.isDone());
+      served.put(port, new Bytes(reading.get(), written));
+    } catch (IOException gone) {
+      count("server: the client had gone");
+    } catch (InterruptedException | ExecutionException wrong) {
+      fail("server: " + wrong.getCause());
+    }
+  }
+
+  private static FutureTask<Long> reading(SocketChannel channel) {
+    FutureTask<Long> reading = new FutureTask<>(() -> CheckedBytes.read(channel));
+    Thread.ofPlatform().daemon().name("reading").start(reading);
+    return reading;
+  }
+
+  /** Random clients, several at a time, until the time is over. */
+  private void soak(long seed, long end) throws Exception {
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < CLIENTS; i++) {
+      Random random = new Random(seed * 31 + i);
+      threads.add(Thread.ofPlatform().daemon().start(() -> clientsUntil(end, random)));
+    }
+    Random random = new Random(seed);
+    while (System.nanoTime() - end < 0) {
+      try (ChildProcess victim = PeerDeathTest.client(listener)) {
+        Thread.sleep(random.nextInt(MAX_MILLIS_UNTIL_KILLED));
+        victim.kill();
+      }
+      count("process: killed");
+      OUT.printf(
+          "%d s left: %s, %s%n",
+          Math.max(0, NANOSECONDS.toSeconds(end - System.nanoTime())),
+          clients.statistics(),
+          Held.now());
+    }
+    for (Thread each : threads) {
+      each.join();
+    }
+  }
+
+  private void clientsUntil(long end, Random random) {
+    while (System.nanoTime() - end < 0) {
+      try {
+        switch (random.nextInt(6)) {
+          case 0 -> inTheMiddle(random, false);
+          case 1 -> inTheMiddle(random, true);
+          case 2 -> inOrder(SelectorProvider.provider(), random);
+          default -> inOrder(clients, random);
+        }
+      } catch (Exception failed) {
+        fail("client: " + failed);
+      }
+    }
+  }
+
+  private SocketChannel connect(SelectorProvider provider) throws IOException {
+    SocketChannel channel = provider.openSocketChannel();
+    channel.connect(listener.getLocalAddress());
+    return channel;
+  }
+
+  /** Writes a random number of bytes, ends, and reads until the server ends. */
+  private void inOrder(SelectorProvider provider, Random random) throws Exception {
+    int length = random.nextInt(1, MAX_BYTES);
+    try (SocketChannel channel = connect(provider)) {
+      int port = ((InetSocketAddress) channel.getLocalAddress()).getPort();
+      FutureTask<Long> reading = reading(channel);
+      long written = CheckedBytes.write(channel, random, position -> position < length);
+      channel.shutdownOutput();
+      Bytes here = new Bytes(reading.get(PATIENCE_SECONDS, SECONDS), written);
+      Bytes there = served.remove(port);
+      if (there == null || there.read() != here.written() || there.written() != here.read()) {
+        fail("a client that ended in order has %s, the server %s".formatted(here, there));
+      }
+      count(provider == clients ? "client: ended in order" : "client: without the provider");
+    }
+  }
+
+  /** Closes or resets while both sides write. */
+  private void inTheMiddle(Random random, boolean resets) throws Exception {
+    try (SocketChannel channel = connect(clients)) {
+      if (resets) {
+        channel.setOption(StandardSocketOptions.SO_LINGER, 0);
+      }
+      try (CheckedTraffic traffic = new CheckedTraffic(channel, random)) {
+        Thread.sleep(random.nextInt(MAX_MILLIS_UNTIL_KILLED));
+        traffic.end(PATIENCE_SECONDS);
+      }
+    }
+    count(resets ? "client: reset in the middle" : "client: closed in the middle");
+  }
+
+  private void report() {
+    counts.forEach((name, count) -> OUT.printf("%8d %s%n", count.get(), name));
+    OUT.printf("clients: %s%nserver: %s%n", clients.statistics(), servers.statistics());
+    OUT.printf("%d failures%n", failures.get());
+  }
+
+  private void count(String name) {
+    counts.computeIfAbsent(name, each -> new AtomicLong()).incrementAndGet();
+  }
+
+  private void fail(String what) {
+    failures.incrementAndGet();
+    OUT.println("FAILED: " + what);
+  }
+}
