@@ -34,6 +34,8 @@ final class SparkShuffle {
             .set("spark.ui.enabled", "false")
             .set("spark.shuffle.io.mode", "NIO")
             .set("spark.rpc.io.mode", "NIO")
+            // The class path has an older LZ4, that of Kafka.
+            .set("spark.io.compression.codec", "snappy")
             // Executors of one host would read each other's files.
             .set("spark.shuffle.readHostLocalDisk", "false")
             .set("spark.executor.extraClassPath", System.getProperty("java.class.path"))
