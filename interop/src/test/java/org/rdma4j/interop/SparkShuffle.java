@@ -44,7 +44,7 @@ final class SparkShuffle {
       List<Integer> tasks = IntStream.range(0, TASKS).boxed().toList();
       JavaPairRDD<Integer, byte[]> records =
           context.parallelize(tasks, TASKS).flatMapToPair(SparkShuffle::records);
-      // More than the first one goes over, after which all bytes do.
+      // The first one begins over TCP; the second one may go over RDMA as a whole.
       for (int i = 0; i < 2; i++) {
         long sum =
             records
