@@ -388,7 +388,8 @@ final class Closing {
     if (left > 0 && link.share().isUsable()) {
       link.log(
           Level.WARNING,
-          "the device has not given back %d requests within %s".formatted(left, FLUSH),
+          "%d requests are still with the device after %s; the close goes on"
+              .formatted(left, FLUSH),
           null);
     }
   }

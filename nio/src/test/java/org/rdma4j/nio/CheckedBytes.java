@@ -12,7 +12,7 @@ final class CheckedBytes {
   private static final int MAX_PIECE = 100_000;
 
   /**
-   * The stream repeats this. Its length is a prime, so bytes that are lost or come twice differ.
+   * The stream repeats this. Its length is a prime, so all is wrong after lost or repeated bytes.
    */
   private static final byte[] PATTERN = new byte[999_983];
 
