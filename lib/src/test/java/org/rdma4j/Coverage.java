@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.Tag;
 import org.junit.platform.commons.annotation.Testable;
 import org.junit.platform.commons.support.AnnotationSupport;
+import org.rdma4j.testing.Command;
 
 /**
  * A document that maps the functions of a C header, and the tests of rdma-core, to our methods and

@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.bindings.Library;
+import org.rdma4j.testing.Command;
 import org.rdma4j.verbs.RdmaDevice;
 
 /** How the libraries are loaded, and what calls throw if that fails. Each test starts a new JVM. */

@@ -12,6 +12,7 @@ import java.util.Collections;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.rdma4j.cm.CmDevices;
+import org.rdma4j.testing.Command;
 
 /** The address that tests connect to. */
 public final class LocalAddress {

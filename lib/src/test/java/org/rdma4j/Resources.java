@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.rdma4j.testing.Command;
 
 /**
  * The resources of the operating system that this process holds.

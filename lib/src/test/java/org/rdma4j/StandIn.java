@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.rdma4j.bindings.Library;
+import org.rdma4j.testing.Command;
 import org.rdma4j.verbs.RdmaDevice;
 
 /**

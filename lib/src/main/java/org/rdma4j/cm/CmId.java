@@ -468,7 +468,7 @@ public final class CmId implements AutoCloseable {
    * @throws IllegalStateException if the identifier is closed
    */
   public boolean hasDevice() {
-    return id.query(pointer -> rdma_cm_id.verbs(pointer).address() != 0);
+    return id.query(pointer -> id.hasDevice());
   }
 
   /**

@@ -17,7 +17,8 @@ import org.rdma4j.bindings.generated.ibv_device;
  * Notices that a device is being removed which librdmacm has open, by its directory in sysfs: the
  * kernel deletes that first, and then waits until every process has closed a device whose driver
  * cannot take it away. Only identifiers get an event, and a process may have the device open
- * without an identifier: librdmacm opens all devices when it lists them, and keeps them open.
+ * without an identifier: librdmacm opens all devices when it lists them, and that of an identifier,
+ * and keeps them open.
  *
  * <p>A daemon thread looks once a second.
  */
@@ -30,13 +31,13 @@ final class DeviceWatch {
   }
 
   /**
-   * A directory in sysfs as it was when librdmacm listed the device. A new device may get the name
-   * of one that was removed, so the identity is kept; it is null if the directory was already gone.
+   * A directory in sysfs as it was when watching began. A new device may get the name of one that
+   * was removed, so the identity is kept; it is null if the directory was already gone.
    */
-  private record Listed(Path directory, @Nullable Object identity) {
-    static Listed of(MemorySegment context) {
+  private record Watched(Path directory, @Nullable Object identity) {
+    static Watched of(MemorySegment context) {
       Path directory = Path.of(ibv_device.dev_path(ibv_context.device(context)).getString(0));
-      return new Listed(directory, DeviceWatch.identity(directory));
+      return new Watched(directory, DeviceWatch.identity(directory));
     }
 
     boolean isRemoved() {
@@ -45,7 +46,7 @@ final class DeviceWatch {
   }
 
   /** The directories by the addresses of the contexts. */
-  private final Map<Long, Listed> known = new ConcurrentHashMap<>();
+  private final Map<Long, Watched> known = new ConcurrentHashMap<>();
 
   private final Removal removal;
   private boolean started;
@@ -55,12 +56,12 @@ final class DeviceWatch {
   }
 
   /**
-   * Watches the device of a context that librdmacm has just listed. The entry of an earlier context
-   * at this address is replaced: librdmacm does not list a device that is being removed, so this
-   * one belongs to the directory that is there now.
+   * Watches the device of a context that librdmacm has open. The entry of an earlier context at
+   * this address is replaced: the directory of a device gets no other device while the device is
+   * open, so this context belongs to the directory that is there now, or to none.
    */
   synchronized void watch(MemorySegment context) {
-    known.put(context.address(), Listed.of(context));
+    known.put(context.address(), Watched.of(context));
     if (!started) {
       started = true;
       Thread.ofPlatform().daemon().name("rdma4j-devices").start(this::run);
@@ -69,7 +70,7 @@ final class DeviceWatch {
 
   /** Returns whether the device of a context, which is open, is being removed. */
   boolean isRemoved(MemorySegment context) {
-    Listed listed = known.get(context.address());
+    Watched listed = known.get(context.address());
     return listed != null && listed.isRemoved();
   }
 
@@ -85,12 +86,12 @@ final class DeviceWatch {
   }
 
   private void look() {
-    if (known.values().stream().noneMatch(Listed::isRemoved)) {
+    if (known.values().stream().noneMatch(Watched::isRemoved)) {
       return;
     }
     try {
       removal.removed();
-      known.values().removeIf(Listed::isRemoved);
+      known.values().removeIf(Watched::isRemoved);
     } catch (RuntimeException failed) {
       System.getLogger("org.rdma4j")
           .log(System.Logger.Level.WARNING, "a device that was removed cannot be closed", failed);

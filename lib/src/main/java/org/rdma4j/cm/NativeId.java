@@ -67,10 +67,14 @@ final class NativeId {
 
   /** Throws if there is no device: librdmacm would follow a NULL pointer. */
   void requireDevice() {
-    if (rdma_cm_id.verbs(id).address() == 0) {
+    if (!hasDevice()) {
       throw new IllegalStateException(
           this + " has no device yet: resolve an address, or bind to the address of a device");
     }
+  }
+
+  boolean hasDevice() {
+    return rdma_cm_id.verbs(id).address() != 0;
   }
 
   boolean hasQueuePair() {
@@ -152,6 +156,9 @@ final class NativeId {
         () -> {
           multicast.leaveAll(id);
           channel.remove(id);
+          if (hasDevice()) {
+            CmDevices.watch(rdma_cm_id.verbs(id));
+          }
           CmFailures.check("rdma_destroy_id", Calls.integer(rdma_h.rdma_destroy_id$address(), id));
           return true;
         });

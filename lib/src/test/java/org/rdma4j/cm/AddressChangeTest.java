@@ -9,8 +9,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.rdma4j.AddedDevice;
-import org.rdma4j.Command;
+import org.rdma4j.testing.AddedDevice;
+import org.rdma4j.testing.Command;
 
 /** Moves an address from one interface of a bond to the other, which has another MAC address. */
 @Tag("removal")

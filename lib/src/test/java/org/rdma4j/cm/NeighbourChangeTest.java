@@ -10,8 +10,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.rdma4j.AddedDevice;
-import org.rdma4j.Command;
+import org.rdma4j.testing.AddedDevice;
+import org.rdma4j.testing.Command;
 
 /**
  * The neighbour that a connection leads to gets another MAC address, and its own again. Since 6.0,

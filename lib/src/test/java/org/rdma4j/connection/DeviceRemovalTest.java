@@ -17,13 +17,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.rdma4j.AddedDevice;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SynchronousCmId;
+import org.rdma4j.testing.AddedDevice;
 
 /**
  * Removes a device while it is in use: a soft-RoCE device over an interface, both added for each
@@ -64,6 +64,16 @@ final class DeviceRemovalTest {
       added.remove();
       assertThat(channel.awaitEvent(PATIENCE)).contains(new CmEvent.DeviceRemoved(id));
       id.close();
+    }
+  }
+
+  @Test
+  void anIdentifierThatDidNotAskForItsDeviceDoesNotHoldItAfterItsClose() throws Exception {
+    try (EventChannel channel = EventChannel.open()) {
+      CmId id = channel.createId(PortSpace.TCP);
+      id.bind(new InetSocketAddress(ADDRESS, 0));
+      id.close();
+      assertThat(added.remove(PROMPT)).isTrue();
     }
   }
 

@@ -16,9 +16,9 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
 import org.junit.jupiter.api.Test;
-import org.rdma4j.Command;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.Library;
+import org.rdma4j.testing.Command;
 import org.rdma4j.verbs.HugePages;
 
 final class PageMemoryTest {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.rdma4j.Command;
+import org.rdma4j.testing.Command;
 import org.rdma4j.verbs.address.GidEntry;
 
 /** The asynchronous events that soft-RoCE raises, and how a wait for them ends. */

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.rdma4j.Command;
+import org.rdma4j.testing.Command;
 import org.rdma4j.verbs.RdmaAvailability.Status;
 
 /** The availability agrees with the device of this machine and its files. */

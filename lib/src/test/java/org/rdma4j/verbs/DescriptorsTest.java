@@ -11,13 +11,13 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.rdma4j.Command;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmDevices;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.connection.RdmaNode;
+import org.rdma4j.testing.Command;
 
 /** A process that is out of file descriptors has no fewer devices than before. */
 @Tag("device")

@@ -74,13 +74,18 @@ final class UpgradeTest {
 
   /** Creates a provider that finds the device of this machine for its loopback address. */
   static RdmaSelectorProvider provider(String secret) {
+    return provider(secret, deviceAddress());
+  }
+
+  /** Creates a provider that finds the device of an address for its loopback address. */
+  static RdmaSelectorProvider provider(String secret, InetAddress device) {
     return new RdmaSelectorProvider(
         new ChannelSettings(
             true,
             new Proof(secret.getBytes(StandardCharsets.UTF_8), 32),
             Duration.ofSeconds(60),
             60,
-            Map.of(InetAddress.getLoopbackAddress(), deviceAddress())));
+            Map.of(InetAddress.getLoopbackAddress(), device)));
   }
 
   static InetAddress deviceAddress() {
@@ -131,7 +136,7 @@ final class UpgradeTest {
     assertThat(read(client, GREETING)).isEqualTo(greeting);
   }
 
-  private static boolean isMoved(SocketChannel channel) {
+  static boolean isMoved(SocketChannel channel) {
     return ((StreamChannel) channel).tcpOperations() == SelectionKey.OP_CONNECT;
   }
 
@@ -141,14 +146,14 @@ final class UpgradeTest {
     return bytes;
   }
 
-  private static byte[] read(SocketChannel channel, int length) throws IOException {
+  static byte[] read(SocketChannel channel, int length) throws IOException {
     ByteBuffer target = ByteBuffer.allocate(length);
     while (target.hasRemaining() && channel.read(target) >= 0) {}
     assertThat(target.hasRemaining()).isFalse();
     return target.array();
   }
 
-  private static int readOne(SocketChannel channel) throws IOException {
+  static int readOne(SocketChannel channel) throws IOException {
     return channel.read(ByteBuffer.allocate(1));
   }
 

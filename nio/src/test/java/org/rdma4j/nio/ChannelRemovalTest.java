@@ -1,0 +1,113 @@
+package org.rdma4j.nio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.rdma4j.nio.ChannelPair.waiting;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.rdma4j.testing.AddedDevice;
+import org.rdma4j.testing.ChildProcess;
+import org.rdma4j.testing.JavaCommand;
+
+/**
+ * Removes a soft-RoCE device over which channels have gone. Runs alone, after all other tests, for
+ * the reasons of DeviceRemovalTest.
+ */
+@Tag("removal")
+@Tag("needs-soft-roce")
+@Order(Integer.MAX_VALUE)
+final class ChannelRemovalTest {
+  private static final Duration PROMPT = Duration.ofSeconds(20);
+  private static final String INTERFACE = "rdma4j2";
+  private static final String ADDRESS = "198.51.100.2";
+
+  private static final byte[] GREETING = new byte[64];
+
+  private AddedDevice added;
+  private RdmaSelectorProvider provider;
+  private ServerSocketChannel listener;
+
+  @BeforeEach
+  void listen() throws Exception {
+    added = AddedDevice.withInterface(INTERFACE, ADDRESS);
+    provider = UpgradeTest.provider("", InetAddress.ofLiteral(ADDRESS));
+    listener = ChannelPair.listen(provider);
+    UpgradeTest.awaitListener(listener);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    listener.close();
+    provider.rendezvous().close();
+    added.awaitRemoval();
+  }
+
+  @Test
+  void channelsOverItAreResetAndNewOnesStayWithTcp() throws Exception {
+    try (SocketChannel client = provider.openSocketChannel()) {
+      client.connect(listener.getLocalAddress());
+      try (SocketChannel server = listener.accept()) {
+        UpgradeTest.greet(client, server);
+        UpgradeTest.await(() -> UpgradeTest.isMoved(client) && UpgradeTest.isMoved(server));
+        var read = waiting(() -> UpgradeTest.readOne(server));
+        assertThat(added.remove(PROMPT)).isTrue();
+        assertThatThrownBy(read::get).hasCauseInstanceOf(SocketException.class);
+        assertThatThrownBy(() -> UpgradeTest.readOne(client)).isInstanceOf(SocketException.class);
+      }
+    }
+    try (SocketChannel client = provider.openSocketChannel()) {
+      client.connect(listener.getLocalAddress());
+      try (SocketChannel server = listener.accept()) {
+        UpgradeTest.greet(client, server);
+        UpgradeTest.await(() -> provider.statistics().stayed() == 1);
+        UpgradeTest.greet(client, server);
+      }
+    }
+    assertThat(provider.statistics().upgraded()).as("both ends of the first").isEqualTo(2);
+  }
+
+  /** Goes over, and reads until the connection is reset. */
+  static final class Client {
+    private Client() {}
+
+    public static void main(String[] arguments) throws Exception {
+      System.setProperty("org.rdma4j.nio.addresses", "127.0.0.1=" + ADDRESS);
+      System.setProperty("org.rdma4j.nio.timeout", "60");
+      SocketChannel channel = new RdmaSelectorProvider().openSocketChannel();
+      channel.connect(
+          new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[0])));
+      channel.write(ByteBuffer.wrap(GREETING));
+      UpgradeTest.read(channel, GREETING.length);
+      try {
+        System.out.println("read " + UpgradeTest.readOne(channel));
+      } catch (SocketException reset) {
+        System.out.println("reset");
+      }
+    }
+  }
+
+  @Test
+  void aClientInAnotherProcessDoesNotHoldIt() throws Exception {
+    String port = "" + ((InetSocketAddress) listener.getLocalAddress()).getPort();
+    try (ChildProcess client = ChildProcess.start(JavaCommand.of(Client.class, port));
+        SocketChannel server = listener.accept()) {
+      UpgradeTest.read(server, GREETING.length);
+      server.write(ByteBuffer.wrap(GREETING));
+      UpgradeTest.await(() -> UpgradeTest.isMoved(server));
+      assertThat(added.remove(PROMPT)).isTrue();
+      client.awaitLine("reset");
+      assertThat(client.await().status()).isZero();
+    }
+  }
+}
