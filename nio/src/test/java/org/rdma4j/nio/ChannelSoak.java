@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
@@ -19,7 +20,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.rdma4j.testing.ChildProcess;
 import org.rdma4j.testing.Held;
 
@@ -37,6 +40,10 @@ final class ChannelSoak {
   /** Enough for most channels to go over in the middle. */
   private static final int MAX_BYTES = 32 << 20;
 
+  /** So much more than it has read the server writes: it leaves a client alone that pauses. */
+  private static final long MAX_AHEAD = 1 << 20;
+
+  private static final int MAX_MILLIS_TO_GO_OVER = 10_000;
   private static final int PATIENCE_SECONDS = 100;
   private static final int MAX_MILLIS_UNTIL_KILLED = 2000;
   private static final PrintStream OUT = System.out;
@@ -62,7 +69,11 @@ final class ChannelSoak {
     ChannelSoak soak = new ChannelSoak();
     Thread.ofPlatform().daemon().name("accepting").start(soak::serve);
     UpgradeTest.awaitListener(soak.listener);
-    soak.inOrder(soak.clients, new Random(seed)); // loads all classes
+    Random random = new Random(seed);
+    while (soak.clients.statistics().upgraded() == 0) {
+      // Loads all classes, and opens what the nodes have open.
+      soak.inOrder(soak.clients, random);
+    }
     Held before = Held.now();
     OUT.printf("before: %s%n", before);
     soak.soak(seed, System.nanoTime() + SECONDS.toNanos(Long.parseLong(arguments[1])));
@@ -89,8 +100,18 @@ final class ChannelSoak {
   private void serve(SocketChannel channel) {
     try (channel) {
       int port = ((InetSocketAddress) channel.getRemoteAddress()).getPort();
-      FutureTask<Long> reading = reading(channel);
-      long written = CheckedBytes.write(channel, new Random(), position -> !reading.isDone());
+      AtomicLong read = new AtomicLong();
+      FutureTask<Long> reading = reading(channel, read);
+      long written =
+          CheckedBytes.write(
+              channel,
+              new Random(),
+              position -> {
+                while (!reading.isDone() && position > read.get() + MAX_AHEAD) {
+                  LockSupport.parkNanos(1_000_000);
+                }
+                return !reading.isDone();
+              });
       served.put(port, new Bytes(reading.get(), written));
     } catch (IOException gone) {
       count("server: the client had gone");
@@ -99,8 +120,8 @@ final class ChannelSoak {
     }
   }
 
-  private static FutureTask<Long> reading(SocketChannel channel) {
-    FutureTask<Long> reading = new FutureTask<>(() -> CheckedBytes.read(channel));
+  private static FutureTask<Long> reading(SocketChannel channel, AtomicLong read) {
+    FutureTask<Long> reading = new FutureTask<>(() -> CheckedBytes.read(channel, read));
     Thread.ofPlatform().daemon().name("reading").start(reading);
     return reading;
   }
@@ -151,13 +172,36 @@ final class ChannelSoak {
     return channel;
   }
 
-  /** Writes a random number of bytes, ends, and reads until the server ends. */
+  /** Gives a channel that has sent a little a random time to go over, which it may not need. */
+  private static void pause(SocketChannel channel, Random random) {
+    long end = System.nanoTime() + random.nextInt(MAX_MILLIS_TO_GO_OVER) * 1_000_000L;
+    while (System.nanoTime() - end < 0
+        && channel instanceof StreamChannel stream
+        && stream.tcpOperations() != SelectionKey.OP_CONNECT) {
+      LockSupport.parkNanos(1_000_000);
+    }
+  }
+
+  /**
+   * Writes a random number of bytes, with a pause after the first ones, ends, and reads until the
+   * server ends.
+   */
   private void inOrder(SelectorProvider provider, Random random) throws Exception {
     int length = random.nextInt(1, MAX_BYTES);
     try (SocketChannel channel = connect(provider)) {
       int port = ((InetSocketAddress) channel.getLocalAddress()).getPort();
-      FutureTask<Long> reading = reading(channel);
-      long written = CheckedBytes.write(channel, random, position -> position < length);
+      AtomicBoolean paused = new AtomicBoolean();
+      FutureTask<Long> reading = reading(channel, new AtomicLong());
+      long written =
+          CheckedBytes.write(
+              channel,
+              random,
+              position -> {
+                if (position > 0 && !paused.getAndSet(true)) {
+                  pause(channel, random);
+                }
+                return position < length;
+              });
       channel.shutdownOutput();
       Bytes here = new Bytes(reading.get(PATIENCE_SECONDS, SECONDS), written);
       Bytes there = served.remove(port);
