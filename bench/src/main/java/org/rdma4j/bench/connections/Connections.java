@@ -16,7 +16,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.rdma4j.RdmaException;
 import org.rdma4j.connection.DrivenNode;
+import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.NodeConfig;
 import org.rdma4j.connection.NodeStatistics;
 import org.rdma4j.connection.OperationHandler;
@@ -55,6 +57,8 @@ public final class Connections {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private static final Pattern PER_ITERATION = Pattern.compile("= ([\\d.]+) usec/iter");
+
+  private static final OperationHandler IGNORE = (token, failure) -> {};
 
   /** The options that this JVM was started with, for the others. */
   private static final List<String> OPTIONS =
@@ -439,18 +443,25 @@ public final class Connections {
   }
 
   private double closeBusyOnce() throws Exception {
-    OperationHandler ignore = (token, failure) -> {};
     long begin;
     try (RdmaNode node = RdmaNode.open()) {
       for (RdmaConnection connection : open(node, BUSY)) {
         Rates.ask(connection, "answer");
-        connection.onMessage(message -> connection.sendAsync(message, 0, ignore));
-        connection.sendAsync(connection.allocateBuffer(BUSY_BYTES), 0, ignore);
+        connection.onMessage(message -> answer(connection, message));
+        connection.sendAsync(connection.allocateBuffer(BUSY_BYTES), 0, IGNORE);
       }
       Thread.sleep(BUSY_TIME);
       begin = System.nanoTime();
     }
     return (System.nanoTime() - begin) / 1e6;
+  }
+
+  private static void answer(RdmaConnection connection, MessageBuffer message) {
+    try {
+      connection.sendAsync(message, 0, IGNORE);
+    } catch (IllegalStateException | RdmaException closed) {
+      message.close();
+    }
   }
 
   private OtherPair perftest(String program, int bytes, int iterations) {
