@@ -12,7 +12,7 @@ import java.util.function.IntSupplier;
  * processors poll at a time, because the thread that is waited for may need one.
  */
 public final class Spin {
-  /** More than a sleep and a wake-up take, even on emulated processors. */
+  /** More than a sleep and a wake-up take, but for the slowest emulated processors. */
   private static final long MAX_NANOS = 1_000_000;
 
   /** The usual time until an answer comes over a fast network. */
