@@ -28,8 +28,9 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  * but not the native device; the next call of either method returns a new object.
  *
  * <p>A device that is removed from the machine is closed within about a second, because the kernel
- * waits for that. Identifiers of it have to be closed by the program, when {@link
- * CmEvent.DeviceRemoved} comes.
+ * waits for that; librdmacm keeps the native device open all the same if it was the last one of the
+ * machine, until another one is added. Identifiers of it have to be closed by the program, when
+ * {@link CmEvent.DeviceRemoved} comes.
  *
  * @see org.rdma4j.verbs.RdmaDevice#list
  */

@@ -70,8 +70,8 @@ final class DeviceWatch {
 
   /** Returns whether the device of a context, which is open, is being removed. */
   boolean isRemoved(MemorySegment context) {
-    Watched listed = known.get(context.address());
-    return listed != null && listed.isRemoved();
+    Watched watched = known.get(context.address());
+    return watched != null && watched.isRemoved();
   }
 
   private void run() {

@@ -156,10 +156,14 @@ final class NativeId {
         () -> {
           multicast.leaveAll(id);
           channel.remove(id);
-          if (hasDevice()) {
-            CmDevices.watch(rdma_cm_id.verbs(id));
+          try {
+            if (hasDevice()) {
+              CmDevices.watch(rdma_cm_id.verbs(id));
+            }
+          } finally {
+            CmFailures.check(
+                "rdma_destroy_id", Calls.integer(rdma_h.rdma_destroy_id$address(), id));
           }
-          CmFailures.check("rdma_destroy_id", Calls.integer(rdma_h.rdma_destroy_id$address(), id));
           return true;
         });
   }
