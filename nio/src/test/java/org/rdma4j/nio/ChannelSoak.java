@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
-import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
@@ -43,6 +42,7 @@ final class ChannelSoak {
   /** So much more than it has read the server writes: it leaves a client alone that pauses. */
   private static final long MAX_AHEAD = 1 << 20;
 
+  private static final int MAX_TRIES = 30;
   private static final int MAX_MILLIS_TO_GO_OVER = 10_000;
   private static final int PATIENCE_SECONDS = 100;
   private static final int MAX_MILLIS_UNTIL_KILLED = 2000;
@@ -70,7 +70,10 @@ final class ChannelSoak {
     Thread.ofPlatform().daemon().name("accepting").start(soak::serve);
     UpgradeTest.awaitListener(soak.listener);
     Random random = new Random(seed);
-    while (soak.clients.statistics().upgraded() == 0) {
+    for (int i = 0; soak.clients.statistics().upgraded() == 0; i++) {
+      if (i == MAX_TRIES) {
+        throw new AssertionError("no channel has gone over: " + soak.clients.statistics());
+      }
       // Loads all classes, and opens what the nodes have open.
       soak.inOrder(soak.clients, random);
     }
@@ -176,8 +179,8 @@ final class ChannelSoak {
   private static void pause(SocketChannel channel, Random random) {
     long end = System.nanoTime() + random.nextInt(MAX_MILLIS_TO_GO_OVER) * 1_000_000L;
     while (System.nanoTime() - end < 0
-        && channel instanceof StreamChannel stream
-        && stream.tcpOperations() != SelectionKey.OP_CONNECT) {
+        && channel instanceof StreamChannel
+        && !UpgradeTest.isMoved(channel)) {
       LockSupport.parkNanos(1_000_000);
     }
   }

@@ -45,11 +45,18 @@ public record DisturbedLink(String change, String undo) {
 
   /** Disturbs the link while a step runs. */
   public void during(Step step) throws Exception {
-    Command.output(change.split(" "));
+    run(change);
     try {
       step.run();
     } finally {
-      Command.output(undo.split(" "));
+      run(undo);
+    }
+  }
+
+  private static void run(String command) throws Exception {
+    String output = Command.output(command.split(" "));
+    if (!output.isEmpty()) {
+      throw new AssertionError(command + ": " + output);
     }
   }
 }
