@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.ibv_context;
 import org.rdma4j.bindings.generated.ibv_device;
@@ -49,7 +50,7 @@ final class DeviceWatch {
   private final Map<Long, Watched> known = new ConcurrentHashMap<>();
 
   private final Removal removal;
-  private boolean started;
+  private final AtomicBoolean started = new AtomicBoolean();
 
   DeviceWatch(Removal removal) {
     this.removal = removal;
@@ -60,10 +61,9 @@ final class DeviceWatch {
    * this address is replaced: the directory of a device gets no other device while the device is
    * open, so this context belongs to the directory that is there now, or to none.
    */
-  synchronized void watch(MemorySegment context) {
+  void watch(MemorySegment context) {
     known.put(context.address(), Watched.of(context));
-    if (!started) {
-      started = true;
+    if (!started.getAndSet(true)) {
       Thread.ofPlatform().daemon().name("rdma4j-devices").start(this::run);
     }
   }

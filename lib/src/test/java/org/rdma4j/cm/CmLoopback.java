@@ -12,7 +12,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
-import org.rdma4j.LocalAddress;
+import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionQueue;
@@ -34,7 +34,7 @@ final class CmLoopback {
   private CmLoopback() {}
 
   static InetAddress host() {
-    return LocalAddress.ipv4();
+    return DeviceAddress.ipv4();
   }
 
   static InetSocketAddress address(int port) {

@@ -36,6 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.LocalAddress;
 import org.rdma4j.RdmaException;
+import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.RemoteMemory;
@@ -711,7 +712,7 @@ final class ConnectionFormsTest {
   void aServerOnAllAddressesAcceptsPeersOverIpv4AndIpv6() throws Exception {
     try (RdmaNode all = RdmaNode.open();
         RdmaServer listener = all.bind(new InetSocketAddress(0))) {
-      for (InetAddress each : List.of(LocalAddress.ipv4(), LocalAddress.linkLocal())) {
+      for (InetAddress each : List.of(DeviceAddress.ipv4(), LocalAddress.linkLocal())) {
         InetSocketAddress to = new InetSocketAddress(each, listener.localAddress().getPort());
         try (RdmaConnection client = all.connect(to, PATIENCE);
             RdmaConnection server = listener.accept(PATIENCE)) {

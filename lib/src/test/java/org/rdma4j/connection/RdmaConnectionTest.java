@@ -23,7 +23,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.rdma4j.LocalAddress;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmDevices;
 import org.rdma4j.cm.CmEvent;
@@ -35,6 +34,7 @@ import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SimpleMessages;
 import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.connection.wire.Hello;
+import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.RemoteMemory;
@@ -77,7 +77,7 @@ final class RdmaConnectionTest {
   }
 
   static InetSocketAddress local() {
-    return new InetSocketAddress(LocalAddress.ipv4(), 0);
+    return new InetSocketAddress(DeviceAddress.ipv4(), 0);
   }
 
   static <T> FutureTask<T> start(Callable<T> call) {

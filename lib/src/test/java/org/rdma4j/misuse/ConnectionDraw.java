@@ -15,7 +15,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
-import org.rdma4j.LocalAddress;
 import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.ExposedMemory;
 import org.rdma4j.connection.IncomingRequest;
@@ -28,6 +27,7 @@ import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.connection.RequestHandler;
+import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.verbs.RemoteMemory;
 
 /** The connections and their messages that all threads share, and arguments for their calls. */
@@ -58,7 +58,7 @@ final class ConnectionDraw {
           Map.entry(ByteChannel.class, channels),
           Map.entry(InputStream.class, inputs),
           Map.entry(OutputStream.class, outputs));
-  private final InetAddress host = LocalAddress.ipv4();
+  private final InetAddress host = DeviceAddress.ipv4();
 
   InetSocketAddress anyPort() {
     return new InetSocketAddress(host, 0);

@@ -21,11 +21,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.rdma4j.LocalAddress;
 import org.rdma4j.RdmaException;
 import org.rdma4j.Resources;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
+import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.attribute.TransportType;
@@ -113,7 +113,7 @@ final class Misuse {
   /** The connection manager opens each device when it is first used, and keeps it open. */
   private static void openConnectionManager() {
     try (RdmaNode node = RdmaNode.open();
-        RdmaServer server = node.bind(new InetSocketAddress(LocalAddress.ipv4(), 0))) {
+        RdmaServer server = node.bind(new InetSocketAddress(DeviceAddress.ipv4(), 0))) {
       System.out.println("connections are tried at " + server.localAddress());
     }
   }

@@ -13,13 +13,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
-import org.rdma4j.LocalAddress;
 import org.rdma4j.RdmaException;
 import org.rdma4j.Resources;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
+import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.RdmaDevice;
 
@@ -214,7 +214,7 @@ final class Unruly {
 
   /** Has a message sent back by a handler, and a request answered. */
   private static void serve(RdmaNode servers, RdmaNode clients) throws Exception {
-    try (RdmaServer server = servers.bind(new InetSocketAddress(LocalAddress.ipv4(), 0));
+    try (RdmaServer server = servers.bind(new InetSocketAddress(DeviceAddress.ipv4(), 0));
         RdmaConnection client = clients.connect(server.localAddress(), PATIENCE);
         RdmaConnection accepted = server.accept(PATIENCE)) {
       accepted.onMessage(

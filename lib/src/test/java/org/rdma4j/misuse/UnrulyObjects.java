@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
-import org.rdma4j.LocalAddress;
 import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
@@ -15,6 +14,7 @@ import org.rdma4j.connection.NodeConfig;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
+import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 
@@ -102,7 +102,7 @@ final class UnrulyObjects {
   /** All nodes that were ever opened. */
   final List<RdmaNode> everOpened = new CopyOnWriteArrayList<>(List.of(kept.node));
 
-  private final InetAddress host = LocalAddress.ipv4();
+  private final InetAddress host = DeviceAddress.ipv4();
 
   InetSocketAddress anyPort() {
     return new InetSocketAddress(host, 0);

@@ -8,7 +8,6 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.LocalAddress;
 import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SynchronousCmId;
@@ -17,6 +16,7 @@ import org.rdma4j.connection.NodeConfig;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
+import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePairConfig;
@@ -38,7 +38,7 @@ final class ConnectionSubject implements AutoCloseable {
   private final RdmaNode clients = RdmaNode.open(CONFIG);
 
   private final RdmaServer server =
-      node.bind(new InetSocketAddress(LocalAddress.ipv4(), 0), BACKLOG);
+      node.bind(new InetSocketAddress(DeviceAddress.ipv4(), 0), BACKLOG);
 
   /** Returns the address of the server. */
   InetSocketAddress address() {

@@ -4,11 +4,11 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.rdma4j.LocalAddress;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SynchronousCmId;
+import org.rdma4j.testing.DeviceAddress;
 
 /**
  * The identifiers of two queue pairs that the connection manager connects. Create the queue pair of
@@ -21,7 +21,7 @@ final class ManagedPair implements AutoCloseable {
   private SynchronousCmId server = client;
 
   ManagedPair() {
-    listener.id().bind(new InetSocketAddress(LocalAddress.ipv4(), 0));
+    listener.id().bind(new InetSocketAddress(DeviceAddress.ipv4(), 0));
     listener.id().listen(1);
     try {
       client.resolveAddress(listener.id().localAddress(), Loopback.PATIENCE);

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
+import org.rdma4j.testing.DeviceAddress;
 
 /** Meters of real nodes and connections, and what is left of them afterwards. */
 @Tag("device")
@@ -36,7 +37,7 @@ final class BoundMetersTest {
   @BeforeEach
   void listen() {
     servers = RdmaNode.open();
-    server = servers.bind(new InetSocketAddress(DeviceAddress.find(), 0));
+    server = servers.bind(new InetSocketAddress(DeviceAddress.ipv4(), 0));
   }
 
   @AfterEach

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rdma4j.nio.RdmaSelectorProvider;
+import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.testing.OwnJvm;
 
 /**
@@ -29,7 +30,7 @@ final class ChannelMetersTest {
                 "-D%s=%s"
                     .formatted(
                         SelectorProvider.class.getName(), RdmaSelectorProvider.class.getName()),
-                "-Dorg.rdma4j.nio.addresses=127.0.0.1=" + DeviceAddress.find().getHostAddress(),
+                "-Dorg.rdma4j.nio.addresses=127.0.0.1=" + DeviceAddress.ipv4().getHostAddress(),
                 "-Dorg.rdma4j.nio.timeout=60",
                 "-Dorg.rdma4j.nio.refused=1"),
             Map.of());

@@ -15,6 +15,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.rdma4j.connection.NodeConfig;
+import org.rdma4j.testing.DeviceAddress;
 
 /** A server and clients, each with an event loop of its own. */
 final class ChannelLab implements AutoCloseable {
@@ -66,7 +67,7 @@ final class ChannelLab implements AutoCloseable {
   ChannelLab listen(ServerBootstrap bootstrap) throws Exception {
     server =
         (RdmaServerSocketChannel)
-            bootstrap.bind(new InetSocketAddress(DeviceAddress.find(), 0)).sync().channel();
+            bootstrap.bind(new InetSocketAddress(DeviceAddress.ipv4(), 0)).sync().channel();
     return this;
   }
 

@@ -7,7 +7,10 @@ import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -24,6 +27,9 @@ final class ChannelPairTest {
   private static final long SEED = Long.getLong("org.rdma4j.pair.seed", System.nanoTime());
   private static final Duration DOWN = Duration.ofSeconds(3);
   private static final int CUTS = 2;
+
+  /** How long what this guest sends takes if each step of a handover is to be seen. */
+  private static final Duration STEP = Duration.ofMillis(1500);
 
   /** The time from the connect within which a channel goes over, roughly. */
   private static final int MILLIS_AROUND = 500;
@@ -96,6 +102,51 @@ final class ChannelPairTest {
         assertThat(traffic.end(NOTICED_SECONDS)).isPositive();
       }
     }
+  }
+
+  @Test
+  void aLinkThatIsCutInAnyStepOfTheHandoverLosesNothing() throws Exception {
+    // It takes four: the connection request, that the client is ready, its claim, and where its
+    // output goes over.
+    for (int step = 0; step < 4; step++) {
+      try (CheckedTraffic traffic = cutIn(step)) {
+        awaitMore(traffic);
+        assertThat(traffic.isEnded()).as("cut in step %d", step).isFalse();
+        assertThat(traffic.end(NOTICED_SECONDS)).isPositive();
+      }
+    }
+  }
+
+  /**
+   * Connects while all that this guest sends takes so long that each step does, and cuts the link
+   * in one of them: what is on its way is lost with the delay.
+   */
+  private CheckedTraffic cutIn(int step) throws Exception {
+    ChannelStatistics before = provider.statistics();
+    AtomicReference<CheckedTraffic> connected = new AtomicReference<>();
+    AtomicLong over = new AtomicLong();
+    DisturbedLink.delaying(STEP)
+        .during(
+            () -> {
+              connected.set(connect());
+              if (step < 3) {
+                Thread.sleep(STEP.multipliedBy(step).plus(STEP.dividedBy(2)));
+              } else {
+                UpgradeTest.await(() -> provider.statistics().upgraded() > before.upgraded());
+                over.set(System.nanoTime());
+              }
+            });
+    DisturbedLink.losing(100)
+        .during(
+            () -> {
+              if (step < 3) {
+                assertThat(provider.statistics()).as("step %d", step).isEqualTo(before);
+              } else {
+                assertThat(Duration.ofNanos(System.nanoTime() - over.get())).isLessThan(STEP);
+              }
+              Thread.sleep(DOWN);
+            });
+    return Objects.requireNonNull(connected.get());
   }
 
   @Test

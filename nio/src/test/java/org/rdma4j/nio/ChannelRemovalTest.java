@@ -42,15 +42,17 @@ final class ChannelRemovalTest {
   void listen() throws Exception {
     added = AddedDevice.withInterface(INTERFACE, ADDRESS);
     provider = UpgradeTest.provider("", InetAddress.ofLiteral(ADDRESS));
-    listener = ChannelPair.listen(provider);
-    UpgradeTest.awaitListener(listener);
+    listener = UpgradeTest.listen(provider);
   }
 
   @AfterEach
   void close() throws Exception {
-    listener.close();
-    provider.rendezvous().close();
-    added.awaitRemoval();
+    try {
+      listener.close();
+      provider.rendezvous().close();
+    } finally {
+      added.awaitRemoval();
+    }
   }
 
   @Test

@@ -52,7 +52,7 @@ final class ChannelSoak {
 
   private final RdmaSelectorProvider servers = UpgradeTest.provider("");
   private final RdmaSelectorProvider clients = UpgradeTest.provider("");
-  private final ServerSocketChannel listener = ChannelPair.listen(servers);
+  private final ServerSocketChannel listener = UpgradeTest.listen(servers);
 
   /** What the server has read and written, by the ports of the clients. */
   private final Map<Integer, Bytes> served = new ConcurrentHashMap<>();
@@ -60,7 +60,7 @@ final class ChannelSoak {
   private final Map<String, AtomicLong> counts = new ConcurrentSkipListMap<>();
   private final AtomicLong failures = new AtomicLong();
 
-  private ChannelSoak() throws IOException {}
+  private ChannelSoak() throws Exception {}
 
   /** Takes the seed, or "random", and the number of seconds. */
   public static void main(String[] arguments) throws Exception {
@@ -68,7 +68,6 @@ final class ChannelSoak {
     OUT.printf("seed %d%n", seed);
     ChannelSoak soak = new ChannelSoak();
     Thread.ofPlatform().daemon().name("accepting").start(soak::serve);
-    UpgradeTest.awaitListener(soak.listener);
     Random random = new Random(seed);
     for (int i = 0; soak.clients.statistics().upgraded() == 0; i++) {
       if (i == MAX_TRIES) {

@@ -20,8 +20,7 @@ final class ManyChannelsTest {
     RdmaSelectorProvider clients = UpgradeTest.provider("");
     RdmaSelectorProvider servers = UpgradeTest.provider("");
     List<SocketChannel> ends = new ArrayList<>();
-    try (ServerSocketChannel listener = ChannelPair.listen(servers)) {
-      UpgradeTest.awaitListener(listener);
+    try (ServerSocketChannel listener = UpgradeTest.listen(servers)) {
       for (int i = 0; i < MANY; i++) {
         SocketChannel client = clients.openSocketChannel();
         ends.add(client);

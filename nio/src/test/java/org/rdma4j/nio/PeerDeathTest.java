@@ -13,6 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.testing.ChildProcess;
+import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.testing.JavaCommand;
 
 /** What a server sees of clients that are killed before, while and after they go over to RDMA. */
@@ -47,8 +48,7 @@ final class PeerDeathTest {
   @BeforeEach
   void listen() throws Exception {
     provider = UpgradeTest.provider("");
-    listener = ChannelPair.listen(provider);
-    UpgradeTest.awaitListener(listener);
+    listener = UpgradeTest.listen(provider);
   }
 
   @AfterEach
@@ -61,7 +61,7 @@ final class PeerDeathTest {
   static ChildProcess client(ServerSocketChannel server) throws Exception {
     String port = "" + ((InetSocketAddress) server.getLocalAddress()).getPort();
     return ChildProcess.start(
-        JavaCommand.of(Client.class, port, UpgradeTest.deviceAddress().getHostAddress()));
+        JavaCommand.of(Client.class, port, DeviceAddress.ipv4().getHostAddress()));
   }
 
   @Test

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.rdma4j.testing.DeviceAddress;
 
 /** Sockets of programs that use no channels, with the agent: they do what they do without it. */
 final class PlainSocketTest {
@@ -98,7 +99,7 @@ final class PlainSocketTest {
   }
 
   private static String address() {
-    return "-Dorg.rdma4j.nio.addresses=127.0.0.1=" + UpgradeTest.deviceAddress().getHostAddress();
+    return "-Dorg.rdma4j.nio.addresses=127.0.0.1=" + DeviceAddress.ipv4().getHostAddress();
   }
 
   private static long statistic(AgentJar.Printed printed, String name) {

@@ -36,7 +36,7 @@ import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.nio.handover.Messages;
 import org.rdma4j.nio.handover.Proof;
-import org.rdma4j.verbs.RdmaDevice;
+import org.rdma4j.testing.DeviceAddress;
 
 /** Channels that go over to RDMA, and channels that must not. */
 @Tag("device")
@@ -56,8 +56,7 @@ final class UpgradeTest {
   void connect() throws Exception {
     clients = provider("");
     servers = provider("");
-    listener = ChannelPair.listen(servers);
-    awaitListener(listener);
+    listener = listen(servers);
     client = clients.openSocketChannel();
     client.connect(listener.getLocalAddress());
     server = listener.accept();
@@ -74,7 +73,7 @@ final class UpgradeTest {
 
   /** Creates a provider that finds the device of this machine for its loopback address. */
   static RdmaSelectorProvider provider(String secret) {
-    return provider(secret, deviceAddress());
+    return provider(secret, DeviceAddress.ipv4());
   }
 
   /** Creates a provider that finds the device of an address for its loopback address. */
@@ -88,18 +87,11 @@ final class UpgradeTest {
             Map.of(InetAddress.getLoopbackAddress(), device)));
   }
 
-  static InetAddress deviceAddress() {
-    for (var info : RdmaDevice.list()) {
-      try (RdmaDevice device = RdmaDevice.open(info.name())) {
-        for (var entry : device.port(1).gids()) {
-          String gid = entry.gid().toString();
-          if (gid.startsWith("::ffff:")) {
-            return InetAddress.ofLiteral(gid.substring("::ffff:".length()));
-          }
-        }
-      }
-    }
-    throw new AssertionError("no RDMA device has an IPv4 address");
+  /** Returns a server whose channels can go over from now on. */
+  static ServerSocketChannel listen(RdmaSelectorProvider provider) throws Exception {
+    ServerSocketChannel channel = ChannelPair.listen(provider);
+    awaitListener(channel);
+    return channel;
   }
 
   static void awaitListener(ServerSocketChannel channel) throws Exception {
@@ -505,7 +497,8 @@ final class UpgradeTest {
     try (RdmaNode node = RdmaNode.open();
         RdmaConnection thief =
             node.connect(
-                new InetSocketAddress(deviceAddress(), to.getPort()), Duration.ofSeconds(20))) {
+                new InetSocketAddress(DeviceAddress.ipv4(), to.getPort()),
+                Duration.ofSeconds(20))) {
       try (MessageBuffer challenge = thief.receive(Duration.ofSeconds(20)).orElseThrow()) {
         assertThat(Messages.readChallenge(challenge.byteBuffer())).hasSize(32);
       }

@@ -1,6 +1,7 @@
 package org.rdma4j.testing;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +28,18 @@ public final class AddedDevice {
   /** Adds a device over an interface that is added with it, and removed after it. */
   public static AddedDevice withInterface(String name, String address) throws Exception {
     Command.output("ip", "link", "add", name, "type", "dummy");
-    Command.output("ip", "address", "add", address + "/24", "dev", name);
-    Command.output("ip", "link", "set", name, "up");
-    return over(name, name);
+    boolean added = false;
+    try {
+      Command.output("ip", "address", "add", address + "/24", "dev", name);
+      Command.output("ip", "link", "set", name, "up");
+      AddedDevice device = over(name, name);
+      added = true;
+      return device;
+    } finally {
+      if (!added) {
+        Command.output("ip", "link", "delete", name);
+      }
+    }
   }
 
   private static AddedDevice over(String networkInterface, @Nullable String ownInterface)
@@ -40,11 +50,16 @@ public final class AddedDevice {
   }
 
   /** Begins to remove the device. The removal ends when nobody has it open any more. */
-  public Process remove() throws IOException {
-    Process begun =
-        new ProcessBuilder("rdma", "link", "delete", name).redirectErrorStream(true).start();
-    removal = begun;
-    return begun;
+  public void remove() throws IOException {
+    begun();
+  }
+
+  private Process begun() throws IOException {
+    if (removal == null) {
+      removal =
+          new ProcessBuilder("rdma", "link", "delete", name).redirectErrorStream(true).start();
+    }
+    return removal;
   }
 
   /**
@@ -53,17 +68,21 @@ public final class AddedDevice {
    * @return whether it was removed within the time
    */
   public boolean remove(Duration timeout) throws Exception {
-    return remove().waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    return begun().waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   /** Waits until the device is removed. Begins the removal if that was not done before. */
   public void awaitRemoval() throws Exception {
-    Process begun = removal == null ? remove() : removal;
+    Process begun = begun();
     if (!begun.waitFor(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
       throw new AssertionError(name + " is not removed after " + TIMEOUT + ": who has it open?");
     }
     if (Command.output("rdma", "link", "show").contains(name)) {
-      throw new AssertionError(name + " was not removed, because 'rdma link delete' failed");
+      String printed =
+          new String(begun.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+      throw new AssertionError(
+          "%s was not removed: 'rdma link delete' ended with %d and printed '%s'"
+              .formatted(name, begun.exitValue(), printed));
     }
     if (ownInterface != null) {
       Command.output("ip", "link", "delete", ownInterface);

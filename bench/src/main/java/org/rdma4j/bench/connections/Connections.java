@@ -17,7 +17,6 @@ import java.util.concurrent.Future;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.rdma4j.RdmaException;
-import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.NodeConfig;
 import org.rdma4j.connection.NodeStatistics;
@@ -55,6 +54,11 @@ public final class Connections {
   private static final int BUSY_ROUNDS = 40;
   private static final Duration BUSY_TIME = Duration.ofMillis(200);
   private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  /** How many messages are sent back before the measurement, and in it. */
+  private static final String ECHOES_BEFORE = "30000";
+
+  private static final String ECHOES = "20000";
 
   private static final Pattern PER_ITERATION = Pattern.compile("= ([\\d.]+) usec/iter");
 
@@ -249,17 +253,21 @@ public final class Connections {
   private ConnectionComparison drivenEcho() throws Exception {
     ConnectionComparison comparison =
         ConnectionComparison.atMost(1.1, "echo of 64 B over two driven nodes", "us");
+    OtherPair driven =
+        OtherPair.withLastFigure(
+            drivenEcho("server"), drivenEcho("client"), OTHER_PORT, PER_ITERATION);
     OtherPair pingPong = pingPong();
-    try (RdmaConnection compilers = connect();
-        DrivenNode driven = DrivenNode.open();
-        RdmaConnection connection = driven.node().connect(Peer.driven(server))) {
-      Rates.ask(compilers, "sink");
-      WarmUp.run(compilers, time -> Rates.drivenEchoes(driven, connection, 64, time));
-      for (int i = 0; i < pairs; i++) {
-        comparison.add(Rates.drivenEchoes(driven, connection, 64, TIME).micros(), pingPong.run());
-      }
+    for (int i = 0; i < pairs; i++) {
+      comparison.add(driven.run(), pingPong.run());
     }
     return comparison;
+  }
+
+  private List<String> drivenEcho(String side) {
+    List<String> command = newJava(DrivenEcho.class);
+    command.addAll(List.of(side, server.getHostString(), "" + OTHER_PORT));
+    command.addAll(List.of("64", ECHOES_BEFORE, ECHOES));
+    return command;
   }
 
   private ConnectionComparison asyncEcho() throws Exception {
@@ -285,7 +293,7 @@ public final class Connections {
     List<String> command = new ArrayList<>(List.of(java));
     command.addAll(OPTIONS);
     command.addAll(List.of("-jar", tools, "rc-pingpong", "-d", device, "-g", gid, "-s", "64"));
-    command.addAll(List.of("-n", "20000", "--warmup", "30000", "-p", "" + OTHER_PORT));
+    command.addAll(List.of("-n", ECHOES, "--warmup", ECHOES_BEFORE, "-p", "" + OTHER_PORT));
     List<String> client = new ArrayList<>(command);
     client.add("localhost");
     return OtherPair.withLastFigure(command, client, OTHER_PORT, PER_ITERATION);

@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 import org.rdma4j.RdmaException;
-import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.ExposedMemory;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.NodeConfig;
@@ -41,9 +40,6 @@ public final class Peer {
   /** As many clients as {@link Connections} opens at once. */
   private static final int BACKLOG = 1000;
 
-  /** How long the driven node is polled after the last message until its thread sleeps. */
-  private static final long AWAKE_NANOS = 10_000_000;
-
   private Peer() {}
 
   /**
@@ -56,12 +52,8 @@ public final class Peer {
     // A thousand clients at once take their time in an emulated guest.
     NodeConfig config = NodeConfig.DEFAULT.handshakeTimeout(Duration.ofMinutes(1));
     try (RdmaNode node = RdmaNode.open(config);
-        RdmaServer server = node.bind(local, BACKLOG);
-        DrivenNode driven = DrivenNode.open(config);
-        RdmaServer drivenServer = driven.node().bind(driven(local))) {
+        RdmaServer server = node.bind(local, BACKLOG)) {
       Thread.ofPlatform().daemon().start(() -> acceptAll(server));
-      drivenServer.onAccept(Peer::answerAll);
-      Thread.ofPlatform().daemon().start(() -> drive(driven));
       RdmaSelectorProvider rdma = new RdmaSelectorProvider();
       ChannelPeer.start(rdma, channelPort(local));
       NettyEcho.serveChannels(rdma, new InetSocketAddress(nettyChannelPort(local)));
@@ -72,11 +64,6 @@ public final class Peer {
         // Standard input only says how long this process is needed.
       }
     }
-  }
-
-  /** Returns the address of the server of the driven node, beside that of the other. */
-  static InetSocketAddress driven(InetSocketAddress other) {
-    return new InetSocketAddress(other.getAddress(), other.getPort() + 10);
   }
 
   /** Returns the port of the channels that go over to RDMA. */
@@ -97,30 +84,6 @@ public final class Peer {
   /** Returns the address of the server of Netty's transport for RDMA. */
   static InetSocketAddress netty(InetSocketAddress other) {
     return new InetSocketAddress(other.getAddress(), other.getPort() + 50);
-  }
-
-  /** A thread per connection would be one more: the thread that drives sends each message back. */
-  private static void answerAll(RdmaConnection connection) {
-    connection.onMessage(message -> connection.sendAsync(message, 0, IGNORE));
-    var unused = connection.ended().whenComplete((nothing, failure) -> connection.close());
-  }
-
-  /** Polls without a pause while messages come, as a program for short answers does. */
-  private static void drive(DrivenNode driven) {
-    try {
-      long last = System.nanoTime();
-      while (true) {
-        if (driven.poll() > 0) {
-          last = System.nanoTime();
-        } else if (System.nanoTime() - last > AWAKE_NANOS) {
-          driven.awaitReady(Duration.ofSeconds(1));
-        } else {
-          Thread.onSpinWait();
-        }
-      }
-    } catch (InterruptedException | IllegalStateException closed) {
-      // The process ends.
-    }
   }
 
   private static void acceptAll(RdmaServer server) {

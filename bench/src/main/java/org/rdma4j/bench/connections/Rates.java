@@ -13,7 +13,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.OperationHandler;
 import org.rdma4j.connection.RdmaConnection;
@@ -26,9 +25,6 @@ import org.rdma4j.verbs.RemoteMemory;
 final class Rates {
   /** How many operations are outstanding. */
   static final int OUTSTANDING = 64;
-
-  /** How long a message may take there and back. */
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private Rates() {}
 
@@ -182,39 +178,6 @@ final class Rates {
       before = after;
     }
     return times.getValueAtPercentile(50) / 1e3;
-  }
-
-  /** As {@link #echoes}, but the calling thread drives both the node and the loop. */
-  static Result drivenEchoes(
-      DrivenNode driven, RdmaConnection connection, int bytes, Duration time) {
-    long[] back = {0};
-    connection.onMessage(
-        message -> {
-          message.close();
-          back[0]++;
-        });
-    long begin = System.nanoTime();
-    long end = begin + time.toNanos();
-    long count = 0;
-    while (System.nanoTime() - end < 0) {
-      MessageBuffer message = connection.allocateBuffer(bytes);
-      if (!connection.trySend(message)) {
-        throw new IllegalStateException("the peer has no room for one message");
-      }
-      count++;
-      while (back[0] < count) {
-        if (driven.poll() > 0) {
-          continue;
-        }
-        if (System.nanoTime() - end > PATIENCE.toNanos()) {
-          throw new IllegalStateException(
-              "message %d did not come back within %s: %s"
-                  .formatted(count, PATIENCE, connection.statistics()));
-        }
-        Thread.onSpinWait();
-      }
-    }
-    return new Result(count, System.nanoTime() - begin);
   }
 
   /** As {@link #echoes}, but copies the messages out of the connection. */

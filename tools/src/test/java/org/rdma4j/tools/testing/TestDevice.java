@@ -1,18 +1,13 @@
 package org.rdma4j.tools.testing;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.Inet4Address;
-import java.net.NetworkInterface;
 import java.net.ServerSocket;
-import java.nio.charset.StandardCharsets;
+import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.verbs.DeviceOperation;
 import org.rdma4j.verbs.RdmaDevice;
 
 /** The first RDMA device of this machine and one of its GIDs, as command lines name them. */
 public final class TestDevice {
-  private static final String MAPPED_IPV4 = "::ffff:";
-
   /** The name of the device. */
   public static final String NAME = RdmaDevice.list().get(0).name();
 
@@ -27,35 +22,9 @@ public final class TestDevice {
     }
   }
 
-  /**
-   * Returns the IPv4 address of the device, which its GID table contains, or over iWARP its network
-   * interface has.
-   */
+  /** Returns the IPv4 address of the device. */
   public static String host() {
-    try (RdmaDevice opened = RdmaDevice.open(NAME)) {
-      return opened.port(1).gids().stream()
-          .map(entry -> entry.gid().toString())
-          .filter(gid -> gid.startsWith(MAPPED_IPV4))
-          .findFirst()
-          .map(gid -> gid.substring(MAPPED_IPV4.length()))
-          .orElseGet(TestDevice::hostOfInterface);
-    }
-  }
-
-  private static String hostOfInterface() {
-    try {
-      Process shown = new ProcessBuilder("rdma", "link", "show", NAME + "/1").start();
-      String link = new String(shown.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      String name = link.replaceFirst("(?s).* netdev (\\S+).*", "$1");
-      return NetworkInterface.getByName(name)
-          .inetAddresses()
-          .filter(address -> address instanceof Inet4Address)
-          .findFirst()
-          .orElseThrow()
-          .getHostAddress();
-    } catch (IOException failed) {
-      throw new UncheckedIOException(failed);
-    }
+    return DeviceAddress.ipv4().getHostAddress();
   }
 
   /** Returns the length in bytes of the longest message that the device sends. */
