@@ -63,7 +63,8 @@ run() {
     if ((simulated)); then
       LD_PRELOAD=$(dev/lib/simulation)
       MLX5SIM_NETWORK=$(mktemp -d)
-      export LD_PRELOAD MLX5SIM_NETWORK
+      # UCX would replace the mmap by which the simulated adapter hands out its registers.
+      export LD_PRELOAD MLX5SIM_NETWORK UCX_MEM_MMAP_HOOK_MODE=none
       # The kernel does not have the address of the simulated adapter.
       flags+=(-Dorg.rdma4j.bench.tcp=127.0.0.1 -Dorg.rdma4j.nio.addresses=127.0.0.1=192.0.2.1)
       # The index of the GID of RoCE v2 that contains the address.
