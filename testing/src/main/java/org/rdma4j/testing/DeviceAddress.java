@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
@@ -30,25 +31,35 @@ public final class DeviceAddress {
    */
   public static InetAddress ipv4() {
     try {
-      return inGidTable().or(DeviceAddress::ofInterface).orElseThrow(DeviceAddress::missing);
+      for (Path device : devices()) {
+        Optional<InetAddress> address = inGidTable(device);
+        if (address.isPresent()) {
+          return address.get();
+        }
+      }
+      return ofInterface();
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
     }
   }
 
-  private static AssertionError missing() {
-    return new AssertionError("no RDMA device has an IPv4 address");
+  /** Returns an IPv4 address of one device, in the same way. */
+  public static InetAddress ipv4(String device) {
+    try {
+      Optional<InetAddress> address = inGidTable(DEVICES.resolve(device));
+      return address.isPresent() ? address.get() : ofInterface(device + "/1");
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
   }
 
-  private static Optional<InetAddress> inGidTable() throws IOException {
-    for (Path device : devices()) {
-      Path gids = device.resolve("ports/1/gids");
-      for (int i = 0; Files.exists(gids.resolve("" + i)); i++) {
-        String gid = Files.readString(gids.resolve("" + i)).strip().replace(":", "");
-        if (gid.startsWith(MAPPED)) {
-          byte[] address = HexFormat.of().parseHex(gid.substring(MAPPED.length()));
-          return Optional.of(InetAddress.getByAddress(address));
-        }
+  private static Optional<InetAddress> inGidTable(Path device) throws IOException {
+    Path gids = device.resolve("ports/1/gids");
+    for (int i = 0; Files.exists(gids.resolve("" + i)); i++) {
+      String gid = Files.readString(gids.resolve("" + i)).strip().replace(":", "");
+      if (gid.startsWith(MAPPED)) {
+        byte[] address = HexFormat.of().parseHex(gid.substring(MAPPED.length()));
+        return Optional.of(InetAddress.getByAddress(address));
       }
     }
     return Optional.empty();
@@ -60,17 +71,20 @@ public final class DeviceAddress {
     }
   }
 
-  private static Optional<InetAddress> ofInterface() {
+  private static InetAddress ofInterface(String... link) throws IOException {
+    List<String> command = new ArrayList<>(List.of("rdma", "link", "show"));
+    command.addAll(List.of(link));
     try {
       return NETWORK_INTERFACE
-          .matcher(Command.output("rdma", "link", "show"))
+          .matcher(Command.output(command.toArray(String[]::new)))
           .results()
-          .map(link -> link.group(1))
+          .map(shown -> shown.group(1))
           .flatMap(DeviceAddress::addresses)
           .filter(Inet4Address.class::isInstance)
-          .findFirst();
-    } catch (IOException | InterruptedException failed) {
-      throw new IllegalStateException(failed);
+          .findFirst()
+          .orElseThrow(() -> new AssertionError("no RDMA device has an IPv4 address"));
+    } catch (InterruptedException interrupted) {
+      throw new IllegalStateException(interrupted);
     }
   }
 

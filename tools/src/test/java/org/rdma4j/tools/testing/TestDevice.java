@@ -24,7 +24,7 @@ public final class TestDevice {
 
   /** Returns the IPv4 address of the device. */
   public static String host() {
-    return DeviceAddress.ipv4().getHostAddress();
+    return DeviceAddress.ipv4(NAME).getHostAddress();
   }
 
   /** Returns the length in bytes of the longest message that the device sends. */
