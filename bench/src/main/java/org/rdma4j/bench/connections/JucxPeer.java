@@ -113,8 +113,6 @@ public final class JucxPeer {
           peer.receive();
         }
         peer.progressUntilEnd(socket);
-      } catch (UcxException ended) {
-        // The client has closed its endpoint, which UCX reports as a failure.
       }
     }
   }
@@ -240,8 +238,12 @@ public final class JucxPeer {
   /** The client may still need the answers of this side to what it has sent. */
   private void progressUntilEnd(Socket socket) throws Exception {
     Thread end = Thread.ofPlatform().daemon().start(() -> awaitEnd(socket));
-    while (end.isAlive()) {
-      worker.progress();
+    try {
+      while (end.isAlive()) {
+        worker.progress();
+      }
+    } catch (UcxException ended) {
+      // The client has closed its endpoint, which UCX reports as a failure.
     }
   }
 
