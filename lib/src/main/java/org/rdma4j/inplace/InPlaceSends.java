@@ -136,7 +136,7 @@ public final class InPlaceSends extends ChainPosting {
     SpinLock lock = this.lock;
     if (lock == null) {
       int error = writeOne(requests, badRequest);
-      VarHandle.fullFence();
+      StoreFence.fence();
       return error;
     }
     if (datagrams && vectorOffset == 0) {
@@ -144,9 +144,11 @@ public final class InPlaceSends extends ChainPosting {
     }
     lock.lock();
     try {
-      return writeOne(requests, badRequest);
+      int error = writeOne(requests, badRequest);
+      StoreFence.fence();
+      return error;
     } finally {
-      lock.unlockAndFlush();
+      lock.unlock();
     }
   }
 
@@ -281,7 +283,8 @@ public final class InPlaceSends extends ChainPosting {
     half ^= registerSize;
     long word6 = RawMemory.getLong(at + 48);
     long word7 = RawMemory.getLong(at + 56);
-    RawMemory.exchangeInt(RawMemory.base(record), Integer.reverseBytes(next + 1 & MAX_POSITION));
+    RawMemory.putIntRelease(RawMemory.base(record), Integer.reverseBytes(next + 1 & MAX_POSITION));
+    StoreFence.fence();
     RawMemory.putLong(to, word0);
     VarHandle.storeStoreFence();
     RawMemory.putLong(to + 8, word1);
@@ -455,11 +458,10 @@ public final class InPlaceSends extends ChainPosting {
     long from = RawMemory.base(last);
     long to = RawMemory.base(register + half);
     half ^= registerSize;
-    int newRecord = Integer.reverseBytes(position & MAX_POSITION);
+    RawMemory.putIntRelease(RawMemory.base(record), Integer.reverseBytes(position & MAX_POSITION));
+    StoreFence.fence();
     if (units <= 1 || units > maxUnits) {
-      long first = RawMemory.getLong(from);
-      RawMemory.exchangeInt(RawMemory.base(record), newRecord);
-      RawMemory.putLongRelease(to, first);
+      RawMemory.putLongRelease(to, RawMemory.getLong(from));
       return;
     }
     int left = units;
@@ -472,9 +474,6 @@ public final class InPlaceSends extends ChainPosting {
       long word5 = RawMemory.getLong(from + 40);
       long word6 = RawMemory.getLong(from + 48);
       long word7 = RawMemory.getLong(from + 56);
-      if (left == units) {
-        RawMemory.exchangeInt(RawMemory.base(record), newRecord);
-      }
       RawMemory.putLong(to, word0);
       VarHandle.storeStoreFence();
       RawMemory.putLong(to + 8, word1);

@@ -32,12 +32,4 @@ final class SpinLock {
   void unlock() {
     HELD.setRelease(this, 0);
   }
-
-  /**
-   * Gives the lock back in one step with a read, which on x86 is a full fence: it also empties the
-   * write-combining buffers of the processor.
-   */
-  void unlockAndFlush() {
-    int unused = (int) HELD.getAndSet(this, 0);
-  }
 }

@@ -27,25 +27,23 @@
  * <tr><th>step</th><th>libmlx5, on x86-64</th><th>here</th><th>why</th></tr>
  * <tr><td>write the request</td><td>stores</td><td>stores</td><td></td></tr>
  * <tr><td>the request before the record</td><td>{@code udma_to_device_barrier}: for the compiler
- * only</td><td rowspan="2">one exchange (XCHG), a full fence</td><td>the adapter may read the
- * request as soon as it sees the record. Ordinary memory keeps the order of stores</td></tr>
- * <tr><td>the record before the register</td><td>{@code mmio_wc_start}: SFENCE</td><td>the register
- * is write-combining memory, whose stores can overtake earlier ones. An exchange is a store and a
- * fence at once, which the compiler can neither move nor drop; it could drop a fence alone that is
- * followed by another</td></tr>
+ * only</td><td>a release store of the record</td><td>the adapter may read the request as soon as
+ * it sees the record. Ordinary memory keeps the order of stores</td></tr>
+ * <tr><td>the record before the register</td><td>{@code mmio_wc_start}: SFENCE</td><td>SFENCE, see
+ * {@link org.rdma4j.inplace.StoreFence}</td><td>the register is write-combining memory, whose
+ * stores can overtake earlier ones</td></tr>
  * <tr><td>write the register</td><td>stores of 8 bytes, in order</td><td>stores of 8 bytes, with a fence for the compiler (storeStoreFence) between them</td><td>the compiler must not merge or reorder them; the processor needs nothing for that</td>
  * </tr>
- * <tr><td>flush the register</td><td>{@code mmio_flush_writes}: SFENCE</td><td>a full fence (a
- * locked instruction); where a lock is given back, the exchange that does so</td><td>otherwise the
- * stores stay in a write-combining buffer of the processor for an unknown time, and a doorbell of
- * another processor could overtake them. Locked instructions empty these buffers as SFENCE does
- * </td></tr>
+ * <tr><td>flush the register</td><td>{@code mmio_flush_writes}: SFENCE</td><td>SFENCE, before a
+ * lock is given back</td><td>otherwise the stores stay in a write-combining buffer of the processor
+ * for an unknown time, and a doorbell of another processor could overtake them</td></tr>
  * </table>
  *
  * <p>Receives have no register: a release store of the record is enough. A poll reads the byte that
  * says who owns a completion with acquire, as {@code udma_from_device_barrier}, and writes the
  * record of the consumer with release, so that the adapter overwrites nothing that is still being
- * read. A request for an event has the order of a send.
+ * read. A request for an event has the order of a send, with an exchange (XCHG) and a full fence in
+ * the places of the two SFENCEs: events are rare.
  *
  * <p><b>Arm.</b> There the register needs DSB ST after it ({@code mmio_flush_writes}) and before it
  * ({@code mmio_wc_start}), and the record DMB OSHST ({@code udma_to_device_barrier}), because the

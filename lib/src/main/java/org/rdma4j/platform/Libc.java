@@ -1,6 +1,7 @@
 package org.rdma4j.platform;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -28,6 +29,7 @@ public final class Libc {
   static final short POLLIN = 1;
 
   private static final int PROT_READ_WRITE = 1 | 2;
+  private static final int PROT_READ_EXEC = 1 | 4;
   private static final int MAP_PRIVATE_ANONYMOUS = 0x02 | 0x20;
   private static final int MAP_FIXED = 0x10;
   private static final int MAP_NORESERVE = 0x4000;
@@ -53,6 +55,10 @@ public final class Libc {
   private static final class Mmap {
     static final MethodHandle CALL =
         link("mmap", ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
+  }
+
+  private static final class Mprotect {
+    static final MethodHandle CALL = link("mprotect", JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
   }
 
   private static final class Munmap {
@@ -135,6 +141,28 @@ public final class Libc {
     int size = Long.numberOfTrailingZeros(pageSize) << MAP_HUGE_SHIFT;
     String call = "mmap(" + bytes + " bytes, MAP_HUGETLB)";
     return mmap(call, advice, MemorySegment.NULL, bytes, MAP_HUGETLB | size);
+  }
+
+  /**
+   * Maps a page that contains machine code, and that cannot be written afterwards. It stays mapped.
+   *
+   * @throws RdmaException if the system allows no page to be executable: EACCES, EPERM
+   */
+  public static MemorySegment mmapCode(byte[] code) {
+    long bytes = pageSize();
+    MemorySegment page = mmap(bytes).reinterpret(bytes);
+    MemorySegment.copy(code, 0, page, JAVA_BYTE, 0, code.length);
+    try {
+      check(
+          "mprotect(PROT_EXEC)",
+          (int) Mprotect.CALL.invokeExact(Errno.state(), page, bytes, PROT_READ_EXEC));
+    } catch (RdmaException notAllowed) {
+      munmap(page, bytes);
+      throw notAllowed;
+    } catch (Throwable thrown) {
+      throw Errno.unexpected(thrown);
+    }
+    return page;
   }
 
   /** Returns the pages to the system by mapping small pages, all zero, in their place. */
