@@ -51,7 +51,7 @@ public abstract class HotCall {
   private final long queue;
   private final long function;
   private final boolean critical;
-  private final @Nullable ThreadConfinement confinement;
+  private final HotCalls calls;
 
   /*
    * The function pointer if a call needs no other check than that of the owner; otherwise 0. It is
@@ -70,7 +70,7 @@ public abstract class HotCall {
     this.queue = target.queue.address();
     this.function = target.op == 0 ? SEVERAL : target.op;
     this.critical = target.critical && target.op != 0;
-    this.confinement = target.calls.confinement();
+    this.calls = target.calls;
     target.calls.add(this);
   }
 
@@ -237,15 +237,8 @@ public abstract class HotCall {
   /** Gives up the ownership; the next thread that calls {@link #own} gets it. */
   protected final void releaseOwnership() {
     own();
-    leaveConfinement();
+    calls.leave(this);
     OWNER.compareAndSet(this, Thread.currentThread(), null);
-  }
-
-  /** Notes that the thread that was the owner is not any more. */
-  final void leaveConfinement() {
-    if (confinement != null) {
-      confinement.leave(this);
-    }
   }
 
   /** Takes the ownership away. Returns the thread that had it, which may still be inside a call. */
@@ -266,14 +259,8 @@ public abstract class HotCall {
     if (witness != null) {
       throw refusal(witness);
     }
-    if (confinement != null) {
-      enterConfinement(confinement);
-    }
-  }
-
-  private void enterConfinement(ThreadConfinement entered) {
     try {
-      entered.enter(this);
+      calls.enter(this);
     } catch (IllegalStateException ofAnotherThread) {
       OWNER.compareAndSet(this, Thread.currentThread(), null);
       throw ofAnotherThread;

@@ -18,12 +18,20 @@ public final class HotCalls {
   /** What lets only one thread at a time call; null if the provider takes locks. */
   private final @Nullable ThreadConfinement confinement;
 
+  /** Is told of each new owner; null if the queue needs no lock of this side. */
+  private final @Nullable QueueUse use;
+
   public HotCalls() {
     this(null);
   }
 
   public HotCalls(@Nullable ThreadConfinement confinement) {
+    this(confinement, null);
+  }
+
+  HotCalls(@Nullable ThreadConfinement confinement, @Nullable QueueUse use) {
     this.confinement = confinement;
+    this.use = use;
   }
 
   public synchronized void add(HotCall call) {
@@ -40,7 +48,7 @@ public final class HotCalls {
    */
   public void revoke() {
     awaitOutside(owners(HotCall::revoke));
-    forEach(HotCall::leaveConfinement);
+    forEach(this::leave);
   }
 
   /** Makes the next call of each object look closer. */
@@ -57,13 +65,35 @@ public final class HotCalls {
     }
   }
 
-  @Nullable ThreadConfinement confinement() {
-    return confinement;
+  /**
+   * Notes that the current thread has become the owner of a call.
+   *
+   * @throws IllegalStateException if it must not
+   */
+  void enter(HotCall call) {
+    if (confinement != null) {
+      confinement.enter(call);
+    }
+    if (use != null) {
+      use.enter();
+    }
+  }
+
+  /** Notes that the thread that was the owner of a call is not any more. */
+  void leave(HotCall call) {
+    if (confinement != null) {
+      confinement.leave(call);
+    }
+  }
+
+  /** Returns the owners of the calls. */
+  Set<Thread> owners() {
+    return owners(HotCall::owner);
   }
 
   /** Waits until each thread that is inside a call now has left it. */
   public void awaitOutside() {
-    awaitOutside(owners(HotCall::owner));
+    awaitOutside(owners());
   }
 
   private synchronized Set<Thread> owners(Function<HotCall, @Nullable Thread> ownerOf) {
@@ -83,7 +113,8 @@ public final class HotCalls {
     owners.forEach(HotCalls::awaitOutside);
   }
 
-  private static void awaitOutside(Thread owner) {
+  /** Waits until a thread that is inside a call now has left it. */
+  static void awaitOutside(Thread owner) {
     while (isInside(owner)) {
       Thread.onSpinWait();
     }

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.datapath.CompletionLayout;
 import org.rdma4j.datapath.QueuePolling;
+import org.rdma4j.datapath.QueueUse;
 import org.rdma4j.datapath.RawMemory;
 import org.rdma4j.inplace.Mlx5Objects.CompletionMemory;
 
@@ -50,7 +51,8 @@ public final class InPlaceCompletions extends QueuePolling {
     }
   }
 
-  private final @Nullable SpinLock lock;
+  private final SpinLock lock = new SpinLock();
+  private final QueueUse use;
   private final long queue;
   private final int count;
   private final long record;
@@ -74,8 +76,8 @@ public final class InPlaceCompletions extends QueuePolling {
   /** The queue pair of the completion before; one of no number at first. */
   private @Nullable InPlaceQueuePair last;
 
-  private InPlaceCompletions(CompletionMemory memory, boolean isConfined) {
-    this.lock = isConfined ? null : new SpinLock();
+  private InPlaceCompletions(CompletionMemory memory, QueueUse use) {
+    this.use = use;
     this.queue = memory.entries();
     this.count = memory.count();
     this.record = memory.record();
@@ -86,11 +88,10 @@ public final class InPlaceCompletions extends QueuePolling {
   /**
    * Takes over a queue, in which there are no completions.
    *
-   * @param isConfined whether only one thread at a time polls
+   * @param use whether several threads poll
    * @throws IllegalArgumentException if its completions are not of the size that is known here
    */
-  public static InPlaceCompletions of(
-      InPlaceSupport support, MemorySegment queue, boolean isConfined) {
+  public static InPlaceCompletions of(InPlaceSupport support, MemorySegment queue, QueueUse use) {
     CompletionMemory memory = support.objects().completionQueue(queue);
     if (memory.stride() != CompletionEntry.SIZE) {
       throw new IllegalArgumentException(
@@ -100,7 +101,7 @@ public final class InPlaceCompletions extends QueuePolling {
               + CompletionEntry.SIZE
               + "; start java with MLX5_CQE_SIZE=64");
     }
-    return new InPlaceCompletions(memory, isConfined);
+    return new InPlaceCompletions(memory, use);
   }
 
   @Override
@@ -108,8 +109,7 @@ public final class InPlaceCompletions extends QueuePolling {
     if (wasEmpty && isEmpty()) {
       return 0;
     }
-    SpinLock lock = this.lock;
-    if (lock == null) {
+    if (!use.isShared()) {
       return takeUpTo(max, entries);
     }
     lock.lock();
@@ -319,7 +319,7 @@ public final class InPlaceCompletions extends QueuePolling {
     events.incrementAndGet();
   }
 
-  /** Adds a queue pair that completes here. To be called while no confined thread polls. */
+  /** Adds a queue pair that completes here. */
   public void add(InPlaceQueuePair added) {
     change(
         () -> {
@@ -333,7 +333,7 @@ public final class InPlaceCompletions extends QueuePolling {
 
   /**
    * Removes a queue pair, and its completions that were not polled. To be called after the queue
-   * pair was destroyed, while no confined thread polls.
+   * pair was destroyed.
    */
   public void remove(InPlaceQueuePair removed) {
     change(
@@ -348,23 +348,22 @@ public final class InPlaceCompletions extends QueuePolling {
 
   /**
    * Removes the completions of a queue pair that were not polled. To be called after the queue pair
-   * was reset, while no confined thread polls.
+   * was reset.
    */
   public void forget(InPlaceQueuePair forgotten) {
     change(() -> forgetAll(forgotten));
   }
 
   private void change(Runnable change) {
-    if (lock != null) {
-      lock.lock();
-    }
-    try {
-      change.run();
-    } finally {
-      if (lock != null) {
-        lock.unlock();
-      }
-    }
+    use.whileShared(
+        () -> {
+          lock.lock();
+          try {
+            change.run();
+          } finally {
+            lock.unlock();
+          }
+        });
   }
 
   private void forgetAll(InPlaceQueuePair forgotten) {

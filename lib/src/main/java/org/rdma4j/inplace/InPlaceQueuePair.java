@@ -4,12 +4,15 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.ibv_qp;
 import org.rdma4j.datapath.ChainPosting;
+import org.rdma4j.datapath.HotCalls;
+import org.rdma4j.datapath.QueueUse;
 import org.rdma4j.inplace.InPlaceSends.Registers;
 import org.rdma4j.inplace.Mlx5Objects.QueuePairMemory;
 
 /** The queues of a queue pair that are used in place. */
 public final class InPlaceQueuePair {
   private final int number;
+  private final QueueUse use;
   private final InPlaceSends sends;
   private final @Nullable InPlaceReceives receives;
   private final @Nullable InPlaceSharedReceives shared;
@@ -23,13 +26,12 @@ public final class InPlaceQueuePair {
    * @param receiveDepth how many receives libmlx5 allows to be outstanding
    * @param datagrams whether it is of type UD, and not of RC or UC
    * @param signalAll whether each send creates a completion
-   * @param isConfined whether only one thread at a time posts and polls
    */
-  public record Shape(
-      int sendDepth, int receiveDepth, boolean datagrams, boolean signalAll, boolean isConfined) {}
+  public record Shape(int sendDepth, int receiveDepth, boolean datagrams, boolean signalAll) {}
 
   private InPlaceQueuePair(
       int number,
+      QueueUse use,
       InPlaceSends sends,
       @Nullable InPlaceReceives receives,
       @Nullable InPlaceSharedReceives shared,
@@ -38,6 +40,7 @@ public final class InPlaceQueuePair {
     this.sendCompletions = sendCompletions;
     this.receiveCompletions = receiveCompletions;
     this.number = number;
+    this.use = use;
     this.sends = sends;
     this.receives = receives;
     this.shared = shared;
@@ -46,12 +49,14 @@ public final class InPlaceQueuePair {
   /**
    * Takes over the queues of a queue pair, to which nothing was posted.
    *
+   * @param use whether several threads post to it
    * @param shared its shared receive queue; null if it has a receive queue
    */
   public static InPlaceQueuePair of(
       InPlaceSupport support,
       MemorySegment queuePair,
       Shape shape,
+      QueueUse use,
       @Nullable InPlaceSharedReceives shared,
       InPlaceCompletions sendCompletions,
       InPlaceCompletions receiveCompletions) {
@@ -66,6 +71,7 @@ public final class InPlaceQueuePair {
     int number = ibv_qp.qp_num(queuePair);
     return new InPlaceQueuePair(
         number,
+        use,
         new InPlaceSends(
             support.objects(),
             memory,
@@ -74,11 +80,8 @@ public final class InPlaceQueuePair {
             shape.datagrams,
             shape.signalAll,
             new Registers(support.usesRegisters(), support.prefersRegisters()),
-            shape.isConfined ? null : new SpinLock()),
-        shared == null
-            ? new InPlaceReceives(
-                memory, shape.receiveDepth, shape.isConfined ? null : new SpinLock())
-            : null,
+            use),
+        shared == null ? new InPlaceReceives(memory, shape.receiveDepth, use) : null,
         shared,
         sendCompletions,
         receiveCompletions);
@@ -99,6 +102,11 @@ public final class InPlaceQueuePair {
     return receives;
   }
 
+  /** Returns all calls that post to the queues. */
+  public HotCalls calls() {
+    return use.calls();
+  }
+
   @Nullable InPlaceSharedReceives shared() {
     return shared;
   }
@@ -111,7 +119,7 @@ public final class InPlaceQueuePair {
     return shared == null ? 0 : shared.complete(position);
   }
 
-  /** Lets polls find this. To be called while no confined thread polls. */
+  /** Lets polls find this. */
   public void join() {
     sendCompletions.add(this);
     receiveCompletions.add(this);
@@ -119,7 +127,7 @@ public final class InPlaceQueuePair {
 
   /**
    * Removes this, and the completions that were not polled. To be called after the queue pair was
-   * destroyed, while no confined thread polls.
+   * destroyed.
    */
   public void leave() {
     sendCompletions.remove(this);
@@ -128,14 +136,17 @@ public final class InPlaceQueuePair {
 
   /**
    * Begins at the beginning of the queues, and removes the completions that were not polled. To be
-   * called after the queue pair was reset, while no confined thread polls.
+   * called after the queue pair was reset.
    */
   public void reset() {
     sendCompletions.forget(this);
     receiveCompletions.forget(this);
-    sends.reset();
-    if (receives != null) {
-      receives.reset();
-    }
+    use.whileShared(
+        () -> {
+          sends.reset();
+          if (receives != null) {
+            receives.reset();
+          }
+        });
   }
 }

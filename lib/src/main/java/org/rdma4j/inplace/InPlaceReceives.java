@@ -2,10 +2,10 @@ package org.rdma4j.inplace;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.bindings.generated.ibv_recv_wr;
 import org.rdma4j.datapath.ChainPosting;
+import org.rdma4j.datapath.QueueUse;
 import org.rdma4j.datapath.RawMemory;
 import org.rdma4j.datapath.RequestLayout;
 import org.rdma4j.inplace.Mlx5Objects.QueuePairMemory;
@@ -28,7 +28,8 @@ public final class InPlaceReceives extends ChainPosting {
     }
   }
 
-  private final @Nullable SpinLock lock;
+  private final SpinLock lock = new SpinLock();
+  private final QueueUse use;
   private final long queue;
   private final int mask;
   private final int strideShift;
@@ -49,10 +50,10 @@ public final class InPlaceReceives extends ChainPosting {
    * Creates the means to post.
    *
    * @param maxRequests how many requests libmlx5 allows to be outstanding
-   * @param lock keeps other threads out; null if there are none
+   * @param use whether several threads use the queue pair
    */
-  InPlaceReceives(QueuePairMemory memory, int maxRequests, @Nullable SpinLock lock) {
-    this.lock = lock;
+  InPlaceReceives(QueuePairMemory memory, int maxRequests, QueueUse use) {
+    this.use = use;
     this.queue = memory.receives();
     this.mask = memory.receiveCount() - 1;
     this.strideShift = Integer.numberOfTrailingZeros(memory.receiveStride());
@@ -64,8 +65,7 @@ public final class InPlaceReceives extends ChainPosting {
 
   @Override
   public int post(long requests, long badRequest) {
-    SpinLock lock = this.lock;
-    if (lock == null) {
+    if (!use.isShared()) {
       return write(requests, badRequest);
     }
     lock.lock();
@@ -130,16 +130,17 @@ public final class InPlaceReceives extends ChainPosting {
     return id;
   }
 
-  /** Begins at the beginning, as the queue pair does in the state RESET. */
+  /**
+   * Begins at the beginning, as the queue pair does in the state RESET. To be called while the
+   * queue pair is shared.
+   */
   void reset() {
-    SpinLock lock = this.lock;
-    if (lock != null) {
-      lock.lock();
-    }
-    posted = 0;
-    knownCompleted = 0;
-    COMPLETED.setRelease(this, 0);
-    if (lock != null) {
+    lock.lock();
+    try {
+      posted = 0;
+      knownCompleted = 0;
+      COMPLETED.setRelease(this, 0);
+    } finally {
       lock.unlock();
     }
   }

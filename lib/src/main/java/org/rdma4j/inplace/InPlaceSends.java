@@ -2,9 +2,9 @@ package org.rdma4j.inplace;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.datapath.ChainPosting;
+import org.rdma4j.datapath.QueueUse;
 import org.rdma4j.datapath.RawMemory;
 import org.rdma4j.datapath.RequestLayout;
 import org.rdma4j.datapath.SendLayout;
@@ -40,7 +40,8 @@ public final class InPlaceSends extends ChainPosting {
     }
   }
 
-  private final @Nullable SpinLock lock;
+  private final SpinLock lock = new SpinLock();
+  private final QueueUse use;
   private final Mlx5Objects objects;
   private final long queue;
   private final long queueEnd;
@@ -92,7 +93,7 @@ public final class InPlaceSends extends ChainPosting {
    * @param queuePair the number of the queue pair
    * @param maxRequests how many requests libmlx5 allows to be outstanding
    * @param signalAll whether each request creates a completion
-   * @param lock keeps other threads out; null if there are none
+   * @param use whether several threads use the queue pair
    */
   InPlaceSends(
       Mlx5Objects objects,
@@ -102,9 +103,9 @@ public final class InPlaceSends extends ChainPosting {
       boolean datagrams,
       boolean signalAll,
       Registers registers,
-      @Nullable SpinLock lock) {
+      QueueUse use) {
     this.objects = objects;
-    this.lock = lock;
+    this.use = use;
     this.queue = memory.sends();
     this.queueEnd = queue + (long) memory.sendBlocks() * RequestSegments.BLOCK;
     this.mask = memory.sendBlocks() - 1;
@@ -133,8 +134,7 @@ public final class InPlaceSends extends ChainPosting {
 
   @Override
   public int post(long requests, long badRequest) {
-    SpinLock lock = this.lock;
-    if (lock == null) {
+    if (!use.isShared()) {
       int error = writeOne(requests, badRequest);
       StoreFence.fence();
       return error;
@@ -650,17 +650,18 @@ public final class InPlaceSends extends ChainPosting {
     return table[index];
   }
 
-  /** Begins at the beginning, as the queue pair does in the state RESET. */
+  /**
+   * Begins at the beginning, as the queue pair does in the state RESET. To be called while the
+   * queue pair is shared.
+   */
   void reset() {
-    SpinLock lock = this.lock;
-    if (lock != null) {
-      lock.lock();
-    }
-    position = 0;
-    posted = 0;
-    fullAt = maxRequests;
-    COMPLETED.setRelease(this, 0);
-    if (lock != null) {
+    lock.lock();
+    try {
+      position = 0;
+      posted = 0;
+      fullAt = maxRequests;
+      COMPLETED.setRelease(this, 0);
+    } finally {
       lock.unlock();
     }
   }

@@ -26,6 +26,7 @@ import org.rdma4j.datapath.ExtendedPolling;
 import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.datapath.PollPause;
 import org.rdma4j.datapath.QueuePolling;
+import org.rdma4j.datapath.QueueUse;
 import org.rdma4j.datapath.ThreadConfinement;
 import org.rdma4j.inplace.InPlaceCompletions;
 import org.rdma4j.inplace.InPlaceSupport;
@@ -181,14 +182,15 @@ public final class CompletionQueue implements AutoCloseable {
   private CompletionQueue(RdmaDevice device, MemorySegment queue, CompletionQueueConfig config) {
     CompletionChannel channel = config.channel();
     this.isExtended = config.fields() != null;
-    this.polling = polling(device, queue, config);
     this.device = device;
     this.channel = channel;
     this.queue = queue;
     this.capacity = new Reservations(ibv_cq.cqe(queue));
     this.parentDomain = config.parentDomain();
     ThreadConfinement confinement = confinement(config, name());
-    HotCalls calls = new HotCalls(confinement);
+    QueueUse use = config.access() == QueueAccess.BY_PROVIDER ? null : new QueueUse(confinement);
+    HotCalls calls = use == null ? new HotCalls(confinement) : use.calls();
+    this.polling = polling(device, queue, config, use);
     this.polls = calls;
     this.pause = confinement == null ? null : new PollPause(calls);
     this.lifetime =
@@ -215,7 +217,10 @@ public final class CompletionQueue implements AutoCloseable {
 
   /** Returns what polls, if it is not {@code ibv_poll_cq}. */
   private static @Nullable QueuePolling polling(
-      RdmaDevice device, MemorySegment queue, CompletionQueueConfig config) {
+      RdmaDevice device,
+      MemorySegment queue,
+      CompletionQueueConfig config,
+      @Nullable QueueUse use) {
     Set<CompletionField> fields = config.fields();
     QueuePolling extended =
         fields == null
@@ -227,13 +232,12 @@ public final class CompletionQueue implements AutoCloseable {
                     || fields.contains(CompletionField.IMMEDIATE)
                     || fields.contains(CompletionField.TAG),
                 device.callsCritically());
-    if (config.access() == QueueAccess.BY_PROVIDER) {
+    if (use == null) {
       return extended;
     }
     InPlaceSupport support = device.inPlace().support();
-    boolean isConfined = confinement(config, "") != null;
     if (config.access() == QueueAccess.IN_PLACE) {
-      return InPlaceCompletions.of(Objects.requireNonNull(support), queue, isConfined);
+      return InPlaceCompletions.of(Objects.requireNonNull(support), queue, use);
     }
     if (support == null || InPlaceChoice.reasonAgainst(device, config) != null) {
       return extended;
@@ -245,7 +249,7 @@ public final class CompletionQueue implements AutoCloseable {
                 DataPath.ibv_poll_cq$op(device.context()),
                 queue.address(),
                 device.callsCritically()),
-        () -> InPlaceCompletions.of(Objects.requireNonNull(support), queue, isConfined));
+        () -> InPlaceCompletions.of(Objects.requireNonNull(support), queue, use));
   }
 
   /** Returns what lets one thread at a time poll; null if any number of threads may. */

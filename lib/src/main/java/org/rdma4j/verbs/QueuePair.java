@@ -138,7 +138,7 @@ public final class QueuePair implements AutoCloseable {
     this.groups = attached;
     DeviceInfo device = domain.device().info();
     BoundWindows bound = windows;
-    HotCalls calls = new HotCalls(domain.confinement());
+    HotCalls calls = inPlace == null ? new HotCalls(domain.confinement()) : inPlace.calls();
     this.posts = calls;
     Set<PollPause> completions = config.pauses();
     this.pauses = completions;

@@ -12,6 +12,7 @@ import org.rdma4j.bindings.generated.ibv_qp_open_attr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.datapath.PollPause;
+import org.rdma4j.datapath.QueueUse;
 import org.rdma4j.inplace.DedicatedRegister;
 import org.rdma4j.inplace.InPlaceCompletions;
 import org.rdma4j.inplace.InPlaceQueuePair;
@@ -125,8 +126,8 @@ final class QueuePairCreation {
             capabilities.sendDepth(),
             capabilities.receiveDepth(),
             config.type() == QueuePairType.UNRELIABLE_DATAGRAM,
-            config.signalAll(),
-            domain.hasThreadDomain()),
+            config.signalAll()),
+        new QueueUse(domain.confinement()),
         shared == null ? null : shared.inPlace(),
         inPlace(config.sendCompletions()),
         inPlace(config.receiveCompletions()));

@@ -13,6 +13,7 @@ import java.util.Objects;
 import org.rdma4j.bindings.inlines.DataPath;
 import org.rdma4j.datapath.ChainPosting;
 import org.rdma4j.datapath.CompletionLayout;
+import org.rdma4j.datapath.QueueUse;
 import org.rdma4j.datapath.RawMemory;
 import org.rdma4j.inplace.Mlx5Objects.CompletionMemory;
 import org.rdma4j.inplace.Mlx5Objects.QueuePairMemory;
@@ -104,7 +105,7 @@ final class TwoQueuePairs implements AutoCloseable {
     inPlace = new End(type);
     byLibrary.fail();
     inPlace.fail();
-    polls = InPlaceCompletions.of(support, inPlace.queue.handle(), false);
+    polls = InPlaceCompletions.of(support, inPlace.queue.handle(), new QueueUse(null));
     QueuePairCapabilities capabilities = inPlace.queuePair.capabilities();
     queues =
         InPlaceQueuePair.of(
@@ -114,8 +115,8 @@ final class TwoQueuePairs implements AutoCloseable {
                 capabilities.sendDepth(),
                 capabilities.receiveDepth(),
                 type == QueuePairType.UNRELIABLE_DATAGRAM,
-                false,
                 false),
+            new QueueUse(null),
             null,
             polls,
             polls);

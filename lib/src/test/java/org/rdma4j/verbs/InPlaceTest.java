@@ -1,19 +1,29 @@
 package org.rdma4j.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.SimulatedAdapter;
 import org.rdma4j.UnsupportedByDeviceException;
+import org.rdma4j.platform.Deadline;
 import org.rdma4j.verbs.Loopback.Done;
 
 /** Queues that are used in place, without libmlx5, through the same API. */
@@ -309,5 +319,83 @@ final class InPlaceTest {
             .isEqualTo(Set.of((long) i, 1000L + i));
       }
     }
+  }
+
+  @Test
+  void severalThreadsPostAndPollWhileQueuePairsComeAndGo() throws Exception {
+    int each = 20_000;
+    AtomicIntegerArray completed = new AtomicIntegerArray(2 * each);
+    AtomicInteger left = new AtomicInteger(2 * each);
+    try (Loopback loopback = connected()) {
+      Semaphore places = new Semaphore(loopback.a.queuePair.capabilities().sendDepth());
+      List<FutureTask<Void>> threads = new ArrayList<>();
+      for (int thread = 0; thread < 2; thread++) {
+        int first = thread * each;
+        threads.add(start(() -> send(loopback, first, first + each, places)));
+        threads.add(start(() -> poll(loopback.a.queue, completed, left, places)));
+      }
+      threads.add(start(() -> receive(loopback.b, 2 * each)));
+      while (left.get() > 0) {
+        assertThat(threads.stream().filter(FutureTask::isDone))
+            .allSatisfy(task -> assertThatCode(task::get).doesNotThrowAnyException());
+        loopback
+            .domain
+            .createQueuePair(QueuePairConfig.reliable(loopback.a.queue).ignoreOverrun(true))
+            .close();
+      }
+      for (FutureTask<Void> task : threads) {
+        task.get(30, TimeUnit.SECONDS);
+      }
+    }
+    assertThat(IntStream.range(0, 2 * each).filter(id -> completed.get(id) != 1)).isEmpty();
+  }
+
+  private static FutureTask<Void> start(Callable<Void> body) {
+    FutureTask<Void> task = new FutureTask<>(body);
+    Thread.ofPlatform().daemon().start(task);
+    return task;
+  }
+
+  @SuppressWarnings("NullAway") // Callable<Void> returns null
+  private static Void send(Loopback loopback, int first, int end, Semaphore places)
+      throws InterruptedException {
+    SendRequests requests = loopback.a.queuePair.sendRequests(1);
+    for (int id = first; id < end; id++) {
+      assertThat(places.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+      requests.add(id).from(loopback.a.region, 0, 64).signaled().post();
+    }
+    return null;
+  }
+
+  @SuppressWarnings("NullAway") // Callable<Void> returns null
+  private static Void receive(Loopback.End end, int messages) {
+    int posted = 0;
+    int received = 0;
+    while (received < messages) {
+      for (; posted < messages && posted < received + 16; posted++) {
+        end.receive(posted, 0, 64);
+      }
+      for (Done done : end.await(1)) {
+        assertThat(done.id()).isEqualTo(received++);
+      }
+    }
+    return null;
+  }
+
+  @SuppressWarnings("NullAway") // Callable<Void> returns null
+  private static Void poll(
+      CompletionQueue queue, AtomicIntegerArray completed, AtomicInteger left, Semaphore places) {
+    Completions completions = queue.completions(4);
+    Deadline deadline = Deadline.after(Duration.ofSeconds(60));
+    while (left.get() > 0 && !deadline.isOver()) {
+      int polled = completions.poll();
+      for (int i = 0; i < polled; i++) {
+        completions.requireSuccess(i);
+        completed.incrementAndGet((int) completions.workRequestId(i));
+        places.release();
+        left.decrementAndGet();
+      }
+    }
+    return null;
   }
 }
