@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
@@ -236,6 +237,7 @@ final class RdmaSocketChannelTest {
   }
 
   /** Keeps what it reads. */
+  @ChannelHandler.Sharable
   private static final class Keeper extends ChannelInboundHandlerAdapter {
     final BlockingQueue<ByteBuf> kept = new LinkedBlockingQueue<>();
 
@@ -271,6 +273,32 @@ final class RdmaSocketChannelTest {
     ByteBuf later = keeper.kept.poll(ChannelLab.PATIENCE, TimeUnit.SECONDS);
     assertThat(later).isInstanceOf(MessageByteBuf.class);
     later.release();
+  }
+
+  @Test
+  void theUsersOfALoopTogetherKeepNoMoreThanAPartOfItsBuffers() throws Exception {
+    lab.close();
+    lab = new ChannelLab(NodeConfig.DEFAULT.bufferBytes(16 << 10).maxBuffers(200));
+    Keeper keeper = new Keeper();
+    lab.listen(() -> keeper);
+    int channels = 2;
+    int each = 60;
+    for (int i = 0; i < channels; i++) {
+      RdmaSocketChannel client = lab.connect(new Collector());
+      for (int k = 0; k < each; k++) {
+        client.writeAndFlush(Unpooled.wrappedBuffer(new byte[4000])).sync();
+      }
+    }
+    List<ByteBuf> all = new ArrayList<>();
+    for (int bytes = 0; bytes < channels * each * 4000; ) {
+      ByteBuf next = keeper.kept.poll(ChannelLab.PATIENCE, TimeUnit.SECONDS);
+      assertThat(next).isNotNull();
+      all.add(next);
+      bytes += next.readableBytes();
+    }
+    // A quarter of the buffers of the loop, although each channel could keep 32.
+    assertThat(all.stream().filter(MessageByteBuf.class::isInstance)).hasSize(50);
+    all.forEach(ByteBuf::release);
   }
 
   @Test
@@ -338,6 +366,30 @@ final class RdmaSocketChannelTest {
     assertThat(client.isOpen()).isFalse();
     assertThat(atServer.next()).isEqualTo("inactive");
     assertThat(atServer.received).isEqualTo(200_000);
+  }
+
+  @Test
+  void aServerThatDoesNotAcceptResetsThoseBeyondItsBacklog() throws Exception {
+    lab.listen(
+        lab.serverBootstrap(Collector::new)
+            .option(ChannelOption.AUTO_READ, false)
+            .option(ChannelOption.SO_BACKLOG, 2));
+    List<RdmaSocketChannel> clients = new ArrayList<>();
+    List<Collector> collectors = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      collectors.add(new Collector());
+      clients.add(lab.connect(collectors.get(i)));
+    }
+    Collector oneTooMany = new Collector();
+    lab.connect(oneTooMany);
+    assertThat(oneTooMany.next()).isInstanceOf(IOException.class);
+    assertThat(oneTooMany.next()).isEqualTo("inactive");
+    assertThat(lab.accepted).isEmpty();
+    lab.server.config().setAutoRead(true);
+    lab.accepted();
+    lab.accepted();
+    assertThat(collectors).allSatisfy(each -> assertThat(each.events).isEmpty());
+    assertThat(clients).allMatch(RdmaSocketChannel::isActive);
   }
 
   @Test
