@@ -13,7 +13,8 @@ Posts and polls through the safe API and the libmlx5 of this machine, on the sim
 which is not timed, then 256 polls: the loops of C and of Java take turns in one JVM. The ratio is the median of 3000
 such turns. Five settings are measured: critical calls, plain calls with -XX:+UseSystemMemoryBarrier, extended
 queues (ibv_wr_* and ibv_start_poll) with critical calls, and queues in place (QueueAccess.IN_PLACE) with and without a
-lock, compared with C through libmlx5. "The call alone" is a call through the bindings, without any check.
+lock, compared with C through libmlx5. "The call alone" is a call through the bindings, without any check; "by C" is C
+that writes the queue in place as well, without a lock and with hardly any check.
 
 The doorbell registers are ordinary memory here. On hardware a write to them takes longer, in C as in Java, so that the
 ratios are smaller.

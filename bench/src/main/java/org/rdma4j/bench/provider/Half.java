@@ -11,7 +11,10 @@ enum Half {
   EMPTY("empty poll"),
   POST_ALONE("the call of a post alone"),
   POLL_ALONE("the call of a poll alone"),
-  EMPTY_ALONE("the call of an empty poll alone");
+  EMPTY_ALONE("the call of an empty poll alone"),
+  POST_BY_C("post by C"),
+  INLINE_BY_C("post of 64 bytes inline by C"),
+  CHAIN_BY_C("post in a chain of 16 by C");
 
   /** The number of operations in a measured loop, and of those in a chain or a batch. */
   static final int LOOP = 256;

@@ -40,6 +40,25 @@ final class HalvesInC {
     pollEmpty = link(prefix + "poll_empty");
   }
 
+  /**
+   * Returns the same loops, whose posts write the queue in place: {@code in_place.c}. The adapter
+   * must not be used otherwise.
+   */
+  static HalvesInC inPlace(SimulatedAdapter adapter) {
+    MethodHandle begin =
+        LoopInC.link("libinplace.so", "post_in_place", FunctionDescriptor.of(JAVA_INT, ADDRESS));
+    int errno;
+    try {
+      errno = (int) begin.invokeExact(adapter.queuePair().handle());
+    } catch (Throwable thrown) {
+      throw new IllegalStateException(thrown);
+    }
+    if (errno != 0) {
+      throw new IllegalStateException("C cannot post in place: errno " + errno);
+    }
+    return new HalvesInC(adapter, false);
+  }
+
   private static MethodHandle link(String name) {
     return LoopInC.link("libhalves.so", name, FunctionDescriptor.of(JAVA_LONG, ADDRESS, JAVA_LONG));
   }

@@ -28,14 +28,22 @@ public final class ProviderPosts {
   private final SimulatedAdapter adapter;
   private final boolean extended;
   private final @Nullable CallsAlone alone;
+  private final @Nullable SimulatedAdapter adapterInPlace;
+  private final @Nullable HalvesInC inPlace;
   private final HalvesInC c;
   private final HalvesInJava java;
   private final Map<Half, double[]> nanosInC = times();
   private final Map<Half, double[]> nanosInJava = times();
 
   private ProviderPosts(
-      SimulatedAdapter ofC, SimulatedAdapter ofJava, CallStyle style, QueuesOfJava queues) {
+      SimulatedAdapter ofC,
+      SimulatedAdapter ofJava,
+      @Nullable SimulatedAdapter ofInPlace,
+      CallStyle style,
+      QueuesOfJava queues) {
     adapter = ofC;
+    adapterInPlace = ofInPlace;
+    inPlace = ofInPlace == null ? null : HalvesInC.inPlace(ofInPlace);
     extended = queues.areExtended();
     alone = queues == QueuesOfJava.PLAIN ? new CallsAlone(ofC, style) : null;
     c = new HalvesInC(ofC, extended);
@@ -54,9 +62,10 @@ public final class ProviderPosts {
     QueuesOfJava queues = QueuesOfJava.valueOf(arguments[1]);
     QueuesOfJava queuesOfC = queues.areInPlace() ? QueuesOfJava.PLAIN : queues;
     try (SimulatedAdapter ofC = new SimulatedAdapter(style, queuesOfC);
-        SimulatedAdapter inPlace =
-            queues.areInPlace() ? new SimulatedAdapter(style, queues) : ofC) {
-      ProviderPosts posts = new ProviderPosts(ofC, inPlace, style, queues);
+        SimulatedAdapter inPlace = queues.areInPlace() ? new SimulatedAdapter(style, queues) : ofC;
+        SimulatedAdapter inPlaceByC =
+            queues.areInPlace() ? new SimulatedAdapter(style, queuesOfC) : null) {
+      ProviderPosts posts = new ProviderPosts(ofC, inPlace, inPlaceByC, style, queues);
       for (int i = 0; i < WARM_UPS; i++) {
         posts.round(i % ROUNDS);
       }
@@ -102,6 +111,18 @@ public final class ProviderPosts {
     note(nanosInJava, Half.BATCH, i, java.pollBatches());
     note(nanosInC, Half.EMPTY, i, c.pollEmpty());
     note(nanosInJava, Half.EMPTY, i, java.pollEmpty());
+    if (inPlace != null && adapterInPlace != null) {
+      // The times of what is compared with C are those "of Java".
+      note(nanosInJava, Half.POST_BY_C, i, inPlace.post());
+      adapterInPlace.work();
+      inPlace.pollBatches();
+      note(nanosInJava, Half.INLINE_BY_C, i, inPlace.postInline());
+      adapterInPlace.work();
+      inPlace.pollBatches();
+      note(nanosInJava, Half.CHAIN_BY_C, i, inPlace.postChains());
+      adapterInPlace.work();
+      inPlace.pollBatches();
+    }
     if (alone != null) {
       note(nanosInJava, Half.POST_ALONE, i, alone.post());
       adapter.work();
@@ -152,6 +173,7 @@ public final class ProviderPosts {
     return switch (half) {
       case INLINE -> !extended;
       case POST_ALONE, POLL_ALONE, EMPTY_ALONE -> alone != null;
+      case POST_BY_C, INLINE_BY_C, CHAIN_BY_C -> inPlace != null;
       default -> true;
     };
   }
@@ -159,7 +181,9 @@ public final class ProviderPosts {
   /** Returns what C does for the same purpose. It posts a request that it writes each time. */
   private static Half inC(Half half) {
     return switch (half) {
-      case PREPARED, POST_ALONE -> Half.POST;
+      case PREPARED, POST_ALONE, POST_BY_C -> Half.POST;
+      case INLINE_BY_C -> Half.INLINE;
+      case CHAIN_BY_C -> Half.CHAIN;
       case POLL_ALONE -> Half.POLL;
       case EMPTY_ALONE -> Half.EMPTY;
       default -> half;

@@ -15,7 +15,7 @@ import org.rdma4j.bench.reporting.Point;
  */
 public final class ProviderTable {
   static final String C = "C ns";
-  static final String JAVA = "Java ns";
+  static final String JAVA = "ns";
   static final String RATIO = "ratio";
 
   private ProviderTable() {}
@@ -28,7 +28,7 @@ public final class ProviderTable {
    */
   public static void main(String[] arguments) throws IOException {
     List<Point> points = Point.read(Path.of(arguments[0]));
-    System.out.println("| on libmlx5 | C ns | Java ns | ratio | JVMs from, to |");
+    System.out.println("| on libmlx5 | C ns | ns | ratio | JVMs from, to |");
     System.out.println("|---|---|---|---|---|");
     rows(points)
         .forEach(
