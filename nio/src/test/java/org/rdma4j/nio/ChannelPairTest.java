@@ -122,7 +122,7 @@ final class ChannelPairTest {
    * in one of them: what is on its way is lost with the delay.
    */
   private CheckedTraffic cutIn(int step) throws Exception {
-    ChannelStatistics before = provider.statistics();
+    long before = provider.statistics().upgraded();
     AtomicReference<CheckedTraffic> connected = new AtomicReference<>();
     AtomicLong over = new AtomicLong();
     DisturbedLink.delaying(STEP)
@@ -132,7 +132,7 @@ final class ChannelPairTest {
               if (step < 3) {
                 Thread.sleep(STEP.multipliedBy(step).plus(STEP.dividedBy(2)));
               } else {
-                UpgradeTest.await(() -> provider.statistics().upgraded() > before.upgraded());
+                UpgradeTest.await(() -> provider.statistics().upgraded() > before);
                 over.set(System.nanoTime());
               }
             });
@@ -140,7 +140,8 @@ final class ChannelPairTest {
         .during(
             () -> {
               if (step < 3) {
-                assertThat(provider.statistics()).as("step %d", step).isEqualTo(before);
+                // That the channel of the step before has stayed with TCP may be counted late.
+                assertThat(provider.statistics().upgraded()).as("step %d", step).isEqualTo(before);
               } else {
                 assertThat(Duration.ofNanos(System.nanoTime() - over.get())).isLessThan(STEP);
               }
