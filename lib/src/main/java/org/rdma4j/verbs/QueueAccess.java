@@ -26,6 +26,11 @@ import org.jspecify.annotations.Nullable;
  *   <li>completions without times, VLANs, flow tags and tags. A queue cannot be resized.
  * </ul>
  *
+ * <p>A post or a poll in place takes a lock only while several threads own objects that post to the
+ * queue pair, or poll the completion queue. So a program is fastest if each queue has one thread.
+ * Posts execute the instruction SFENCE, which the library writes into a page of memory of its own;
+ * if the system does not allow that page to be executable, posts take a little longer.
+ *
  * <p>Polls in place do not print failed completions to the standard error stream, as libmlx5 does.
  *
  * @see CompletionQueueConfig#access
