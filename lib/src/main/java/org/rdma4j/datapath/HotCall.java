@@ -27,6 +27,9 @@ public abstract class HotCall {
   /** Takes the place of a function pointer if a post or poll takes several functions. */
   private static final long SEVERAL = 1;
 
+  /** The name of the method by which a thread becomes the owner, in stack traces. */
+  static final String ADOPT = "adopt";
+
   private static final Thread CLOSED = Thread.ofPlatform().unstarted(() -> {});
   private static final VarHandle OWNER;
 
@@ -254,6 +257,10 @@ public abstract class HotCall {
     return now == CLOSED ? null : now;
   }
 
+  /**
+   * Makes the current thread the owner. It may wait here for other threads. Whatever these have
+   * changed meanwhile is found by the checks that a call makes after this.
+   */
   private void adopt() {
     Thread witness = (Thread) OWNER.compareAndExchange(this, (Thread) null, Thread.currentThread());
     if (witness != null) {

@@ -120,10 +120,14 @@ public final class HotCalls {
     }
   }
 
+  /**
+   * Returns whether a thread is inside a call. It is not while it becomes an owner: it has not made
+   * the checks of the call yet, and may be waiting for another thread that waits for this one.
+   */
   private static boolean isInside(Thread owner) {
     for (StackTraceElement frame : owner.getStackTrace()) {
       if (frame.getClassName().equals(INSIDE)) {
-        return true;
+        return !frame.getMethodName().equals(HotCall.ADOPT);
       }
     }
     return false;

@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
@@ -27,7 +30,11 @@ final class QueueUseTest {
     private final Runnable body;
 
     Post(Runnable body) {
-      super(new Target(use.calls(), "test", false, 0, MemorySegment.NULL));
+      this(use, body);
+    }
+
+    Post(QueueUse of, Runnable body) {
+      super(new Target(of.calls(), "test", false, 0, MemorySegment.NULL));
       this.body = body;
     }
 
@@ -112,6 +119,38 @@ final class QueueUseTest {
     leave.countDown();
     for (FutureTask<Void> each : List.of(posting, second, third, change)) {
       each.get(30, TimeUnit.SECONDS);
+    }
+  }
+
+  /** Each of two threads owns a call of one queue, and becomes an owner of one of the other. */
+  @Test
+  void threadsThatBeginToUseTheQueuesOfEachOtherDoNotWaitForEachOther() throws Exception {
+    for (int round = 0; round < ROUNDS; round++) {
+      List<QueueUse> uses = List.of(new QueueUse(null), new QueueUse(null));
+      CyclicBarrier barrier = new CyclicBarrier(2);
+      List<FutureTask<Void>> threads = new ArrayList<>();
+      for (int thread = 0; thread < 2; thread++) {
+        Post own = new Post(uses.get(thread), () -> {});
+        Post ofOther = new Post(uses.get(1 - thread), () -> {});
+        threads.add(
+            start(
+                () -> {
+                  own.post(0, 0);
+                  await(barrier);
+                  ofOther.post(0, 0);
+                }));
+      }
+      for (FutureTask<Void> each : threads) {
+        each.get(30, TimeUnit.SECONDS);
+      }
+    }
+  }
+
+  private static void await(CyclicBarrier barrier) {
+    try {
+      barrier.await(30, TimeUnit.SECONDS);
+    } catch (InterruptedException | BrokenBarrierException | TimeoutException failed) {
+      throw new AssertionError(failed);
     }
   }
 
