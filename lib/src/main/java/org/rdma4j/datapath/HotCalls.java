@@ -113,21 +113,30 @@ public final class HotCalls {
     owners.forEach(HotCalls::awaitOutside);
   }
 
-  /** Waits until a thread that is inside a call now has left it. */
-  static void awaitOutside(Thread owner) {
+  /**
+   * Waits until a thread that posts or polls now has done so. It does not while it becomes an
+   * owner: then it may be waiting for another thread that waits for this one.
+   */
+  static void awaitDone(Thread owner) {
+    while (isInside(owner, true)) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private static void awaitOutside(Thread owner) {
     while (isInside(owner)) {
       Thread.onSpinWait();
     }
   }
 
-  /**
-   * Returns whether a thread is inside a call. It is not while it becomes an owner: it has not made
-   * the checks of the call yet, and may be waiting for another thread that waits for this one.
-   */
   private static boolean isInside(Thread owner) {
+    return isInside(owner, false);
+  }
+
+  private static boolean isInside(Thread owner, boolean unlessAdopting) {
     for (StackTraceElement frame : owner.getStackTrace()) {
       if (frame.getClassName().equals(INSIDE)) {
-        return !frame.getMethodName().equals(HotCall.ADOPT);
+        return !(unlessAdopting && frame.getMethodName().equals(HotCall.ADOPT));
       }
     }
     return false;

@@ -94,7 +94,7 @@ public final class QueueUse {
 
   private void await(@Nullable Thread awaited) {
     if (awaited != null) {
-      HotCalls.awaitOutside(awaited);
+      HotCalls.awaitDone(awaited);
       synchronized (this) {
         if (unaware == awaited) {
           unaware = null;
