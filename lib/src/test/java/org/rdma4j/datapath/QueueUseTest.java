@@ -27,6 +27,7 @@ final class QueueUseTest {
   private long posts;
 
   private final class Post extends HotCall {
+    private final QueueUse of;
     private final Runnable body;
 
     Post(Runnable body) {
@@ -35,12 +36,13 @@ final class QueueUseTest {
 
     Post(QueueUse of, Runnable body) {
       super(new Target(of.calls(), "test", false, 0, MemorySegment.NULL));
+      this.of = of;
       this.body = body;
     }
 
     @Override
     protected int postExtended(long requests, long badRequest) {
-      if (!use.isShared()) {
+      if (!of.isShared()) {
         body.run();
         return 0;
       }

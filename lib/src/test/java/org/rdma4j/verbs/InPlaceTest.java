@@ -387,7 +387,8 @@ final class InPlaceTest {
       CompletionQueue queue, AtomicIntegerArray completed, AtomicInteger left, Semaphore places) {
     Completions completions = queue.completions(4);
     Deadline deadline = Deadline.after(Duration.ofSeconds(60));
-    while (left.get() > 0 && !deadline.isOver()) {
+    while (left.get() > 0) {
+      assertThat(deadline.isOver()).as("completions are missing").isFalse();
       int polled = completions.poll();
       for (int i = 0; i < polled; i++) {
         completions.requireSuccess(i);
