@@ -124,13 +124,9 @@ public final class HotCalls {
   }
 
   private static void awaitOutside(Thread owner) {
-    while (isInside(owner)) {
+    while (isInside(owner, false)) {
       Thread.onSpinWait();
     }
-  }
-
-  private static boolean isInside(Thread owner) {
-    return isInside(owner, false);
   }
 
   private static boolean isInside(Thread owner, boolean unlessAdopting) {

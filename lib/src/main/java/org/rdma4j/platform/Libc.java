@@ -144,7 +144,8 @@ public final class Libc {
   }
 
   /**
-   * Maps a page that contains machine code, and that cannot be written afterwards. It stays mapped.
+   * Maps a page that contains machine code, and that cannot be written afterwards: {@code mmap},
+   * {@code mprotect}. It stays mapped.
    *
    * @throws RdmaException if the system allows no page to be executable: EACCES, EPERM
    */

@@ -112,7 +112,7 @@ public final class ProviderPosts {
     note(nanosInC, Half.EMPTY, i, c.pollEmpty());
     note(nanosInJava, Half.EMPTY, i, java.pollEmpty());
     if (inPlace != null && adapterInPlace != null) {
-      // The times of what is compared with C are those "of Java".
+      // The second table has the times of whatever is compared with C through libmlx5.
       note(nanosInJava, Half.POST_BY_C, i, inPlace.post());
       adapterInPlace.work();
       inPlace.pollBatches();
