@@ -462,8 +462,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     lock();
     try {
       session.left(buffer);
-      if (!session.lifecycle().isClosing()
-          && (session.isCreditDue() || session.outstanding() > 0)) {
+      if (session.lifecycle().goesOn() && (session.isCreditDue() || session.outstanding() > 0)) {
         flush();
       }
     } finally {

@@ -113,7 +113,7 @@ final class Posting {
             ? unchecked
             : new IllegalStateException(failed);
     session.notAccepted(chain - accepted, reason);
-    session.breakUp("requests could not be posted: " + failed.getMessage(), failed);
+    session.lost("requests could not be posted: " + failed.getMessage(), failed);
   }
 
   private void dropChain() {

@@ -493,11 +493,11 @@ final class Sends {
     }
   }
 
-  /** Breaks the connection after a part of a message was sent. */
+  /** Breaks the connection because only a part of a message was sent. */
   void abandonMessage() {
     link.lock();
     try {
-      session.breakUp("a message was sent only in part", null);
+      session.lost("a message was sent only in part", null);
     } finally {
       link.unlock();
     }

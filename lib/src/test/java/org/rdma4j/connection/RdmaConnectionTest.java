@@ -292,6 +292,40 @@ final class RdmaConnectionTest {
   void bothSidesCloseAtOnce() throws Exception {
     client.send(text("unread"), PATIENCE);
     server.send(text("unread"), PATIENCE);
+    closeBoth();
+  }
+
+  @Test
+  void bothSidesCloseAtOnceAlthoughTheirMessagesWaitUntilTheOtherReads() throws Exception {
+    for (RdmaConnection side : List.of(client, server)) {
+      var unused = side.sendAsync(ByteBuffer.allocate(2 * SMALL.bufferBytes()));
+      for (int i = 0; i < 3 * SMALL.receives(); i++) {
+        unused = side.sendAsync(text("unread"));
+      }
+    }
+    closeBoth();
+  }
+
+  @Test
+  void aCloseInTheMiddleOfALongMessageIsNoRegularEndForThePeer() throws Exception {
+    ByteBuffer message = ByteBuffer.allocate((int) SMALL.maxMessageBytes());
+    FutureTask<Boolean> sending =
+        start(
+            () -> {
+              client.send(message, PATIENCE);
+              return true;
+            });
+    while (client.statistics().outstanding() == 0) {
+      assertThat(sending.isDone()).as("sent before the close").isFalse();
+    }
+    client.close();
+    assertThatThrownBy(() -> get(sending)).isInstanceOf(ExecutionException.class);
+    assertThatThrownBy(() -> server.receive(PATIENCE))
+        .isInstanceOf(RdmaException.class)
+        .hasMessageContaining("ECONNRESET");
+  }
+
+  private void closeBoth() throws Exception {
     List<FutureTask<Boolean>> closes = new ArrayList<>();
     for (RdmaConnection side : List.of(client, server)) {
       closes.add(

@@ -113,6 +113,12 @@ final class Deliveries {
     return Delivery.NOTHING;
   }
 
+  /** Takes a message or a request that no handler wants; null if there is none. */
+  @Nullable Buffer pollUnwanted() {
+    Buffer message = wantsMessages ? null : inbox.poll();
+    return message == null && !wantsRequests ? requests.pollFirst() : message;
+  }
+
   Request takeDone() {
     return done.removeFirst();
   }

@@ -41,6 +41,9 @@ final class Inbox {
   /** The bytes of all long messages that have not been closed. */
   private long bytes;
 
+  /** The bytes that the peer has still to offer of messages whose first piece it has offered. */
+  private long unoffered;
+
   /** The bytes that are being fetched. */
   private long reading;
 
@@ -91,6 +94,11 @@ final class Inbox {
     return reading > 0;
   }
 
+  /** Returns whether the peer has still to offer a piece of a message. */
+  boolean lacksPieces() {
+    return unoffered > 0;
+  }
+
   /** Returns whether no message has arrived or is being fetched. */
   boolean isEmpty() {
     return arrived.isEmpty() && waiting.isEmpty();
@@ -116,6 +124,7 @@ final class Inbox {
       return "it made more than " + Offer.MAX_UNFETCHED + " offers at a time";
     }
     offers++;
+    unoffered += (offer.offset() == 0 ? offer.total() : 0) - offer.length();
     waiting.addLast(new Waiting(offer, kind, number, null));
     return null;
   }

@@ -29,6 +29,9 @@ public final class Lifecycle {
   /** Whether this side closes the connection. */
   private boolean closing;
 
+  /** Whether a close no longer waits for what is on its way. */
+  private boolean ending;
+
   /** Whether its user has closed it, rather than what it needs. */
   private boolean closedByUser;
 
@@ -81,6 +84,14 @@ public final class Lifecycle {
 
   boolean isOutputEnded() {
     return outputEnded;
+  }
+
+  /**
+   * Returns whether requests are posted and messages are fetched: also while a close waits, because
+   * the close of the peer may wait for that.
+   */
+  public boolean goesOn() {
+    return failure == null && goneWhileClosing == null && !ending;
   }
 
   /** Returns whether what is being fetched may still arrive. */
@@ -160,15 +171,20 @@ public final class Lifecycle {
   /**
    * Notes what the last message of the peer says.
    *
+   * @param inMessage whether it comes before the last piece of a message
    * @return what is wrong with it; null if nothing is
    */
-  @Nullable String peerEnded(int flags, Supplier<String> reason) {
+  @Nullable String peerEnded(int flags, boolean inMessage, Supplier<String> reason) {
     if (flags == MessageHeader.BROKEN) {
       fail(because(Reason.RESET, "The peer broke the connection: " + reason.get(), null));
       return null;
     }
     if ((flags & ~MessageHeader.CLOSED) != 0) {
       return "it ended the connection with the flags " + flags;
+    }
+    if (inMessage) {
+      fail(because(Reason.RESET, "The peer ended the connection in the middle of a message", null));
+      return null;
     }
     inputEnded = true;
     peerClosed = flags == MessageHeader.CLOSED;
@@ -189,7 +205,7 @@ public final class Lifecycle {
     }
     changed = true;
     if (closing) {
-      goneWhileClosing = reason;
+      goneWhileClosing = goneWhileClosing == null ? reason : goneWhileClosing;
       return;
     }
     failure = reason;
@@ -209,6 +225,7 @@ public final class Lifecycle {
   /** Begins to close the connection at once. */
   void stop() {
     closing = true;
+    ending = true;
     changed = true;
     failAll(closedException.get());
   }

@@ -178,7 +178,7 @@ final class Receiving {
     // Its receive is set aside again for the next one, at the latest when this buffer is free.
     promises.renew();
     return kind == MessageKind.END
-        ? lifecycle.peerEnded(flags, () -> PrintableText.of(buffer.message()))
+        ? lifecycle.peerEnded(flags, inbox.lacksPieces(), () -> PrintableText.of(buffer.message()))
         : null;
   }
 
@@ -206,14 +206,38 @@ final class Receiving {
     switch (message.kind()) {
       case MESSAGE, NOTICE -> {
         inbox.add(message);
-        deliveries.messageArrived();
+        return messagesArrived();
       }
-      case REQUEST -> deliveries.requestArrived(message);
+      case REQUEST -> {
+        deliveries.requestArrived(message);
+        return lifecycle.isClosing() ? dropUnread() : null;
+      }
       default -> {
         return deliverAnswer(message);
       }
     }
-    return null;
+  }
+
+  /** Notes that messages may have arrived in the inbox. */
+  private @Nullable String messagesArrived() {
+    deliveries.messageArrived();
+    return lifecycle.isClosing() ? dropUnread() : null;
+  }
+
+  /**
+   * Drops what has arrived and that nobody takes any more, once a close has begun: the close of the
+   * peer may wait for the credits.
+   */
+  @Nullable String dropUnread() {
+    String wrong = null;
+    Buffer next = deliveries.pollUnwanted();
+    while (next != null) {
+      next.leaveWindow();
+      next.free();
+      wrong = left(next);
+      next = wrong == null ? deliveries.pollUnwanted() : null;
+    }
+    return wrong;
   }
 
   private @Nullable String deliverAnswer(Buffer message) {
@@ -243,11 +267,8 @@ final class Receiving {
   /** Begins to fetch what was offered, as far as there is memory. */
   private @Nullable String fetchOffered() {
     String wrong = inbox.fetchOffered(sending);
-    if (wrong == null && inbox.hasNext()) {
-      // A message that has arrived behind the offer may be the next one now.
-      deliveries.messageArrived();
-    }
-    return wrong;
+    // A message that has arrived behind the offer may be the next one now.
+    return wrong == null && inbox.hasNext() ? messagesArrived() : wrong;
   }
 
   /** Takes memory for the offer that waits for it. */
@@ -272,8 +293,7 @@ final class Receiving {
     counts.receivedBytes += message.total;
     if (message.target.kind() == MessageKind.MESSAGE) {
       // Its place among the messages was taken when the first piece was offered.
-      deliveries.messageArrived();
-      return null;
+      return messagesArrived();
     }
     return deliver(message.target);
   }
@@ -285,7 +305,7 @@ final class Receiving {
       return null;
     }
     inbox.closed(buffer);
-    return lifecycle.failure() == null ? fetchOffered() : null;
+    return lifecycle.goesOn() ? fetchOffered() : null;
   }
 
   /** Frees what has arrived and that nobody will take. */

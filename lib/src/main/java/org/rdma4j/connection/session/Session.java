@@ -172,7 +172,7 @@ public final class Session {
    * @return whether it is needed; if not, the caller frees it
    */
   public boolean supplied(Buffer memory) {
-    if (lifecycle.isClosing() || lifecycle.failure() != null) {
+    if (!goesOn()) {
       return false;
     }
     breakIf(receiving.supplied(memory));
@@ -306,9 +306,12 @@ public final class Session {
   }
 
   private boolean mayPost() {
-    return lifecycle.failure() == null
-        && receiving.mayPost()
-        && !(lifecycle.isClosing() && sending.outstanding() == 0);
+    return receiving.mayPost() && goesOn();
+  }
+
+  /** Returns whether anything is still to be done: for a close, until all that was sent arrived. */
+  private boolean goesOn() {
+    return lifecycle.goesOn() && !(lifecycle.isClosing() && sending.outstanding() == 0);
   }
 
   /**
@@ -410,17 +413,35 @@ public final class Session {
     }
   }
 
-  /** Breaks the connection because of this side, and tells the peer why. */
+  /**
+   * Breaks the connection because of this side, and tells the peer why. Does nothing while it is
+   * closed: what was sent before can still arrive.
+   */
   public void breakUp(String text, @Nullable Throwable cause) {
     breakUp(Reason.BROKEN_HERE, text, cause);
+  }
+
+  /**
+   * Breaks the connection because something that was sent is lost: also while it is closed, because
+   * what arrives after a gap must not look complete to the peer.
+   */
+  public void lost(String text, @Nullable Throwable cause) {
+    if (lifecycle.isClosing()) {
+      lifecycle.fail(broken(Reason.BROKEN_HERE, text, cause));
+    } else {
+      breakUp(text, cause);
+    }
+  }
+
+  private ConnectionException broken(Reason reason, String text, @Nullable Throwable cause) {
+    return lifecycle.because(reason, "The connection is broken because " + text, cause);
   }
 
   private void breakUp(Reason reason, String text, @Nullable Throwable cause) {
     if (lifecycle.failure() != null || lifecycle.isClosing()) {
       return;
     }
-    ConnectionException failure =
-        lifecycle.because(reason, "The connection is broken because " + text, cause);
+    ConnectionException failure = broken(reason, text, cause);
     try {
       if (receiving.mayPost()) {
         tellPeer(text);
@@ -480,6 +501,7 @@ public final class Session {
     if (reachesPeer) {
       addEnd(MessageHeader.CLOSED);
     }
+    breakIf(receiving.dropUnread());
     return reachesPeer;
   }
 

@@ -112,7 +112,7 @@ final class End implements ReceiveWindow {
       device.post(chain);
     } catch (RdmaException noMemory) {
       session.notAccepted(chain.size(), noMemory);
-      session.breakUp("requests could not be posted", noMemory);
+      session.lost("requests could not be posted", noMemory);
     }
     return !chain.isEmpty();
   }
@@ -147,7 +147,7 @@ final class End implements ReceiveWindow {
   @Override
   public void left(Buffer buffer) {
     session.left(buffer);
-    if (!session.lifecycle().isClosing() && (session.isCreditDue() || session.outstanding() > 0)) {
+    if (session.lifecycle().goesOn() && (session.isCreditDue() || session.outstanding() > 0)) {
       flush();
     }
     settle();

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.connection.wire.MessageKind;
 
-/** Faults that the simulation has found, each in the fewest steps. */
+/** Faults of the protocol, most of them found by the simulation, each in the fewest steps. */
 final class SessionFaultsTest {
   private static final Limits LIMITS = Limits.ofNode(0);
   private static final int LONG = 200;
@@ -49,6 +49,53 @@ final class SessionFaultsTest {
       // The goodbye comes before the message was sent.
     }
     simulation.settle();
+    simulation.checkEnded();
+    simulation.checkEnd();
+  }
+
+  @Test
+  void closesOfBothSidesDoNotWaitForMessagesThatNobodyTakes() {
+    Simulation simulation = Simulation.of(LIMITS, 1);
+    for (int side = 0; side < 2; side++) {
+      simulation.end(side).user.send(LONG);
+      simulation.end(side).user.ask(4);
+      for (int i = 0; i < 10; i++) {
+        simulation.end(side).user.send(4);
+      }
+    }
+    simulation.end(0).close();
+    simulation.end(1).close();
+    simulation.settle();
+    simulation.checkEnded();
+    simulation.checkEnd();
+  }
+
+  @Test
+  void nothingIsSentBehindAMessageThatCouldNotBePostedDuringAClose() {
+    // So few receives that each offer needs another one, for the answer that it was fetched.
+    Simulation simulation = Simulation.of(Limits.scarce(66, 1, 8), 1);
+    End client = simulation.end(0);
+    End server = simulation.end(1);
+    server.user.send(LONG);
+    server.user.send(LONG);
+    server.close();
+    server.host.outOfMemory = true;
+    client.device.execute();
+    server.deliver();
+    simulation.settle();
+    assertThat(client.session.lifecycle().failure()).isNotNull();
+    simulation.checkEnded();
+    simulation.checkEnd();
+  }
+
+  @Test
+  void anEndInTheMiddleOfAMessageBreaksTheConnection() {
+    Simulation simulation = Simulation.of(LIMITS, 1);
+    simulation.end(0).user.sendFirstHalf(LONG);
+    simulation.end(0).close();
+    simulation.settle();
+    assertThat(simulation.end(1).session.lifecycle().failure())
+        .hasMessageContaining("in the middle of a message");
     simulation.checkEnded();
     simulation.checkEnd();
   }

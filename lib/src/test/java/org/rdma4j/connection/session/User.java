@@ -160,6 +160,27 @@ final class User {
     submit(request);
   }
 
+  /** Sends the first half of a message, which is long enough to be fetched. */
+  void sendFirstHalf(int bytes) {
+    Buffer message = host.largeBuffers.take(bytes);
+    message.become(MessageKind.MESSAGE, 0, bytes);
+    Buffer carrier = host.pool.take();
+    Offer half =
+        new Offer(
+            nextOfferNumber++,
+            2L * bytes,
+            0,
+            bytes,
+            message.remoteAddress(),
+            message.memory().remoteKey());
+    carrier.fill(MessageKind.MESSAGE, half.write());
+    Request request = session.newRequest();
+    request.offer(MessageKind.MESSAGE, 0, carrier, message);
+    request.tell(this, 0);
+    sent++;
+    submit(request);
+  }
+
   Offer offer(long bytes, long address, int key) {
     return new Offer(nextOfferNumber++, bytes, 0, bytes, address, key);
   }
@@ -221,9 +242,9 @@ final class User {
     return true;
   }
 
-  /** Takes the next message, and holds it. */
+  /** Takes the next message, and holds it. Nobody can once a close has begun. */
   boolean take() {
-    Buffer next = session.pollMessage();
+    Buffer next = session.lifecycle().isClosing() ? null : session.pollMessage();
     if (next == null) {
       return false;
     }
