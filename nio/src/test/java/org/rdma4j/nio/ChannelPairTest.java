@@ -6,11 +6,11 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -45,6 +45,9 @@ final class ChannelPairTest {
   private PeerProcess server;
   private InetSocketAddress address;
 
+  /** What was connected, for the end of a test that fails before it uses it. */
+  private final List<CheckedTraffic> connected = new ArrayList<>();
+
   @BeforeEach
   void start() throws Exception {
     // Each channel tries, whatever became of the one before it. JVMs that are cold take long.
@@ -62,6 +65,9 @@ final class ChannelPairTest {
 
   @AfterEach
   void close() throws Exception {
+    for (CheckedTraffic each : connected) {
+      each.close();
+    }
     server.close();
     provider.rendezvous().close();
   }
@@ -69,7 +75,9 @@ final class ChannelPairTest {
   private CheckedTraffic connect() throws IOException {
     SocketChannel channel = provider.openSocketChannel();
     channel.connect(address);
-    return new CheckedTraffic(channel, random);
+    CheckedTraffic traffic = new CheckedTraffic(channel, random);
+    connected.add(traffic);
+    return traffic;
   }
 
   private CheckedTraffic connectOverRdma() throws Exception {
@@ -122,32 +130,45 @@ final class ChannelPairTest {
    * in one of them: what is on its way is lost with the delay.
    */
   private CheckedTraffic cutIn(int step) throws Exception {
+    return step < 3 ? cutBeforeItHasGoneOver(step) : cutWhenItHasGoneOver();
+  }
+
+  private CheckedTraffic cutBeforeItHasGoneOver(int step) throws Exception {
     long before = provider.statistics().upgraded();
-    AtomicReference<CheckedTraffic> connected = new AtomicReference<>();
-    AtomicLong over = new AtomicLong();
     DisturbedLink.delaying(STEP)
         .during(
             () -> {
-              connected.set(connect());
-              if (step < 3) {
-                Thread.sleep(STEP.multipliedBy(step).plus(STEP.dividedBy(2)));
-              } else {
-                UpgradeTest.await(() -> provider.statistics().upgraded() > before);
-                over.set(System.nanoTime());
-              }
+              connect();
+              Thread.sleep(STEP.multipliedBy(step).plus(STEP.dividedBy(2)));
             });
     DisturbedLink.losing(100)
         .during(
             () -> {
-              if (step < 3) {
-                // That the channel of the step before has stayed with TCP may be counted late.
-                assertThat(provider.statistics().upgraded()).as("step %d", step).isEqualTo(before);
-              } else {
-                assertThat(Duration.ofNanos(System.nanoTime() - over.get())).isLessThan(STEP);
-              }
+              // That the channel of the step before has stayed with TCP may be counted late.
+              assertThat(provider.statistics().upgraded()).as("step %d", step).isEqualTo(before);
               Thread.sleep(DOWN);
             });
-    return Objects.requireNonNull(connected.get());
+    return connected.getLast();
+  }
+
+  private CheckedTraffic cutWhenItHasGoneOver() throws Exception {
+    long before = provider.statistics().upgraded();
+    AtomicLong over = new AtomicLong();
+    DisturbedLink.delaying(STEP)
+        .during(
+            () -> {
+              connect();
+              UpgradeTest.await(() -> provider.statistics().upgraded() > before);
+              over.set(System.nanoTime());
+            });
+    DisturbedLink.losing(100)
+        .during(
+            () -> {
+              // Where the output of this side goes over is still on its way.
+              assertThat(Duration.ofNanos(System.nanoTime() - over.get())).isLessThan(STEP);
+              Thread.sleep(DOWN);
+            });
+    return connected.getLast();
   }
 
   @Test

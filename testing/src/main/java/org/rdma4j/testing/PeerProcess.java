@@ -92,8 +92,10 @@ public final class PeerProcess implements AutoCloseable {
 
   /** Kills the process and waits for its end. */
   public void kill() throws IOException {
-    socket.shutdownOutput();
-    await();
+    try (socket) {
+      socket.shutdownOutput();
+      await();
+    }
   }
 
   @Override
