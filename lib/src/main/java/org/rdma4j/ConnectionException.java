@@ -33,8 +33,8 @@ public final class ConnectionException extends RdmaException {
     /** The peer has closed the connection. What it sent before can still be received. */
     CLOSED_BY_PEER,
     /**
-     * The peer's process has ended without closing the connection, or has broken it, which the
-     * message then tells.
+     * The peer's process has ended without closing the connection, or the peer has closed it in the
+     * middle of a message or has broken it, which the message then tells.
      */
     RESET,
     /** The device of this side was removed. */

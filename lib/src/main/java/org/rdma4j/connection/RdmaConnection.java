@@ -349,7 +349,8 @@ public final class RdmaConnection implements AutoCloseable {
    *     more than 1 MiB: then a part may have been sent, and the connection is broken
    * @throws IllegalArgumentException if the timeout is negative, or the message is longer than
    *     {@link #maxMessageBytes}
-   * @throws IllegalStateException if the connection is closed
+   * @throws IllegalStateException if the connection is closed. If that happens in the middle of a
+   *     message of more than 1 MiB, the peer sees a reset
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void send(ByteBuffer message, Duration timeout)

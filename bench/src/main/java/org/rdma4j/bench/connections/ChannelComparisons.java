@@ -26,7 +26,7 @@ final class ChannelComparisons {
   private static final int MANY = 1000;
 
   /** How long a channel may take to go over. */
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final InetSocketAddress server;
   private final int pairs;

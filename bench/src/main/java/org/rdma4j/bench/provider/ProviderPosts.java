@@ -28,7 +28,6 @@ public final class ProviderPosts {
   private final SimulatedAdapter adapter;
   private final boolean extended;
   private final @Nullable CallsAlone alone;
-  private final @Nullable SimulatedAdapter adapterInPlace;
   private final @Nullable HalvesInC inPlace;
   private final HalvesInC c;
   private final HalvesInJava java;
@@ -42,7 +41,6 @@ public final class ProviderPosts {
       CallStyle style,
       QueuesOfJava queues) {
     adapter = ofC;
-    adapterInPlace = ofInPlace;
     inPlace = ofInPlace == null ? null : HalvesInC.inPlace(ofInPlace);
     extended = queues.areExtended();
     alone = queues == QueuesOfJava.PLAIN ? new CallsAlone(ofC, style) : null;
@@ -111,16 +109,16 @@ public final class ProviderPosts {
     note(nanosInJava, Half.BATCH, i, java.pollBatches());
     note(nanosInC, Half.EMPTY, i, c.pollEmpty());
     note(nanosInJava, Half.EMPTY, i, java.pollEmpty());
-    if (inPlace != null && adapterInPlace != null) {
+    if (inPlace != null) {
       // The second table has the times of whatever is compared with C through libmlx5.
       note(nanosInJava, Half.POST_BY_C, i, inPlace.post());
-      adapterInPlace.work();
+      adapter.work();
       inPlace.pollBatches();
       note(nanosInJava, Half.INLINE_BY_C, i, inPlace.postInline());
-      adapterInPlace.work();
+      adapter.work();
       inPlace.pollBatches();
       note(nanosInJava, Half.CHAIN_BY_C, i, inPlace.postChains());
-      adapterInPlace.work();
+      adapter.work();
       inPlace.pollBatches();
     }
     if (alone != null) {

@@ -85,7 +85,7 @@ final class SimulatedAdapter implements AutoCloseable {
             FunctionDescriptor.of(JAVA_INT));
   }
 
-  /** Lets the adapter do all that was posted. */
+  /** Lets the adapter do all that was posted, on the queues of any object of this process. */
   void work() {
     try {
       while ((int) step.invokeExact() > 0) {}
