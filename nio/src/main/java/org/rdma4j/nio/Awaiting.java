@@ -9,17 +9,25 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The wait of one direction of a connection for what the RDMA connection brings. One thread at a
- * time waits: the one that has the lock of the direction.
+ * time waits: the one that has the lock of the direction. It polls itself as long as that pays,
+ * because to be woken by the thread of the node takes several times as long as an answer.
  */
 final class Awaiting {
   private final TcpEnd tcp;
   private final Predicate<Upgrade> mustWait;
 
-  /** Made once, so that a wait allocates nothing. */
-  private final BooleanSupplier goesOn = this::goesOn;
+  // Made once, so that a wait allocates nothing.
+  private final BooleanSupplier over = this::isOver;
+  private final Runnable park = this::park;
 
   private volatile @Nullable Upgrade way;
   private volatile @Nullable Thread thread;
+
+  /** Whether the wait has no limit. The thread that waits uses this, and the next. */
+  private boolean endless;
+
+  /** When the time is up, on the scale of {@link System#nanoTime}. */
+  private long end;
 
   /**
    * Creates it.
@@ -40,40 +48,47 @@ final class Awaiting {
    * Waits as long as it must, and while the channel or socket is open.
    *
    * @param nanos the time in nanoseconds; 0 waits without a limit
+   * @throws SocketTimeoutException if it takes longer
    */
   void await(Upgrade upgrade, long nanos) throws IOException {
+    endless = nanos == 0;
+    end = System.nanoTime() + nanos;
     way = upgrade;
     thread = Thread.currentThread();
     try {
-      tcp.await(goesOn, nanos);
+      tcp.await(this);
     } finally {
       thread = null;
       way = null;
     }
   }
 
-  /**
-   * Parks the calling thread once, as one step of a wait.
-   *
-   * @param blocker what the thread waits in
-   * @param nanos the time of the whole wait in nanoseconds; 0 is without a limit
-   * @param end when that time is up, on the scale of {@link System#nanoTime}
-   * @throws SocketTimeoutException if it is up
-   */
-  static void park(Object blocker, long nanos, long end) throws SocketTimeoutException {
-    if (nanos == 0) {
-      LockSupport.park(blocker);
-      return;
-    }
-    long left = end - System.nanoTime();
-    if (left <= 0) {
-      throw new SocketTimeoutException("Read timed out");
-    }
-    LockSupport.parkNanos(blocker, left);
+  /** Returns whether the calling thread need not wait any more. */
+  boolean isOver() {
+    Upgrade upgrade = way;
+    return !tcp.isOpen() || upgrade == null || !mustWait.test(upgrade);
   }
 
-  private boolean goesOn() {
+  /**
+   * Takes one step of the wait: polls, and then sleeps until something may have changed.
+   *
+   * @throws SocketTimeoutException if the time is up
+   */
+  void step() throws SocketTimeoutException {
+    if (!endless && System.nanoTime() - end >= 0) {
+      throw new SocketTimeoutException("Read timed out");
+    }
     Upgrade upgrade = way;
-    return tcp.isOpen() && upgrade != null && mustWait.test(upgrade);
+    if (upgrade != null) {
+      upgrade.rendezvous().pollUntil(over, park);
+    }
+  }
+
+  private void park() {
+    if (endless) {
+      LockSupport.park(tcp);
+    } else {
+      LockSupport.parkNanos(tcp, end - System.nanoTime());
+    }
   }
 }

@@ -11,7 +11,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -161,18 +160,17 @@ final class PlainStream implements TcpEnd {
 
   /** An interrupt ends the wait of a virtual thread only: {@link java.net.Socket} closes then. */
   @Override
-  public void await(BooleanSupplier awaited, long nanos) throws IOException {
+  public void await(Awaiting wait) throws IOException {
     Thread thread = Thread.currentThread();
-    long end = System.nanoTime() + nanos;
     boolean interrupted = false;
     try {
-      while (awaited.getAsBoolean()) {
+      while (!wait.isOver()) {
         if (thread.isVirtual() && thread.isInterrupted()) {
           throw new InterruptedIOException();
         }
         // A thread that is interrupted cannot park.
         interrupted |= Thread.interrupted();
-        Awaiting.park(this, nanos, end);
+        wait.step();
       }
     } finally {
       if (interrupted) {

@@ -177,8 +177,8 @@ final class Rendezvous {
   }
 
   /**
-   * Lets a thread that selects poll as long as that pays, and then sleep. All handlers of the node
-   * are of this package, and do not wait, so they can run in that thread.
+   * Lets a thread that selects, or waits for a channel, poll as long as that pays, and then sleep.
+   * All handlers of the node are of this package, and do not wait, so they can run in that thread.
    */
   void pollUntil(BooleanSupplier done, Runnable sleep) {
     RdmaNode open = node;

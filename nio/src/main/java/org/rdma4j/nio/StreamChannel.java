@@ -14,7 +14,6 @@ import java.nio.channels.SocketChannel;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -234,12 +233,11 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   /** Closes the channel if the thread is interrupted meanwhile. */
   @Override
-  public void await(BooleanSupplier awaited, long nanos) throws IOException {
-    long end = System.nanoTime() + nanos;
+  public void await(Awaiting wait) throws IOException {
     begin();
     try {
-      while (awaited.getAsBoolean()) {
-        Awaiting.park(this, nanos, end);
+      while (!wait.isOver()) {
+        wait.step();
       }
     } finally {
       end(isOpen());

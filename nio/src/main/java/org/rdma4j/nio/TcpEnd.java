@@ -3,7 +3,6 @@ package org.rdma4j.nio;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.util.function.BooleanSupplier;
 
 /**
  * One end of a TCP connection that may go over to RDMA: a channel, or a socket of a program that
@@ -42,11 +41,10 @@ interface TcpEnd {
   /**
    * Waits for RDMA, and ends when an interrupt or a close ends a wait for TCP.
    *
-   * @param awaited whether to go on waiting; the thread is unparked when that changes
-   * @param nanos the time in nanoseconds; 0 waits without a limit
-   * @throws java.net.SocketTimeoutException if it takes longer
+   * @param wait says when it is over, and takes each step
+   * @throws java.net.SocketTimeoutException if its time is up
    */
-  void await(BooleanSupplier awaited, long nanos) throws IOException;
+  void await(Awaiting wait) throws IOException;
 
   /** Tells that the peer's output has gone over to RDMA, and all before it was read. */
   void inputMoved();

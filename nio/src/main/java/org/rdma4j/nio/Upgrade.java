@@ -56,6 +56,10 @@ final class Upgrade {
     return tcp;
   }
 
+  Rendezvous rendezvous() {
+    return rendezvous;
+  }
+
   // ---- Input
 
   boolean isInputMoved() {
