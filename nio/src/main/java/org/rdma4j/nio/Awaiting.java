@@ -23,8 +23,13 @@ final class Awaiting {
   private volatile @Nullable Upgrade way;
   private volatile @Nullable Thread thread;
 
-  /** Whether the wait has no limit. The thread that waits uses this, and the next. */
+  // What follows is used by the thread that waits.
+
+  /** Whether the wait has no limit. */
   private boolean endless;
+
+  /** Whether the thread has slept in this wait, or is about to. */
+  private boolean slept;
 
   /** When the time is up, on the scale of {@link System#nanoTime}. */
   private long end;
@@ -39,9 +44,12 @@ final class Awaiting {
     this.mustWait = mustWait;
   }
 
-  /** Lets a thread that waits look again. */
+  /** Lets a thread that waits look again: if it calls this while it polls, it does so anyway. */
   void wake() {
-    LockSupport.unpark(thread);
+    Thread waiting = thread;
+    if (waiting != Thread.currentThread()) {
+      LockSupport.unpark(waiting);
+    }
   }
 
   /**
@@ -52,7 +60,8 @@ final class Awaiting {
    */
   void await(Upgrade upgrade, long nanos) throws IOException {
     endless = nanos == 0;
-    end = System.nanoTime() + nanos;
+    end = endless ? 0 : System.nanoTime() + nanos;
+    slept = false;
     way = upgrade;
     thread = Thread.currentThread();
     try {
@@ -84,7 +93,16 @@ final class Awaiting {
     }
   }
 
+  /** Returns whether the thread has slept in this wait, after {@link TcpEnd#beginSleep}. */
+  boolean hasSlept() {
+    return slept;
+  }
+
   private void park() {
+    if (!slept) {
+      slept = true;
+      tcp.beginSleep();
+    }
     if (endless) {
       LockSupport.park(tcp);
     } else {

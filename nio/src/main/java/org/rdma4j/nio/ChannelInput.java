@@ -84,7 +84,7 @@ final class ChannelInput {
     if (target.isReadOnly()) {
       throw new IllegalArgumentException("Read-only buffer");
     }
-    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeout);
+    long end = timeout == 0 ? 0 : System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeout);
     lock(timeout);
     try {
       while (true) {

@@ -179,6 +179,10 @@ final class PlainStream implements TcpEnd {
     }
   }
 
+  /** Nothing: an interrupt wakes the thread up, which then looks what to do. */
+  @Override
+  public void beginSleep() {}
+
   // ---- What the upgrade tells
 
   @Override

@@ -36,8 +36,14 @@ final class ReadySelector extends AbstractSelector {
     void pollUntil(BooleanSupplier done, Runnable sleep);
   }
 
-  /** How long a thread that polls leaves TCP alone. */
-  private static final long TCP_NANOS = 20_000;
+  /** How long a thread that polls leaves TCP alone, at least. */
+  private static final long LEAST_TCP_PAUSE = 20_000;
+
+  /** How long it does at most: a look may take long only because the thread lost its processor. */
+  private static final long LONGEST_TCP_PAUSE = 200_000;
+
+  /** So that a thread that polls looks at TCP for a sixteenth of the time. */
+  private static final int TCP_PAUSES = 16;
 
   private final Polling polling;
   private final Selector tcp;
@@ -70,6 +76,9 @@ final class ReadySelector extends AbstractSelector {
 
   /** When TCP was looked at last, on the same scale. */
   private long lookedAtTcp = System.nanoTime();
+
+  /** How long a thread that polls leaves TCP alone, in nanoseconds. */
+  private long tcpPause = LEAST_TCP_PAUSE;
 
   /** The number of this selection. */
   private long selection;
@@ -257,7 +266,7 @@ final class ReadySelector extends AbstractSelector {
         sleep();
       } else {
         polling.pollUntil(done, sleep);
-        if (System.nanoTime() - lookedAtTcp > TCP_NANOS) {
+        if (System.nanoTime() - lookedAtTcp > tcpPause) {
           lookAtTcp();
         }
       }
@@ -271,7 +280,7 @@ final class ReadySelector extends AbstractSelector {
     if (anyReady || !changed.isEmpty() || woken || !isOpen()) {
       return true;
     }
-    if (System.nanoTime() - lookedAtTcp > TCP_NANOS) {
+    if (System.nanoTime() - lookedAtTcp > tcpPause) {
       lookAtTcp();
       return anyReady || isLate() || Thread.currentThread().isInterrupted();
     }
@@ -279,9 +288,12 @@ final class ReadySelector extends AbstractSelector {
   }
 
   private void lookAtTcp() {
+    long before = System.nanoTime();
     try {
       tcp.selectNow(found);
       lookedAtTcp = System.nanoTime();
+      tcpPause =
+          Math.clamp(TCP_PAUSES * (lookedAtTcp - before), LEAST_TCP_PAUSE, LONGEST_TCP_PAUSE);
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
     }

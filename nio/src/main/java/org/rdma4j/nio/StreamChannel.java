@@ -8,6 +8,7 @@ import java.net.SocketAddress;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -234,14 +235,24 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   /** Closes the channel if the thread is interrupted meanwhile. */
   @Override
   public void await(Awaiting wait) throws IOException {
-    begin();
     try {
       while (!wait.isOver()) {
         wait.step();
       }
     } finally {
-      end(isOpen());
+      if (wait.hasSlept()) {
+        end(isOpen());
+      }
     }
+    if (!isOpen()) {
+      throw new AsynchronousCloseException();
+    }
+  }
+
+  /** From now on, an interrupt closes the channel. A thread that only polls is soon done. */
+  @Override
+  public void beginSleep() {
+    begin();
   }
 
   // ---- What the upgrade tells

@@ -46,6 +46,9 @@ interface TcpEnd {
    */
   void await(Awaiting wait) throws IOException;
 
+  /** Prepares the calling thread for its first sleep in a wait. */
+  void beginSleep();
+
   /** Tells that the peer's output has gone over to RDMA, and all before it was read. */
   void inputMoved();
 
