@@ -369,7 +369,7 @@ final class RdmaSocketChannelTest {
   }
 
   @Test
-  void aServerThatDoesNotAcceptResetsThoseBeyondItsBacklog() throws Exception {
+  void aServerThatDoesNotAcceptRefusesOrResetsThoseBeyondItsBacklog() throws Exception {
     lab.listen(
         lab.serverBootstrap(Collector::new)
             .option(ChannelOption.AUTO_READ, false)

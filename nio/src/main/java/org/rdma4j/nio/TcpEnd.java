@@ -46,7 +46,7 @@ interface TcpEnd {
    */
   void await(Awaiting wait) throws IOException;
 
-  /** Prepares the calling thread for its first sleep in a wait. */
+  /** Prepares the calling thread for sleep, before it sleeps for the first time in a wait. */
   void beginSleep();
 
   /** Tells that the peer's output has gone over to RDMA, and all before it was read. */

@@ -111,15 +111,9 @@ public final class ProviderPosts {
     note(nanosInJava, Half.EMPTY, i, java.pollEmpty());
     if (inPlace != null) {
       // The second table has the times of whatever is compared with C through libmlx5.
-      note(nanosInJava, Half.POST_BY_C, i, inPlace.post());
-      adapter.work();
-      inPlace.pollBatches();
-      note(nanosInJava, Half.INLINE_BY_C, i, inPlace.postInline());
-      adapter.work();
-      inPlace.pollBatches();
-      note(nanosInJava, Half.CHAIN_BY_C, i, inPlace.postChains());
-      adapter.work();
-      inPlace.pollBatches();
+      noteAndPoll(inPlace, Half.POST_BY_C, i, inPlace.post());
+      noteAndPoll(inPlace, Half.INLINE_BY_C, i, inPlace.postInline());
+      noteAndPoll(inPlace, Half.CHAIN_BY_C, i, inPlace.postChains());
     }
     if (alone != null) {
       note(nanosInJava, Half.POST_ALONE, i, alone.post());
@@ -127,6 +121,13 @@ public final class ProviderPosts {
       note(nanosInJava, Half.POLL_ALONE, i, alone.poll());
       note(nanosInJava, Half.EMPTY_ALONE, i, alone.pollEmpty());
     }
+  }
+
+  /** Notes how long posts in place took in C, and polls what they have posted. */
+  private void noteAndPoll(HalvesInC inPlace, Half half, int round, long nanos) {
+    note(nanosInJava, half, round, nanos);
+    adapter.work();
+    inPlace.pollBatches();
   }
 
   /** Prints how many bytes the loops of Java allocate on the heap. */

@@ -309,7 +309,7 @@ public final class Session {
     return receiving.mayPost() && goesOn();
   }
 
-  /** Returns whether anything is still to be done: for a close, until all that was sent arrived. */
+  /** Returns whether anything is still to be done: during a close, until all sends have arrived. */
   private boolean goesOn() {
     return lifecycle.goesOn() && !(lifecycle.isClosing() && sending.outstanding() == 0);
   }
@@ -414,16 +414,16 @@ public final class Session {
   }
 
   /**
-   * Breaks the connection because of this side, and tells the peer why. Does nothing while it is
-   * closed: what was sent before can still arrive.
+   * Breaks the connection because of this side, and tells the peer why. Does nothing once a close
+   * has begun, because what was sent before can still arrive.
    */
   public void breakUp(String text, @Nullable Throwable cause) {
     breakUp(Reason.BROKEN_HERE, text, cause);
   }
 
   /**
-   * Breaks the connection because something that was sent is lost: also while it is closed, because
-   * what arrives after a gap must not look complete to the peer.
+   * Breaks the connection because something that was to be sent is lost. It does so during a close,
+   * too, because what arrives after a gap must not look complete to the peer.
    */
   public void lost(String text, @Nullable Throwable cause) {
     if (lifecycle.isClosing()) {
