@@ -401,6 +401,25 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
+   * Sends a copy of a message if this side has a buffer for it and the peer has room for it now. No
+   * object is created for the message.
+   *
+   * @param message the message, from the position to the limit, which becomes the position if it
+   *     was sent
+   * @return whether it was sent; if not, nothing has changed
+   * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes}
+   * @throws IllegalStateException if the connection is closed
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
+   */
+  public boolean trySend(ByteBuffer message) {
+    boolean sent = link.sends().trySendCopy(message);
+    if (sent) {
+      message.position(message.limit());
+    }
+    return sent;
+  }
+
+  /**
    * Sends a message as soon as the peer has room for it, and gives up its buffer at once.
    *
    * @param buffer the message, from the position to the limit of its {@link

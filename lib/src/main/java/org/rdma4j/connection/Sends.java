@@ -235,6 +235,35 @@ final class Sends {
     }
   }
 
+  /** Sends a copy of a message if there is a buffer for it, and the peer has room for it now. */
+  boolean trySendCopy(ByteBuffer message) {
+    checkLength(message.remaining());
+    boolean isLong = message.remaining() > session.shortBytes();
+    Buffer buffer = isLong ? newBuffer(message.remaining()) : share.buffers().tryTake();
+    boolean sent = false;
+    try {
+      if (buffer != null) {
+        buffer.fill(MessageKind.MESSAGE, message);
+      }
+      link.lock();
+      try {
+        session.lifecycle().checkOutputOpen();
+        if (buffer != null && session.hasRoomForMessage()) {
+          add(MessageKind.MESSAGE, 0, buffer, null, 0);
+          sent = true;
+          link.flushUnlessBusy();
+        }
+      } finally {
+        link.unlock();
+      }
+    } finally {
+      if (buffer != null && !sent) {
+        buffer.free();
+      }
+    }
+    return sent;
+  }
+
   private void checkMine(MessageBuffer message) {
     if (!BufferRegion.of(message.buffer()).domain().equals(share.domain())) {
       throw new IllegalArgumentException(

@@ -349,6 +349,28 @@ final class ConnectionFormsTest {
   }
 
   @Test
+  void trySendOfACopyRefusesOnceThePeerHasNoRoomAndChangesNothing() throws Exception {
+    ByteBuffer message = text("abc");
+    int sent = 0;
+    while (client.trySend(message.rewind())) {
+      assertThat(message.hasRemaining()).isFalse();
+      sent++;
+      assertThat(sent).isLessThanOrEqualTo(node.config().receives());
+    }
+    assertThat(sent).isPositive();
+    assertThat(message).isEqualTo(text("abc"));
+    for (int i = 0; i < sent; i++) {
+      try (MessageBuffer received = server.receive(PATIENCE).orElseThrow()) {
+        assertThat(text(received)).isEqualTo("abc");
+      }
+    }
+    client.send(text("next"), PATIENCE);
+    try (MessageBuffer received = server.receive(PATIENCE).orElseThrow()) {
+      assertThat(text(received)).as("what follows those that were not refused").isEqualTo("next");
+    }
+  }
+
+  @Test
   void aHandlerGetsAllMessagesInOrderAlsoThoseThatCameBefore() throws Exception {
     Queue<String> received = new ConcurrentLinkedQueue<>();
     CountDownLatch all = new CountDownLatch(300);

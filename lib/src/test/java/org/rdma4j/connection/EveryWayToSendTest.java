@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -135,6 +136,7 @@ final class EveryWayToSendTest {
     COPY_OF_THE_HEAP,
     BUFFER,
     TRY,
+    TRY_A_COPY,
     FUTURE,
     FUTURE_OF_A_BUFFER,
     HANDLER
@@ -148,7 +150,22 @@ final class EveryWayToSendTest {
           oneByOne(to, lengths, (end, i, length) -> end.send(onTheHeap(i, length), PATIENCE));
       case BUFFER ->
           oneByOne(to, lengths, (end, i, length) -> end.send(filled(end, i, length), PATIENCE));
-      case TRY -> tryEach(to, lengths);
+      case TRY ->
+          oneByOne(
+              to,
+              lengths,
+              (end, i, length) -> {
+                MessageBuffer buffer = filled(end, i, length);
+                tryUntilSent(() -> end.trySend(buffer));
+              });
+      case TRY_A_COPY ->
+          oneByOne(
+              to,
+              lengths,
+              (end, i, length) -> {
+                ByteBuffer message = message(i, length);
+                tryUntilSent(() -> end.trySend(message));
+              });
       case FUTURE -> {
         List<CompletableFuture<Void>> sent = new ArrayList<>();
         oneByOne(to, lengths, (end, i, length) -> sent.add(end.sendAsync(message(i, length))));
@@ -173,14 +190,11 @@ final class EveryWayToSendTest {
     }
   }
 
-  private static void tryEach(RdmaConnection to, List<Integer> lengths) throws Exception {
-    for (int i = 0; i < lengths.size(); i++) {
-      MessageBuffer buffer = filled(to, i, lengths.get(i));
-      long end = System.nanoTime() + PATIENCE.toNanos();
-      while (!to.trySend(buffer)) {
-        assertThat(System.nanoTime()).isLessThan(end);
-        Thread.sleep(1);
-      }
+  private static void tryUntilSent(BooleanSupplier trying) throws Exception {
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (!trying.getAsBoolean()) {
+      assertThat(System.nanoTime()).isLessThan(end);
+      Thread.sleep(1);
     }
   }
 
@@ -442,6 +456,7 @@ final class EveryWayToSendTest {
                 client.send(buffer);
                 return true;
               },
+              () -> client.trySend(tooLong),
               () -> client.trySend(buffer),
               () -> client.sendAsync(tooLong).join(),
               () -> client.sendAsync(buffer).join(),

@@ -96,6 +96,10 @@ final class ConnectionOperations {
             d.connections.keep(
                 d, d.any(d.connections.connections).sendAsync(ByteBuffer.allocate(d.few()))));
     to.add(
+        10,
+        "RdmaConnection.trySend",
+        d -> d.any(d.connections.connections).trySend(ByteBuffer.allocate(d.few())));
+    to.add(
         20,
         "RdmaConnection.receive",
         d -> d.connections.keep(d, d.any(d.connections.connections).receive(d.patience())));

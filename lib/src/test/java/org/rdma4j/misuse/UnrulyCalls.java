@@ -379,9 +379,14 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
         random -> connection(random).send(bytes(random), SHORT));
     add(
         10,
-        "RdmaConnection.trySend",
+        "RdmaConnection.trySend(MessageBuffer)",
         NONE,
         random -> connection(random).trySend(objects.messages.any(random)));
+    add(
+        10,
+        "RdmaConnection.trySend(ByteBuffer)",
+        NONE,
+        random -> connection(random).trySend(bytes(random)));
     add(
         15,
         "RdmaConnection.receive(Duration)",

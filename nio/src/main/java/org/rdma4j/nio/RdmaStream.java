@@ -5,6 +5,7 @@ import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.MessageBuffer;
@@ -190,11 +191,38 @@ final class RdmaStream {
     }
     long most = Math.min(left, room);
     int bytes = (int) Math.min(most, most < LONG_PIECE ? Rendezvous.PIECE : LONG_PIECE);
+    ByteBuffer first = sources[from];
+    if (bytes <= first.remaining()) {
+      int limit = first.limit();
+      first.limit(first.position() + bytes);
+      try {
+        send(first);
+      } finally {
+        first.limit(limit);
+      }
+    } else {
+      gather(sources, from, bytes);
+    }
+    rendezvous.sentBytes().add(bytes);
+    return bytes;
+  }
+
+  /** Sends a message of its own, behind all others. */
+  void send(ByteBuffer bytes) {
+    if (!isIdle() || !connection.trySend(bytes)) {
+      sendLater(bytes.remaining(), token -> connection.sendAsync(bytes, token, sent));
+    }
+  }
+
+  /** Sends the first bytes of several buffers as one message. */
+  private void gather(ByteBuffer[] sources, int from, int bytes) {
     MessageBuffer message = connection.allocateBuffer(bytes);
     boolean done = false;
     try {
       fill(message.byteBuffer(), sources, from);
-      send(message, bytes);
+      if (!isIdle() || !connection.trySend(message)) {
+        sendLater(bytes, token -> connection.sendAsync(message, token, sent));
+      }
       done = true;
     } finally {
       if (!done) {
@@ -202,20 +230,23 @@ final class RdmaStream {
       }
     }
     consume(sources, from, bytes);
-    rendezvous.sentBytes().add(bytes);
-    return bytes;
   }
 
-  private void send(MessageBuffer message, int bytes) {
-    // A message that is sent at once costs no completion; but it must not overtake one that waits.
-    if (outstanding.get() == 0 && connection.trySend(message)) {
-      return;
-    }
+  /**
+   * Returns whether a message may be sent at once, which costs no completion. It must not overtake
+   * one that waits.
+   */
+  private boolean isIdle() {
+    return outstanding.get() == 0;
+  }
+
+  /** Counts a message from before it is sent until its handler is told. */
+  private void sendLater(int bytes, LongConsumer send) {
     long token = bytes + 1L;
     outstanding.addAndGet(token);
     boolean done = false;
     try {
-      connection.sendAsync(message, token, sent);
+      send.accept(token);
       done = true;
     } finally {
       if (!done) {
@@ -242,22 +273,6 @@ final class RdmaStream {
       int length = Math.min(sources[i].remaining(), left);
       sources[i].position(sources[i].position() + length);
       left -= length;
-    }
-  }
-
-  /** Sends a message of its own, behind all others. */
-  void send(ByteBuffer bytes) {
-    int length = bytes.remaining();
-    MessageBuffer message = connection.allocateBuffer(length);
-    boolean done = false;
-    try {
-      message.byteBuffer().put(bytes).flip();
-      send(message, length);
-      done = true;
-    } finally {
-      if (!done) {
-        message.close();
-      }
     }
   }
 
