@@ -66,6 +66,10 @@ final class ClientTable {
     return now.clients.getAcquire(now.slot(number));
   }
 
+  synchronized boolean isEmpty() {
+    return table.count == 0;
+  }
+
   synchronized void add(Poller.Client client) {
     Table next = table;
     if (next.isFull()) {

@@ -109,6 +109,7 @@ final class Poller {
       throw failed;
     }
     this.completions = queue.completions(BATCH);
+    turn.useful(false);
   }
 
   /** Starts the thread of the poller, which a driven node does not need. */
@@ -146,7 +147,10 @@ final class Poller {
 
   /** Makes the completions of a queue pair go to a connection. */
   void add(Client client) {
-    clients.add(client);
+    synchronized (clients) {
+      clients.add(client);
+      turn.useful(true);
+    }
   }
 
   /**
@@ -155,7 +159,10 @@ final class Poller {
    */
   void remove(Client client) {
     drain();
-    clients.remove(client);
+    synchronized (clients) {
+      clients.remove(client);
+      turn.useful(!clients.isEmpty());
+    }
   }
 
   /** Delivers all that has completed. */

@@ -47,7 +47,10 @@ public final class PollingTurn {
   /** The number of threads that sleep until the owner finds something. */
   private final AtomicInteger sleepers = new AtomicInteger();
 
-  /** When the turn was last used by a thread that borrows it. */
+  /** Whether a poll may find something. */
+  private volatile boolean useful = true;
+
+  /** When a thread last borrowed the turn, or gave it back. */
   private volatile long borrowed;
 
   /** Whether the owner stays away, or is about to look whether it should. */
@@ -74,6 +77,16 @@ public final class PollingTurn {
     this.awayNanos = awayNanos;
     this.longestAwayNanos = 4 * awayNanos;
     this.borrowed = System.nanoTime() - longestAwayNanos;
+  }
+
+  /**
+   * Notes whether a poll may find something. If not, threads that poll with several turns leave
+   * this one to its owner.
+   *
+   * @param mayFind whether there is anything to poll for; true until this is called
+   */
+  public void useful(boolean mayFind) {
+    useful = mayFind;
   }
 
   /**
@@ -182,9 +195,9 @@ public final class PollingTurn {
   }
 
   /**
-   * Polls with all turns that the calling thread can borrow, until a condition holds or polling no
-   * longer pays. If the condition does not hold then, the caller {@link #relyOnOwner relies} on
-   * their owners while it sleeps.
+   * Polls with all useful turns that the calling thread can borrow, until a condition holds or
+   * polling no longer pays. If the condition does not hold then, the caller {@link #relyOnOwner
+   * relies} on their owners while it sleeps.
    *
    * @param turns the turns, of which the calling thread has none
    * @param done the condition, which may become true without anything being found
@@ -193,7 +206,7 @@ public final class PollingTurn {
     PollingTurn first = null;
     try {
       for (PollingTurn each : turns) {
-        if (each.tryBorrow() && first == null) {
+        if (each.useful && each.tryBorrow() && first == null) {
           first = each;
         }
       }
@@ -214,10 +227,8 @@ public final class PollingTurn {
   }
 
   private int pollTogether() {
-    long now = System.nanoTime();
     for (PollingTurn each : together) {
       if (each.isMine()) {
-        each.borrowed = now;
         var unused = each.poll.getAsInt();
       }
     }
@@ -239,7 +250,6 @@ public final class PollingTurn {
   }
 
   private int pollForBorrower() {
-    borrowed = System.nanoTime();
     return poll.getAsInt() > 0 && awaited.getAsBoolean() ? 1 : 0;
   }
 
@@ -260,6 +270,7 @@ public final class PollingTurn {
 
   /** Frees the turn. The owner stays away for a while yet. */
   public void giveBack() {
+    borrowed = System.nanoTime();
     turn.unlock();
   }
 

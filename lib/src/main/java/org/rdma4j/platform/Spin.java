@@ -70,6 +70,7 @@ public final class Spin {
    */
   public int until(long end, IntSupplier poll) {
     long began = System.nanoTime();
+    long now = began;
     long limit = Math.min(maxNanos, end - began);
     if (limit <= 0) {
       return 0;
@@ -84,9 +85,10 @@ public final class Spin {
     try {
       int found;
       do {
-        relax(System.nanoTime() - began);
+        relax(now - began);
         found = poll.getAsInt();
-      } while (found == 0 && System.nanoTime() - began < limit);
+        now = System.nanoTime();
+      } while (found == 0 && now - began < limit);
       failures = found != 0 ? 0 : Math.min(failures + 1, MAX_FAILURES);
       skips = failures < FAILURES_BEFORE_SKIPS ? 0 : 1 << (failures - FAILURES_BEFORE_SKIPS);
       return found;

@@ -215,6 +215,20 @@ class PollingTurnTest {
   }
 
   @Test
+  void aTurnThatIsNotUsefulIsLeftToItsOwner() {
+    PollingTurn useless = new PollingTurn(() -> found.incrementAndGet());
+    useless.useful(false);
+    AtomicInteger others = new AtomicInteger();
+    PollingTurn other = new PollingTurn(others::incrementAndGet);
+    PollingTurn[] both = {useless, other};
+    PollingTurn.pollUntil(both, () -> others.get() > 0);
+    assertThat(found).hasValue(0);
+    useless.useful(true);
+    PollingTurn.pollUntil(both, () -> found.get() > 0);
+    assertThat(found).hasPositiveValue();
+  }
+
+  @Test
   void turnsAreGivenBackIfTheConditionThrows() {
     assertThatThrownBy(
             () ->
