@@ -18,14 +18,17 @@ final class ReadyKey extends AbstractSelectionKey {
   /** The key of the JDK's channel in the JDK's selector; null if the channel was just closed. */
   private volatile @Nullable SelectionKey tcp;
 
-  /** Whether the selector will look at it, because something may have changed. */
-  private final AtomicBoolean changed = new AtomicBoolean();
+  /** Whether it waits in the selector for a look, because something may have changed. */
+  private final AtomicBoolean queued = new AtomicBoolean();
 
   /** Whether it is one of those that were ready over RDMA. Used with the lock of the selector. */
   private boolean candidate;
 
   /** Whether the selector counts it among those that have gone over, and never will again. */
   private boolean overRdma;
+
+  /** Whether the selector counts it among those for which it looks at TCP. */
+  private boolean overTcp;
 
   private boolean removed;
 
@@ -55,16 +58,21 @@ final class ReadyKey extends AbstractSelectionKey {
     return channel instanceof OverTcp ours ? operations & ours.tcpOperations() : operations;
   }
 
-  /** Returns what the channel is ready for over RDMA. */
+  /** Returns what the channel is ready for over RDMA; nothing if the key is cancelled. */
   int readyOperations() {
-    return channel instanceof OverTcp ours ? ours.readyOperations() & interest : 0;
+    return isValid() && channel instanceof OverTcp ours ? ours.readyOperations() & interest : 0;
   }
 
   /** The channel may have become ready for some operations, apart from TCP. */
   void changed(int operations) {
-    if ((interest & operations) != 0 && !changed.getAndSet(true)) {
+    if ((interest & operations) != 0) {
       selector.changed(this);
     }
+  }
+
+  /** Notes that it waits for a look, and returns whether it did not before. */
+  boolean queue() {
+    return !queued.getAndSet(true);
   }
 
   /** The channel has another way for some operations. */
@@ -91,6 +99,7 @@ final class ReadyKey extends AbstractSelectionKey {
       selector.goneOver(-1);
     }
     removed = true;
+    countOverTcp(0);
   }
 
   /**
@@ -100,13 +109,22 @@ final class ReadyKey extends AbstractSelectionKey {
   private synchronized void watchTcp() {
     SelectionKey known = tcp;
     if (known != null) {
-      known.interestOps(tcpOperations(interest));
+      int operations = tcpOperations(interest);
+      known.interestOps(operations);
+      countOverTcp(removed ? 0 : operations);
+    }
+  }
+
+  private void countOverTcp(int operations) {
+    if (overTcp != (operations != 0)) {
+      overTcp = !overTcp;
+      selector.watchesTcp(overTcp ? 1 : -1);
     }
   }
 
   /** The selector looks at it now. Later changes are new ones. */
   void looking() {
-    changed.set(false);
+    queued.set(false);
   }
 
   boolean isCandidate() {

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -66,8 +67,17 @@ final class ReadySelector extends AbstractSelector {
   /** Whether a change must wake the thread that selects. */
   private volatile boolean asleep;
 
+  /**
+   * The thread that selects, while it polls; null at other times. Without the lock of the selector,
+   * a thread looks for itself.
+   */
+  private @Nullable Thread poller;
+
   /** The number of keys whose channels have gone over to RDMA. */
   private final AtomicInteger overRdma = new AtomicInteger();
+
+  /** The number of keys whose channels may become ready over TCP. */
+  private final AtomicInteger overTcp = new AtomicInteger();
 
   /** When this selection must end, on the scale of {@link System#nanoTime}, if it must. */
   private long end;
@@ -195,16 +205,55 @@ final class ReadySelector extends AbstractSelector {
 
   @Override
   public int select(long timeout) throws IOException {
+    checkTimeout(timeout);
+    return select(true, timeout);
+  }
+
+  private static void checkTimeout(long timeout) {
     if (timeout < 0) {
       throw new IllegalArgumentException(
           "the timeout is " + timeout + " ms, must not be negative: 0 waits without a limit");
     }
-    return select(true, timeout);
   }
 
   @Override
   public int select() throws IOException {
     return select(true, 0);
+  }
+
+  @Override
+  public int selectNow(Consumer<SelectionKey> action) throws IOException {
+    return select(action, false, 0);
+  }
+
+  @Override
+  public int select(Consumer<SelectionKey> action, long timeout) throws IOException {
+    checkTimeout(timeout);
+    return select(action, true, timeout);
+  }
+
+  @Override
+  public int select(Consumer<SelectionKey> action) throws IOException {
+    return select(action, true, 0);
+  }
+
+  /** As the method of Selector does that this replaces, which copies the keys to new sets. */
+  private int select(Consumer<SelectionKey> action, boolean wait, long timeout) throws IOException {
+    Objects.requireNonNull(action, "action");
+    synchronized (this) {
+      checkOpen();
+      synchronized (publicSelected) {
+        selected.clear();
+        int changes = select(wait, timeout);
+        List<SelectionKey> ready = List.copyOf(selected);
+        selected.clear();
+        for (SelectionKey each : ready) {
+          action.accept(each);
+          checkOpen();
+        }
+        return changes;
+      }
+    }
   }
 
   /**
@@ -221,11 +270,15 @@ final class ReadySelector extends AbstractSelector {
         count = 0;
         anyReady = false;
         removeCancelled();
-        if (wait) {
-          awaitReady(timeout);
-        } else {
-          look();
-          tcp.selectNow(found);
+        try {
+          if (wait) {
+            awaitReady(timeout);
+          } else {
+            look();
+            lookAtTcp();
+          }
+        } catch (UncheckedIOException failed) {
+          throw failed.getCause();
         }
         woken = false;
         if (!isOpen()) {
@@ -237,13 +290,18 @@ final class ReadySelector extends AbstractSelector {
     }
   }
 
-  private void awaitReady(long timeout) throws IOException {
+  private void awaitReady(long timeout) {
     endless = timeout == 0;
-    end = System.nanoTime() + Math.min(TimeUnit.MILLISECONDS.toNanos(timeout), Long.MAX_VALUE / 2);
+    if (!endless) {
+      long nanos = TimeUnit.MILLISECONDS.toNanos(timeout);
+      end = System.nanoTime() + Math.min(nanos, Long.MAX_VALUE / 2);
+    }
     while (true) {
       look();
       pollOrSleep();
-      look();
+      if (!anyReady) {
+        look();
+      }
       if (anyReady || woken || !isOpen() || Thread.currentThread().isInterrupted() || isLate()) {
         return;
       }
@@ -258,20 +316,21 @@ final class ReadySelector extends AbstractSelector {
    * Waits for TCP, or for a change. If channels have gone over, the thread polls for them as long
    * as that pays, instead of being woken.
    */
-  private void pollOrSleep() throws IOException {
-    try {
-      if (anyReady) {
-        lookAtTcp();
-      } else if (overRdma.get() == 0) {
-        sleep();
-      } else {
+  private void pollOrSleep() {
+    if (anyReady) {
+      lookAtTcp();
+    } else if (overRdma.get() == 0) {
+      sleep();
+    } else {
+      poller = Thread.currentThread();
+      try {
         polling.pollUntil(done, sleep);
-        if (System.nanoTime() - lookedAtTcp > tcpPause) {
-          lookAtTcp();
-        }
+      } finally {
+        poller = null;
       }
-    } catch (UncheckedIOException failed) {
-      throw failed.getCause();
+      if (System.nanoTime() - lookedAtTcp > tcpPause) {
+        lookAtTcp();
+      }
     }
   }
 
@@ -287,8 +346,13 @@ final class ReadySelector extends AbstractSelector {
     return false;
   }
 
+  /** Looks what has come over TCP, unless no key asks for that. */
   private void lookAtTcp() {
     long before = System.nanoTime();
+    if (overTcp.get() == 0) {
+      lookedAtTcp = before;
+      return;
+    }
     try {
       tcp.selectNow(found);
       lookedAtTcp = System.nanoTime();
@@ -325,29 +389,29 @@ final class ReadySelector extends AbstractSelector {
     overRdma.addAndGet(keys);
   }
 
+  /** TCP matters for one more key, or for one less. Called by any thread. */
+  void watchesTcp(int keys) {
+    overTcp.addAndGet(keys);
+  }
+
   /** Something may have changed for a key. Called by any thread. */
   void changed(ReadyKey key) {
-    changed.add(key);
-    if (asleep) {
-      tcp.wakeup();
+    if (poller == Thread.currentThread()) {
+      look(key);
+    } else if (key.queue()) {
+      changed.add(key);
+      if (asleep) {
+        tcp.wakeup();
+      }
     }
   }
 
   /** Looks which channels are ready over RDMA. */
   private void look() {
-    ReadyKey news = changed.poll();
-    while (news != null) {
-      news.looking();
-      if (!news.isCandidate()) {
-        news.candidate(true);
-        candidates.add(news);
-      }
-      news = changed.poll();
-    }
     int kept = 0;
     for (int i = 0; i < candidates.size(); i++) {
       ReadyKey key = candidates.get(i);
-      int operations = key.isValid() ? key.readyOperations() : 0;
+      int operations = key.readyOperations();
       if (operations != 0) {
         candidates.set(kept++, key);
         ready(key, operations);
@@ -355,7 +419,27 @@ final class ReadySelector extends AbstractSelector {
         key.candidate(false);
       }
     }
-    candidates.subList(kept, candidates.size()).clear();
+    while (candidates.size() > kept) {
+      candidates.removeLast();
+    }
+    ReadyKey news = changed.poll();
+    while (news != null) {
+      news.looking();
+      look(news);
+      news = changed.poll();
+    }
+  }
+
+  /** Looks whether a channel that may have become ready is. */
+  private void look(ReadyKey key) {
+    int operations = key.readyOperations();
+    if (operations != 0) {
+      if (!key.isCandidate()) {
+        key.candidate(true);
+        candidates.add(key);
+      }
+      ready(key, operations);
+    }
   }
 
   /** Notes what the JDK's selector has found. */
@@ -386,7 +470,9 @@ final class ReadySelector extends AbstractSelector {
   @Override
   public Selector wakeup() {
     woken = true;
-    tcp.wakeup();
+    if (asleep) {
+      tcp.wakeup();
+    }
     return this;
   }
 

@@ -121,6 +121,26 @@ final class PollingSelectorTest {
   }
 
   @Test
+  void aThreadThatPollsLooksAtTcpOnceAKeyAsksForThat() throws Exception {
+    register();
+    channel.goOver();
+    SelectionKey key = overTcp.source().register(selector, 0);
+    arriveOverTcp();
+    assertThat(selector.select(5)).isZero();
+    found =
+        () -> {
+          found = () -> {};
+          key.interestOps(SelectionKey.OP_READ);
+        };
+    assertThat(selector.select(LONG)).isEqualTo(1);
+    assertThat(selector.selectedKeys()).containsExactly(key);
+    assertThat(selector.selectNow()).isZero();
+    selector.selectedKeys().clear();
+    assertThat(selector.selectNow()).isEqualTo(1);
+    assertThat(slept).isFalse();
+  }
+
+  @Test
   void whatAlwaysComesOverRdmaDoesNotHideTcp() throws Exception {
     SelectionKey key = register();
     channel.goOver();
