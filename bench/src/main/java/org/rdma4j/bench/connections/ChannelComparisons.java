@@ -9,6 +9,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.nio.RdmaSelectorProvider;
@@ -107,22 +108,18 @@ final class ChannelComparisons {
 
   private ConnectionComparison echo() throws Exception {
     try (SocketChannel channel = openOverRdma(ChannelPeer.ECHO)) {
-      return besideConnection(
-          ConnectionComparison.atMost(1.2, "echo of 64 B over a blocking channel", "us"),
-          "echo",
-          time -> ChannelRates.echoes(channel, BYTES, time).micros(),
-          (connection, time) -> Rates.echoes(connection, BYTES, time).micros());
+      return echoesBesideConnection(
+          1.2, "over a blocking channel", time -> ChannelRates.echoes(channel, BYTES, time));
     }
   }
 
   private ConnectionComparison select() throws Exception {
     try (Selector selector = selecting(1)) {
       ConnectionComparison comparison =
-          besideConnection(
-              ConnectionComparison.atMost(1.2, "echo of 64 B over channels with selectors", "us"),
-              "echo",
-              time -> ChannelRates.selectedEchoes(selector, BYTES, time).micros(),
-              (connection, time) -> Rates.echoes(connection, BYTES, time).micros());
+          echoesBesideConnection(
+              1.2,
+              "over channels with selectors",
+              time -> ChannelRates.selectedEchoes(selector, BYTES, time));
       close(selector);
       return comparison;
     }
@@ -142,22 +139,35 @@ final class ChannelComparisons {
     long before = rdma.statistics().upgraded();
     try (NettyEcho netty = NettyEcho.overChannels(rdma, tcp(Peer.nettyChannelPort(server)))) {
       goOver(before, 1, () -> netty.run(Duration.ofMillis(1)));
-      return besideConnection("echo of 64 B over Netty and a channel", netty);
+      return echoesBesideConnection(1.6, "over Netty and a channel", netty::run);
     }
   }
 
   private ConnectionComparison nettyTransport() throws Exception {
     try (NettyEcho netty = NettyEcho.overTransport(Peer.netty(server))) {
-      return besideConnection("echo of 64 B over Netty's transport for RDMA", netty);
+      return echoesBesideConnection(1.6, "over Netty's transport for RDMA", netty::run);
     }
   }
 
-  private ConnectionComparison besideConnection(String title, NettyEcho netty) throws Exception {
+  /** Echoes over channels. */
+  private interface Echoes {
+    EchoTimes run(Duration time) throws Exception;
+  }
+
+  /** Compares the medians, and prints the means, which a few long pauses determine. */
+  private ConnectionComparison echoesBesideConnection(double aim, String what, Echoes ours)
+      throws Exception {
     return besideConnection(
-        ConnectionComparison.atMost(1.6, title, "us"),
+        ConnectionComparison.atMost(aim, "echo of 64 B " + what + ", median", "us"),
         "echo",
-        time -> netty.run(time).micros(),
-        (connection, time) -> Rates.echoes(connection, BYTES, time).micros());
+        time -> median("this", ours.run(time)),
+        (connection, time) -> median("the connection", Rates.echoes(connection, BYTES, time)));
+  }
+
+  private static double median(String what, EchoTimes times) {
+    double mean = times.result().micros();
+    System.out.printf(Locale.ROOT, "  mean of %s: %.4g us%n", what, mean);
+    return times.median();
   }
 
   /** A figure of a channel. */
@@ -185,8 +195,8 @@ final class ChannelComparisons {
         SocketChannel over = open(tcp, ChannelPeer.ECHO)) {
       return besideTcp(
           ConnectionComparison.withoutAim("echo of 64 B over RDMA, beside TCP", "us"),
-          time -> ChannelRates.echoes(channel, BYTES, time).micros(),
-          time -> ChannelRates.echoes(over, BYTES, time).micros());
+          time -> ChannelRates.echoes(channel, BYTES, time).result().micros(),
+          time -> ChannelRates.echoes(over, BYTES, time).result().micros());
     }
   }
 
@@ -246,8 +256,8 @@ final class ChannelComparisons {
       WarmUp.run(compilers, time -> ChannelRates.selectedEchoes(few, BYTES, time));
       WarmUp.run(compilers, time -> ChannelRates.selectedEchoes(lots, BYTES, time));
       for (int i = 0; i < pairs; i++) {
-        double our = ChannelRates.selectedEchoes(lots, BYTES, TIME).perSecond();
-        comparison.add(our, ChannelRates.selectedEchoes(few, BYTES, TIME).perSecond());
+        double our = ChannelRates.selectedEchoes(lots, BYTES, TIME).result().perSecond();
+        comparison.add(our, ChannelRates.selectedEchoes(few, BYTES, TIME).result().perSecond());
       }
       close(few);
       close(lots);

@@ -28,41 +28,38 @@ final class ChannelRates {
   }
 
   /** Writes bytes and waits until they are back, again and again. */
-  static Rates.Result echoes(SocketChannel channel, int bytes, Duration time) throws IOException {
+  static EchoTimes echoes(SocketChannel channel, int bytes, Duration time) throws IOException {
     ByteBuffer buffer = ByteBuffer.allocateDirect(bytes);
-    long begin = System.nanoTime();
-    long end = begin + time.toNanos();
-    long count = 0;
+    long end = System.nanoTime() + time.toNanos();
+    EchoTimes times = new EchoTimes();
     while (System.nanoTime() - end < 0) {
       channel.write(buffer.clear());
       read(channel, buffer, bytes);
-      count++;
+      times.isBack();
     }
-    return new Rates.Result(count, System.nanoTime() - begin);
+    return times;
   }
 
   /**
    * Writes bytes over each of the channels of a selector, which the peer answers, as soon as they
    * are back. No channel is blocking.
    */
-  static Rates.Result selectedEchoes(Selector selector, int bytes, Duration time)
-      throws IOException {
+  static EchoTimes selectedEchoes(Selector selector, int bytes, Duration time) throws IOException {
     List<SocketChannel> channels =
         selector.keys().stream().map(key -> (SocketChannel) key.channel()).toList();
     ByteBuffer buffer = ByteBuffer.allocateDirect(bytes);
-    long begin = System.nanoTime();
-    long end = begin + time.toNanos();
+    long end = System.nanoTime() + time.toNanos();
+    EchoTimes times = new EchoTimes();
     for (SocketChannel channel : channels) {
       channel.write(buffer.clear());
     }
     int waiting = channels.size();
-    long count = 0;
     while (waiting > 0) {
       selector.select();
       for (SelectionKey key : selector.selectedKeys()) {
         SocketChannel channel = (SocketChannel) key.channel();
         read(channel, buffer, bytes);
-        count++;
+        times.isBack();
         if (System.nanoTime() - end < 0) {
           channel.write(buffer.clear());
         } else {
@@ -71,7 +68,7 @@ final class ChannelRates {
       }
       selector.selectedKeys().clear();
     }
-    return new Rates.Result(count, System.nanoTime() - begin);
+    return times;
   }
 
   /** Writes bursts of pieces of 64 KiB; the peer confirms each burst. */

@@ -244,7 +244,7 @@ public final class Connections {
       Rates.ask(connection, "echo");
       WarmUp.run(connection, time -> Rates.echoes(connection, 64, time));
       for (int i = 0; i < pairs; i++) {
-        comparison.add(Rates.echoes(connection, 64, TIME).micros(), pingPong.run());
+        comparison.add(Rates.echoes(connection, 64, TIME).result().micros(), pingPong.run());
       }
     }
     return comparison;
@@ -283,7 +283,7 @@ public final class Connections {
       for (int i = 0; i < pairs; i++) {
         comparison.add(
             Rates.handledEchoes(handled, 64, TIME).micros(),
-            Rates.echoes(blocking, 64, TIME).micros());
+            Rates.echoes(blocking, 64, TIME).result().micros());
       }
     }
     return comparison;

@@ -61,13 +61,13 @@ final class JucxComparisons {
             echo(
                 ConnectionComparison.atMost(0.9, "echo of 64 B, mean, beside jucx", "us"),
                 MEAN,
-                (connection, time) -> Rates.echoes(connection, BYTES, time).micros()),
+                (connection, time) -> Rates.echoes(connection, BYTES, time).result().micros()),
         "jucx-echo-median",
         () ->
             echo(
                 ConnectionComparison.atMost(0.9, "echo of 64 B, median, beside jucx", "us"),
                 MEDIAN,
-                (connection, time) -> Rates.medianEcho(connection, BYTES, time)),
+                (connection, time) -> Rates.echoes(connection, BYTES, time).median()),
         "jucx-stream",
         () ->
             stream(

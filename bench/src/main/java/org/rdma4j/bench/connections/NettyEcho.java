@@ -105,17 +105,15 @@ final class NettyEcho implements AutoCloseable {
     private final ByteBuf message =
         Unpooled.unreleasableBuffer(Unpooled.directBuffer(BYTES).writeZero(BYTES));
 
-    private CompletableFuture<Rates.Result> finished = new CompletableFuture<>();
-    private long begin;
+    private CompletableFuture<EchoTimes> finished = new CompletableFuture<>();
+    private EchoTimes times = new EchoTimes();
     private long end;
-    private long count;
     private int missing;
 
-    void begin(Channel channel, Duration time, CompletableFuture<Rates.Result> whenFinished) {
+    void begin(Channel channel, Duration time, CompletableFuture<EchoTimes> whenFinished) {
       finished = whenFinished;
-      count = 0;
-      begin = System.nanoTime();
-      end = begin + time.toNanos();
+      times = new EchoTimes();
+      end = System.nanoTime() + time.toNanos();
       send(channel);
     }
 
@@ -130,12 +128,11 @@ final class NettyEcho implements AutoCloseable {
       if (missing > 0) {
         return;
       }
-      count++;
-      long now = System.nanoTime();
-      if (now - end < 0) {
+      times.isBack();
+      if (System.nanoTime() - end < 0) {
         send(context.channel());
       } else {
-        finished.complete(new Rates.Result(count, now - begin));
+        finished.complete(times);
       }
     }
 
@@ -151,8 +148,8 @@ final class NettyEcho implements AutoCloseable {
   }
 
   /** Echoes for some time. */
-  Rates.Result run(Duration time) throws Exception {
-    CompletableFuture<Rates.Result> finished = new CompletableFuture<>();
+  EchoTimes run(Duration time) throws Exception {
+    CompletableFuture<EchoTimes> finished = new CompletableFuture<>();
     channel.eventLoop().execute(() -> echoes.begin(channel, time, finished));
     return finished.get(time.plus(PATIENCE).toMillis(), TimeUnit.MILLISECONDS);
   }

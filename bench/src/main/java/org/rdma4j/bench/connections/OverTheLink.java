@@ -34,7 +34,8 @@ public final class OverTheLink {
     for (int bytes : new int[] {1 << 16, 1 << 20}) {
       print(peer, "sink", bytes, "one way", (link, time) -> Rates.offers(link, bytes, time));
     }
-    print(peer, "echo", 64, "there and back", (link, time) -> Rates.echoes(link, 64, time));
+    print(
+        peer, "echo", 64, "there and back", (link, time) -> Rates.echoes(link, 64, time).result());
     int bytes = 1 << 16;
     try (RdmaConnection connection = RdmaConnection.connect(peer, PATIENCE)) {
       RemoteMemory memory = Rates.memoryOf(connection, bytes);

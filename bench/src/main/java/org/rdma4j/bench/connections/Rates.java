@@ -11,7 +11,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.OperationHandler;
@@ -149,35 +148,17 @@ final class Rates {
   }
 
   /** Sends a message and waits until it is back, again and again. */
-  static Result echoes(RdmaConnection connection, int bytes, Duration time)
+  static EchoTimes echoes(RdmaConnection connection, int bytes, Duration time)
       throws InterruptedException {
     ByteBuffer message = ByteBuffer.allocate(bytes);
-    long begin = System.nanoTime();
-    long end = begin + time.toNanos();
-    long count = 0;
+    long end = System.nanoTime() + time.toNanos();
+    EchoTimes times = new EchoTimes();
     while (System.nanoTime() - end < 0) {
       connection.send(message.clear());
       connection.receive().orElseThrow().close();
-      count++;
+      times.isBack();
     }
-    return new Result(count, System.nanoTime() - begin);
-  }
-
-  /** Returns the median of the times there and back, in microseconds. */
-  static double medianEcho(RdmaConnection connection, int bytes, Duration time)
-      throws InterruptedException {
-    ByteBuffer message = ByteBuffer.allocate(bytes);
-    Histogram times = new Histogram(3);
-    long before = System.nanoTime();
-    long end = before + time.toNanos();
-    while (before - end < 0) {
-      connection.send(message.clear());
-      connection.receive().orElseThrow().close();
-      long after = System.nanoTime();
-      times.recordValue(after - before);
-      before = after;
-    }
-    return times.getValueAtPercentile(50) / 1e3;
+    return times;
   }
 
   /** As {@link #echoes}, but copies the messages out of the connection. */
