@@ -401,8 +401,8 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
-   * Sends a copy of a message if this side has a buffer for it and the peer has room for it now. No
-   * object is created for the message.
+   * Sends a copy of a message if the peer has room for it now. The copy takes a buffer even if
+   * {@link NodeConfig#maxBuffers} are in use. No object is created for the message.
    *
    * @param message the message, from the position to the limit, which becomes the position if it
    *     was sent

@@ -119,6 +119,15 @@ final class Sends {
     return share.take(bytes);
   }
 
+  /**
+   * Takes a buffer that the caller fills, without waiting. If a short one is free, this does not
+   * take the lock: the caller does, and checks then what {@link #newBuffer} checks.
+   */
+  private Buffer bufferForCopy(int bytes) {
+    Buffer free = bytes > session.shortBytes() ? null : share.buffers().tryTake();
+    return free == null ? newBuffer(bytes) : free;
+  }
+
   /** Sends the message in a buffer that the user holds, once the peer has room for it. */
   void send(MessageBuffer message, Duration timeout) throws InterruptedException, TimeoutException {
     checkMine(message);
@@ -198,7 +207,7 @@ final class Sends {
    */
   void sendCopyAsync(ByteBuffer message, Object listener, long token) {
     checkLength(message.remaining());
-    Buffer buffer = newBuffer(message.remaining());
+    Buffer buffer = bufferForCopy(message.remaining());
     boolean sent = false;
     try {
       buffer.fill(MessageKind.MESSAGE, message);
@@ -235,20 +244,17 @@ final class Sends {
     }
   }
 
-  /** Sends a copy of a message if there is a buffer for it, and the peer has room for it now. */
+  /** Sends a copy of a message if the peer has room for it now. */
   boolean trySendCopy(ByteBuffer message) {
     checkLength(message.remaining());
-    boolean isLong = message.remaining() > session.shortBytes();
-    Buffer buffer = isLong ? newBuffer(message.remaining()) : share.buffers().tryTake();
+    Buffer buffer = bufferForCopy(message.remaining());
     boolean sent = false;
     try {
-      if (buffer != null) {
-        buffer.fill(MessageKind.MESSAGE, message);
-      }
+      buffer.fill(MessageKind.MESSAGE, message);
       link.lock();
       try {
         session.lifecycle().checkOutputOpen();
-        if (buffer != null && session.hasRoomForMessage()) {
+        if (session.hasRoomForMessage()) {
           add(MessageKind.MESSAGE, 0, buffer, null, 0);
           sent = true;
           link.flushUnlessBusy();
@@ -257,7 +263,7 @@ final class Sends {
         link.unlock();
       }
     } finally {
-      if (buffer != null && !sent) {
+      if (!sent) {
         buffer.free();
       }
     }
