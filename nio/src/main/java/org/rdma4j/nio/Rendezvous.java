@@ -44,8 +44,8 @@ final class Rendezvous {
   private static final int MAX_UNPROVEN = 256;
 
   /**
-   * The maximum number of channels for which a client connects at the same time. Others wait: if
-   * all did at once, the last ones would not be answered in time, and would stay with TCP.
+   * The maximum number of channels for which a client connects to a server at the same time. Others
+   * wait: if all did at once, the last ones would not be answered in time, and would stay with TCP.
    */
   private static final int MAX_CLAIMS = 16;
 
@@ -60,7 +60,10 @@ final class Rendezvous {
   /** The last pause. All pauses together take 3 s. */
   private static final long LAST_PAUSE_MILLIS = 1600;
 
-  /** The maximum number of channels that try again at the same time. Others give up at once. */
+  /**
+   * The maximum number of channels that try again to connect to a server at the same time. Others
+   * give up at once.
+   */
   private static final int MAX_TRYING_AGAIN = 64;
 
   /** How long the end of the process waits until what was written has arrived. */
@@ -71,8 +74,8 @@ final class Rendezvous {
   private final EndedChannels ended = new EndedChannels();
   private final Map<InetSocketAddress, Long> refusals = new ConcurrentHashMap<>();
   private final Semaphore unproven = new Semaphore(MAX_UNPROVEN);
-  private final Semaphore claims = new Semaphore(MAX_CLAIMS, true);
-  private final Semaphore tryingAgain = new Semaphore(MAX_TRYING_AGAIN);
+  private final Turns<InetSocketAddress> claims = new Turns<>(MAX_CLAIMS);
+  private final Turns<InetSocketAddress> tryingAgain = new Turns<>(MAX_TRYING_AGAIN);
   private final Set<Upgrade> overRdma = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean logged = new AtomicBoolean();
   private final AtomicBoolean closesAtExit = new AtomicBoolean();
@@ -290,18 +293,19 @@ final class Rendezvous {
    */
   private void connect(RdmaNode open, Upgrade upgrade, InetSocketAddress address)
       throws TimeoutException, InterruptedException {
+    InetSocketAddress server = upgrade.tcp().remote();
     try {
       tryOnce(open, upgrade, address);
       return;
     } catch (ConnectionException refused) {
-      if (refused.reason() != ConnectionException.Reason.REFUSED || !tryingAgain.tryAcquire()) {
+      if (refused.reason() != ConnectionException.Reason.REFUSED || !tryingAgain.tryBegin(server)) {
         throw refused;
       }
     }
     try {
       tryAgain(open, upgrade, address);
     } finally {
-      tryingAgain.release();
+      tryingAgain.end(server);
     }
   }
 
@@ -330,13 +334,13 @@ final class Rendezvous {
    */
   private void tryOnce(RdmaNode open, Upgrade upgrade, InetSocketAddress address)
       throws TimeoutException, InterruptedException {
-    claims.acquire();
+    InetSocketAddress server = upgrade.tcp().remote();
+    claims.begin(server);
     try {
       if (!upgrade.tcp().isOpen()) {
         log(upgrade.name(), "was closed before it was its turn to go over");
         return;
       }
-      InetSocketAddress server = upgrade.tcp().remote();
       if (!mayUpgrade(server)) {
         stays(upgrade, "the server has just refused another channel");
         upgrade.linkEnded(true);
@@ -355,7 +359,7 @@ final class Rendezvous {
         }
       }
     } finally {
-      claims.release();
+      claims.end(server);
     }
   }
 

@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
+import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.nio.handover.Messages;
 import org.rdma4j.nio.handover.Proof;
 import org.rdma4j.testing.DeviceAddress;
@@ -456,6 +457,35 @@ final class UpgradeTest {
     await(() -> isMoved(client) && isMoved(server));
     for (SocketChannel each : ended) {
       each.close();
+    }
+  }
+
+  @Test
+  void aServerThatDoesNotAnswerDelaysNoChannelsToOthers() throws Exception {
+    List<SocketChannel> unanswered = new ArrayList<>();
+    try (RdmaNode node = RdmaNode.open();
+        ServerSocketChannel silent = ChannelPair.listen(JdkProvider.find())) {
+      int port = ((InetSocketAddress) silent.getLocalAddress()).getPort();
+      try (RdmaServer rdma = node.bind(new InetSocketAddress(DeviceAddress.ipv4(), port))) {
+        for (int i = 0; i < 20; i++) {
+          SocketChannel one = clients.openSocketChannel();
+          unanswered.add(one);
+          one.connect(silent.getLocalAddress());
+          SocketChannel other = silent.accept();
+          unanswered.add(other);
+          greet(one, other);
+        }
+        // As many as claim at the same time, which are not told what to prove.
+        for (int i = 0; i < 16; i++) {
+          var unused = rdma.accept();
+        }
+        upgrade();
+        assertThat(clients.statistics().stayed()).as("claims that have ended").isZero();
+      }
+    } finally {
+      for (SocketChannel each : unanswered) {
+        each.close();
+      }
     }
   }
 
