@@ -24,6 +24,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -190,6 +191,33 @@ final class UpgradeTest {
     await(() -> isMoved(client) && isMoved(server));
     client.write(bytes("hello"));
     assertThat(waits.get()).isEqualTo("hello".getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** To be woken by a thread of the node takes several times as long as an answer. */
+  @Test
+  void aThreadThatWaitsOverRdmaPollsItself() throws Exception {
+    upgrade();
+    var echoing =
+        waiting(
+            () -> {
+              while (readOne(server) > 0) {
+                server.write(bytes("x"));
+              }
+              return true;
+            });
+    await(
+        () -> {
+          client.write(bytes("x"));
+          assertThat(readOne(client)).isEqualTo(1);
+          return polls(echoing.thread());
+        });
+    client.close();
+    assertThat(echoing.get()).isTrue();
+  }
+
+  private static boolean polls(Thread thread) {
+    return Arrays.stream(thread.getStackTrace())
+        .anyMatch(frame -> frame.getClassName().equals("org.rdma4j.platform.PollingTurn"));
   }
 
   @Test
