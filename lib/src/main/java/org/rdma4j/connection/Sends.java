@@ -206,25 +206,44 @@ final class Sends {
    * @param listener a handler, or a future
    */
   void sendCopyAsync(ByteBuffer message, Object listener, long token) {
+    var unused = addCopy(message, false, listener, token);
+    link.poller().attend();
+  }
+
+  /** Sends a copy of a message if the peer has room for it now. */
+  boolean trySendCopy(ByteBuffer message) {
+    return addCopy(message, true, null, 0);
+  }
+
+  /**
+   * Adds a copy of a message, without waiting.
+   *
+   * @param now whether to add it only if the peer has room for it now
+   * @return whether it was added
+   */
+  private boolean addCopy(ByteBuffer message, boolean now, @Nullable Object listener, long token) {
     checkLength(message.remaining());
     Buffer buffer = bufferForCopy(message.remaining());
-    boolean sent = false;
+    boolean added = false;
     try {
       buffer.fill(MessageKind.MESSAGE, message);
       link.lock();
       try {
         session.lifecycle().checkOutputOpen();
-        add(MessageKind.MESSAGE, 0, buffer, listener, token);
-        sent = true;
-        link.flushAndLeave();
+        if (!now || session.hasRoomForMessage()) {
+          add(MessageKind.MESSAGE, 0, buffer, listener, token);
+          added = true;
+          link.flushUnlessBusy();
+        }
       } finally {
         link.unlock();
       }
     } finally {
-      if (!sent) {
+      if (!added) {
         buffer.free();
       }
     }
+    return added;
   }
 
   /** Sends the message in a buffer if the peer has room for it now. */
@@ -242,32 +261,6 @@ final class Sends {
     } finally {
       link.unlock();
     }
-  }
-
-  /** Sends a copy of a message if the peer has room for it now. */
-  boolean trySendCopy(ByteBuffer message) {
-    checkLength(message.remaining());
-    Buffer buffer = bufferForCopy(message.remaining());
-    boolean sent = false;
-    try {
-      buffer.fill(MessageKind.MESSAGE, message);
-      link.lock();
-      try {
-        session.lifecycle().checkOutputOpen();
-        if (session.hasRoomForMessage()) {
-          add(MessageKind.MESSAGE, 0, buffer, null, 0);
-          sent = true;
-          link.flushUnlessBusy();
-        }
-      } finally {
-        link.unlock();
-      }
-    } finally {
-      if (!sent) {
-        buffer.free();
-      }
-    }
-    return sent;
   }
 
   private void checkMine(MessageBuffer message) {
