@@ -5,7 +5,6 @@ import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.MessageBuffer;
@@ -210,7 +209,7 @@ final class RdmaStream {
   /** Sends a message of its own, behind all others. */
   void send(ByteBuffer bytes) {
     if (!isIdle() || !connection.trySend(bytes)) {
-      sendLater(bytes.remaining(), token -> connection.sendAsync(bytes, token, sent));
+      sendLater(bytes, null);
     }
   }
 
@@ -221,7 +220,7 @@ final class RdmaStream {
     try {
       fill(message.byteBuffer(), sources, from);
       if (!isIdle() || !connection.trySend(message)) {
-        sendLater(bytes, token -> connection.sendAsync(message, token, sent));
+        sendLater(message.byteBuffer(), message);
       }
       done = true;
     } finally {
@@ -240,13 +239,22 @@ final class RdmaStream {
     return outstanding.get() == 0;
   }
 
-  /** Counts a message from before it is sent until its handler is told. */
-  private void sendLater(int bytes, LongConsumer send) {
-    long token = bytes + 1L;
+  /**
+   * Sends a message that may have to wait. It counts until it has arrived.
+   *
+   * @param holder the buffer of the bytes; null to send a copy of them
+   */
+  private void sendLater(ByteBuffer bytes, @Nullable MessageBuffer holder) {
+    long token = bytes.remaining() + 1L;
     outstanding.addAndGet(token);
     boolean done = false;
     try {
-      send.accept(token);
+      // Not with a lambda, so that this allocates nothing.
+      if (holder == null) {
+        connection.sendAsync(bytes, token, sent);
+      } else {
+        connection.sendAsync(holder, token, sent);
+      }
       done = true;
     } finally {
       if (!done) {

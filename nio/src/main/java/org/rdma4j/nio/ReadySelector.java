@@ -237,7 +237,7 @@ final class ReadySelector extends AbstractSelector {
     return select(action, true, 0);
   }
 
-  /** As the method of Selector does that this replaces, which copies the keys to new sets. */
+  /** Does what the method of Selector does, which copies the keys into two new sets. */
   private int select(Consumer<SelectionKey> action, boolean wait, long timeout) throws IOException {
     Objects.requireNonNull(action, "action");
     synchronized (this) {
