@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.rdma4j.nio.ChannelPair.bytes;
 import static org.rdma4j.nio.ChannelPair.waiting;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
@@ -110,6 +112,46 @@ final class ReadySelectorTest {
       List<SelectionKey> seen = new ArrayList<>();
       assertThat(selector.select(seen::add, PATIENCE)).isEqualTo(1);
       assertThat(seen).containsExactly(key);
+    }
+  }
+
+  @BothProviders
+  void anActionIsCalledForEachKeyThatIsReady(SelectorProvider provider) throws Exception {
+    try (Selector selector = provider.openSelector();
+        ChannelPair pair = ChannelPair.connect(provider)) {
+      List<SelectionKey> seen = new ArrayList<>();
+      assertThat(selector.selectNow(seen::add)).isZero();
+      List<SelectionKey> keys = new ArrayList<>();
+      for (SocketChannel each : List.of(pair.client(), pair.server())) {
+        each.configureBlocking(false);
+        keys.add(each.register(selector, OP_WRITE));
+      }
+      assertThat(selector.select(seen::add)).isEqualTo(2);
+      assertThat(seen).containsExactlyInAnyOrderElementsOf(keys);
+      assertThat(selector.selectedKeys()).isEmpty();
+      assertThatThrownBy(() -> selector.select(seen::add, -1))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> selector.selectNow(null)).isInstanceOf(NullPointerException.class);
+    }
+  }
+
+  @BothProviders
+  void anActionThatClosesTheSelectorEndsTheSelection(SelectorProvider provider) throws Exception {
+    try (Selector selector = provider.openSelector();
+        ChannelPair pair = ChannelPair.connect(provider)) {
+      pair.client().configureBlocking(false);
+      pair.client().register(selector, OP_WRITE);
+      assertThatThrownBy(() -> selector.select(key -> close(selector)))
+          .isInstanceOf(ClosedSelectorException.class);
+      assertThat(selector.isOpen()).isFalse();
+    }
+  }
+
+  private static void close(Selector selector) {
+    try {
+      selector.close();
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
     }
   }
 

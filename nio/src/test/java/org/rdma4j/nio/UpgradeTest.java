@@ -505,7 +505,7 @@ final class UpgradeTest {
         }
         // As many as claim at the same time, which are not told what to prove.
         for (int i = 0; i < 16; i++) {
-          var unused = rdma.accept();
+          var unused = rdma.accept(Duration.ofMillis(PATIENCE));
         }
         upgrade();
         assertThat(clients.statistics().stayed()).as("claims that have ended").isZero();
