@@ -14,6 +14,10 @@ import org.jspecify.annotations.Nullable;
  * 2 ms, or until a thread sleeps that relies on it.
  */
 public final class PollingTurn {
+  /**
+   * How long the owner stays away after the turn was used last. More than the 1 ms for which a
+   * thread polls, because the time is noted only when the turn is borrowed and given back.
+   */
   private static final long AWAY_NANOS = 2_000_000;
 
   /** More than it takes the owner to notice that the turn is wanted. */
