@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.util.List;
 import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.testing.ChildProcess;
 import org.rdma4j.testing.Outcome;
@@ -58,7 +57,6 @@ final class KafkaBrokerTest {
   }
 
   @Test
-  @Timeout(200)
   void recordsSurviveTheEndOfTheBroker() throws Exception {
     Path configuration = configuration();
     try (ChildProcess format =

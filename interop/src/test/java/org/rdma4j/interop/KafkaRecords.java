@@ -13,6 +13,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.rdma4j.testing.ChildProcess;
 
 /** Produces records, and consumes and checks them. */
 final class KafkaRecords {
@@ -20,7 +21,7 @@ final class KafkaRecords {
   static final String PRODUCED = "produced ";
   private static final String TOPIC = "records";
   private static final String OTHER_TOPIC = "others";
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final int TIMEOUT_MILLIS = (int) ChildProcess.TIMEOUT.toMillis();
 
   private KafkaRecords() {}
 
@@ -42,6 +43,10 @@ final class KafkaRecords {
                 "all",
                 "linger.ms",
                 "1",
+                "max.block.ms",
+                TIMEOUT_MILLIS,
+                "delivery.timeout.ms",
+                TIMEOUT_MILLIS,
                 "key.serializer",
                 ByteArraySerializer.class,
                 "value.serializer",
@@ -69,7 +74,7 @@ final class KafkaRecords {
                 "value.deserializer", ByteArrayDeserializer.class))) {
       TopicPartition partition = new TopicPartition(TOPIC, 0);
       consumer.assign(List.of(partition));
-      long end = System.nanoTime() + PATIENCE.toNanos();
+      long end = System.nanoTime() + ChildProcess.TIMEOUT.toNanos();
       long before;
       do {
         before = Way.statistics().receivedBytes();
@@ -80,7 +85,8 @@ final class KafkaRecords {
             check(record, next++);
           }
           if (System.nanoTime() - end > 0) {
-            throw new IllegalStateException("after 60 s, " + next + " of " + count + " have come");
+            throw new IllegalStateException(
+                "after %s, %d of %d have come".formatted(ChildProcess.TIMEOUT, next, count));
           }
         }
         System.out.println("consumed " + next);

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.launcher.JavaModuleOptions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.testing.ChildProcess;
 import org.rdma4j.testing.Outcome;
@@ -42,7 +41,6 @@ final class SparkTest {
   }
 
   @Test
-  @Timeout(200)
   void executorsExchangeTheirRecords() throws Exception {
     // Spark wants a folder in which it is installed.
     Files.createDirectory(folder.resolve("jars"));

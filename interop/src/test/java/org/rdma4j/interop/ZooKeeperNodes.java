@@ -3,20 +3,20 @@ package org.rdma4j.interop;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.ConnectionLossException;
 import org.apache.zookeeper.KeeperException.NodeExistsException;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
+import org.rdma4j.testing.ChildProcess;
 
 /** Creates nodes of ZooKeeper, and reads and checks them. */
 final class ZooKeeperNodes {
   static final int BYTES = 10_000;
   static final String CREATED = "created ";
   private static final int SESSION_MILLIS = 30_000;
-  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
+  private static final long TIMEOUT_NANOS = ChildProcess.TIMEOUT.toNanos();
 
   private interface Call {
     void run() throws KeeperException, InterruptedException;
@@ -29,11 +29,12 @@ final class ZooKeeperNodes {
   public static void main(String[] args) throws Exception {
     int count = Integer.parseInt(args[1]);
     try (ZooKeeper server = new ZooKeeper(args[0], SESSION_MILLIS, event -> {})) {
-      long end = System.nanoTime() + PATIENCE_NANOS;
+      long end = System.nanoTime() + TIMEOUT_NANOS;
       again(() -> server.exists("/", false));
       while (!Way.isFound()) {
         if (System.nanoTime() - end > 0) {
-          throw new IllegalStateException("no byte has come over RDMA within 60 s");
+          throw new IllegalStateException(
+              "no byte has come over RDMA within " + ChildProcess.TIMEOUT);
         }
         again(() -> server.exists("/", false));
       }
@@ -51,7 +52,7 @@ final class ZooKeeperNodes {
 
   /** Calls a server, if need be again until it is back. */
   private static void again(Call call) throws KeeperException, InterruptedException {
-    long end = System.nanoTime() + PATIENCE_NANOS;
+    long end = System.nanoTime() + TIMEOUT_NANOS;
     while (true) {
       try {
         call.run();
@@ -75,7 +76,7 @@ final class ZooKeeperNodes {
 
   /** Reads all nodes, if need be again, until all came the way that they should. */
   private static void readAll(ZooKeeper server, int count) throws Exception {
-    long end = System.nanoTime() + PATIENCE_NANOS;
+    long end = System.nanoTime() + TIMEOUT_NANOS;
     long before;
     do {
       before = Way.statistics().receivedBytes();
@@ -86,7 +87,8 @@ final class ZooKeeperNodes {
       }
       System.out.println("read " + count);
       if (System.nanoTime() - end > 0) {
-        throw new IllegalStateException("not all nodes have come over RDMA within 60 s");
+        throw new IllegalStateException(
+            "not all nodes have come over RDMA within " + ChildProcess.TIMEOUT);
       }
     } while (Way.isRdma() && Way.statistics().receivedBytes() - before < (long) count * BYTES);
   }

@@ -6,6 +6,7 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -13,8 +14,12 @@ import java.util.stream.Stream;
 
 /** A process whose output is stored in a file. */
 public final class ChildProcess implements AutoCloseable {
-  /** Long enough for a JVM that starts while others run in an emulated guest. */
-  private static final long TIMEOUT_SECONDS = 150;
+  /**
+   * Long enough for a JVM that starts while others run in an emulated guest. The system property
+   * {@code org.rdma4j.testing.timeout} is another number of seconds, for larger programs.
+   */
+  public static final Duration TIMEOUT =
+      Duration.ofSeconds(Integer.getInteger("org.rdma4j.testing.timeout", 150));
 
   private final Process process;
   private final Path output;
@@ -68,7 +73,7 @@ public final class ChildProcess implements AutoCloseable {
 
   /** Waits until the process ends, and returns its exit status and output. */
   public Outcome await() throws Exception {
-    if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+    if (!process.waitFor(TIMEOUT.toNanos(), TimeUnit.NANOSECONDS)) {
       throw new AssertionError("still running after printing " + Files.readString(output));
     }
     return new Outcome(process.exitValue(), Files.readAllLines(output), List.of());
@@ -76,7 +81,7 @@ public final class ChildProcess implements AutoCloseable {
 
   /** Waits until the output contains a text, and returns all output so far. */
   public String awaitOutput(String text) throws Exception {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+    long deadline = System.nanoTime() + TIMEOUT.toNanos();
     while (true) {
       String all = Files.readString(output);
       if (all.contains(text)) {
@@ -142,7 +147,7 @@ public final class ChildProcess implements AutoCloseable {
    */
   private static void awaitListeningOnSimulatedAdapter(Path ports, int port) throws Exception {
     int isListening = 0x40;
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+    long deadline = System.nanoTime() + TIMEOUT.toNanos();
     while (!Files.exists(ports) || (Files.readAllBytes(ports)[port] & isListening) == 0) {
       if (System.nanoTime() > deadline) {
         throw new AssertionError("nobody listens on RDMA port " + port);
@@ -158,7 +163,7 @@ public final class ChildProcess implements AutoCloseable {
 
   private static void awaitShown(String pattern, String... command) throws Exception {
     Pattern wanted = Pattern.compile(pattern);
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+    long deadline = System.nanoTime() + TIMEOUT.toNanos();
     String shown;
     do {
       if (System.nanoTime() > deadline) {
@@ -178,7 +183,7 @@ public final class ChildProcess implements AutoCloseable {
 
   private static void await(int port, boolean listening) throws Exception {
     String local = ":%04X ".formatted(port);
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+    long deadline = System.nanoTime() + TIMEOUT.toNanos();
     while ((isListening("/proc/net/tcp", local) || isListening("/proc/net/tcp6", local))
         != listening) {
       if (System.nanoTime() > deadline) {
