@@ -15,7 +15,10 @@ import org.rdma4j.testing.ChildProcess;
 final class ZooKeeperNodes {
   static final int BYTES = 10_000;
   static final String CREATED = "created ";
-  private static final int SESSION_MILLIS = 30_000;
+
+  /** Long enough for a server to start again. */
+  static final int SESSION_MILLIS = (int) ChildProcess.TIMEOUT.toMillis();
+
   private static final long TIMEOUT_NANOS = ChildProcess.TIMEOUT.toNanos();
 
   private interface Call {

@@ -24,7 +24,9 @@ final class ZooKeeperTest {
             List.of("-Dzookeeper.admin.enableServer=false", "-Dzookeeper.forceSync=no"),
             ZooKeeperServerMain.class,
             String.valueOf(port),
-            folder.toString()));
+            folder.toString(),
+            // The time of a tick: a session has at most 20.
+            String.valueOf(ZooKeeperNodes.SESSION_MILLIS / 20)));
   }
 
   @Test
