@@ -40,8 +40,8 @@ final class GrpcTest {
               port,
               "rpc_soak",
               "--soak_iterations=" + SOAK,
-              "--soak_overall_timeout_seconds=60",
-              "--soak_per_iteration_max_acceptable_latency_ms=10000");
+              "--soak_overall_timeout_seconds=" + ChildProcess.TIMEOUT.toSeconds(),
+              "--soak_per_iteration_max_acceptable_latency_ms=" + ChildProcess.TIMEOUT.toMillis());
       Way.check(soak.out(), SOAK_BYTES);
       assertThat(server.isAlive()).isTrue();
     }
