@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A channel in a {@link ReadySelector}. */
 final class ReadyKey extends AbstractSelectionKey {
+  private static final int NOT_SELECTED = -1;
+
   private final SelectableChannel channel;
   private final ReadySelector selector;
   private volatile int interest;
@@ -31,6 +33,9 @@ final class ReadyKey extends AbstractSelectionKey {
   private boolean overTcp;
 
   private boolean removed;
+
+  /** The place among the keys that are selected. Used only with the lock of these. */
+  private int place = NOT_SELECTED;
 
   /** The selection in which this key was counted last. Used only with the lock of the selector. */
   private long counted;
@@ -135,18 +140,34 @@ final class ReadyKey extends AbstractSelectionKey {
     candidate = ready;
   }
 
+  boolean isSelected() {
+    return place != NOT_SELECTED;
+  }
+
+  int place() {
+    return place;
+  }
+
+  void select(int atPlace) {
+    place = atPlace;
+  }
+
+  void deselect() {
+    place = NOT_SELECTED;
+  }
+
   /**
    * Notes what the channel is ready for, as {@link Selector} prescribes for a key that is selected
    * already, or for one that is not.
    *
    * @return whether the key is newly ready, and this selection must count it
    */
-  boolean update(int operations, boolean selected, long selection) {
+  boolean update(int operations, long selection) {
     int now = operations & interest;
-    if (now == 0 || (selected && (ready | now) == ready)) {
+    if (now == 0 || (isSelected() && (ready | now) == ready)) {
       return false;
     }
-    ready = selected ? ready | now : now;
+    ready = isSelected() ? ready | now : now;
     boolean first = counted != selection;
     counted = selection;
     return first;

@@ -13,7 +13,6 @@ import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -53,8 +52,7 @@ final class ReadySelector extends AbstractSelector {
   private final Runnable sleep = this::sleep;
   private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
   private final Set<SelectionKey> publicKeys = Collections.unmodifiableSet(keys);
-  private final Set<SelectionKey> selected = new HashSet<>();
-  private final Set<SelectionKey> publicSelected = new UngrowableSet<>(selected);
+  private final SelectedKeys selected = new SelectedKeys(this);
 
   /** The keys whose channels may have become ready over RDMA. */
   private final ConcurrentLinkedQueue<ReadyKey> changed = new ConcurrentLinkedQueue<>();
@@ -120,7 +118,7 @@ final class ReadySelector extends AbstractSelector {
   @Override
   public Set<SelectionKey> selectedKeys() {
     checkOpen();
-    return publicSelected;
+    return selected;
   }
 
   // ---- Registration
@@ -242,14 +240,16 @@ final class ReadySelector extends AbstractSelector {
     Objects.requireNonNull(action, "action");
     synchronized (this) {
       checkOpen();
-      synchronized (publicSelected) {
+      synchronized (selected) {
         selected.clear();
         int changes = select(wait, timeout);
-        List<SelectionKey> ready = List.copyOf(selected);
-        selected.clear();
-        for (SelectionKey each : ready) {
-          action.accept(each);
-          checkOpen();
+        try {
+          while (!selected.isEmpty()) {
+            action.accept(selected.take());
+            checkOpen();
+          }
+        } finally {
+          selected.clear();
         }
         return changes;
       }
@@ -265,7 +265,7 @@ final class ReadySelector extends AbstractSelector {
   private int select(boolean wait, long timeout) throws IOException {
     synchronized (this) {
       checkOpen();
-      synchronized (publicSelected) {
+      synchronized (selected) {
         selection++;
         count = 0;
         anyReady = false;
@@ -328,31 +328,34 @@ final class ReadySelector extends AbstractSelector {
       } finally {
         poller = null;
       }
-      if (System.nanoTime() - lookedAtTcp > tcpPause) {
-        lookAtTcp();
-      }
+      lookAtTcpIfDue();
     }
   }
 
-  /** Returns whether the thread must not poll any longer. Looks at TCP now and then. */
+  /**
+   * Returns whether the thread must not poll any longer. Looks at TCP now and then. Not at the time
+   * and the interrupts, because polling ends within a millisecond.
+   */
   private boolean isDone() {
     if (anyReady || !changed.isEmpty() || woken || !isOpen()) {
       return true;
     }
-    if (System.nanoTime() - lookedAtTcp > tcpPause) {
+    lookAtTcpIfDue();
+    return anyReady;
+  }
+
+  private void lookAtTcpIfDue() {
+    if (overTcp.get() > 0 && System.nanoTime() - lookedAtTcp > tcpPause) {
       lookAtTcp();
-      return anyReady || isLate() || Thread.currentThread().isInterrupted();
     }
-    return false;
   }
 
   /** Looks what has come over TCP, unless no key asks for that. */
   private void lookAtTcp() {
-    long before = System.nanoTime();
     if (overTcp.get() == 0) {
-      lookedAtTcp = before;
       return;
     }
+    long before = System.nanoTime();
     try {
       tcp.selectNow(found);
       lookedAtTcp = System.nanoTime();
@@ -457,12 +460,11 @@ final class ReadySelector extends AbstractSelector {
   }
 
   private void ready(ReadyKey key, int operations) {
-    boolean known = selected.contains(key);
     anyReady = true;
-    if (key.update(operations, known, selection)) {
+    if (key.update(operations, selection)) {
       count++;
-      if (!known) {
-        selected.add(key);
+      if (!key.isSelected()) {
+        selected.select(key);
       }
     }
   }
@@ -480,7 +482,7 @@ final class ReadySelector extends AbstractSelector {
   protected void implCloseSelector() throws IOException {
     wakeup();
     synchronized (this) {
-      synchronized (publicSelected) {
+      synchronized (selected) {
         for (SelectionKey each : keys) {
           each.cancel();
           remove((ReadyKey) each);
