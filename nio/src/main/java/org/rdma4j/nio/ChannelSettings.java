@@ -18,8 +18,8 @@ import org.rdma4j.nio.handover.Proof;
  * @param proof what both sides of a connection must prove: with the content of the file {@code
  *     org.rdma4j.nio.secret} if there is one, and after the number of bytes in each direction that
  *     {@code org.rdma4j.nio.after} says
- * @param timeout the time that a peer has for its part of the handover: {@code
- *     org.rdma4j.nio.timeout}
+ * @param timeout the time that a peer has for its part of the handover, and a server to listen over
+ *     RDMA, too: {@code org.rdma4j.nio.timeout}
  * @param refusedSeconds how long an address that has refused is left alone: {@code
  *     org.rdma4j.nio.refused}
  * @param addresses the RDMA addresses of hosts, by those that TCP uses, where they differ: {@code

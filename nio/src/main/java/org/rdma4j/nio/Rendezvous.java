@@ -53,12 +53,11 @@ final class Rendezvous {
 
   /**
    * How long a client waits before it tries again to connect to a server that does not listen over
-   * RDMA. Each later pause is twice as long.
+   * RDMA. Each later pause is twice as long, up to {@link #LONGEST_PAUSE_MILLIS}.
    */
   private static final long FIRST_PAUSE_MILLIS = 100;
 
-  /** The last pause. All pauses together take 3 s. */
-  private static final long LAST_PAUSE_MILLIS = 1600;
+  private static final long LONGEST_PAUSE_MILLIS = 1600;
 
   /**
    * The maximum number of channels that try again to connect to a server at the same time. Others
@@ -311,6 +310,7 @@ final class Rendezvous {
 
   private void tryAgain(RdmaNode open, Upgrade upgrade, InetSocketAddress address)
       throws TimeoutException, InterruptedException {
+    long end = System.nanoTime() + timeout().toNanos();
     long pause = FIRST_PAUSE_MILLIS;
     while (true) {
       Thread.sleep(pause);
@@ -319,12 +319,12 @@ final class Rendezvous {
         return;
       } catch (ConnectionException refused) {
         if (refused.reason() != ConnectionException.Reason.REFUSED
-            || pause >= LAST_PAUSE_MILLIS
+            || System.nanoTime() - end >= 0
             || !upgrade.tcp().isOpen()) {
           throw refused;
         }
       }
-      pause *= 2;
+      pause = Math.min(2 * pause, LONGEST_PAUSE_MILLIS);
     }
   }
 
