@@ -51,8 +51,8 @@ import org.rdma4j.netty.RdmaSocketChannel;
  * they run on.
  */
 final class NettyTransportTest {
-  /** The address of the simulated adapter. */
-  private static final SocketAddress ADDRESS = new InetSocketAddress("192.0.2.1", 0);
+  private static final SocketAddress ADDRESS =
+      new InetSocketAddress(System.getProperty(Way.RDMA), 0);
 
   private static final EventLoopGroup SERVERS = loop();
   private static final EventLoopGroup CLIENTS = loop();
@@ -81,7 +81,7 @@ final class NettyTransportTest {
     return new Bootstrap().group(CLIENTS).channel(RdmaSocketChannel.class);
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class AddressesTest extends SocketAddressesTest {
     @Override
     protected void assertAddress(SocketAddress address) {
@@ -99,7 +99,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class AutoReadTest extends SocketAutoReadTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -112,7 +112,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class BufReleaseTest extends SocketBufReleaseTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -125,7 +125,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class CancelWriteTest extends SocketCancelWriteTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -138,7 +138,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class ChannelNotYetConnectedTest extends SocketChannelNotYetConnectedTest {
     @Override
     public void readMustBePendingUntilChannelIsActive(TestInfo test) {
@@ -156,7 +156,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class CloseForciblyTest extends SocketCloseForciblyTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -169,7 +169,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class ConditionalWritabilityTest extends SocketConditionalWritabilityTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -182,7 +182,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class ConnectTest extends SocketConnectTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -195,7 +195,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class DataReadInitialStateTest extends SocketDataReadInitialStateTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -208,7 +208,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class EchoTest extends SocketEchoTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -221,7 +221,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class ExceptionHandlingTest extends SocketExceptionHandlingTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -234,7 +234,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class FileRegionTest extends SocketFileRegionTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -247,7 +247,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class FixedLengthEchoTest extends SocketFixedLengthEchoTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -260,7 +260,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class GatheringWriteTest extends SocketGatheringWriteTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -273,7 +273,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class HalfClosedTest extends SocketHalfClosedTest {
     @Override
     public void testAutoCloseFalseDoesShutdownOutput(TestInfo test) {
@@ -291,7 +291,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class ObjectEchoTest extends SocketObjectEchoTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -304,7 +304,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class ReadPendingTest extends SocketReadPendingTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -317,7 +317,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class RstTest extends SocketRstTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -330,7 +330,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class SpdyEchoTest extends SocketSpdyEchoTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -343,7 +343,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class SslClientRenegotiateTest extends SocketSslClientRenegotiateTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -356,7 +356,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class SslEchoTest extends SocketSslEchoTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -369,7 +369,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class SslGreetingTest extends SocketSslGreetingTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -382,7 +382,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class SslSessionReuseTest extends SocketSslSessionReuseTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -395,7 +395,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class StartTlsTest extends SocketStartTlsTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -408,7 +408,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class StringEchoTest extends SocketStringEchoTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -421,7 +421,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class CompositeWriteTest extends CompositeBufferGatheringWriteTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {
@@ -434,7 +434,7 @@ final class NettyTransportTest {
     }
   }
 
-  @EnabledIfSystemProperty(named = "org.rdma4j.interop.rdma", matches = "true")
+  @EnabledIfSystemProperty(named = Way.RDMA, matches = ".+")
   static final class TrafficShapingTest extends TrafficShapingHandlerTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -10,14 +10,17 @@ import org.rdma4j.nio.ChannelStatistics;
 import org.rdma4j.nio.RdmaSelectorProvider;
 
 /**
- * Which way the bytes of all tests go, as dev/interop says: each test runs once over TCP alone, and
- * once on the simulated adapter, with the switch made.
+ * Which way the bytes of all tests go, as dev/interop says: over TCP alone, or on an RDMA device or
+ * the simulated adapter, with the switch made.
  */
 final class Way {
+  /** The property with the address of the RDMA device. Without it, all bytes go over TCP. */
+  static final String RDMA = "org.rdma4j.interop.rdma";
+
   private Way() {}
 
   static boolean isRdma() {
-    return Boolean.getBoolean("org.rdma4j.interop.rdma");
+    return System.getProperty(RDMA) != null;
   }
 
   /** Returns the options with which this JVM was started, for another one. */
