@@ -26,8 +26,8 @@ final class SelectedKeys extends AbstractSet<SelectionKey> {
   /** Adds a key of this selector that is not selected. */
   void select(ReadyKey key) {
     changes++;
-    key.select(keys.size());
     keys.add(key);
+    key.select(keys.size() - 1);
   }
 
   /** Removes one of the keys, of which there must be some, and returns it. */

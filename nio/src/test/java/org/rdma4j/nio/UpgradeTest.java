@@ -431,8 +431,8 @@ final class UpgradeTest {
       client.connect(listener.getLocalAddress());
       server = listener.accept();
       greet();
-      // Meanwhile, the client tries to connect over RDMA and is refused. A server that
-      // starts on a busy machine may take as long.
+      // Meanwhile, the client tries to connect over RDMA and is refused. A server that starts on a
+      // busy machine may take as long.
       Thread.sleep(4000);
     }
     await(() -> isMoved(client) && isMoved(server));
