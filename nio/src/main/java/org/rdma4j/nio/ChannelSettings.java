@@ -5,7 +5,9 @@ import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +24,10 @@ import org.rdma4j.nio.handover.Proof;
  *     RDMA, too: {@code org.rdma4j.nio.timeout}
  * @param refusedSeconds how long an address that has refused is left alone: {@code
  *     org.rdma4j.nio.refused}
+ * @param most how many channels of this process may be over RDMA when another one goes over: {@code
+ *     org.rdma4j.nio.most}
+ * @param networks those of the TCP addresses of peers to which connections may go over; empty for
+ *     all: {@code org.rdma4j.nio.networks}
  * @param addresses the RDMA addresses of hosts, by those that TCP uses, where they differ: {@code
  *     org.rdma4j.nio.addresses}
  */
@@ -30,6 +36,8 @@ record ChannelSettings(
     Proof proof,
     Duration timeout,
     long refusedSeconds,
+    long most,
+    List<Network> networks,
     Map<InetAddress, InetAddress> addresses) {
   private static final String PREFIX = "org.rdma4j.nio.";
 
@@ -39,6 +47,7 @@ record ChannelSettings(
   private static final int LEAST_SECRET = 16;
 
   ChannelSettings {
+    networks = List.copyOf(networks);
     addresses = Map.copyOf(addresses);
   }
 
@@ -56,6 +65,8 @@ record ChannelSettings(
         new Proof(secret, number(property, "after", least, least)),
         Duration.ofSeconds(number(property, "timeout", 1, 10)),
         number(property, "refused", 0, 60),
+        number(property, "most", 1, Long.MAX_VALUE),
+        networks(property.apply(PREFIX + "networks")),
         addresses(property.apply(PREFIX + "addresses")));
   }
 
@@ -116,6 +127,21 @@ record ChannelSettings(
     throw wrong(name, value, "must be a number, at least " + least);
   }
 
+  private static List<Network> networks(@Nullable String value) {
+    List<Network> networks = new ArrayList<>();
+    if (value != null) {
+      for (String each : value.split(",", -1)) {
+        try {
+          networks.add(Network.parse(each.strip()));
+        } catch (IllegalArgumentException noNetwork) {
+          throw wrong(
+              "networks", value, "contains " + each + ", which is no network: 10.0.0.0/8 is one");
+        }
+      }
+    }
+    return networks;
+  }
+
   private static Map<InetAddress, InetAddress> addresses(@Nullable String value) {
     Map<InetAddress, InetAddress> addresses = new HashMap<>();
     if (value != null) {
@@ -141,6 +167,11 @@ record ChannelSettings(
   private static IllegalArgumentException wrong(String name, String value, String why) {
     return new IllegalArgumentException(
         "the system property " + PREFIX + name + " is " + value + ": it " + why);
+  }
+
+  /** Returns whether connections to a peer with a TCP address may go over. */
+  boolean includes(InetAddress tcp) {
+    return networks.isEmpty() || networks.stream().anyMatch(each -> each.contains(tcp));
   }
 
   /** Returns the RDMA address of the host that has a TCP address. */

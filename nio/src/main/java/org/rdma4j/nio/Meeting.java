@@ -128,6 +128,9 @@ final class Meeting {
       throw new HandoverException("the peer has sent more than a claim");
     }
     begun = true;
+    if (rendezvous.isFull()) {
+      throw new HandoverException("so many channels of this process are over RDMA as may be");
+    }
     Claim claim = Claim.decode(message);
     Upgrade channel = rendezvous.find(claim.connection(), connection.peerAddress());
     if (channel == null) {

@@ -49,10 +49,12 @@ final class PlainStream implements TcpEnd {
     return stream.upgrade == null ? null : stream;
   }
 
-  static PlainStream accepted(Rendezvous rendezvous, PlatformSocket socket) throws IOException {
+  /** Returns the stream of a socket that was accepted; null if it stays with TCP. */
+  static @Nullable PlainStream accepted(Rendezvous rendezvous, PlatformSocket socket)
+      throws IOException {
     PlainStream stream = new PlainStream(rendezvous, socket);
     stream.upgrade = rendezvous.accepted(stream, stream.remote, socket.local());
-    return stream;
+    return stream.upgrade == null ? null : stream;
   }
 
   @Override

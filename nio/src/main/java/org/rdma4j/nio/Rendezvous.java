@@ -121,8 +121,11 @@ final class Rendezvous {
     return mayUpgrade(to) ? new Upgrade(this, tcp, name(from, to), true) : null;
   }
 
-  /** Returns the upgrade of a channel that was accepted. */
-  Upgrade accepted(TcpEnd tcp, InetSocketAddress from, InetSocketAddress to) {
+  /** Returns the upgrade of a channel that was accepted; null if it stays with TCP. */
+  @Nullable Upgrade accepted(TcpEnd tcp, InetSocketAddress from, InetSocketAddress to) {
+    if (!settings.includes(from.getAddress())) {
+      return null;
+    }
     Upgrade upgrade = new Upgrade(this, tcp, name(from, to), false);
     accepted.put(upgrade.name(), upgrade);
     return upgrade;
@@ -144,11 +147,19 @@ final class Rendezvous {
 
   /** Returns whether it is worth trying for channels to a server. */
   boolean mayUpgrade(InetSocketAddress server) {
-    if (!available || settings.rdmaAddress(server.getAddress()).isLoopbackAddress()) {
+    InetAddress address = server.getAddress();
+    if (!available
+        || settings.rdmaAddress(address).isLoopbackAddress()
+        || !settings.includes(address)) {
       return false;
     }
     Long until = refusals.get(server);
     return until == null || System.nanoTime() - until >= 0;
+  }
+
+  /** Returns whether no more channels may go over. Those that are about to are not counted. */
+  boolean isFull() {
+    return overRdma.size() >= settings.most();
   }
 
   private static String name(InetSocketAddress client, InetSocketAddress server) {
@@ -343,6 +354,11 @@ final class Rendezvous {
       }
       if (!mayUpgrade(server)) {
         stays(upgrade, "the server has just refused another channel");
+        upgrade.linkEnded(true);
+        return;
+      }
+      if (isFull()) {
+        stays(upgrade, "so many channels of this process are over RDMA as may be");
         upgrade.linkEnded(true);
         return;
       }

@@ -54,7 +54,13 @@ final class ChannelPairTest {
     provider =
         new RdmaSelectorProvider(
             new ChannelSettings(
-                true, new Proof(new byte[0], 32), Duration.ofSeconds(30), 0, Map.of()));
+                true,
+                new Proof(new byte[0], 32),
+                Duration.ofSeconds(30),
+                0,
+                Long.MAX_VALUE,
+                List.of(),
+                Map.of()));
     start(CheckedServer.Way.RDMA, 0);
   }
 

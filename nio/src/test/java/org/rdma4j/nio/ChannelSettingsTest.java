@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,6 +38,20 @@ final class ChannelSettingsTest {
     assertThat(read("upgrade", "off").upgrades()).isFalse();
   }
 
+  @Test
+  void networksSayWhichPeersGoOver() {
+    ChannelSettings all = ChannelSettings.read(Map.<String, String>of()::get);
+    assertThat(all.includes(InetAddress.ofLiteral("192.0.2.7"))).isTrue();
+    ChannelSettings some = read("networks", "10.16.0.0/12, 192.0.2.7,2001:db8::/32");
+    for (String each : List.of("10.16.0.1", "10.31.255.255", "192.0.2.7", "2001:db8:1::1")) {
+      assertThat(some.includes(InetAddress.ofLiteral(each))).as(each).isTrue();
+    }
+    for (String each : List.of("10.15.0.1", "10.32.0.0", "192.0.2.6", "2001:db9::1", "::1")) {
+      assertThat(some.includes(InetAddress.ofLiteral(each))).as(each).isFalse();
+    }
+    assertThat(read("networks", "0.0.0.0/0").includes(InetAddress.ofLiteral("8.8.8.8"))).isTrue();
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -45,6 +60,9 @@ final class ChannelSettingsTest {
         "after|31|must be a number, at least 32",
         "timeout|soon|must be a number, at least 1",
         "refused|-1|must be a number, at least 0",
+        "most|0|must be a number, at least 1",
+        "networks|10.0.0.0/33|contains 10.0.0.0/33, which is no network",
+        "networks|10.0.0.0/8,|contains , which is no network",
         "addresses|10.0.0.1|must be TCP=RDMA,TCP=RDMA and so on",
         "addresses|10.0.0.1=server|contains server, which is no IP address",
         "secret|/nowhere/at/all|cannot be read",

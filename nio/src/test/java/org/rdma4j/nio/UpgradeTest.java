@@ -25,6 +25,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -48,6 +49,7 @@ final class UpgradeTest {
 
   private static final int GREETING = 64;
 
+  private final List<RdmaSelectorProvider> others = new ArrayList<>();
   private RdmaSelectorProvider clients;
   private RdmaSelectorProvider servers;
   private ServerSocketChannel listener;
@@ -71,6 +73,7 @@ final class UpgradeTest {
     listener.close();
     clients.rendezvous().close();
     servers.rendezvous().close();
+    others.forEach(each -> each.rendezvous().close());
   }
 
   /** Creates a provider that finds the device of this machine for its loopback address. */
@@ -86,7 +89,33 @@ final class UpgradeTest {
             new Proof(secret.getBytes(StandardCharsets.UTF_8), 32),
             Duration.ofSeconds(60),
             60,
+            Long.MAX_VALUE,
+            List.of(),
             Map.of(InetAddress.getLoopbackAddress(), device)));
+  }
+
+  /** Creates a provider with a property, which also finds the device. */
+  private RdmaSelectorProvider with(String name, String value) throws IOException {
+    Map<String, String> properties =
+        new HashMap<>(
+            Map.of(
+                "org.rdma4j.nio.addresses",
+                "127.0.0.1=" + DeviceAddress.ipv4().getHostAddress(),
+                "org.rdma4j.nio.timeout",
+                "60"));
+    properties.put("org.rdma4j.nio." + name, value);
+    RdmaSelectorProvider provider = new RdmaSelectorProvider(ChannelSettings.read(properties::get));
+    others.add(provider);
+    return provider;
+  }
+
+  /** Replaces the two ends. */
+  private void reconnect(RdmaSelectorProvider from, ServerSocketChannel to) throws IOException {
+    client.close();
+    server.close();
+    client = from.openSocketChannel();
+    client.connect(to.getLocalAddress());
+    server = to.accept();
   }
 
   /** Returns a server whose channels can go over from now on. */
@@ -405,17 +434,70 @@ final class UpgradeTest {
 
   @Test
   void aPeerWithoutTheProviderStaysWithTcp() throws Exception {
+    RdmaSelectorProvider impatient = with("timeout", "3");
     try (ServerSocketChannel plain = ChannelPair.listen(JdkProvider.find())) {
-      client.close();
-      server.close();
-      client = clients.openSocketChannel();
-      client.connect(plain.getLocalAddress());
-      server = plain.accept();
+      reconnect(impatient, plain);
       greet();
       // It is remembered that nobody listens there.
-      await(() -> !clients.rendezvous().mayUpgrade((InetSocketAddress) plain.getLocalAddress()));
+      await(() -> !impatient.rendezvous().mayUpgrade((InetSocketAddress) plain.getLocalAddress()));
+      greet();
+      assertThat(impatient.statistics().upgraded()).isZero();
+    }
+  }
+
+  @Test
+  void aClientTriesOnlyInItsNetworks() throws Exception {
+    InetSocketAddress address = (InetSocketAddress) listener.getLocalAddress();
+    assertThat(with("networks", "10.0.0.0/8").rendezvous().mayUpgrade(address)).isFalse();
+    reconnect(with("networks", "10.0.0.0/8, 127.0.0.0/8"), listener);
+    upgrade();
+  }
+
+  @Test
+  void aServerLetsOnlyPeersInItsNetworksGoOver() throws Exception {
+    try (ServerSocketChannel strict = listen(with("networks", "10.0.0.0/8"))) {
+      reconnect(clients, strict);
+      greet();
+      await(() -> clients.statistics().stayed() == 1);
       greet();
       assertThat(clients.statistics().upgraded()).isZero();
+    }
+  }
+
+  @Test
+  void aClientStaysWithTcpIfItHasEnoughChannelsOverRdma() throws Exception {
+    RdmaSelectorProvider few = with("most", "1");
+    reconnect(few, listener);
+    upgrade();
+    try (SocketChannel second = few.openSocketChannel()) {
+      second.connect(listener.getLocalAddress());
+      try (SocketChannel peer = listener.accept()) {
+        greet(second, peer);
+        await(() -> few.statistics().stayed() == 1);
+        greet(second, peer);
+      }
+    }
+    // The first one makes room.
+    reconnect(few, listener);
+    upgrade();
+    assertThat(few.statistics().upgraded()).isEqualTo(2);
+  }
+
+  @Test
+  void aServerRefusesClientsIfItHasEnoughChannelsOverRdma() throws Exception {
+    RdmaSelectorProvider few = with("most", "1");
+    try (ServerSocketChannel busy = listen(few)) {
+      reconnect(clients, busy);
+      upgrade();
+      try (SocketChannel second = clients.openSocketChannel()) {
+        second.connect(busy.getLocalAddress());
+        try (SocketChannel peer = busy.accept()) {
+          greet(second, peer);
+          await(() -> clients.statistics().stayed() == 1);
+          greet(second, peer);
+        }
+      }
+      assertThat(few.statistics().upgraded()).isEqualTo(1);
     }
   }
 
