@@ -328,34 +328,35 @@ final class ReadySelector extends AbstractSelector {
       } finally {
         poller = null;
       }
-      lookAtTcpIfDue();
+      if (overTcp.get() > 0 && isTcpDue()) {
+        lookAtTcp();
+      }
     }
   }
 
-  /**
-   * Returns whether the thread must not poll any longer. Looks at TCP now and then. Not at the time
-   * and the interrupts, because polling ends within a millisecond.
-   */
+  /** Returns whether the thread must not poll any longer. Looks at TCP now and then. */
   private boolean isDone() {
     if (anyReady || !changed.isEmpty() || woken || !isOpen()) {
       return true;
     }
-    lookAtTcpIfDue();
-    return anyReady;
+    if (isTcpDue()) {
+      lookAtTcp();
+      return anyReady || isLate() || Thread.currentThread().isInterrupted();
+    }
+    return false;
   }
 
-  private void lookAtTcpIfDue() {
-    if (overTcp.get() > 0 && System.nanoTime() - lookedAtTcp > tcpPause) {
-      lookAtTcp();
-    }
+  private boolean isTcpDue() {
+    return System.nanoTime() - lookedAtTcp > tcpPause;
   }
 
   /** Looks what has come over TCP, unless no key asks for that. */
   private void lookAtTcp() {
+    long before = System.nanoTime();
     if (overTcp.get() == 0) {
+      lookedAtTcp = before;
       return;
     }
-    long before = System.nanoTime();
     try {
       tcp.selectNow(found);
       lookedAtTcp = System.nanoTime();
