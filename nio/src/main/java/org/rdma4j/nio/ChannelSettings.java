@@ -24,10 +24,10 @@ import org.rdma4j.nio.handover.Proof;
  *     RDMA, too: {@code org.rdma4j.nio.timeout}
  * @param refusedSeconds how long an address that has refused is left alone: {@code
  *     org.rdma4j.nio.refused}
- * @param most how many channels of this process may be over RDMA when another one goes over: {@code
- *     org.rdma4j.nio.most}
- * @param networks those of the TCP addresses of peers to which connections may go over; empty for
- *     all: {@code org.rdma4j.nio.networks}
+ * @param most the number of channels of this process over RDMA from which on no other one goes
+ *     over: {@code org.rdma4j.nio.most}
+ * @param networks the networks in one of which the TCP address of a peer must be for a connection
+ *     to go over; empty for any address: {@code org.rdma4j.nio.networks}
  * @param addresses the RDMA addresses of hosts, by those that TCP uses, where they differ: {@code
  *     org.rdma4j.nio.addresses}
  */

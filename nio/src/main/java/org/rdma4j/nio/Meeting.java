@@ -129,7 +129,7 @@ final class Meeting {
     }
     begun = true;
     if (rendezvous.isFull()) {
-      throw new HandoverException("so many channels of this process are over RDMA as may be");
+      throw new HandoverException(rendezvous.whyFull());
     }
     Claim claim = Claim.decode(message);
     Upgrade channel = rendezvous.find(claim.connection(), connection.peerAddress());

@@ -162,6 +162,13 @@ final class Rendezvous {
     return overRdma.size() >= settings.most();
   }
 
+  /** Says why no more channels may go over, for a log. */
+  String whyFull() {
+    return "org.rdma4j.nio.most is "
+        + settings.most()
+        + ", and so many channels of this process are over RDMA: raise it to let more go over";
+  }
+
   private static String name(InetSocketAddress client, InetSocketAddress server) {
     return name(client) + " " + name(server);
   }
@@ -283,16 +290,14 @@ final class Rendezvous {
       open = node();
     } catch (RuntimeException unavailable) {
       giveUp(unavailable);
-      stays(upgrade, String.valueOf(unavailable.getMessage()));
-      upgrade.linkEnded(true);
+      keepTcp(upgrade, unavailable.getMessage());
       return;
     }
     try {
       connect(open, upgrade, new InetSocketAddress(host, server.getPort()));
     } catch (RuntimeException | TimeoutException | InterruptedException failed) {
-      stays(upgrade, String.valueOf(failed.getMessage()));
       refused(server);
-      upgrade.linkEnded(true);
+      keepTcp(upgrade, failed.getMessage());
     }
   }
 
@@ -353,13 +358,11 @@ final class Rendezvous {
         return;
       }
       if (!mayUpgrade(server)) {
-        stays(upgrade, "the server has just refused another channel");
-        upgrade.linkEnded(true);
+        keepTcp(upgrade, "the server has just refused another channel");
         return;
       }
       if (isFull()) {
-        stays(upgrade, "so many channels of this process are over RDMA as may be");
-        upgrade.linkEnded(true);
+        keepTcp(upgrade, whyFull());
         return;
       }
       RdmaConnection connection = open.connect(address, timeout());
@@ -461,6 +464,12 @@ final class Rendezvous {
       Runtime.getRuntime().addShutdownHook(new Thread(this::closeAll, "rdma4j-nio-exit"));
     }
     record(upgrade, true, "");
+  }
+
+  /** Leaves a channel of a client with TCP, and tells it that no RDMA connection will come. */
+  private void keepTcp(Upgrade upgrade, @Nullable String reason) {
+    stays(upgrade, String.valueOf(reason));
+    upgrade.linkEnded(true);
   }
 
   /** A channel of a client stays with TCP. */

@@ -464,19 +464,24 @@ final class UpgradeTest {
     }
   }
 
+  private static void checkThatAnotherOneStays(RdmaSelectorProvider from, ServerSocketChannel to)
+      throws Exception {
+    try (SocketChannel second = from.openSocketChannel()) {
+      second.connect(to.getLocalAddress());
+      try (SocketChannel peer = to.accept()) {
+        greet(second, peer);
+        await(() -> from.statistics().stayed() == 1);
+        greet(second, peer);
+      }
+    }
+  }
+
   @Test
   void aClientStaysWithTcpIfItHasEnoughChannelsOverRdma() throws Exception {
     RdmaSelectorProvider few = with("most", "1");
     reconnect(few, listener);
     upgrade();
-    try (SocketChannel second = few.openSocketChannel()) {
-      second.connect(listener.getLocalAddress());
-      try (SocketChannel peer = listener.accept()) {
-        greet(second, peer);
-        await(() -> few.statistics().stayed() == 1);
-        greet(second, peer);
-      }
-    }
+    checkThatAnotherOneStays(few, listener);
     // The first one makes room.
     reconnect(few, listener);
     upgrade();
@@ -489,14 +494,7 @@ final class UpgradeTest {
     try (ServerSocketChannel busy = listen(few)) {
       reconnect(clients, busy);
       upgrade();
-      try (SocketChannel second = clients.openSocketChannel()) {
-        second.connect(busy.getLocalAddress());
-        try (SocketChannel peer = busy.accept()) {
-          greet(second, peer);
-          await(() -> clients.statistics().stayed() == 1);
-          greet(second, peer);
-        }
-      }
+      checkThatAnotherOneStays(clients, busy);
       assertThat(few.statistics().upgraded()).isEqualTo(1);
     }
   }
