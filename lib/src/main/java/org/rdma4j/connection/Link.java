@@ -468,8 +468,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     } finally {
       unlock();
     }
-    boolean isLong = buffer.capacity() > share.buffers().bufferBytes();
-    if (isLong && session.hasNews() && !telling.isTelling()) {
+    if (buffer.isLong() && session.hasNews() && !telling.isTelling()) {
       // Messages that waited for this memory have a handler, which this thread must not run.
       later(telling::tell);
     }

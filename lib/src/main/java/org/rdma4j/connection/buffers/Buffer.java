@@ -176,6 +176,11 @@ public final class Buffer {
     return capacity;
   }
 
+  /** Returns whether it is one of {@link LargeBuffers}, whatever the length of its message is. */
+  public boolean isLong() {
+    return home instanceof LargeBuffers;
+  }
+
   /** Returns the length of the message. */
   public long length() {
     return length;

@@ -20,7 +20,6 @@ import org.rdma4j.connection.wire.Offer;
  */
 final class Inbox {
   private final LargeBuffers buffers;
-  private final int bufferBytes;
   private final long maxBytes;
   private final ReceiveWindow window;
   private final Deque<Buffer> arrived = new ArrayDeque<>();
@@ -47,20 +46,21 @@ final class Inbox {
   /** The bytes that are being fetched. */
   private long reading;
 
-  /** An offer for which there is no memory yet, or a message that has arrived behind one. */
+  /**
+   * An offer that waits for memory, unless it has a buffer that it fits into, or a message that has
+   * arrived behind one.
+   */
   private record Waiting(
-      @Nullable Offer offer, MessageKind kind, long number, @Nullable Buffer message) {}
+      @Nullable Offer offer, MessageKind kind, long number, @Nullable Buffer buffer) {}
 
   /**
    * Creates an empty inbox.
    *
-   * @param bufferBytes the length of the longest message that is not a long one
    * @param maxBytes the length of the longest message, and of all long messages together
    * @param window what long messages count against
    */
-  Inbox(LargeBuffers buffers, int bufferBytes, long maxBytes, ReceiveWindow window) {
+  Inbox(LargeBuffers buffers, long maxBytes, ReceiveWindow window) {
     this.buffers = buffers;
-    this.bufferBytes = bufferBytes;
     this.maxBytes = maxBytes;
     this.window = window;
   }
@@ -113,9 +113,10 @@ final class Inbox {
   /**
    * Takes an offer of the peer.
    *
+   * @param target what the message is fetched into; null if it needs memory of its own
    * @return what is wrong with it; null if nothing is
    */
-  @Nullable String offer(Offer offer, MessageKind kind, long number) {
+  @Nullable String offer(Offer offer, MessageKind kind, long number, @Nullable Buffer target) {
     if (offer.total() > maxBytes) {
       return "it offered a message of %d bytes, more than the %d of NodeConfig.maxMessageBytes"
           .formatted(offer.total(), maxBytes);
@@ -125,7 +126,7 @@ final class Inbox {
     }
     offers++;
     unoffered += (offer.offset() == 0 ? offer.total() : 0) - offer.length();
-    waiting.addLast(new Waiting(offer, kind, number, null));
+    waiting.addLast(new Waiting(offer, kind, number, target));
     return null;
   }
 
@@ -139,7 +140,7 @@ final class Inbox {
       Waiting first = waiting.getFirst();
       Offer offer = first.offer();
       if (offer == null) {
-        arrived.addLast(Objects.requireNonNull(first.message()));
+        arrived.addLast(Objects.requireNonNull(first.buffer()));
         waiting.removeFirst();
         continue;
       }
@@ -148,7 +149,7 @@ final class Inbox {
         if (offer.offset() != 0) {
           return "it offered a piece of a message without those before";
         }
-        Buffer target = takeMemory(offer.total());
+        Buffer target = first.buffer() == null ? takeMemory(offer.total()) : first.buffer();
         if (target == null) {
           return null;
         }
@@ -199,7 +200,7 @@ final class Inbox {
     long total = offer.total();
     target.await(first.kind(), first.number(), total);
     target.enter(window);
-    bytes += target.capacity();
+    bytes += target.isLong() ? target.capacity() : 0;
     if (first.kind() == MessageKind.MESSAGE) {
       arrived.addLast(target);
     }
@@ -223,11 +224,6 @@ final class Inbox {
     return complete;
   }
 
-  /** Returns whether this holds, or held, a long message. */
-  boolean isLong(Buffer buffer) {
-    return buffer.capacity() > bufferBytes;
-  }
-
   /** Notes that the memory of a long message was given back. */
   void closed(Buffer message) {
     bytes -= message.capacity();
@@ -244,8 +240,8 @@ final class Inbox {
     }
     incoming.clear();
     for (Waiting each : waiting) {
-      if (each.message() != null) {
-        all.add(each.message());
+      if (each.buffer() != null) {
+        all.add(each.buffer());
       }
     }
     waiting.clear();

@@ -138,7 +138,20 @@ final class Receiving {
         return acceptReturn(number);
       }
       if ((flags & MessageHeader.OFFER) != 0) {
-        return acceptOffer(buffer, kind, number);
+        Offer offer = buffer.length() == Offer.BYTES ? Offer.read(buffer.message()) : null;
+        if (offer == null || kind == MessageKind.NOTICE) {
+          return "it sent an offer that is not valid";
+        }
+        // A short message is fetched into the buffer that its offer took, and counts as others do.
+        delivered = offer.offset() == 0 && offer.total() <= buffer.capacity();
+        wrong = inbox.offer(offer, kind, number, delivered ? buffer : null);
+        delivered &= wrong == null;
+        if (delivered) {
+          buffer.enter(window);
+        } else {
+          credits.freed();
+        }
+        return wrong == null ? fetchOffered() : wrong;
       }
       counts.receivedMessages++;
       counts.receivedBytes += buffer.length();
@@ -189,16 +202,6 @@ final class Receiving {
     }
     promises.withdraw((int) number);
     return null;
-  }
-
-  private @Nullable String acceptOffer(Buffer buffer, MessageKind kind, long number) {
-    credits.freed();
-    Offer offer = buffer.length() == Offer.BYTES ? Offer.read(buffer.message()) : null;
-    if (offer == null || kind == MessageKind.NOTICE) {
-      return "it sent an offer that is not valid";
-    }
-    String wrong = inbox.offer(offer, kind, number);
-    return wrong == null ? fetchOffered() : wrong;
   }
 
   /** Puts a complete message where its receiver finds it. */
@@ -300,7 +303,7 @@ final class Receiving {
 
   /** Notes that a message no longer counts against the receive window. */
   @Nullable String left(Buffer buffer) {
-    if (!inbox.isLong(buffer)) {
+    if (!buffer.isLong()) {
       credits.freed();
       return null;
     }

@@ -74,7 +74,7 @@ public final class Session {
     this.pool = pool;
     this.promises = promises;
     this.credits = new Credits(limits.receives());
-    this.inbox = new Inbox(largeBuffers, pool.bufferBytes(), limits.maxMessageBytes(), window);
+    this.inbox = new Inbox(largeBuffers, limits.maxMessageBytes(), window);
     this.deliveries = new Deliveries(inbox);
     this.sending =
         new Sending(

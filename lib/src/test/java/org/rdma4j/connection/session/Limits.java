@@ -3,6 +3,8 @@ package org.rdma4j.connection.session;
 /**
  * What both sides of a simulation are limited to.
  *
+ * @param bufferBytes the length of the buffers of the first host
+ * @param peerBufferBytes the length of the buffers of the second host
  * @param receives the number of credits that a peer has at most
  * @param sends the number of requests that a device has at most
  * @param buffers the number of buffers of a host
@@ -10,7 +12,13 @@ package org.rdma4j.connection.session;
  * @param sendsFirst whether the client has to send the first message
  */
 record Limits(
-    int bufferBytes, int receives, int sends, int buffers, int depth, boolean sendsFirst) {
+    int bufferBytes,
+    int peerBufferBytes,
+    int receives,
+    int sends,
+    int buffers,
+    int depth,
+    boolean sendsFirst) {
   static final int MAX_MESSAGE = 4096;
 
   /** Two long messages, so that threads that send wait for memory. */
@@ -40,7 +48,13 @@ record Limits(
 
   private static Limits of(int seed, int receives, int buffers, int depth) {
     return new Limits(
-        48 + 16 * (seed & 3), receives, 2 << (seed >> 4 & 3), buffers, depth, (seed >> 8 & 1) == 0);
+        48 + 16 * (seed & 3),
+        48 + 16 * (seed >> 5 & 3),
+        receives,
+        2 << (seed >> 4 & 3),
+        buffers,
+        depth,
+        (seed >> 8 & 1) == 0);
   }
 
   /** Returns whether the receive queue holds fewer receives than there are buffers. */

@@ -108,7 +108,7 @@ final class Operations {
   private Operation newOperation(Operation.Kind kind) {
     boolean isPage = kind == Operation.Kind.READ || isWrite(kind);
     UserRegion local =
-        new UserRegion(isPage ? PAGE_LONGS : kind == Operation.Kind.SEND_MEMORY ? 40 : 1);
+        new UserRegion(isPage ? PAGE_LONGS : kind == Operation.Kind.SEND_MEMORY ? sentLongs() : 1);
     int number =
         switch (kind) {
           case WRITE, WRITE_AND_NOTIFY -> writes.size() + 1;
@@ -123,6 +123,11 @@ final class Operations {
       writes.add(made);
     }
     return made;
+  }
+
+  /** Memory that is sent is longer than the buffers of the peer, or fits into one. */
+  private int sentLongs() {
+    return begun % 2 == 0 ? 40 : 3;
   }
 
   private static boolean isWrite(Operation.Kind kind) {

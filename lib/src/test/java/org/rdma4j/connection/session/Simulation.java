@@ -34,8 +34,8 @@ final class Simulation {
   /** Creates connections between two hosts. */
   static Simulation of(Limits limits, int connections) {
     Simulation made = new Simulation(limits);
-    Host left = made.newHost();
-    Host right = made.newHost();
+    Host left = made.newHost(limits.bufferBytes());
+    Host right = made.newHost(limits.peerBufferBytes());
     for (int i = 0; i < connections; i++) {
       made.connect("" + i, left, right);
     }
@@ -46,7 +46,7 @@ final class Simulation {
   static Simulation withHostile(Limits limits, int connections) {
     Simulation made = of(limits, connections);
     Host right = made.hosts.get(1);
-    made.hostile = made.connect("hostile", made.newHost(), right);
+    made.hostile = made.connect("hostile", made.newHost(limits.bufferBytes()), right);
     made.hostile.peer().user.peerLies = true;
     for (End each : made.ends) {
       // Who sends without a credit takes receives of others.
@@ -55,8 +55,8 @@ final class Simulation {
     return made;
   }
 
-  private Host newHost() {
-    Host made = new Host(limits.bufferBytes(), limits.buffers(), limits.depth(), Limits.MAX_LARGE);
+  private Host newHost(int bufferBytes) {
+    Host made = new Host(bufferBytes, limits.buffers(), limits.depth(), Limits.MAX_LARGE);
     hosts.add(made);
     return made;
   }
@@ -114,8 +114,8 @@ final class Simulation {
       case TELL -> user.tell();
       case TAKE -> user.take();
       case FREE -> user.free();
-      case SEND_SHORT -> user.send(Math.floorMod(parameter, limits.bufferBytes()));
-      case SEND_FULL -> user.send(limits.bufferBytes());
+      case SEND_SHORT -> user.send(Math.floorMod(parameter, end.host.pool.bufferBytes()));
+      case SEND_FULL -> user.send(end.host.pool.bufferBytes());
       case SEND_LONG -> user.send(longer(parameter));
       case ASK -> user.ask(Math.floorMod(parameter, 2 * limits.bufferBytes()));
       case NOTIFY -> user.sendNotice();

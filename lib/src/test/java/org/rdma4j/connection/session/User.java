@@ -281,7 +281,7 @@ final class User {
     int messages = 0;
     long bytes = 0;
     for (Buffer each : held) {
-      boolean isLong = each.capacity() > host.pool.bufferBytes();
+      boolean isLong = each.isLong();
       messages += isLong ? 0 : 1;
       bytes += isLong ? each.length() : 0;
     }
@@ -316,7 +316,7 @@ final class User {
 
   private boolean mayForward(Buffer message) {
     // What is sent on counts against no limit of long messages.
-    return message.length() >= 4 && message.capacity() == host.pool.bufferBytes();
+    return message.length() >= 4 && !message.isLong();
   }
 
   /** Tells the user what there is to tell. */
