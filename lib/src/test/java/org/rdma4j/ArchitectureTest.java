@@ -75,7 +75,7 @@ final class ArchitectureTest {
         "verbs.internal");
     allow("recording");
     allow("connection.wire");
-    allow("connection.buffers", "", "connection.wire", "verbs");
+    allow("connection.buffers", "", "connection.wire", "lifetime", "verbs");
     allow("connection.session", "", "connection.buffers", "connection.wire", "recording");
     allow(
         "connection",

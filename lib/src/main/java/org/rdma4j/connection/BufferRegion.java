@@ -3,10 +3,12 @@ package org.rdma4j.connection;
 import java.lang.foreign.MemorySegment;
 import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.buffers.BufferMemory;
+import org.rdma4j.lifetime.ReusedPieces;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.ProtectionDomain;
+import org.rdma4j.verbs.internal.VerbsAccess;
 
 /** The memory of buffers: a memory region, which peers may read. */
 record BufferRegion(MemoryRegion region) implements BufferMemory {
@@ -38,6 +40,11 @@ record BufferRegion(MemoryRegion region) implements BufferMemory {
   @Override
   public int remoteKey() {
     return region.remoteKey();
+  }
+
+  @Override
+  public void consistsOf(ReusedPieces buffers) {
+    VerbsAccess.get().setPieces(region, buffers);
   }
 
   @Override

@@ -26,8 +26,8 @@ public final class ExposedMemory implements AutoCloseable {
   }
 
   /**
-   * Revokes the access of peers. What a peer reads or writes afterwards fails, and breaks its
-   * connection. Does nothing if this is closed.
+   * Revokes the access of peers. When this returns, none accesses the memory any more: what a peer
+   * still reads or writes fails, and breaks its connection. Does nothing if this is closed.
    *
    * @throws RdmaException if the access cannot be revoked
    */

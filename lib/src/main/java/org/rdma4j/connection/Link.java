@@ -84,7 +84,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
             share.largeBuffers(),
             promises,
             this,
-            Sends::whyClosed,
+            new OperationMemory(),
             lifetime::closed);
     this.posting =
         new Posting(

@@ -76,7 +76,8 @@ public final class MessageBuffer implements AutoCloseable {
    * Returns the memory of the message, from the position to the limit, as the local memory of
    * operations on {@link PeerMemory} and of other work requests.
    *
-   * @return the part of the memory region
+   * @return the part of the memory region, for operations that begin before the buffer is closed or
+   *     sent
    * @throws IllegalStateException if the buffer was closed or sent, or the node is closed
    */
   public MemorySlice memory() {
@@ -142,8 +143,9 @@ public final class MessageBuffer implements AutoCloseable {
   }
 
   /**
-   * Gives the memory back, and lets the sender of the message send another one. Does nothing if the
-   * buffer was closed or sent.
+   * Gives the memory back, and lets the sender of the message send another one. If operations on
+   * the {@link #memory} are in progress, such as a read whose time is over, the node uses the
+   * memory again only after the last one has ended. Does nothing if the buffer was closed or sent.
    */
   @Override
   public void close() {

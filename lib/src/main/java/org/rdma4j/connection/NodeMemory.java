@@ -93,11 +93,13 @@ public final class NodeMemory implements AutoCloseable {
   }
 
   /**
-   * Closes the regions, and frees the memory if the node has allocated it. What a peer reads or
-   * writes there afterwards fails, and breaks its connection. Does nothing if this is closed. The
-   * end of the node closes the regions too.
+   * Closes the regions, and then frees the memory if the node has allocated it. When this returns,
+   * no device accesses the memory any more: operations in progress fail, those of peers and those
+   * of this node, and break their connections. Does nothing if this is closed. The end of the node
+   * closes the regions too.
    *
-   * @throws RdmaException if a region could not be closed; the others were closed all the same
+   * @throws RdmaException if a region could not be closed; the others were closed all the same, and
+   *     the memory is not freed
    */
   @Override
   public synchronized void close() {
@@ -110,8 +112,9 @@ public final class NodeMemory implements AutoCloseable {
       attempts.attempt(region::close);
     }
     regions.clear();
-    attempts.attempt(free);
     attempts.finish();
+    // Not if a region is still registered: a device would access what uses the memory next.
+    free.run();
   }
 
   @Override

@@ -24,7 +24,10 @@ import org.rdma4j.verbs.WorkCompletionException;
  * <p>The local memory of an operation is a part of a region of {@link RdmaConnection#domain}, or a
  * {@link MessageBuffer#memory}. It must not be used otherwise until the operation is done. An
  * operation goes on, and the device may write to the local memory of a read, also if the method
- * that waits for it has thrown InterruptedException or TimeoutException.
+ * that waits for it has thrown InterruptedException or TimeoutException. A {@link MessageBuffer}
+ * may be closed and a {@link org.rdma4j.memory.Slab} released before that: their memory is used
+ * again only after the operation has ended. A region may not: its operations fail, and the
+ * connection breaks.
  *
  * <p>If the peer's device refuses an operation, because the memory there does not have the access
  * flag that it needs, or was closed, the operation fails with a {@link WorkCompletionException},

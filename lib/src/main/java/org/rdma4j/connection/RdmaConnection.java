@@ -491,7 +491,8 @@ public final class RdmaConnection implements AutoCloseable {
    * Sends registered memory as a message, without a copy: the peer fetches it.
    *
    * @param memory the message, at least 1 byte of a region of {@link #domain} with REMOTE_READ,
-   *     which must not change until the future completes
+   *     which must not change until the future completes; a {@link org.rdma4j.memory.Slab} may be
+   *     released before
    * @return a future that completes when the peer has fetched the message, and exceptionally if it
    *     cannot
    * @throws IllegalArgumentException if the memory is empty, of another domain or without
@@ -724,7 +725,8 @@ public final class RdmaConnection implements AutoCloseable {
    * @param access the permitted uses: LOCAL_WRITE to read into it; REMOTE_READ, REMOTE_WRITE or
    *     REMOTE_ATOMIC by every peer that knows its key, of which the last two require LOCAL_WRITE.
    *     To name only a part of the memory to a peer, {@link #expose} that part instead
-   * @return the region, to be closed when it is no longer needed; the node closes it otherwise
+   * @return the region, to be closed when it is no longer needed, after the operations on it: one
+   *     in progress fails otherwise, and breaks its connection. The end of the node closes it, too
    * @throws IllegalArgumentException if the length is out of range, or a flag lacks one that it
    *     requires
    * @throws IllegalStateException if the connection is closed

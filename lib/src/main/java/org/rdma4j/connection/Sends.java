@@ -358,10 +358,18 @@ final class Sends {
               memory.length(),
               memory.remoteAddress(),
               memory.region().remoteKey());
-      Request request = session.newRequest();
-      request.offer(carrier, memory, memory.length());
-      request.tell(future, 0);
-      session.add(request);
+      boolean added = false;
+      try {
+        Request request = session.newRequest();
+        request.offer(carrier, memory, memory.length());
+        request.tell(future, 0);
+        session.add(request);
+        added = true;
+      } finally {
+        if (!added) {
+          carrier.free();
+        }
+      }
       link.flushAndLeave();
     } finally {
       link.unlock();
@@ -417,16 +425,6 @@ final class Sends {
     }
   }
 
-  /** Returns why memory of a request cannot be used any more; null if it can. */
-  static @Nullable RuntimeException whyClosed(Object memory) {
-    try {
-      ((MemorySlice) memory).region().checkOpen();
-      return null;
-    } catch (IllegalStateException closed) {
-      return closed;
-    }
-  }
-
   void checkDomain(MemorySlice local) {
     if (!local.region().domain().equals(share.domain())) {
       throw new IllegalArgumentException(
@@ -474,7 +472,15 @@ final class Sends {
     if (operation.takesCredit()) {
       Buffer empty = share.buffers().take();
       empty.become(MessageKind.NOTICE, 0, 0);
-      session.add(operation.takeWrite(empty));
+      boolean added = false;
+      try {
+        session.add(operation.takeWrite(empty));
+        added = true;
+      } finally {
+        if (!added) {
+          empty.free();
+        }
+      }
     }
     session.add(operation);
   }

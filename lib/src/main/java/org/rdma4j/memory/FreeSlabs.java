@@ -130,15 +130,17 @@ final class FreeSlabs {
   }
 
   /**
-   * Returns a slab to the pool. Does nothing and returns false if it is not in use in that turn.
+   * Ends the use of a slab, which {@link #giveBack} makes free. Does nothing and returns false if
+   * it is not in use in that turn.
    */
-  boolean release(int index, int turn) {
-    if ((turn & 1) == 0 || !turns.compareAndSet(PADDING + index, turn, turn + 1)) {
-      return false;
-    }
+  boolean end(int index, int turn) {
+    return (turn & 1) != 0 && turns.compareAndSet(PADDING + index, turn, turn + 1);
+  }
+
+  /** Makes a slab free whose use has ended. */
+  void giveBack(int index) {
     push(stack(), index);
     waiters.released();
-    return true;
   }
 
   /** Returns the threads that wait until a slab is free. */

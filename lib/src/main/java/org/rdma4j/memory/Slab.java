@@ -2,6 +2,7 @@ package org.rdma4j.memory;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import org.rdma4j.lifetime.ReusedMemory;
 import org.rdma4j.verbs.MemorySlice;
 
 /**
@@ -21,6 +22,24 @@ public final class Slab {
   private final MemorySlice slice;
   private final MemorySegment segment;
   private final ByteBuffer byteBuffer;
+  private final Piece piece = new Piece();
+
+  /** Counts the operations of connections. */
+  private final class Piece extends ReusedMemory {
+    @Override
+    protected boolean isHeld() {
+      return isInUse();
+    }
+
+    @Override
+    protected void giveBack() {
+      pool.free().giveBack(index);
+    }
+
+    void releaseSlab() {
+      release();
+    }
+  }
 
   Slab(SlabPool pool, int index, MemorySlice slice) {
     this.pool = pool;
@@ -101,19 +120,39 @@ public final class Slab {
   }
 
   /**
-   * Returns the slab to its pool. No outstanding request may use it: the device would read or write
-   * the memory of the next use.
+   * Returns the slab to its pool. If operations of connections on it are in progress, such as a
+   * read whose time is over, it is acquired again only after the last one has ended. No outstanding
+   * work request of the program itself may use it: the device would read or write the memory of the
+   * next use.
    *
    * @throws IllegalStateException if the slab is not in use
    */
   public void release() {
-    if (!pool.free().release(index, pool.free().turn(index))) {
+    if (!release(pool.free().turn(index))) {
       throw notInUse();
     }
   }
 
+  /** Ends one use of the slab. Does nothing and returns false if that has ended. */
+  boolean release(int turn) {
+    boolean ended = pool.free().end(index, turn);
+    if (ended) {
+      piece.releaseSlab();
+    }
+    return ended;
+  }
+
+  /** Returns what counts the operations on this slab. */
+  ReusedMemory piece() {
+    return piece;
+  }
+
+  private boolean isInUse() {
+    return (pool.free().turn(index) & 1) != 0;
+  }
+
   private void checkInUse() {
-    if ((pool.free().turn(index) & 1) == 0) {
+    if (!isInUse()) {
       throw notInUse();
     }
   }

@@ -3,10 +3,13 @@ package org.rdma4j.memory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.lifetime.ReusedMemory;
+import org.rdma4j.lifetime.ReusedPieces;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.Range;
 import org.rdma4j.verbs.AccessFlag;
@@ -61,6 +64,11 @@ public final class SlabPool implements AutoCloseable {
     for (int i = 0; i < slabs; i++) {
       this.slabs[i] = new Slab(this, i, region.slice(i * stride, slabBytes));
     }
+    VerbsAccess.get()
+        .setPieces(
+            region,
+            new ReusedPieces(
+                stride, Arrays.stream(this.slabs).map(Slab::piece).toArray(ReusedMemory[]::new)));
     // However the region is closed: by itself, or because its domain or its device is closed.
     SlabWaiters waiters = free.waiters();
     Lifetime parent = VerbsAccess.get().lifetime(region);
@@ -179,8 +187,7 @@ public final class SlabPool implements AutoCloseable {
 
   /**
    * Returns the slab of a ticket to the pool, if the use of the slab that the ticket identifies has
-   * not ended. No outstanding request may use the slab: the device would read or write the memory
-   * of the next use.
+   * not ended, as {@link Slab#release} does.
    *
    * @param ticket the result of {@link Slab#ticket} in this use
    * @throws IllegalStateException if this use has ended, or the ticket is not one of this pool
@@ -188,7 +195,7 @@ public final class SlabPool implements AutoCloseable {
   public void release(long ticket) {
     int index = (int) ticket;
     int turn = (int) (ticket >>> Integer.SIZE);
-    if (index < 0 || index >= slabs.length || !free.release(index, turn)) {
+    if (index < 0 || index >= slabs.length || !slabs[index].release(turn)) {
       throw notInUse(ticket);
     }
   }
@@ -268,7 +275,7 @@ public final class SlabPool implements AutoCloseable {
   }
 
   /**
-   * Returns the number of slabs that are in use.
+   * Returns the number of slabs that are in use, or that operations of connections still use.
    *
    * @return the number at some moment during the call
    */

@@ -2,6 +2,7 @@ package org.rdma4j.verbs;
 
 import java.lang.foreign.MemorySegment;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.lifetime.ReusedPieces;
 import org.rdma4j.verbs.internal.QueuePairOrigin;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
@@ -51,5 +52,26 @@ final class Access implements VerbsAccess {
   @Override
   public Lifetime lifetime(MemoryRegion region) {
     return region.lifetime();
+  }
+
+  @Override
+  public void setPieces(MemoryRegion region, ReusedPieces pieces) {
+    region.setPieces(pieces);
+  }
+
+  @Override
+  public void beginOperation(MemorySlice memory) {
+    ReusedPieces pieces = memory.region().pieces();
+    if (pieces != null) {
+      pieces.begin(memory.offset(), memory.length());
+    }
+  }
+
+  @Override
+  public void endOperation(MemorySlice memory) {
+    ReusedPieces pieces = memory.region().pieces();
+    if (pieces != null) {
+      pieces.end(memory.offset(), memory.length());
+    }
   }
 }

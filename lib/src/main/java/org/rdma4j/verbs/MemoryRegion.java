@@ -15,6 +15,7 @@ import org.rdma4j.datapath.Referent;
 import org.rdma4j.lifetime.BoundWindows;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.lifetime.ReusedPieces;
 import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.PageMemory;
 import org.rdma4j.platform.SameDevice;
@@ -64,6 +65,9 @@ public final class MemoryRegion implements AutoCloseable {
   private final int remoteKey;
   private final Referent referent;
   private final Lifetime lifetime;
+
+  /** What counts the operations on the memory; null if it does not consist of such pieces. */
+  private @Nullable ReusedPieces pieces;
 
   /**
    * Creates the object for memory that has just been registered.
@@ -428,6 +432,15 @@ public final class MemoryRegion implements AutoCloseable {
 
   Lifetime lifetime() {
     return lifetime;
+  }
+
+  /** See {@link org.rdma4j.verbs.internal.VerbsAccess#setPieces}. */
+  void setPieces(ReusedPieces consistsOf) {
+    pieces = consistsOf;
+  }
+
+  @Nullable ReusedPieces pieces() {
+    return pieces;
   }
 
   /** Returns what a request keeps that must not be posted after this region is closed. */

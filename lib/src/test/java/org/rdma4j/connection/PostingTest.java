@@ -75,7 +75,7 @@ final class PostingTest {
         large,
         new PromisedReceives(receives),
         freed -> {},
-        Sends::whyClosed,
+        new OperationMemory(),
         () -> new IllegalStateException("closed"));
   }
 

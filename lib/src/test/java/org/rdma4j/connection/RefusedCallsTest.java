@@ -3,6 +3,8 @@ package org.rdma4j.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
@@ -222,6 +224,17 @@ final class RefusedCallsTest {
     bystanders.close();
     bystanders = connect();
     bystanders.echo(1);
+  }
+
+  @Test
+  void memoryOfANodeIsNotFreedIfItStaysRegistered() {
+    NodeMemory memory = clients.register(LONG_MESSAGE, AccessFlag.LOCAL_WRITE);
+    MemorySegment segment = memory.segment();
+    segment.fill((byte) 1);
+    SimulatedAdapter.refuse(0, ErrorNumber.EBUSY);
+    assertThatThrownBy(memory::close).isInstanceOf(RdmaException.class);
+    SimulatedAdapter.refuseNone();
+    assertThat(segment.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 1);
   }
 
   @Test

@@ -59,9 +59,9 @@ final class FreeSlabsTest {
         int index = new ArrayList<>(inUse.keySet()).get(step % inUse.size());
         int turn = requireNonNull(inUse.remove(index));
         assertThat(slabs.isInUse(index, turn)).isTrue();
-        assertThat(slabs.release(index, turn)).isTrue();
+        assertThat(release(slabs, index, turn)).isTrue();
         assertThat(slabs.isInUse(index, turn)).isFalse();
-        assertThat(slabs.release(index, turn)).as("a second release").isFalse();
+        assertThat(release(slabs, index, turn)).as("a second release").isFalse();
       }
       assertThat(slabs.free()).isEqualTo(count - inUse.size());
     }
@@ -74,26 +74,34 @@ final class FreeSlabsTest {
     for (int i = 0; i < uses; i++) {
       slabs.tryAcquire();
       turns.add(slabs.turn(0));
-      slabs.release(0, slabs.turn(0));
+      release(slabs, 0, slabs.turn(0));
     }
     assertThat(turns).doesNotHaveDuplicates();
     slabs.tryAcquire();
     for (int turn : turns) {
-      assertThat(slabs.release(0, turn)).isFalse();
+      assertThat(release(slabs, 0, turn)).isFalse();
       assertThat(slabs.isInUse(0, turn)).isFalse();
     }
     assertThat(slabs.free()).isZero();
+  }
+
+  private static boolean release(FreeSlabs slabs, int index, int turn) {
+    boolean ended = slabs.end(index, turn);
+    if (ended) {
+      slabs.giveBack(index);
+    }
+    return ended;
   }
 
   @Test
   void aSlabThatIsFreeIsNotInUseAndCannotBeReleased() {
     FreeSlabs slabs = new FreeSlabs(1);
     assertThat(slabs.isInUse(0, slabs.turn(0))).isFalse();
-    assertThat(slabs.release(0, slabs.turn(0))).isFalse();
+    assertThat(release(slabs, 0, slabs.turn(0))).isFalse();
     slabs.tryAcquire();
-    slabs.release(0, slabs.turn(0));
+    release(slabs, 0, slabs.turn(0));
     assertThat(slabs.isInUse(0, slabs.turn(0))).isFalse();
-    assertThat(slabs.release(0, slabs.turn(0))).isFalse();
+    assertThat(release(slabs, 0, slabs.turn(0))).isFalse();
     assertThat(slabs.free()).isEqualTo(1);
   }
 
@@ -102,7 +110,7 @@ final class FreeSlabsTest {
     FreeSlabs slabs = new FreeSlabs(3);
     slabs.tryAcquire();
     int second = slabs.tryAcquire();
-    slabs.release(second, slabs.turn(second));
+    release(slabs, second, slabs.turn(second));
     assertThat(slabs.tryAcquire()).isEqualTo(second);
   }
 
@@ -112,7 +120,7 @@ final class FreeSlabsTest {
     long before = slabs.changes();
     slabs.tryAcquire();
     assertThat(slabs.changes()).as("changes after an acquisition").isEqualTo(before + 1);
-    slabs.release(0, slabs.turn(0));
+    release(slabs, 0, slabs.turn(0));
     assertThat(slabs.changes()).as("changes when it is on top again").isEqualTo(before + 2);
   }
 
@@ -175,7 +183,7 @@ final class FreeSlabsTest {
       while (holding > 0) {
         int index = held[--holding];
         holders.decrementAndGet(index);
-        shared += slabs.release(index, slabs.turn(index)) ? 0 : 1;
+        shared += release(slabs, index, slabs.turn(index)) ? 0 : 1;
       }
       shared += slabs.free() < 0 || slabs.free() > SLABS ? 1 : 0;
     }
@@ -189,9 +197,9 @@ final class FreeSlabsTest {
     for (int round = 0; round < 2000; round++) {
       int index = slabs.tryAcquire();
       int turn = slabs.turn(index);
-      FutureTask<Boolean> other = new FutureTask<>(() -> slabs.release(index, turn));
+      FutureTask<Boolean> other = new FutureTask<>(() -> release(slabs, index, turn));
       Thread thread = Thread.ofVirtual().start(other);
-      boolean mine = slabs.release(index, turn);
+      boolean mine = release(slabs, index, turn);
       assertThat(other.get(30, TimeUnit.SECONDS)).isNotEqualTo(mine);
       thread.join();
       assertThat(slabs.free()).isEqualTo(2);
@@ -209,7 +217,7 @@ final class FreeSlabsTest {
     for (int i = 0; i < 10_000; i++) {
       int index = slabs.tryAcquire();
       sum += 1 + slabs.free();
-      slabs.release(index, slabs.turn(index));
+      release(slabs, index, slabs.turn(index));
     }
     return sum;
   }

@@ -6,6 +6,7 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.connection.wire.MessageHeader;
 import org.rdma4j.connection.wire.MessageKind;
+import org.rdma4j.lifetime.ReusedMemory;
 
 /**
  * Memory of the device for one message and its header. It is used again and again; a {@link Holder}
@@ -13,7 +14,7 @@ import org.rdma4j.connection.wire.MessageKind;
  *
  * <p>Not safe for use by several threads: it belongs to one connection, or to one user, at a time.
  */
-public final class Buffer {
+public final class Buffer extends ReusedMemory {
   /** Where a buffer goes that is no longer in use. */
   public interface Home {
     /** Takes a buffer back. Called in any thread. */
@@ -231,7 +232,10 @@ public final class Buffer {
     return segment.asSlice(payload(), length).asByteBuffer();
   }
 
-  /** Ends the use of this buffer. The message no longer counts against a window. */
+  /**
+   * Ends the use of this buffer, whose memory goes back at the end of the last operation of a user
+   * on it. The message no longer counts against a window.
+   */
   public void free() {
     free(true);
   }
@@ -244,10 +248,20 @@ public final class Buffer {
   private void free(boolean reusable) {
     ReceiveWindow left = leaveWindow();
     if (reusable) {
-      home.giveBack(this);
+      release();
     }
     if (left != null) {
       left.left(this);
     }
+  }
+
+  @Override
+  protected boolean isHeld() {
+    return holder.isHeld();
+  }
+
+  @Override
+  protected void giveBack() {
+    home.giveBack(this);
   }
 }

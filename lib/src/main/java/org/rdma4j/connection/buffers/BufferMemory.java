@@ -1,6 +1,7 @@
 package org.rdma4j.connection.buffers;
 
 import java.lang.foreign.MemorySegment;
+import org.rdma4j.lifetime.ReusedPieces;
 
 /** Memory that the device can access, out of which buffers are made. */
 public interface BufferMemory {
@@ -22,6 +23,9 @@ public interface BufferMemory {
 
   /** Returns the key with which peers read it. */
   int remoteKey();
+
+  /** Sets of which buffers it consists. */
+  void consistsOf(ReusedPieces buffers);
 
   /** Gives it back. */
   void close();

@@ -1,12 +1,14 @@
 package org.rdma4j.connection.buffers;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.wire.MessageHeader;
+import org.rdma4j.lifetime.ReusedPieces;
 
 /**
  * The buffers of one length that all connections of a device share, to send from and to receive
@@ -232,6 +234,8 @@ public final class BufferPool implements Buffer.Home {
       grown[index] = new Buffer(this, index, memory, i * stride, bufferBytes);
       room[freeCount + i] = grown[index];
     }
+    memory.consistsOf(
+        new ReusedPieces(stride, Arrays.copyOfRange(grown, before.length, grown.length)));
     freeCount += chunk;
     free = room;
     all = grown;

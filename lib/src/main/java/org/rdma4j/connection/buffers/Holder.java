@@ -37,6 +37,10 @@ public final class Holder {
     current.setRelease(user);
   }
 
+  boolean isHeld() {
+    return current.get() != null;
+  }
+
   public boolean isHeldBy(Object user) {
     return is(current.get(), user);
   }

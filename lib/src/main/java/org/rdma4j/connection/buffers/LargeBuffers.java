@@ -14,6 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.wire.MessageHeader;
+import org.rdma4j.lifetime.ReusedPieces;
 
 /**
  * Buffers for messages that are too long for a {@link BufferPool}, each with memory of its own.
@@ -187,6 +188,7 @@ public final class LargeBuffers implements Buffer.Home {
       throw failed;
     }
     Buffer buffer = new Buffer(this, sizeClass, memory, 0, capacity);
+    memory.consistsOf(new ReusedPieces(Long.MAX_VALUE, buffer));
     lock.lock();
     try {
       registered += capacity;

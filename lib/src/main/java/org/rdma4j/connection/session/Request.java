@@ -75,6 +75,9 @@ public final class Request {
   private long token;
   @Nullable Waiter waiter;
 
+  /** Whether the peer may have learnt of what this offers. */
+  boolean exposed;
+
   /** Whether the peer has fetched what this offers. */
   boolean fetched;
 
@@ -102,6 +105,7 @@ public final class Request {
     lastOfOffer = false;
     listener = null;
     waiter = null;
+    exposed = false;
     fetched = false;
     event = null;
     done = false;
@@ -256,6 +260,11 @@ public final class Request {
       throw new AssertionError(kind + " without a buffer");
     }
     return buffer;
+  }
+
+  /** Returns whether it uses memory of the user. */
+  boolean usesMemory() {
+    return local != null;
   }
 
   /** Returns the local memory of an operation of the user. */

@@ -48,6 +48,9 @@ final class Sending {
   /** Buffers of a broken connection that the peer might still read from. */
   private final Deque<Buffer> readable = new ArrayDeque<>();
 
+  /** Memory of users that the peer might still read from. */
+  private final Deque<Object> readableOfUsers = new ArrayDeque<>();
+
   private final Deque<Request> spare = new ArrayDeque<>();
 
   /** The number of the first request in {@link #posted}, and of the next to be posted. */
@@ -109,8 +112,11 @@ final class Sending {
     spare.addLast(request);
   }
 
-  /** Adds a request to those that wait. */
+  /** Adds a request to those that wait, unless its memory cannot be used: then it throws. */
   void add(Request request) {
+    if (request.usesMemory()) {
+      userMemory.begin(request.local());
+    }
     request.begin();
     waiting.addLast(request);
     waitingForCredit += request.takesCredit() ? 1 : 0;
@@ -330,6 +336,7 @@ final class Sending {
         told,
         request.number());
     if (request.isOffer()) {
+      request.exposed = true;
       offers.addLast(request);
     }
   }
@@ -480,6 +487,9 @@ final class Sending {
     while (!readable.isEmpty()) {
       readable.removeFirst().free();
     }
+    while (!readableOfUsers.isEmpty()) {
+      userMemory.end(readableOfUsers.removeFirst());
+    }
   }
 
   private @Nullable Request pollUnposted() {
@@ -502,13 +512,21 @@ final class Sending {
       request.buffer.free();
       request.buffer = null;
     }
+    boolean mayBeRead = request.exposed && reason != null;
     if (request.offered != null) {
-      if (reason == null) {
-        request.offered.free();
-      } else {
+      if (mayBeRead) {
         readable.addLast(request.offered);
+      } else {
+        request.offered.free();
       }
       request.offered = null;
+    }
+    if (request.usesMemory()) {
+      if (mayBeRead) {
+        readableOfUsers.addLast(request.local());
+      } else {
+        userMemory.end(request.local());
+      }
     }
     request.end(connection, reason);
     if (request.waiter != null) {

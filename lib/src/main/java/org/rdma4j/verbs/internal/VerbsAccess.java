@@ -5,7 +5,9 @@ import java.lang.invoke.MethodHandles;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.lifetime.ReusedPieces;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairChange;
@@ -62,6 +64,19 @@ public interface VerbsAccess {
 
   /** Returns the lifetime of a region, for objects of other packages that depend on it. */
   Lifetime lifetime(MemoryRegion region);
+
+  /** Sets of which pieces a region consists, before a user can know the region. */
+  void setPieces(MemoryRegion region, ReusedPieces pieces);
+
+  /**
+   * Counts an operation on memory until {@link #endOperation}, if it consists of such pieces.
+   *
+   * @throws IllegalStateException if no user holds the memory; nothing is counted then
+   */
+  void beginOperation(MemorySlice memory);
+
+  /** Ends an operation on memory. */
+  void endOperation(MemorySlice memory);
 
   /** Holds what was granted, which the initialisation of the device's class does. */
   final class Granted {

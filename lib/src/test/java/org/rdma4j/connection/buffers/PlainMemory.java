@@ -2,6 +2,7 @@ package org.rdma4j.connection.buffers;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.rdma4j.lifetime.ReusedPieces;
 
 /** Memory for buffers that no device knows. */
 public record PlainMemory(MemorySegment segment, long remoteAddress, int remoteKey)
@@ -11,6 +12,9 @@ public record PlainMemory(MemorySegment segment, long remoteAddress, int remoteK
     MemorySegment segment = Arena.ofAuto().allocate(bytes, 64);
     return new PlainMemory(segment, segment.address(), 1);
   }
+
+  @Override
+  public void consistsOf(ReusedPieces buffers) {}
 
   @Override
   public void close() {}

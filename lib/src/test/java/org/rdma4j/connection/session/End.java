@@ -49,7 +49,7 @@ final class End implements ReceiveWindow {
             host.largeBuffers,
             promises,
             this,
-            UserRegion::whyClosed,
+            UserRegion.asked(),
             () -> new IllegalStateException(name + " is closed"));
     CallOrder order = new CallOrder(name);
     this.device = new Device(name, host, order);

@@ -36,6 +36,7 @@ final class Operations {
   private final List<Operation> awaited = new ArrayList<>();
 
   private final List<Operation> writes = new ArrayList<>();
+  private final List<Operation> all = new ArrayList<>();
   private int lastWritten;
   private int adds;
   private int swaps;
@@ -77,6 +78,7 @@ final class Operations {
     Operation operation = newOperation(kind);
     Request request = operation.request;
     open.add(operation);
+    all.add(operation);
     begun++;
     if (waits) {
       awaited.add(operation);
@@ -227,13 +229,13 @@ final class Operations {
       return;
     }
     failed++;
-    if (operation.message >= 0 && failure == UserRegion.whyClosed(operation.local)) {
+    if (operation.message >= 0 && failure == operation.local.whyClosed()) {
       lostMessages++;
     }
     if (session.lifecycle().failure() == null && !session.lifecycle().isUseless()) {
       assertThat(failure)
           .as("why an operation fails while the connection is open")
-          .isSameAs(UserRegion.whyClosed(operation.local));
+          .isSameAs(operation.local.whyClosed());
     }
   }
 
@@ -315,6 +317,13 @@ final class Operations {
   void checkAllEnded(String state) {
     assertThat(open).as("operations that have not ended: " + state).isEmpty();
     assertThat(done + failed + abandoned).as("operations: " + state).isEqualTo(begun);
+  }
+
+  /** Checks that no memory is in use any more. */
+  void checkUsesEnded(String state) {
+    assertThat(all.stream().filter(each -> each.local.isInUse()).map(each -> each.kind))
+        .as("operations whose memory is in use: " + state)
+        .isEmpty();
   }
 
   @Override

@@ -321,6 +321,7 @@ final class Simulation {
     assertThat(from.session.lifecycle().failure()).as("failure of " + state).isNull();
     assertThat(from.isIdle()).as("deadlock: nothing moves, but\n" + state).isTrue();
     from.user.checkComplete(state);
+    from.user.operations.checkUsesEnded(state);
     assertThat(from.session.hasRoomForMessage()).as("room to send: " + state).isTrue();
   }
 
@@ -357,6 +358,7 @@ final class Simulation {
     for (End end : ends) {
       assertThat(end.session.outstanding()).as("outstanding: " + end).isZero();
       end.user.checkAllEnded(end.toString());
+      end.user.operations.checkUsesEnded(end.toString());
     }
     for (Host host : hosts) {
       assertThat(host.pool.inUse())
