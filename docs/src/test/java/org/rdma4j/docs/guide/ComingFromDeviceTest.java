@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -49,13 +50,9 @@ class ComingFromDeviceTest {
   void aServerOfKeysAndValuesWithManyClients() throws Exception {
     try (RdmaServer server = RdmaServer.bind(new InetSocketAddress(Peers.host(), 0));
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      Future<?> serving =
-          threads.submit(
-              () -> {
-                KeyValues.serve(server, new ConcurrentHashMap<>());
-                return null;
-              });
       InetSocketAddress address = server.localAddress();
+      RdmaConnection.connect(address, TIMEOUT).close(); // has gone before it is accepted
+      KeyValues.serve(server, new ConcurrentHashMap<>());
       List<Future<Integer>> clients = new ArrayList<>();
       for (int i = 0; i < 3; i++) {
         int key = i;
@@ -64,7 +61,6 @@ class ComingFromDeviceTest {
       assertThat(clients.get(0).get()).isEqualTo(0);
       assertThat(clients.get(1).get()).isEqualTo(5000);
       assertThat(clients.get(2).get()).isEqualTo(10000);
-      serving.cancel(true);
     }
   }
 
@@ -143,13 +139,15 @@ class ComingFromDeviceTest {
 
   static void echo(RdmaConnection peer) {
     try (peer) {
-      Optional<MessageBuffer> message = peer.receive();
-      while (message.isPresent()) { // empty: the peer has closed its side
-        peer.send(message.get()); // the received buffer, without a copy
-        message = peer.receive();
+      Optional<MessageBuffer> received = peer.receive();
+      while (received.isPresent()) { // empty: the peer has closed its side
+        try (MessageBuffer message = received.get()) {
+          peer.send(message, TIMEOUT); // gives up the received buffer, without a copy
+        }
+        received = peer.receive();
       }
-    } catch (RdmaException | InterruptedException end) {
-      System.err.println(end); // the connection is broken
+    } catch (RdmaException | InterruptedException | TimeoutException end) {
+      System.err.println(end); // the connection is broken, or the peer takes no messages
     }
   }
   // end

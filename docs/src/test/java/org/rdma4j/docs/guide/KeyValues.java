@@ -17,12 +17,12 @@ final class KeyValues {
   private KeyValues() {}
 
   // snippet: server
-  static void serve(RdmaServer server, Map<Long, byte[]> values) throws InterruptedException {
-    while (true) { // one thread accepts all clients
-      RdmaConnection client = server.accept();
-      client.ended().whenComplete((nothing, failure) -> client.close());
-      client.onRequest(request -> answer(request, values)); // also those that have come already
-    }
+  static void serve(RdmaServer server, Map<Long, byte[]> values) {
+    server.onAccept( // also those that have connected already
+        client -> {
+          client.onRequest(request -> answer(request, values)); // also those that have arrived
+          client.ended().whenComplete((nothing, failure) -> client.close());
+        });
   }
 
   private static void answer(IncomingRequest request, Map<Long, byte[]> values) {

@@ -1,18 +1,7 @@
 package org.rdma4j.docs.guide;
 
-import java.io.UncheckedIOException;
-import java.net.Inet4Address;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
 import java.time.Duration;
-import java.util.List;
-import java.util.stream.Stream;
-import org.rdma4j.ErrorNumber;
-import org.rdma4j.RdmaException;
-import org.rdma4j.cm.PortSpace;
-import org.rdma4j.cm.SynchronousCmId;
+import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionQueue;
@@ -63,33 +52,7 @@ final class Peers implements AutoCloseable {
 
   /** Returns an IPv4 address of this machine over which RDMA works. */
   static String host() {
-    List<String> addresses =
-        networkInterfaces()
-            .flatMap(NetworkInterface::inetAddresses)
-            .filter(address -> address instanceof Inet4Address && !address.isLoopbackAddress())
-            .map(InetAddress::getHostAddress)
-            .toList();
-    return addresses.stream().filter(Peers::hasDevice).findFirst().orElseThrow();
-  }
-
-  private static Stream<NetworkInterface> networkInterfaces() {
-    try {
-      return NetworkInterface.networkInterfaces();
-    } catch (SocketException failed) {
-      throw new UncheckedIOException(failed);
-    }
-  }
-
-  private static boolean hasDevice(String address) {
-    try (SynchronousCmId id = SynchronousCmId.open(PortSpace.TCP)) {
-      id.id().bind(new InetSocketAddress(address, 0));
-      return id.id().hasDevice();
-    } catch (RdmaException failed) {
-      if (failed.errno() != ErrorNumber.ENODEV.value()) {
-        throw failed;
-      }
-      return false;
-    }
+    return DeviceAddress.ipv4().getHostAddress();
   }
 
   @Override

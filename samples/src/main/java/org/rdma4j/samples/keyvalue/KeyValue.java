@@ -6,6 +6,7 @@ import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeoutException;
 import org.rdma4j.RdmaException;
 
@@ -34,7 +35,7 @@ public final class KeyValue {
       throws InterruptedException {
     try {
       switch (args.length) {
-        case 0 -> serve(new InetSocketAddress(port));
+        case 0 -> serve(out, new InetSocketAddress(port));
         case 2 -> {
           Optional<byte[]> value = get(new InetSocketAddress(args[0], port), args[1]);
           if (value.isEmpty()) {
@@ -56,11 +57,11 @@ public final class KeyValue {
     }
   }
 
-  private static void serve(InetSocketAddress address) throws InterruptedException {
+  private static void serve(PrintStream out, InetSocketAddress address)
+      throws InterruptedException {
     try (KeyValueServer cache = new KeyValueServer(address, SLOTS)) {
-      while (true) {
-        cache.accept();
-      }
+      out.println("waiting for clients at " + cache.address());
+      new CountDownLatch(1).await(); // Handlers serve the clients until the process is killed.
     }
   }
 

@@ -2,9 +2,8 @@ package org.rdma4j.samples.keyvalue;
 
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import org.rdma4j.RdmaException;
+import org.rdma4j.ConnectionException;
 import org.rdma4j.connection.IncomingRequest;
-import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.NodeMemory;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
@@ -25,29 +24,31 @@ final class KeyValueServer implements AutoCloseable {
       CacheSlot.store(slot((long) i * CacheSlot.BYTES), ByteBuffer.allocate(0));
     }
     listener = node.bind(address);
+    // No thread accepts, and none serves one client: so thousands of clients need no thread each.
+    listener.onAccept(this::welcome);
   }
 
   InetSocketAddress address() {
     return listener.localAddress();
   }
 
-  /** Waits for a client. Handlers do the rest, so thousands of clients need no thread each. */
-  void accept() throws InterruptedException {
-    RdmaConnection client = listener.accept();
-    var unused = client.ended().whenComplete((closed, broken) -> client.close());
+  /**
+   * Sends a client the name of the table. This must not wait, as the handlers must not: a client
+   * that takes no messages would hold up what runs in the same thread.
+   */
+  private void welcome(RdmaConnection client) {
+    client.onRequest(this::put);
+    // A machine can have several devices; this is the table as the client's device sees it.
+    ByteBuffer letter = ByteBuffer.allocate(RemoteMemory.BYTES);
+    RemoteMemory.of(table.region(client)).write(letter);
     try {
-      client.onRequest(this::put);
-      // A machine can have several devices; this is the table as the client's device sees it.
-      RemoteMemory name = RemoteMemory.of(table.region(client));
-      try (MessageBuffer letter = client.buffer()) {
-        name.write(letter.byteBuffer());
-        letter.byteBuffer().flip();
-        client.send(letter);
-      }
-      // The client now gets values by itself. This program does not even learn of it.
-    } catch (RdmaException | IllegalStateException gone) {
+      // The client then gets values by itself. This program does not even learn of it.
+      var unused = client.sendAsync(letter.flip());
+    } catch (ConnectionException gone) {
       System.err.println("a client left before it was served: " + gone.getMessage());
     }
+    // A letter that cannot arrive ends the connection, too.
+    var unusedToo = client.ended().whenComplete((ended, broken) -> client.close());
   }
 
   /** Handles a PUT. This runs in a thread that delivers for many clients: it must not wait. */

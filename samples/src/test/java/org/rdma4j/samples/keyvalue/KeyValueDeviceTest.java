@@ -28,8 +28,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rdma4j.RdmaException;
+import org.rdma4j.cm.ConnectionConfig;
+import org.rdma4j.cm.PortSpace;
+import org.rdma4j.cm.SimpleMessages;
+import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaServer;
+import org.rdma4j.connection.wire.Hello;
+import org.rdma4j.connection.wire.MessageHeader;
 import org.rdma4j.samples.testing.TestDevice;
 import org.rdma4j.testing.Outcome;
 import org.rdma4j.verbs.AccessFlag;
@@ -49,16 +55,6 @@ class KeyValueDeviceTest {
   @BeforeEach
   void serve() {
     server = new KeyValueServer(ANY_PORT, SLOTS);
-    threads.execute(
-        () -> {
-          try {
-            while (true) {
-              server.accept();
-            }
-          } catch (IllegalStateException | InterruptedException closed) {
-            // The test is over.
-          }
-        });
   }
 
   @AfterEach
@@ -247,6 +243,26 @@ class KeyValueDeviceTest {
         client().close();
         stays.put("key", bytes("value " + i));
         assertHas(stays, "key", "value " + i);
+      }
+    }
+  }
+
+  @Test
+  void aClientThatTakesNoMessagesHoldsUpNoOther() throws Exception {
+    try (SynchronousCmId deaf = SynchronousCmId.open(PortSpace.TCP)) {
+      deaf.resolveAddress(server.address(), TIMEOUT);
+      deaf.resolveRoute(TIMEOUT);
+      try (SimpleMessages queues = SimpleMessages.create(deaf.id(), 2, 2)) {
+        // The bytes of the memory are 0: an empty message, which grants no credit.
+        MemoryRegion empty = queues.registerMessages(MessageHeader.BYTES);
+        Hello withoutCredits = new Hello(1024, 0, 8, 1 << 20);
+        deaf.connect(ConnectionConfig.DEFAULT.privateData(withoutCredits.write()), TIMEOUT);
+        queues.postSend(1, empty.slice(0, MessageHeader.BYTES));
+        assertThat(queues.awaitSend(TIMEOUT)).isPresent();
+        try (KeyValueClient client = client()) {
+          client.put("key", bytes("value"));
+          assertHas(client, "key", "value");
+        }
       }
     }
   }
