@@ -65,6 +65,13 @@ public final class SendLayout {
   public static final long FLUSH_LEVEL = ATOMIC_SWAP + 1;
   public static final byte FLUSH_RANGE = (byte) rdma_h.IBV_FLUSH_RANGE();
   public static final byte FLUSH_REGION = (byte) rdma_h.IBV_FLUSH_MR();
+
+  /**
+   * The number of bytes of the peer's memory from the remote address on, as far as it is known. No
+   * provider reads this field of a read, write or atomic: only a bind has it.
+   */
+  public static final long REMOTE_BYTES = BIND_LENGTH;
+
   public static final int SIGNALED = rdma_h.IBV_SEND_SIGNALED();
   public static final int SOLICITED = rdma_h.IBV_SEND_SOLICITED();
   public static final int FENCE = rdma_h.IBV_SEND_FENCE();

@@ -11,7 +11,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.bindings.generated.ibv_cq;
@@ -95,10 +94,9 @@ public final class CompletionQueue implements AutoCloseable {
     if (config.access() == QueueAccess.IN_PLACE) {
       String reason = InPlaceChoice.reasonAgainst(device, config);
       if (reason != null) {
-        throw new UnsupportedByDeviceException(
+        throw InPlaceChoice.refusal(
+            device,
             "use of a completion queue in place",
-            ErrorNumber.EOPNOTSUPP.value(),
-            device.info().name(),
             "The queue cannot be used in place: " + reason);
       }
     }
@@ -408,6 +406,20 @@ public final class CompletionQueue implements AutoCloseable {
     return polling;
   }
 
+  /**
+   * Returns how completions are polled from this queue. Of a queue that was created with {@link
+   * QueueAccess#IN_PLACE_WHERE_POSSIBLE}, the first queue pair, work queue or shared receive queue
+   * that uses it decides.
+   *
+   * @return BY_PROVIDER or IN_PLACE; IN_PLACE_WHERE_POSSIBLE until that is decided
+   */
+  public QueueAccess access() {
+    if (inPlace() != null) {
+      return QueueAccess.IN_PLACE;
+    }
+    return isByProvider() ? QueueAccess.BY_PROVIDER : QueueAccess.IN_PLACE_WHERE_POSSIBLE;
+  }
+
   /** Returns what polls the queue in place; null if it is not used in place, or not yet. */
   @Nullable InPlaceCompletions inPlace() {
     if (polling instanceof LatePolling late) {
@@ -477,14 +489,17 @@ public final class CompletionQueue implements AutoCloseable {
    * @throws IllegalArgumentException if the number is out of range, or less than the requests of
    *     all queue pairs of this queue need
    * @throws IllegalStateException if the queue is closed
-   * @throws UnsupportedOperationException if the queue is used in place
+   * @throws UnsupportedByDeviceException if the queue is used {@linkplain QueueAccess in place}
    * @throws RdmaException if the device refuses it
    */
   public void resize(int entries) {
     Range.check("entries", entries, 1, device.limits().maxCompletionQueueEntries());
     if (inPlace() != null) {
-      throw new UnsupportedOperationException(
-          this
+      throw InPlaceChoice.refusal(
+          device,
+          "ibv_resize_cq(" + entries + " entries)",
+          "The "
+              + this
               + " is used in place, and cannot be resized; create it with enough entries, or with"
               + " QueueAccess.BY_PROVIDER");
     }

@@ -6,6 +6,8 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ErrorNumber;
+import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.inplace.InPlaceSupport;
 
 /** Decides which queues are used in place, see {@link QueueAccess}. */
@@ -64,7 +66,7 @@ final class InPlaceChoice {
    * Returns how the queues of a queue pair are used in place; null if they are used by functions of
    * the provider. All queue pairs of a completion queue get the same answer.
    *
-   * @throws IllegalArgumentException if some of its queues are used in place, and it cannot be
+   * @throws UnsupportedByDeviceException if some of its queues are used in place, and it cannot be
    */
   static synchronized @Nullable InPlaceSupport choose(RdmaDevice device, QueuePairConfig config) {
     CompletionQueue sends = config.sendCompletions();
@@ -84,9 +86,9 @@ final class InPlaceChoice {
       reason = "the " + shared + " is not used in place";
     }
     if (reason != null) {
-      refuseIfInPlace("a queue pair", reason, sends, receives);
+      refuseIfInPlace(device, "a queue pair", reason, sends, receives);
       if (shared != null && shared.inPlace() != null) {
-        throw refusal("a queue pair", shared, reason);
+        throw refusal(device, "a queue pair", shared, reason);
       }
     }
     decide(reason == null, sends, receives);
@@ -97,11 +99,12 @@ final class InPlaceChoice {
    * Makes a completion queue one that is used by functions of the provider, for a queue that cannot
    * be used in place.
    *
-   * @throws IllegalArgumentException if it is used in place
+   * @throws UnsupportedByDeviceException if it is used in place
    */
-  static synchronized void requireProvider(String user, @Nullable CompletionQueue queue) {
+  static synchronized void requireProvider(
+      RdmaDevice device, String user, @Nullable CompletionQueue queue) {
     if (queue != null) {
-      refuseIfInPlace(user, "only queue pairs can be", queue);
+      refuseIfInPlace(device, user, "only queue pairs can be", queue);
       decide(false, queue);
     }
   }
@@ -115,21 +118,27 @@ final class InPlaceChoice {
   }
 
   private static void refuseIfInPlace(
-      String user, String reason, @Nullable CompletionQueue... queues) {
+      RdmaDevice device, String user, String reason, @Nullable CompletionQueue... queues) {
     for (CompletionQueue queue : queues) {
       if (queue != null && queue.inPlace() != null) {
-        throw refusal(user, queue, reason);
+        throw refusal(device, user, queue, reason);
       }
     }
   }
 
-  private static IllegalArgumentException refusal(String user, Object queue, String reason) {
-    return new IllegalArgumentException(
-        user
-            + " of the "
-            + queue
-            + ", which is used in place, cannot be used in place: "
-            + reason
-            + "; create it with a queue of QueueAccess.BY_PROVIDER");
+  private static UnsupportedByDeviceException refusal(
+      RdmaDevice device, String user, Object queue, String reason) {
+    return refusal(
+        device,
+        "use of " + user + " in place",
+        "The %s is used in place, and %s of it cannot be: %s; create it with a queue of"
+                .formatted(queue, user, reason)
+            + " QueueAccess.BY_PROVIDER");
+  }
+
+  /** Creates the exception for everything that queues in place do not allow. */
+  static UnsupportedByDeviceException refusal(RdmaDevice device, String use, String advice) {
+    return new UnsupportedByDeviceException(
+        use, ErrorNumber.EOPNOTSUPP.value(), device.info().name(), advice);
   }
 }

@@ -50,6 +50,7 @@ public final class PreparedSends extends PreparedRequests<PreparedSends> {
   /** The remote address of an atomic is at the same place as that of a write. */
   private static final long REMOTE_ADDR = REQUEST + SendLayout.RDMA_REMOTE_ADDR;
 
+  private static final long REMOTE_BYTES = REQUEST + SendLayout.REMOTE_BYTES;
   private static final long OPCODE = REQUEST + SendLayout.OPCODE;
   private static final long FLAGS = REQUEST + SendLayout.SEND_FLAGS;
 
@@ -85,9 +86,11 @@ public final class PreparedSends extends PreparedRequests<PreparedSends> {
    * this is called, it cannot be moved.
    *
    * @param index which request, from 0 to {@link #size} - 1
-   * @param bytes the number of bytes, at least as many as the request transfers
+   * @param bytes the number of bytes, at least as many as the request transfers; at most those that
+   *     follow in the {@link RemoteMemory} that the request was built with, if it was built with
+   *     one
    * @return this
-   * @throws IndexOutOfBoundsException if there is no such request
+   * @throws IndexOutOfBoundsException if there is no such request, or the RemoteMemory ends before
    * @throws IllegalArgumentException if the request transfers more bytes
    * @throws IllegalStateException if the request does not use memory of the peer, the queue pair is
    *     closed, or another thread owns the requests
@@ -102,6 +105,12 @@ public final class PreparedSends extends PreparedRequests<PreparedSends> {
       throw new IllegalArgumentException(
           "remoteBytes of request %d is %d, must be at least the %d bytes that it transfers"
               .formatted(index, bytes, transferred));
+    }
+    long named = RawMemory.getLong(entry + REMOTE_BYTES);
+    if (bytes > named) {
+      throw new IndexOutOfBoundsException(
+          "remoteBytes of request %d is %d, must be at most the %d bytes that the RemoteMemory has there"
+              .formatted(index, bytes, named));
     }
     RawMemory.putLong(entry + REMOTE_LIMIT, bytes - transferred);
     return this;

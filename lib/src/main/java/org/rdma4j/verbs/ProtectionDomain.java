@@ -336,8 +336,9 @@ public final class ProtectionDomain implements AutoCloseable {
    *     belongs to another device, a setting does not apply to the type, or a completion queue is
    *     not long enough for all queue pairs that use it, see {@link QueuePairConfig#ignoreOverrun}
    * @throws IllegalStateException if the domain or an object of the configuration is closed
-   * @throws RdmaException if it cannot be created: EOPNOTSUPP if the device does not support the
-   *     type
+   * @throws UnsupportedByDeviceException if the device does not support the type, or a queue of the
+   *     configuration is used {@linkplain QueueAccess in place} and the queue pair cannot be
+   * @throws RdmaException if it cannot be created
    */
   public QueuePair createQueuePair(QueuePairConfig config) {
     return QueuePairCreation.create(this, config, QueuePairCreation.byVerbs(this));
@@ -388,7 +389,9 @@ public final class ProtectionDomain implements AutoCloseable {
    *     device, or the completion queue is not long enough
    * @throws IllegalStateException if the domain, the completion queue or the XRC domain is closed,
    *     or this is a parent domain with a thread domain
-   * @throws RdmaException if the device refuses it: EOPNOTSUPP if it does not support the type
+   * @throws UnsupportedByDeviceException if the device does not support the type, the queue is to
+   *     be used {@linkplain QueueAccess in place} and cannot be, or its completion queue is
+   * @throws RdmaException if the device refuses it
    */
   public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueConfig config) {
     return SharedReceiveQueue.create(this, config);
@@ -402,7 +405,9 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws IllegalArgumentException if a number is out of range, or the completion queue belongs
    *     to another device or is not long enough
    * @throws IllegalStateException if the domain or the completion queue is closed
-   * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support work queues
+   * @throws UnsupportedByDeviceException if the device does not support work queues, or the
+   *     completion queue is used {@linkplain QueueAccess in place}
+   * @throws RdmaException if it fails
    */
   public WorkQueue createWorkQueue(WorkQueueConfig config) {
     return WorkQueue.create(this, config);

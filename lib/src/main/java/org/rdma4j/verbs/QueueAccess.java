@@ -26,6 +26,14 @@ import org.jspecify.annotations.Nullable;
  *   <li>completions without times, VLANs, flow tags and tags. A queue cannot be resized.
  * </ul>
  *
+ * <p>Whatever a queue in place does not allow, or the device does not, throws an {@link
+ * org.rdma4j.UnsupportedByDeviceException} that gives the reason: the creation of a completion
+ * queue or a shared receive queue that cannot be used in place, of a queue pair, a work queue or a
+ * shared receive queue that cannot use one, and {@link CompletionQueue#resize}. A request whose
+ * operation is not allowed in place throws an IllegalStateException, as on any queue pair that does
+ * not allow it. {@link QueuePair#access}, {@link CompletionQueue#access} and {@link
+ * SharedReceiveQueue#access} return which way was taken.
+ *
  * <p>A post or a poll in place takes a lock only while several threads own objects that post to the
  * queue pair, or poll the completion queue. So a program is fastest if each queue has one thread.
  * Posts execute the instruction SFENCE, which the library writes into a page of memory of its own;
@@ -39,12 +47,16 @@ import org.jspecify.annotations.Nullable;
 public enum QueueAccess {
   /** Functions of the device's provider. This is the default. */
   BY_PROVIDER,
-  /** In place. A queue that cannot be used in place is refused, with the reason. Experimental. */
+  /**
+   * In place. The creation of a queue that cannot be used in place throws an {@link
+   * org.rdma4j.UnsupportedByDeviceException}. Experimental.
+   */
   IN_PLACE,
   /**
    * In place if the device and the first queue pair allow it, otherwise by functions of the
-   * provider. The first queue pair decides for its queues; a later one that cannot be used in the
-   * same way is refused. Experimental.
+   * provider. The first queue pair decides for its queues; the creation of a later one that cannot
+   * be used in the same way throws an {@link org.rdma4j.UnsupportedByDeviceException}.
+   * Experimental.
    */
   IN_PLACE_WHERE_POSSIBLE;
 

@@ -181,6 +181,17 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
+   * Returns how requests are posted to this queue pair, which is how its completion queues are
+   * polled.
+   *
+   * @return BY_PROVIDER or IN_PLACE, also if the completion queues were created with {@link
+   *     QueueAccess#IN_PLACE_WHERE_POSSIBLE}
+   */
+  public QueueAccess access() {
+    return isInPlace() ? QueueAccess.IN_PLACE : QueueAccess.BY_PROVIDER;
+  }
+
+  /**
    * Returns the type of this queue pair.
    *
    * @return the type

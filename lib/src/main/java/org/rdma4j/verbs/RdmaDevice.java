@@ -520,6 +520,8 @@ public final class RdmaDevice implements AutoCloseable {
    * @throws IllegalArgumentException if a number is out of range, or the channel belongs to another
    *     device
    * @throws IllegalStateException if the device or the channel is closed
+   * @throws org.rdma4j.UnsupportedByDeviceException if it is to be used {@linkplain QueueAccess in
+   *     place} and cannot be
    * @throws RdmaException if it cannot be created, for example because the device does not support
    *     one of the fields
    */

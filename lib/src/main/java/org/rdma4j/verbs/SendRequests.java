@@ -268,7 +268,7 @@ public final class SendRequests extends RequestChain {
    *     type of the queue pair does not allow it
    */
   public SendRequests write(RemoteMemory target, long offset, long length) {
-    return write(addressOf(target, offset, length), target.key());
+    return write(addressOf(target, offset, length), target.key()).within(target, offset);
   }
 
   /**
@@ -306,7 +306,8 @@ public final class SendRequests extends RequestChain {
    */
   public SendRequests writeWithImmediate(
       RemoteMemory target, long offset, long length, int immediate) {
-    return writeWithImmediate(addressOf(target, offset, length), target.key(), immediate);
+    return writeWithImmediate(addressOf(target, offset, length), target.key(), immediate)
+        .within(target, offset);
   }
 
   /** Returns the address of a part of the peer's memory, which the request will not exceed. */
@@ -314,6 +315,12 @@ public final class SendRequests extends RequestChain {
     long address = memory.addressOf(offset, length);
     limitPieces(length);
     return address;
+  }
+
+  /** Records where the memory of the peer ends: prepared requests must not move beyond it. */
+  private SendRequests within(RemoteMemory memory, long offset) {
+    RawMemory.putLong(current() + SendLayout.REMOTE_BYTES, memory.length() - offset);
+    return this;
   }
 
   /**
@@ -347,7 +354,7 @@ public final class SendRequests extends RequestChain {
    *     type of the queue pair does not allow it
    */
   public SendRequests read(RemoteMemory source, long offset, long length) {
-    return read(addressOf(source, offset, length), source.key());
+    return read(addressOf(source, offset, length), source.key()).within(source, offset);
   }
 
   /**
@@ -390,8 +397,8 @@ public final class SendRequests extends RequestChain {
    */
   public SendRequests compareAndSwap(
       RemoteMemory memory, long offset, long expected, long replacement) {
-    return compareAndSwap(
-        memory.addressOf(offset, Long.BYTES), memory.key(), expected, replacement);
+    return compareAndSwap(memory.addressOf(offset, Long.BYTES), memory.key(), expected, replacement)
+        .within(memory, offset);
   }
 
   /**
@@ -428,7 +435,8 @@ public final class SendRequests extends RequestChain {
    *     type of the queue pair does not allow it
    */
   public SendRequests fetchAndAdd(RemoteMemory memory, long offset, long addend) {
-    return fetchAndAdd(memory.addressOf(offset, Long.BYTES), memory.key(), addend);
+    return fetchAndAdd(memory.addressOf(offset, Long.BYTES), memory.key(), addend)
+        .within(memory, offset);
   }
 
   /**
@@ -483,7 +491,8 @@ public final class SendRequests extends RequestChain {
    *     queue pair does not allow it
    */
   public SendRequests atomicWrite(RemoteMemory memory, long offset, long value) {
-    return atomicWrite(memory.addressOf(offset, Long.BYTES), memory.key(), value);
+    return atomicWrite(memory.addressOf(offset, Long.BYTES), memory.key(), value)
+        .within(memory, offset);
   }
 
   /**
@@ -737,6 +746,7 @@ public final class SendRequests extends RequestChain {
   private static void setRemote(long request, long address, int key) {
     RawMemory.putLong(request + SendLayout.RDMA_REMOTE_ADDR, address);
     RawMemory.putInt(request + SendLayout.RDMA_RKEY, key);
+    RawMemory.putLong(request + SendLayout.REMOTE_BYTES, Long.MAX_VALUE);
   }
 
   /**
@@ -754,6 +764,7 @@ public final class SendRequests extends RequestChain {
     RawMemory.putLong(request + SendLayout.ATOMIC_REMOTE_ADDR, address);
     RawMemory.putInt(request + SendLayout.ATOMIC_RKEY, key);
     RawMemory.putLong(request + SendLayout.ATOMIC_COMPARE_ADD, compareOrAdd);
+    RawMemory.putLong(request + SendLayout.REMOTE_BYTES, Long.MAX_VALUE);
   }
 
   /**

@@ -107,7 +107,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
           "a shared receive queue cannot be in a thread domain, because threads that poll use"
               + " it too; use a protection domain without a thread domain");
     }
-    InPlaceChoice.requireProvider("a shared receive queue", config.completions());
+    InPlaceChoice.requireProvider(domain.device(), "a shared receive queue", config.completions());
     return Lifetime.whileAllOpen(config.dependsOn(domain), () -> createWhileOpen(domain, config));
   }
 
@@ -117,10 +117,9 @@ public final class SharedReceiveQueue implements AutoCloseable {
     }
     String reason = InPlaceChoice.reasonAgainst(domain.device(), config);
     if (reason != null && config.access() == QueueAccess.IN_PLACE) {
-      throw new UnsupportedByDeviceException(
+      throw InPlaceChoice.refusal(
+          domain.device(),
           "use of a shared receive queue in place",
-          ErrorNumber.EOPNOTSUPP.value(),
-          domain.device().info().name(),
           "The queue cannot be used in place: " + reason);
     }
     return reason == null;
@@ -189,6 +188,16 @@ public final class SharedReceiveQueue implements AutoCloseable {
    */
   public SharedReceiveQueueType type() {
     return type;
+  }
+
+  /**
+   * Returns how receives are posted to this queue.
+   *
+   * @return BY_PROVIDER or IN_PLACE, also if it was created with {@link
+   *     QueueAccess#IN_PLACE_WHERE_POSSIBLE}
+   */
+  public QueueAccess access() {
+    return inPlace == null ? QueueAccess.BY_PROVIDER : QueueAccess.IN_PLACE;
   }
 
   /**

@@ -75,7 +75,7 @@ public final class WorkQueue implements AutoCloseable {
 
   static WorkQueue create(ProtectionDomain domain, WorkQueueConfig config) {
     config.check(domain);
-    InPlaceChoice.requireProvider("a work queue", config.completions());
+    InPlaceChoice.requireProvider(domain.device(), "a work queue", config.completions());
     return Lifetime.whileAllOpen(
         List.of(domain.lifetime(), config.completions().lifetime()),
         () -> createWhileOpen(domain, config));

@@ -2,7 +2,6 @@ package org.rdma4j.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -17,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -227,64 +227,64 @@ final class InPlaceTest {
   }
 
   @Test
-  void aQueuePairThatCannotBeUsedInPlaceIsRefused() {
+  void whatAQueueInPlaceDoesNotAllowIsRefusedInOneWay() {
     try (RdmaDevice device = Loopback.openDevice();
         ProtectionDomain domain = device.allocateProtectionDomain()) {
       CompletionQueue queue =
           device.createCompletionQueue(CompletionQueueConfig.of(100).access(IN_PLACE));
-      assertThatIllegalArgumentException()
-          .isThrownBy(() -> domain.createQueuePair(QueuePairConfig.xrcSend(queue)))
-          .withMessageContaining("it is of type XRC_SEND");
-      assertThatIllegalArgumentException()
-          .isThrownBy(
-              () ->
-                  domain.createQueuePair(
-                      QueuePairConfig.reliable(queue).extended(SendOperation.SEND)))
-          .withMessageContaining("it is extended");
       CompletionQueue other =
           device.createCompletionQueue(
               CompletionQueueConfig.of(100).access(QueueAccess.BY_PROVIDER));
-      assertThatIllegalArgumentException()
-          .isThrownBy(() -> domain.createQueuePair(QueuePairConfig.reliable(queue, other)))
-          .withMessageContaining("is not used in place");
+      assertRefused(
+          () -> domain.createQueuePair(QueuePairConfig.xrcSend(queue)), "it is of type XRC_SEND");
+      assertRefused(
+          () ->
+              domain.createQueuePair(QueuePairConfig.reliable(queue).extended(SendOperation.SEND)),
+          "it is extended");
+      assertRefused(
+          () -> domain.createQueuePair(QueuePairConfig.reliable(queue, other)),
+          "is not used in place");
+      assertRefused(
+          () -> domain.createWorkQueue(WorkQueueConfig.of(queue, 10)), "only queue pairs can be");
+      assertRefused(() -> queue.resize(200), "cannot be resized");
+      assertRefused(
+          () ->
+              device.createCompletionQueue(
+                  CompletionQueueConfig.of(100)
+                      .extended(CompletionField.TIMESTAMP)
+                      .access(IN_PLACE)),
+          "TIMESTAMP");
     }
   }
 
-  @Test
-  void aCompletionQueueWithTimesIsRefused() {
-    try (RdmaDevice device = Loopback.openDevice()) {
-      CompletionQueueConfig config =
-          CompletionQueueConfig.of(100).extended(CompletionField.TIMESTAMP).access(IN_PLACE);
-      assertThatThrownBy(() -> device.createCompletionQueue(config))
-          .isInstanceOf(UnsupportedByDeviceException.class)
-          .hasMessageContaining("TIMESTAMP");
-    }
+  private static void assertRefused(ThrowingCallable call, String reason) {
+    assertThatThrownBy(call)
+        .isInstanceOf(UnsupportedByDeviceException.class)
+        .hasMessageContaining(reason);
   }
 
   @Test
-  void wherePossibleTheFirstQueuePairDecides() {
+  void wherePossibleTheFirstQueuePairDecidesAndProgramsCanAskHow() {
     try (RdmaDevice device = Loopback.openDevice();
         ProtectionDomain domain = device.allocateProtectionDomain()) {
-      CompletionQueueConfig config =
-          CompletionQueueConfig.of(100).access(QueueAccess.IN_PLACE_WHERE_POSSIBLE);
+      QueueAccess wherePossible = QueueAccess.IN_PLACE_WHERE_POSSIBLE;
+      CompletionQueueConfig config = CompletionQueueConfig.of(100).access(wherePossible);
       CompletionQueue first = device.createCompletionQueue(config);
       CompletionQueue second = device.createCompletionQueue(config);
-      assertThat(domain.createQueuePair(QueuePairConfig.reliable(first)).isInPlace()).isTrue();
-      assertThat(
-              domain
-                  .createQueuePair(QueuePairConfig.reliable(second).extended(SendOperation.SEND))
-                  .isInPlace())
-          .isFalse();
-      assertThat(domain.createQueuePair(QueuePairConfig.reliable(second)).isInPlace()).isFalse();
-    }
-  }
-
-  @Test
-  void aQueueInPlaceIsNotResized() {
-    try (Loopback loopback = connected()) {
-      assertThatThrownBy(() -> loopback.a.queue.resize(200))
-          .isInstanceOf(UnsupportedOperationException.class)
-          .hasMessageContaining("is used in place");
+      assertThat(List.of(first.access(), second.access())).containsOnly(wherePossible);
+      assertThat(domain.createQueuePair(QueuePairConfig.reliable(first)).access())
+          .isEqualTo(IN_PLACE);
+      QueuePairConfig extended = QueuePairConfig.reliable(second).extended(SendOperation.SEND);
+      assertThat(domain.createQueuePair(extended).access()).isEqualTo(QueueAccess.BY_PROVIDER);
+      assertThat(domain.createQueuePair(QueuePairConfig.reliable(second)).access())
+          .isEqualTo(QueueAccess.BY_PROVIDER);
+      assertThat(first.access()).isEqualTo(IN_PLACE);
+      assertThat(second.access()).isEqualTo(QueueAccess.BY_PROVIDER);
+      SharedReceiveQueueConfig shared = SharedReceiveQueueConfig.of(10);
+      assertThat(domain.createSharedReceiveQueue(shared.access(wherePossible)).access())
+          .isEqualTo(IN_PLACE);
+      assertThat(domain.createSharedReceiveQueue(shared.access(QueueAccess.BY_PROVIDER)).access())
+          .isEqualTo(QueueAccess.BY_PROVIDER);
     }
   }
 

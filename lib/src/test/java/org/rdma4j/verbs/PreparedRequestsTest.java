@@ -245,6 +245,55 @@ final class PreparedRequestsTest {
   }
 
   @Test
+  void aPreparedRequestKeepsTheBoundsOfTheMemoryThatThePeerHasNamed() {
+    RemoteMemory named = RemoteMemory.of(remote()).slice(0, 1024);
+    MemoryRegion local = loopback.a.region;
+    List<PreparedSends> of64Bytes =
+        List.of(
+            loopback.a.sends.add(1).read(named, 512, 64).into(local, 0, 64).prepare(),
+            loopback.a.sends.add(1).write(named, 512, 64).from(local, 0, 64).prepare(),
+            loopback.a.sends.add(1).write(named, 512, 64).inline(local, 0, 64).prepare());
+    for (PreparedSends request : of64Bytes) {
+      for (long beyond : new long[] {513, 1 << 20, Long.MAX_VALUE}) {
+        assertThatThrownBy(() -> request.remoteBytes(0, beyond))
+            .isInstanceOf(IndexOutOfBoundsException.class)
+            .hasMessageContaining("is " + beyond + ", must be at most the 512 bytes");
+      }
+      assertThatThrownBy(() -> request.remoteOffset(0, 1))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+      request.remoteBytes(0, 512).remoteOffset(0, 448);
+      assertThatThrownBy(() -> request.remoteOffset(0, 449))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+    }
+    // The same place in the batch may have held a request with bounds.
+    MemoryRegion other = remote();
+    loopback
+        .a
+        .sends
+        .add(1)
+        .read(other.remoteAddress(), other.remoteKey())
+        .into(local, 0, 64)
+        .prepare()
+        .remoteBytes(0, 4096);
+  }
+
+  @Tag("needs-atomics")
+  @Test
+  void aPreparedAtomicKeepsTheBoundsOfTheMemoryThatThePeerHasNamed() {
+    RemoteMemory named = RemoteMemory.of(remote()).slice(0, 64);
+    MemoryRegion local = loopback.a.region;
+    List<PreparedSends> atomics =
+        List.of(
+            loopback.a.sends.add(1).fetchAndAdd(named, 8, 1).into(local, 0, 8).prepare(),
+            loopback.a.sends.add(1).compareAndSwap(named, 8, 0, 1).into(local, 0, 8).prepare());
+    for (PreparedSends atomic : atomics) {
+      assertThatThrownBy(() -> atomic.remoteBytes(0, 57))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+      atomic.remoteBytes(0, 56).remoteOffset(0, 48);
+    }
+  }
+
+  @Test
   void aPieceStaysInItsRegion() {
     PreparedSends send =
         loopback.a.sends.add(1).from(loopback.a.region, 64, 1024).signaled().prepare();
