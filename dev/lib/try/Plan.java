@@ -127,7 +127,7 @@ final class Plan {
       launches.addAll(List.of("stand-in", "critical-stand-in"));
     } else if (tags.contains("mlx5")) {
       launches.add("mlx5");
-    } else if (tags.contains("removal") || tags.contains("device") && tags.contains("alone")) {
+    } else if (tags.contains("device") && tags.contains("alone")) {
       launches.add("alone");
     } else if (tags.contains("device")) {
       launches.add(tags.contains("slow") ? "slow" : "others");

@@ -13,7 +13,9 @@ import org.rdma4j.testing.AddedDevice;
 import org.rdma4j.testing.Command;
 
 /** Moves an address from one interface of a bond to the other, which has another MAC address. */
-@Tag("removal")
+@Tag("device")
+@Tag("alone")
+@Tag("kernel")
 @Tag("needs-soft-roce")
 @Order(Integer.MAX_VALUE)
 final class AddressChangeTest {

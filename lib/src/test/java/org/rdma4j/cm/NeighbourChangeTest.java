@@ -17,7 +17,9 @@ import org.rdma4j.testing.Command;
  * The neighbour that a connection leads to gets another MAC address, and its own again. Since 6.0,
  * Linux reports UNREACHABLE then, and the connection goes on.
  */
-@Tag("removal")
+@Tag("device")
+@Tag("alone")
+@Tag("kernel")
 @Tag("needs-soft-roce")
 @Order(Integer.MAX_VALUE)
 final class NeighbourChangeTest {

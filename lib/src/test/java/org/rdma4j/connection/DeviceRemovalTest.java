@@ -30,7 +30,9 @@ import org.rdma4j.testing.AddedDevice;
  * test. Runs alone, after all other tests, because those list the devices too, and a device that
  * could not be removed would get in their way.
  */
-@Tag("removal")
+@Tag("device")
+@Tag("alone")
+@Tag("kernel")
 @Tag("needs-soft-roce")
 @Order(Integer.MAX_VALUE)
 final class DeviceRemovalTest {

@@ -17,7 +17,7 @@ import org.rdma4j.testing.JavaCommand;
 
 /** A server whose limit of locked memory is smaller than a message that it may get. */
 @Tag("device")
-@Tag("needs-devices-of-the-kernel")
+@Tag("kernel")
 final class LockedMemoryTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int MORE_THAN_THE_LIMIT = 8 << 20;

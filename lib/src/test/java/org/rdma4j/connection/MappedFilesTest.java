@@ -24,7 +24,7 @@ import org.rdma4j.verbs.RemoteMemory;
 
 /** What docs/guide/memory.md says of mapped files: the kernel decides it. */
 @Tag("device")
-@Tag("needs-devices-of-the-kernel")
+@Tag("kernel")
 final class MappedFilesTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int BYTES = 8192;

@@ -67,10 +67,6 @@ enum Need {
   RESIZING_SHARED_RECEIVE_QUEUES,
   /** The refusal of an operation that adapters have and software devices do not. */
   REFUSALS_OF_SOFTWARE,
-  /**
-   * What {@code rdma} of iproute2 shows of the device: a simulated adapter is not in the kernel.
-   */
-  DEVICES_OF_THE_KERNEL,
   /** The program {@code cmtime} of rdma-core 44. Newer ones print something else. */
   OLD_CMTIME,
   /** Queues that are used by functions of the provider, and not in place. */
@@ -111,7 +107,7 @@ enum Need {
           SERVERS_THAT_SEND_FIRST,
           MANY_QUEUE_PAIRS ->
           !isSoftIwarp(device);
-      case ATOMIC_WRITES, REFUSALS_OF_SOFTWARE, DEVICES_OF_THE_KERNEL -> !isMlx5(device);
+      case ATOMIC_WRITES, REFUSALS_OF_SOFTWARE -> !isMlx5(device);
       case RESIZING_SHARED_RECEIVE_QUEUES ->
           device
               .extendedAttributes()

@@ -101,7 +101,7 @@ final class AsyncEventsTest {
                 Optional.of(loopback.a.queuePair)));
   }
 
-  @Tag("needs-devices-of-the-kernel")
+  @Tag("kernel")
   @Tag("needs-ip-gids")
   @Test
   void aChangeOfTheGidTableNamesThePort() throws Exception {

@@ -21,7 +21,7 @@ final class AvailabilityTest {
   }
 
   /** In a mount namespace of its own, a process takes one file after the other from itself. */
-  @Tag("needs-devices-of-the-kernel")
+  @Tag("kernel")
   @Test
   void aFileThatCannotBeOpenedIsNamed() throws Exception {
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();

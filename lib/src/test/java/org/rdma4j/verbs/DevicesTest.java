@@ -71,7 +71,7 @@ final class DevicesTest {
     assertThat(info.systemPath()).isEqualTo("/sys/class/infiniband/" + info.name());
   }
 
-  @Tag("needs-devices-of-the-kernel")
+  @Tag("kernel")
   @Test
   void theIndexIsThatOfTheKernel() throws Exception {
     DeviceInfo info = device.info();

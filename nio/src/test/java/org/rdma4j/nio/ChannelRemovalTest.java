@@ -24,7 +24,9 @@ import org.rdma4j.testing.JavaCommand;
  * Removes a soft-RoCE device over which channels have gone. Runs alone, after all other tests, for
  * the reasons of DeviceRemovalTest.
  */
-@Tag("removal")
+@Tag("device")
+@Tag("alone")
+@Tag("kernel")
 @Tag("needs-soft-roce")
 @Order(Integer.MAX_VALUE)
 final class ChannelRemovalTest {

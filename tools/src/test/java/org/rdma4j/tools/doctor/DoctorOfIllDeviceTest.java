@@ -21,7 +21,9 @@ import org.rdma4j.tools.Main;
  * Examines a soft-RoCE device that has a problem. The device is added for each test. Each
  * examination runs in a JVM of its own, so that nothing keeps the device from being removed.
  */
-@Tag("removal")
+@Tag("device")
+@Tag("alone")
+@Tag("kernel")
 @Tag("needs-soft-roce")
 @Timeout(200)
 class DoctorOfIllDeviceTest {
