@@ -25,6 +25,7 @@ import org.rdma4j.testing.Outcome;
 import org.rdma4j.verbs.WorkCompletionException;
 
 @Tag("device")
+@Tag("protocol")
 @Tag("needs-connecting-by-address")
 class EndpointDeviceTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);

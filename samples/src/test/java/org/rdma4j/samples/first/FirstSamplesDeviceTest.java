@@ -11,6 +11,7 @@ import org.rdma4j.verbs.RdmaDevice;
 
 /** The first programs on the first RDMA device of this machine. */
 @Tag("device")
+@Tag("protocol")
 @Timeout(200)
 class FirstSamplesDeviceTest {
   @Tag("needs-connecting-by-address")

@@ -43,6 +43,7 @@ import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.RemoteMemory;
 
 @Tag("device")
+@Tag("protocol")
 @Timeout(200)
 class KeyValueDeviceTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);

@@ -17,8 +17,9 @@ import org.rdma4j.testing.Outcome;
 import org.rdma4j.tools.testing.InThisJvm;
 import org.rdma4j.tools.testing.TestDevice;
 
-/** Runs mckey against the program in C. */
+/** Runs mckey against the program in C. The kernel shows when a program has joined a group. */
 @Tag("device")
+@Tag("kernel")
 @Tag("needs-multicast")
 @Timeout(200)
 class MckeyDeviceTest {
