@@ -143,17 +143,21 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * The file has a byte for each port, those of RDMA_PS_TCP first; its bit 6 is set in listeners.
+   * The file has a byte for each port, first those of RDMA_PS_TCP and then those of RDMA_PS_UDP; bit
+   * 6 is set in listeners.
    */
   private static void awaitListeningOnSimulatedAdapter(Path ports, int port) throws Exception {
-    int isListening = 0x40;
     long deadline = System.nanoTime() + TIMEOUT.toNanos();
-    while (!Files.exists(ports) || (Files.readAllBytes(ports)[port] & isListening) == 0) {
+    while (!Files.exists(ports) || !listens(Files.readAllBytes(ports), port)) {
       if (System.nanoTime() > deadline) {
         throw new AssertionError("nobody listens on RDMA port " + port);
       }
       Thread.sleep(20);
     }
+  }
+
+  private static boolean listens(byte[] ports, int port) {
+    return ((ports[port] | ports[(1 << 16) + port]) & 0x40) != 0;
   }
 
   /** Waits until a network interface of this machine has joined a multicast group. */
