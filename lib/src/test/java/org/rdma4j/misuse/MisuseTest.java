@@ -11,9 +11,9 @@ import org.rdma4j.testing.OwnJvm;
 /**
  * No order of calls crashes the JVM: 200 000 random calls, half of them from one thread and half
  * from four; a tenth of them in the default guest, whose processor is emulated. A failure reports
- * its seed. With {@code -Dorg.rdma4j.misuse.seed=} and one thread, a
- * run repeats the same calls, except for what the device does meanwhile. {@code
- * -Dorg.rdma4j.misuse.calls=} sets the number of calls of each half.
+ * its seed. With {@code -Dorg.rdma4j.misuse.seed=} and one thread, a run repeats the same calls,
+ * except for what the device does meanwhile. {@code -Dorg.rdma4j.misuse.calls=} sets the number of
+ * calls of each half.
  */
 @Tag("device")
 @Tag("slow")

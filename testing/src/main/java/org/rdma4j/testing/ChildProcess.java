@@ -143,8 +143,8 @@ public final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * The file has a byte for each port, first those of RDMA_PS_TCP and then those of RDMA_PS_UDP; bit
-   * 6 is set in listeners.
+   * The file has a byte for each port, first those of RDMA_PS_TCP and then those of RDMA_PS_UDP;
+   * bit 6 is set in listeners.
    */
   private static void awaitListeningOnSimulatedAdapter(Path ports, int port) throws Exception {
     long deadline = System.nanoTime() + TIMEOUT.toNanos();

@@ -20,28 +20,26 @@ import org.rdma4j.tools.testing.TestDevice;
 
 /** Runs each test against the program of perftest, as client and as server. */
 @Tag("device")
+@Tag("c-programs")
 @Tag("needs-connecting-by-address")
 @Tag("alone")
 @Timeout(180)
 class PerftestDeviceTest {
   private static final long TIMEOUT_SECONDS = 150;
 
-  /** Each program, with and without the connection manager. */
+  /** Each program with each length, with and without the connection manager. */
   static Stream<String> programs() {
-    return Stream.concat(ofSize("65536 -n 40"), Stream.of("atomic-lat -n 100", "atomic-bw -n 100"))
-        .flatMap(each -> Stream.of(each, each + " -R"));
-  }
-
-  /** Other lengths, in the same programs. */
-  static Stream<String> sizes() {
-    return Stream.of("2 -n 100", "4096 -n 100", "1048576 -n 10")
-        .flatMap(PerftestDeviceTest::ofSize)
-        .flatMap(each -> Stream.of(each, each + " -R"));
-  }
-
-  private static Stream<String> ofSize(String size) {
-    return Stream.of("send", "write", "read")
-        .flatMap(program -> Stream.of(program + "-lat -s " + size, program + "-bw -s " + size));
+    List<String> all = new ArrayList<>();
+    for (String program : List.of("send", "write", "read")) {
+      for (String pattern : List.of("lat", "bw")) {
+        for (String size : List.of("2 -n 100", "4096 -n 100", "65536 -n 40", "1048576 -n 10")) {
+          all.add("%s-%s -s %s".formatted(program, pattern, size));
+        }
+      }
+    }
+    all.add("atomic-lat -n 100");
+    all.add("atomic-bw -n 100");
+    return all.stream().flatMap(each -> Stream.of(each, each + " -R"));
   }
 
   /** Other options, each in a test that has it. */
@@ -78,32 +76,8 @@ class PerftestDeviceTest {
   }
 
   @ParameterizedTest
-  @MethodSource("programs")
+  @MethodSource({"programs", "options"})
   void clientWorksWithServerInC(String test) throws Exception {
-    runClient(test);
-  }
-
-  @Tag("protocol")
-  @ParameterizedTest
-  @MethodSource({"sizes", "options"})
-  void clientWithOtherOptionsWorksWithServerInC(String test) throws Exception {
-    runClient(test);
-  }
-
-  @ParameterizedTest
-  @MethodSource("programs")
-  void serverWorksWithClientInC(String test) throws Exception {
-    runServer(test);
-  }
-
-  @Tag("protocol")
-  @ParameterizedTest
-  @MethodSource({"sizes", "options"})
-  void serverWithOtherOptionsWorksWithClientInC(String test) throws Exception {
-    runServer(test);
-  }
-
-  private static void runClient(String test) throws Exception {
     Commands commands = Commands.of(test);
     try (ChildProcess server = ChildProcess.start(commands.inC(false))) {
       commands.awaitListening();
@@ -113,7 +87,9 @@ class PerftestDeviceTest {
     }
   }
 
-  private static void runServer(String test) throws Exception {
+  @ParameterizedTest
+  @MethodSource({"programs", "options"})
+  void serverWorksWithClientInC(String test) throws Exception {
     Commands commands = Commands.of(test);
     CompletableFuture<Outcome> server = InThisJvm.begin(commands.inJava(false));
     commands.awaitListening();

@@ -21,7 +21,7 @@ import org.rdma4j.tools.testing.TestDevice;
 
 /** What the tests print, and how they end, apart from their work with perftest. */
 @Tag("device")
-@Tag("protocol")
+@Tag("c-programs")
 @Tag("needs-connecting-by-address")
 @Tag("alone")
 @Timeout(180)

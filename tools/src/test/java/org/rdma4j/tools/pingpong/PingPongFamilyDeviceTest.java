@@ -18,6 +18,7 @@ import org.rdma4j.tools.testing.TestDevice;
 
 /** Runs UC, UD and SRQ ping-pong against the programs in C, and against itself. */
 @Tag("device")
+@Tag("c-programs")
 @Tag("needs-connecting-by-address")
 @Tag("alone")
 class PingPongFamilyDeviceTest {

@@ -25,6 +25,7 @@ import org.rdma4j.tools.testing.TestDevice;
 
 /** Runs rc-pingpong against ibv_rc_pingpong, and against itself. */
 @Tag("device")
+@Tag("c-programs")
 @Tag("needs-connecting-by-address")
 @Tag("alone")
 class RcPingPongDeviceTest {
