@@ -39,7 +39,6 @@ import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.platform.Libc;
-import org.rdma4j.verbs.ForkSupport;
 import org.rdma4j.verbs.RdmaAvailability;
 import org.rdma4j.verbs.RdmaDevice;
 
@@ -89,8 +88,6 @@ final class EntryPoints {
     NEED_LIBRARIES.put("RdmaDevice.list", RdmaDevice::list);
     NEED_LIBRARIES.put("RdmaDevice.open", () -> RdmaDevice.open("rxe0"));
     NEED_LIBRARIES.put("RdmaDevice.importDevice", () -> RdmaDevice.importDevice(0));
-    NEED_LIBRARIES.put("ForkSupport.status", ForkSupport::status);
-    NEED_LIBRARIES.put("ForkSupport.initialize", ForkSupport::initialize);
   }
 
   /** Calls that need C, but neither of the libraries. */

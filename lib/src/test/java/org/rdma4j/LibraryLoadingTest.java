@@ -64,7 +64,7 @@ final class LibraryLoadingTest {
         lines, "NATIVE_ACCESS_DENIED", "start java with --enable-native-access=" + modules);
     assertThat(lines)
         .filteredOn(line -> line.startsWith(EntryPoints.THROWN))
-        .hasSizeGreaterThanOrEqualTo(30)
+        .hasSizeGreaterThanOrEqualTo(26)
         .allSatisfy(
             line ->
                 assertThat(line)
@@ -80,7 +80,7 @@ final class LibraryLoadingTest {
     List<String> lines = output(java);
     assertThat(lines)
         .filteredOn(line -> line.startsWith(EntryPoints.THROWN))
-        .hasSizeGreaterThanOrEqualTo(26)
+        .hasSizeGreaterThanOrEqualTo(22)
         .containsOnly(EntryPoints.THROWN + message);
     expectUnavailable(lines, "NO_LIBRARY", message.substring(message.indexOf("dlopen")));
     expectNothingBroken(lines);

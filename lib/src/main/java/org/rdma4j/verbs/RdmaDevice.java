@@ -102,7 +102,6 @@ public final class RdmaDevice implements AutoCloseable {
    *     fails
    */
   static RdmaDevice borrow(MemorySegment context, Runnable release) {
-    ForkSupport.forbidInitialization();
     DeviceInfo info = DeviceList.info(ibv_context.device(context));
     boolean critical;
     try {
@@ -197,7 +196,6 @@ public final class RdmaDevice implements AutoCloseable {
   public static RdmaDevice importDevice(int commandFileDescriptor) {
     Range.check("commandFileDescriptor", commandFileDescriptor, 0, Integer.MAX_VALUE);
     NativeLibraries.require();
-    ForkSupport.forbidInitialization();
     MemorySegment context = DeviceImport.context(commandFileDescriptor);
     try {
       DeviceInfo info = DeviceList.info(ibv_context.device(context));
@@ -210,7 +208,6 @@ public final class RdmaDevice implements AutoCloseable {
 
   private static RdmaDevice open(MemorySegment device, DeviceInfo info) {
     boolean critical = CriticalCalls.chosenFor(info);
-    ForkSupport.forbidInitialization();
     MemorySegment context = Calls.pointer(rdma_h.ibv_open_device$address(), device);
     if (context.address() == 0) {
       throw NativeFailures.failure(

@@ -56,9 +56,8 @@
  *   <dd>{@link org.rdma4j.verbs.RdmaDevice}, {@link org.rdma4j.verbs.Port}, {@link
  *       org.rdma4j.verbs.RdmaAvailability}, {@link org.rdma4j.verbs.DeviceInfo}, {@link
  *       org.rdma4j.verbs.DeviceOperation}, {@link org.rdma4j.verbs.AsyncEvent}, {@link
- *       org.rdma4j.verbs.AsyncEventType}, {@link org.rdma4j.verbs.ForkSupport}, {@link
- *       org.rdma4j.verbs.ForkStatus}; what a device can do, in {@link org.rdma4j.verbs.attribute};
- *       GIDs and other addresses, in {@link org.rdma4j.verbs.address}
+ *       org.rdma4j.verbs.AsyncEventType}; what a device can do, in {@link
+ *       org.rdma4j.verbs.attribute}; GIDs and other addresses, in {@link org.rdma4j.verbs.address}
  *   <dt>Memory
  *   <dd>{@link org.rdma4j.verbs.ProtectionDomain}, {@link org.rdma4j.verbs.MemoryRegion}, {@link
  *       org.rdma4j.verbs.MemoryRegionConfig}, {@link org.rdma4j.verbs.MemorySlice}, {@link

@@ -234,17 +234,6 @@ final class CapabilitiesTest {
   }
 
   @Test
-  void forkSupportIsNotNeededOrComesTooLateAfterADeviceWasOpened() {
-    if (ForkSupport.status() == ForkStatus.DISABLED) {
-      assertThatThrownBy(ForkSupport::initialize)
-          .isInstanceOf(IllegalStateException.class)
-          .hasMessageContaining("before the first device");
-    } else {
-      assertThat(ForkSupport.initialize()).isEqualTo(ForkSupport.status());
-    }
-  }
-
-  @Test
   void aClosedDeviceRefusesQueries() {
     device.close();
     assertThatThrownBy(device::extendedAttributes).isInstanceOf(IllegalStateException.class);
