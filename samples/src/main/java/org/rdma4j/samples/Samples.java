@@ -1,7 +1,6 @@
 package org.rdma4j.samples;
 
 import java.util.Arrays;
-import org.rdma4j.samples.endpoint.EndpointPingPong;
 import org.rdma4j.samples.endpoint.ReadWriteDemo;
 import org.rdma4j.samples.keyvalue.KeyValue;
 import org.rdma4j.samples.rcopy.Rcopy;
@@ -13,7 +12,6 @@ public final class Samples {
   public static void main(String[] args) throws InterruptedException {
     String[] rest = Arrays.copyOfRange(args, Math.min(1, args.length), args.length);
     switch (args.length == 0 ? "" : args[0]) {
-      case "endpoint-pingpong" -> EndpointPingPong.main(rest);
       case "read-write-demo" -> ReadWriteDemo.main(rest);
       case "rcopy" -> Rcopy.main(rest);
       case "key-value" -> KeyValue.main(rest);
@@ -22,7 +20,6 @@ public final class Samples {
             """
             usage: java -jar rdma4j-samples.jar SAMPLE [ARGUMENT...]
 
-              endpoint-pingpong [HOST [DEVICE]]
               read-write-demo [HOST [DEVICE]]
               rcopy DIRECTORY
               rcopy FILE SERVER[:NAME]

@@ -34,7 +34,7 @@ class SamplesTest {
       Outcome outcome = program.await();
 
       assertThat(String.join("\n", outcome.out()))
-          .contains("endpoint-pingpong", "read-write-demo", "rcopy", "key-value");
+          .contains("read-write-demo", "rcopy", "key-value");
       assertThat(outcome.status()).isEqualTo(2);
     }
   }
@@ -52,8 +52,7 @@ class SamplesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {"endpoint-pingpong", "read-write-demo", "rcopy .", "key-value", "key-value a b"})
+  @ValueSource(strings = {"read-write-demo", "rcopy .", "key-value", "key-value a b"})
   void missingLibraryIsReportedInOneLine(String args, @TempDir Path directory) throws Exception {
     // An empty file of that name hides the installed library, and cannot be loaded.
     Files.createFile(directory.resolve("libibverbs.so.1"));

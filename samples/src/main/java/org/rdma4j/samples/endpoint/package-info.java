@@ -2,8 +2,7 @@
  * Two processes that connect queue pairs over TCP. Read {@link
  * org.rdma4j.samples.endpoint.Endpoint} first: it is one end of a connection, with a buffer,
  * requests that have ids, and a poll for the completion of an id. {@link
- * org.rdma4j.samples.endpoint.EndpointPingPong} and {@link
- * org.rdma4j.samples.endpoint.ReadWriteDemo} use it.
+ * org.rdma4j.samples.endpoint.ReadWriteDemo} uses it.
  */
 @NullMarked
 package org.rdma4j.samples.endpoint;

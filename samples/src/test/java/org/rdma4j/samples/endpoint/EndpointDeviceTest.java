@@ -155,26 +155,6 @@ class EndpointDeviceTest {
 
   @Test
   @Tag("slow")
-  void thePingPongSendsItsMessagesBetweenTwoProcesses() throws Exception {
-    try (ChildProcess server = ChildProcess.start(JavaCommand.of(EndpointPingPong.class))) {
-      server.awaitOutput("waiting for a client");
-      ChildProcess.awaitListening(18604);
-      try (ChildProcess client =
-          ChildProcess.start(JavaCommand.of(EndpointPingPong.class, "localhost"))) {
-        for (Outcome outcome :
-            new Outcome[] {client.await().withoutNoise(), server.await().withoutNoise()}) {
-          assertThat(outcome.out())
-              .last()
-              .asString()
-              .matches("1000 round trips of 64 bytes, \\d+[.,]\\d us each");
-          assertThat(outcome.status()).isZero();
-        }
-      }
-    }
-  }
-
-  @Test
-  @Tag("slow")
   void twoProcessesReadAndWriteEachOthersMemory() throws Exception {
     String typedByServer =
         """
