@@ -1,7 +1,6 @@
 package org.rdma4j.micrometer;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.function.Function;
@@ -29,21 +28,13 @@ public final class ChannelMeters implements MeterBinder {
   private final Tags tags;
 
   /**
-   * Creates the binder of a provider, whose meters have no further tags.
-   *
-   * @param provider the provider
-   */
-  public ChannelMeters(RdmaSelectorProvider provider) {
-    this(provider, Tags.empty());
-  }
-
-  /**
    * Creates the binder of a provider.
    *
    * @param provider the provider
-   * @param tags what all of its meters have
+   * @param tags keys and values that all of its meters have, such as "program", "orders"
+   * @throws IllegalArgumentException if the last key has no value
    */
-  public ChannelMeters(RdmaSelectorProvider provider, Iterable<Tag> tags) {
+  public ChannelMeters(RdmaSelectorProvider provider, String... tags) {
     this.provider = provider;
     this.tags = Tags.of(tags);
   }
@@ -55,12 +46,13 @@ public final class ChannelMeters implements MeterBinder {
    */
   @Override
   public void bindTo(MeterRegistry registry) {
-    add(new Meters(registry), tags, provider, RdmaSelectorProvider::statistics);
+    add(registry, tags, provider, RdmaSelectorProvider::statistics);
   }
 
   static <T> void add(
-      Meters meters, Tags tags, T source, Function<T, ChannelStatistics> statistics) {
-    var channels = new Figures<>(meters, "rdma4j.channel.", tags, source, statistics);
+      MeterRegistry registry, Tags tags, T source, Function<T, ChannelStatistics> statistics) {
+    var added = new RdmaMeters.Added(registry);
+    var channels = new RdmaMeters.Adding<>(added, "rdma4j.channel.", tags, source, statistics);
     String upgrades = "Channels that have gone over to RDMA, or tried to and stay with TCP";
     channels.counter(
         "upgrades", Tags.of("outcome", "upgraded"), null, upgrades, ChannelStatistics::upgraded);

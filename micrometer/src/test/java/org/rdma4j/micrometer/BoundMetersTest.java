@@ -3,7 +3,6 @@ package org.rdma4j.micrometer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -52,11 +51,11 @@ final class BoundMetersTest {
   @Test
   void aScrapeHasWhatANodeAndItsConnectionHaveTransferred() throws Exception {
     try (RdmaNode node = RdmaNode.open();
-        NodeMeters meters = new NodeMeters(node);
+        RdmaMeters meters = RdmaMeters.of(node);
         RdmaConnection client = connect(node);
         RdmaConnection peer = server.accept(PATIENCE)) {
       meters.bindTo(registry);
-      new ConnectionMeters(client, Tags.of("peer", "orders")).bindTo(registry);
+      RdmaMeters.of(client, "peer", "orders").bindTo(registry);
       client.send(ByteBuffer.allocate(100), PATIENCE);
       peer.receive(PATIENCE).orElseThrow().close();
       assertThat(registry.scrape())
@@ -74,7 +73,7 @@ final class BoundMetersTest {
     for (int i = 0; i < 2; i++) {
       MeterRegistry second = new SimpleMeterRegistry();
       try (RdmaNode node = RdmaNode.open();
-          NodeMeters meters = new NodeMeters(node)) {
+          RdmaMeters meters = RdmaMeters.of(node)) {
         meters.bindTo(registry);
         meters.bindTo(second);
         assertThat(registry.getMeters()).hasSize(14);
@@ -98,7 +97,7 @@ final class BoundMetersTest {
     RdmaNode node = RdmaNode.open();
     try (node;
         RdmaConnection client = connect(node)) {
-      new NodeMeters(node).bindTo(registry);
+      RdmaMeters.of(node).bindTo(registry);
       client.send(ByteBuffer.allocate(100), PATIENCE);
       assertThat(registry.scrape()).contains("rdma4j_node_connections 1.0");
     }
@@ -110,13 +109,13 @@ final class BoundMetersTest {
   void theMetersOfAConnectionGoWhenThePeerClosesIt() throws Exception {
     try (RdmaNode node = RdmaNode.open();
         RdmaConnection client = connect(node)) {
-      new ConnectionMeters(client, Tags.of("peer", "orders")).bindTo(registry);
+      RdmaMeters.of(client, "peer", "orders").bindTo(registry);
       assertThat(registry.getMeters()).hasSize(14);
       server.accept(PATIENCE).close();
       client.ended().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
       collectUntil(() -> registry.getMeters().isEmpty());
 
-      new ConnectionMeters(client, Tags.of("peer", "orders")).bindTo(registry);
+      RdmaMeters.of(client, "peer", "orders").bindTo(registry);
       assertThat(registry.getMeters()).as("meters of one that has ended").isEmpty();
     }
   }
@@ -134,7 +133,7 @@ final class BoundMetersTest {
 
   private WeakReference<RdmaConnection> droppedConnection(RdmaNode node) throws Exception {
     RdmaConnection client = connect(node);
-    new ConnectionMeters(client, Tags.of("peer", "orders")).bindTo(registry);
+    RdmaMeters.of(client, "peer", "orders").bindTo(registry);
     assertThat(registry.scrape()).doesNotContain("NaN");
     return new WeakReference<>(client);
   }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.rdma4j.docs.guide.Peers.TIMEOUT;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.net.InetSocketAddress;
 import java.nio.channels.spi.SelectorProvider;
@@ -13,8 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.micrometer.ChannelMeters;
-import org.rdma4j.micrometer.ConnectionMeters;
-import org.rdma4j.micrometer.NodeMeters;
+import org.rdma4j.micrometer.RdmaMeters;
 import org.rdma4j.nio.RdmaSelectorProvider;
 
 /** The code of docs/guide/monitoring.md. */
@@ -29,10 +27,10 @@ class MonitoringDeviceTest {
       InetSocketAddress address = server.localAddress();
       // snippet: meters
       try (var node = RdmaNode.open();
-          var meters = new NodeMeters(node);
+          var meters = RdmaMeters.of(node);
           var connection = node.connect(address, TIMEOUT)) {
         meters.bindTo(registry);
-        new ConnectionMeters(connection, Tags.of("peer", "orders")).bindTo(registry);
+        RdmaMeters.of(connection, "peer", "orders").bindTo(registry);
         if (SelectorProvider.provider() instanceof RdmaSelectorProvider provider) {
           new ChannelMeters(provider).bindTo(registry);
         }
