@@ -18,10 +18,10 @@ import org.rdma4j.datapath.RequestLayout;
  * the order in which they were added, from 0. A change stays until the next one.
  *
  * <p>No method allocates. Prepared requests belong to the first thread that uses them, until that
- * thread calls {@link #release}; if another thread uses them, IllegalStateException is thrown.
- * After the queue, or a memory region or address handle that they use, is closed, {@link #post}
- * throws IllegalStateException. If it is closed during a post, the close waits until the post
- * returns.
+ * thread calls {@link #release}; if another thread uses them, every method but {@link #size} throws
+ * IllegalStateException, which their descriptions do not repeat. After the queue, or a memory
+ * region or address handle that they use, is closed, {@link #post} throws IllegalStateException. If
+ * it is closed during a post, the close waits until the post returns.
  *
  * @param <T> the kind of requests
  */
@@ -125,7 +125,7 @@ public abstract sealed class PreparedRequests<T extends PreparedRequests<T>> ext
    * @param id the number that identifies the request in its completion
    * @return this
    * @throws IndexOutOfBoundsException if there is no such request
-   * @throws IllegalStateException if the queue is closed, or another thread owns the requests
+   * @throws IllegalStateException if the queue is closed
    */
   public final T id(int index, long id) {
     RawMemory.putLong(at(index) + REQUEST + RequestLayout.WR_ID, id);
@@ -142,8 +142,8 @@ public abstract sealed class PreparedRequests<T extends PreparedRequests<T>> ext
    * @return this
    * @throws IndexOutOfBoundsException if there is no such request, or the piece would not lie
    *     within the region
-   * @throws IllegalStateException if the request does not have exactly one piece of a region, the
-   *     queue is closed, or another thread owns the requests
+   * @throws IllegalStateException if the request does not have exactly one piece of a region, or
+   *     the queue is closed
    */
   public final T offset(int index, long offset) {
     long entry = at(index);
@@ -167,7 +167,7 @@ public abstract sealed class PreparedRequests<T extends PreparedRequests<T>> ext
    * @throws IndexOutOfBoundsException if there is no such request
    * @throws IllegalArgumentException if the length is out of range, or the request does not have
    *     exactly one piece
-   * @throws IllegalStateException if the queue is closed, or another thread owns the requests
+   * @throws IllegalStateException if the queue is closed
    */
   public final T length(int index, long length) {
     long entry = at(index);
@@ -187,8 +187,8 @@ public abstract sealed class PreparedRequests<T extends PreparedRequests<T>> ext
    * @return the number of requests that were posted
    * @throws PostException if the provider refuses a request: ENOMEM if the queue is full. The
    *     requests before it are posted; {@link #post(int, int)} can post the others
-   * @throws IllegalStateException if the queue is not ready or closed, something that the requests
-   *     use is closed, or another thread owns the requests
+   * @throws IllegalStateException if the queue is not ready or closed, or something that the
+   *     requests use is closed
    */
   public final int post() {
     int errno = post(entries + REQUEST, badRequest);
@@ -240,7 +240,7 @@ public abstract sealed class PreparedRequests<T extends PreparedRequests<T>> ext
    * Ends the ownership of the requests by the current thread. The next thread that changes or posts
    * them becomes their owner.
    *
-   * @throws IllegalStateException if the queue is closed, or another thread owns the requests
+   * @throws IllegalStateException if the queue is closed
    */
   public final void release() {
     releaseOwnership();

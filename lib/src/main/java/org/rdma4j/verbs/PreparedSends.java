@@ -92,8 +92,8 @@ public final class PreparedSends extends PreparedRequests<PreparedSends> {
    * @return this
    * @throws IndexOutOfBoundsException if there is no such request, or the RemoteMemory ends before
    * @throws IllegalArgumentException if the request transfers more bytes
-   * @throws IllegalStateException if the request does not use memory of the peer, the queue pair is
-   *     closed, or another thread owns the requests
+   * @throws IllegalStateException if the request does not use memory of the peer, or the queue pair
+   *     is closed
    */
   public PreparedSends remoteBytes(int index, long bytes) {
     long entry = at(index);
@@ -126,8 +126,8 @@ public final class PreparedSends extends PreparedRequests<PreparedSends> {
    * @throws IndexOutOfBoundsException if there is no such request, or it would not stay within
    * @throws IllegalArgumentException if the request is an atomic and the offset is not divisible by
    *     8
-   * @throws IllegalStateException if the request does not use memory of the peer, the queue pair is
-   *     closed, or another thread owns the requests
+   * @throws IllegalStateException if the request does not use memory of the peer, or the queue pair
+   *     is closed
    */
   public PreparedSends remoteOffset(int index, long offset) {
     long entry = at(index);
@@ -147,8 +147,7 @@ public final class PreparedSends extends PreparedRequests<PreparedSends> {
    *     SendRequests#sendWithImmediate}
    * @return this
    * @throws IndexOutOfBoundsException if there is no such request
-   * @throws IllegalStateException if the request has no immediate data, the queue pair is closed,
-   *     or another thread owns the requests
+   * @throws IllegalStateException if the request has no immediate data, or the queue pair is closed
    */
   public PreparedSends immediate(int index, int immediate) {
     long entry = at(index);
@@ -168,8 +167,8 @@ public final class PreparedSends extends PreparedRequests<PreparedSends> {
    * @param replacement the new value
    * @return this
    * @throws IndexOutOfBoundsException if there is no such request
-   * @throws IllegalStateException if the request is not a compare-and-swap, the queue pair is
-   *     closed, or another thread owns the requests
+   * @throws IllegalStateException if the request is not a compare-and-swap, or the queue pair is
+   *     closed
    */
   public PreparedSends compareAndSwap(int index, long expected, long replacement) {
     long entry = at(index);
@@ -188,8 +187,8 @@ public final class PreparedSends extends PreparedRequests<PreparedSends> {
    * @param addend the number to add
    * @return this
    * @throws IndexOutOfBoundsException if there is no such request
-   * @throws IllegalStateException if the request is not a fetch-and-add, the queue pair is closed,
-   *     or another thread owns the requests
+   * @throws IllegalStateException if the request is not a fetch-and-add, or the queue pair is
+   *     closed
    */
   public PreparedSends fetchAndAdd(int index, long addend) {
     long entry = at(index);
@@ -207,7 +206,7 @@ public final class PreparedSends extends PreparedRequests<PreparedSends> {
    * @param signaled whether it does
    * @return this
    * @throws IndexOutOfBoundsException if there is no such request
-   * @throws IllegalStateException if the queue pair is closed, or another thread owns the requests
+   * @throws IllegalStateException if the queue pair is closed
    */
   public PreparedSends signaled(int index, boolean signaled) {
     long flags = at(index) + FLAGS;
@@ -224,8 +223,7 @@ public final class PreparedSends extends PreparedRequests<PreparedSends> {
    * @param index which request, from 0 to {@link #size} - 1
    * @return the bytes, with the length that the request was built with
    * @throws IndexOutOfBoundsException if there is no such request
-   * @throws IllegalStateException if the request has no such bytes, the queue pair is closed, or
-   *     another thread owns the requests
+   * @throws IllegalStateException if the request has no such bytes, or the queue pair is closed
    */
   public MemorySegment inlineBytes(int index) {
     long entry = at(index);

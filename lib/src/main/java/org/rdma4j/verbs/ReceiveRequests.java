@@ -29,9 +29,9 @@ import org.rdma4j.lifetime.Lifetime;
  * receive is posted is sent again after a delay, or fails.
  *
  * <p>No method allocates. A batch belongs to the first thread that uses it, until that thread calls
- * {@link #release}; if another thread uses it, IllegalStateException is thrown. After the queue is
- * closed, every method throws IllegalStateException. If the queue is closed during a post, the
- * close waits until the post returns.
+ * {@link #release}. Every method but {@link #size} throws IllegalStateException if another thread
+ * owns the batch or the queue is closed, which their descriptions do not repeat. If the queue is
+ * closed during a post, the close waits until the post returns.
  *
  * @see QueuePair#receiveRequests(int)
  * @see SharedReceiveQueue#receiveRequests
@@ -158,7 +158,7 @@ public final class ReceiveRequests extends RequestChain {
    *
    * @param id the number that identifies the request in its completion
    * @return this
-   * @throws IllegalStateException if the batch is full, or another thread owns it
+   * @throws IllegalStateException if the batch is full
    */
   public ReceiveRequests add(long id) {
     begin(id);
@@ -179,8 +179,7 @@ public final class ReceiveRequests extends RequestChain {
    * @throws IndexOutOfBoundsException if the piece does not lie within the region
    * @throws IllegalArgumentException if the request already has the maximum number of pieces of the
    *     queue
-   * @throws IllegalStateException if there is no request, the region is closed, or another thread
-   *     owns this batch
+   * @throws IllegalStateException if there is no request, or the region is closed
    */
   public ReceiveRequests into(MemoryRegion region, long offset, long length) {
     addPiece(region.addressOf(offset, length), length, region.key());
@@ -194,8 +193,7 @@ public final class ReceiveRequests extends RequestChain {
    * @return this
    * @throws IllegalArgumentException if the request already has the maximum number of pieces of the
    *     queue
-   * @throws IllegalStateException if there is no request, the region is closed, or another thread
-   *     owns this batch
+   * @throws IllegalStateException if there is no request, or the region is closed
    */
   public ReceiveRequests into(MemorySlice slice) {
     return into(slice.region(), slice.offset(), slice.length());
@@ -207,8 +205,7 @@ public final class ReceiveRequests extends RequestChain {
    *
    * @return the number of requests that were posted
    * @throws PostException if the provider refuses a request: ENOMEM if the receive queue is full
-   * @throws IllegalStateException if the queue pair is in RESET or closed, or another thread owns
-   *     this batch; the requests are kept
+   * @throws IllegalStateException if the queue pair is in RESET or closed; the requests are kept
    */
   public int post() {
     return postAll();
@@ -218,8 +215,8 @@ public final class ReceiveRequests extends RequestChain {
    * Takes the requests out of this batch, so that they can be posted any number of times.
    *
    * @return the requests, which were not posted yet
-   * @throws IllegalStateException if there are no requests, the queue or a memory region is closed,
-   *     or another thread owns this batch
+   * @throws IllegalStateException if there are no requests, or the queue or a memory region is
+   *     closed
    */
   public PreparedReceives prepare() {
     own();
@@ -261,11 +258,7 @@ public final class ReceiveRequests extends RequestChain {
     return count();
   }
 
-  /**
-   * Drops the requests in this batch.
-   *
-   * @throws IllegalStateException if the queue pair is closed, or another thread owns this batch
-   */
+  /** Drops the requests in this batch. */
   public void clear() {
     drop();
   }
@@ -273,8 +266,6 @@ public final class ReceiveRequests extends RequestChain {
   /**
    * Ends the ownership of this batch by the current thread. The next thread that calls {@link
    * #add}, {@link #post} or {@link #clear} becomes its owner.
-   *
-   * @throws IllegalStateException if the queue pair is closed, or another thread owns this batch
    */
   public void release() {
     releaseOwnership();

@@ -40,9 +40,10 @@ import org.rdma4j.platform.Range;
  * until the request has completed.
  *
  * <p>No method allocates, except {@link #bind}. A batch belongs to the first thread that uses it,
- * until that thread calls {@link #release}; if another thread uses it, IllegalStateException is
- * thrown. After the queue pair is closed, every method throws IllegalStateException. If the queue
- * pair is closed during a post, the close waits until the post returns.
+ * until that thread calls {@link #release}. Every method but {@link #size} throws
+ * IllegalStateException if another thread owns the batch or the queue pair is closed, which their
+ * descriptions do not repeat. If the queue pair is closed during a post, the close waits until the
+ * post returns.
  *
  * @see QueuePair#sendRequests(int)
  * @see PreparedSends
@@ -184,7 +185,7 @@ public final class SendRequests extends RequestChain {
    *
    * @param id the number that identifies the request in its completion
    * @return this
-   * @throws IllegalStateException if the batch is full, or another thread owns it
+   * @throws IllegalStateException if the batch is full
    */
   public SendRequests add(long id) {
     long request = begin(id);
@@ -199,7 +200,7 @@ public final class SendRequests extends RequestChain {
    * Makes the request a SEND, {@code IBV_WR_SEND}. This is the default.
    *
    * @return this
-   * @throws IllegalStateException if there is no request, or another thread owns this batch
+   * @throws IllegalStateException if there is no request
    */
   public SendRequests send() {
     become(SendLayout.SEND);
@@ -213,7 +214,7 @@ public final class SendRequests extends RequestChain {
    *     order: the receiver reads the same number, and a C program reads it as {@code
    *     ntohl(imm_data)}
    * @return this
-   * @throws IllegalStateException if there is no request, or another thread owns this batch
+   * @throws IllegalStateException if there is no request
    */
   public SendRequests sendWithImmediate(int immediate) {
     RawMemory.putInt(
@@ -228,8 +229,8 @@ public final class SendRequests extends RequestChain {
    *
    * @param remoteKey the remote key of a memory window or memory region of the receiver
    * @return this
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     type of the queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the type of the queue pair does not
+   *     allow it
    */
   public SendRequests sendWithInvalidate(int remoteKey) {
     RawMemory.putInt(become(SendLayout.SEND_WITH_INV) + SendLayout.IMM_DATA, remoteKey);
@@ -245,8 +246,8 @@ public final class SendRequests extends RequestChain {
    * @param remoteKey the remote key of the peer's memory region; the region and the peer's queue
    *     pair both need REMOTE_WRITE
    * @return this
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     type of the queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the type of the queue pair does not
+   *     allow it
    */
   public SendRequests write(long remoteAddress, int remoteKey) {
     setRemote(become(SendLayout.RDMA_WRITE), remoteAddress, remoteKey);
@@ -264,8 +265,8 @@ public final class SendRequests extends RequestChain {
    * @return this
    * @throws IndexOutOfBoundsException if the part does not lie within the memory, or the request
    *     already has more bytes
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     type of the queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the type of the queue pair does not
+   *     allow it
    */
   public SendRequests write(RemoteMemory target, long offset, long length) {
     return write(addressOf(target, offset, length), target.key()).within(target, offset);
@@ -279,8 +280,8 @@ public final class SendRequests extends RequestChain {
    * @param remoteKey the remote key of the peer's memory region
    * @param immediate the number that the peer's completion carries, see {@link #sendWithImmediate}
    * @return this
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     type of the queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the type of the queue pair does not
+   *     allow it
    */
   public SendRequests writeWithImmediate(long remoteAddress, int remoteKey, int immediate) {
     long request = become(SendLayout.RDMA_WRITE_WITH_IMM);
@@ -301,8 +302,8 @@ public final class SendRequests extends RequestChain {
    * @return this
    * @throws IndexOutOfBoundsException if the part does not lie within the memory, or the request
    *     already has more bytes
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     type of the queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the type of the queue pair does not
+   *     allow it
    */
   public SendRequests writeWithImmediate(
       RemoteMemory target, long offset, long length, int immediate) {
@@ -332,8 +333,8 @@ public final class SendRequests extends RequestChain {
    * @param remoteKey the remote key of the peer's memory region; the region and the peer's queue
    *     pair both need REMOTE_READ
    * @return this
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     type of the queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the type of the queue pair does not
+   *     allow it
    */
   public SendRequests read(long remoteAddress, int remoteKey) {
     setRemote(become(SendLayout.RDMA_READ), remoteAddress, remoteKey);
@@ -350,8 +351,8 @@ public final class SendRequests extends RequestChain {
    * @return this
    * @throws IndexOutOfBoundsException if the part does not lie within the memory, or the request
    *     already has more bytes
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     type of the queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the type of the queue pair does not
+   *     allow it
    */
   public SendRequests read(RemoteMemory source, long offset, long length) {
     return read(addressOf(source, offset, length), source.key()).within(source, offset);
@@ -369,8 +370,8 @@ public final class SendRequests extends RequestChain {
    * @param replacement the new value
    * @return this
    * @throws IllegalArgumentException if the address is not divisible by 8
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     type of the queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the type of the queue pair does not
+   *     allow it
    */
   public SendRequests compareAndSwap(
       long remoteAddress, int remoteKey, long expected, long replacement) {
@@ -392,8 +393,8 @@ public final class SendRequests extends RequestChain {
    * @return this
    * @throws IndexOutOfBoundsException if the 8 bytes do not lie within the memory
    * @throws IllegalArgumentException if the address is not divisible by 8
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     type of the queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the type of the queue pair does not
+   *     allow it
    */
   public SendRequests compareAndSwap(
       RemoteMemory memory, long offset, long expected, long replacement) {
@@ -412,8 +413,8 @@ public final class SendRequests extends RequestChain {
    * @param addend the number to add, in the byte order of the peer's host
    * @return this
    * @throws IllegalArgumentException if the address is not divisible by 8
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     type of the queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the type of the queue pair does not
+   *     allow it
    */
   public SendRequests fetchAndAdd(long remoteAddress, int remoteKey, long addend) {
     checkAligned(remoteAddress);
@@ -431,8 +432,8 @@ public final class SendRequests extends RequestChain {
    * @return this
    * @throws IndexOutOfBoundsException if the 8 bytes do not lie within the memory
    * @throws IllegalArgumentException if the address is not divisible by 8
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     type of the queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the type of the queue pair does not
+   *     allow it
    */
   public SendRequests fetchAndAdd(RemoteMemory memory, long offset, long addend) {
     return fetchAndAdd(memory.addressOf(offset, Long.BYTES), memory.key(), addend)
@@ -445,8 +446,8 @@ public final class SendRequests extends RequestChain {
    *
    * @param key the remote key of a local memory window of type 2
    * @return this
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     type of the queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the type of the queue pair does not
+   *     allow it
    */
   public SendRequests invalidate(int key) {
     long request = become(SendLayout.LOCAL_INV);
@@ -468,8 +469,7 @@ public final class SendRequests extends RequestChain {
    * @param value the bytes to write, as a number in the byte order of this host
    * @return this
    * @throws IllegalArgumentException if the address is not divisible by 8
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the queue pair does not allow it
    */
   public SendRequests atomicWrite(long remoteAddress, int remoteKey, long value) {
     checkAligned(remoteAddress);
@@ -487,8 +487,7 @@ public final class SendRequests extends RequestChain {
    * @return this
    * @throws IndexOutOfBoundsException if the 8 bytes do not lie within the memory
    * @throws IllegalArgumentException if the address is not divisible by 8
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the queue pair does not allow it
    */
   public SendRequests atomicWrite(RemoteMemory memory, long offset, long value) {
     return atomicWrite(memory.addressOf(offset, Long.BYTES), memory.key(), value)
@@ -509,8 +508,7 @@ public final class SendRequests extends RequestChain {
    * @param type what the flush guarantees
    * @return this
    * @throws IllegalArgumentException if the length is out of range
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the queue pair does not allow it
    */
   public SendRequests flush(long remoteAddress, int remoteKey, long length, FlushType type) {
     if (length < 0 || length > 0xffff_ffffL) {
@@ -530,8 +528,7 @@ public final class SendRequests extends RequestChain {
    * @return this
    * @throws IndexOutOfBoundsException if the part does not lie within the memory
    * @throws IllegalArgumentException if the length is out of range
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the queue pair does not allow it
    */
   public SendRequests flush(RemoteMemory memory, long offset, long length, FlushType type) {
     return flush(memory.addressOf(offset, length), memory.key(), length, type);
@@ -544,8 +541,7 @@ public final class SendRequests extends RequestChain {
    * @param remoteKey the remote key of the peer's memory region
    * @param type what the flush guarantees
    * @return this
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     queue pair does not allow it
+   * @throws IllegalStateException if there is no request, or the queue pair does not allow it
    */
   public SendRequests flushRegion(int remoteKey, FlushType type) {
     return flush(0, remoteKey, 0, type, SendLayout.FLUSH_REGION);
@@ -575,7 +571,7 @@ public final class SendRequests extends RequestChain {
    * @throws IndexOutOfBoundsException if the header does not lie within its source
    * @throws IllegalArgumentException if a length is out of range
    * @throws IllegalStateException if there is no request, the request is inline, the arena of the
-   *     header is closed, another thread owns this batch, or the queue pair does not allow it
+   *     header is closed, or the queue pair does not allow it
    */
   public SendRequests segmented(MemorySegment header, long offset, int length, int segmentBytes) {
     long request = allow(SendLayout.TSO);
@@ -599,8 +595,7 @@ public final class SendRequests extends RequestChain {
    *
    * @param number the {@link SharedReceiveQueue#number} at the peer
    * @return this
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, or the
-   *     queue pair is of another type
+   * @throws IllegalStateException if there is no request, or the queue pair is of another type
    */
   public SendRequests toSharedReceiveQueue(int number) {
     long request = current();
@@ -626,8 +621,8 @@ public final class SendRequests extends RequestChain {
    * @return this
    * @throws IllegalArgumentException if the handle belongs to another domain, or the number is out
    *     of range
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, the
-   *     handle is closed, or the queue pair is not for datagrams
+   * @throws IllegalStateException if there is no request, the handle is closed, or the queue pair
+   *     is not for datagrams
    */
   public SendRequests to(AddressHandle handle, int queuePairNumber, int queueKey) {
     long request = current();
@@ -663,8 +658,8 @@ public final class SendRequests extends RequestChain {
    * @return this
    * @throws IllegalArgumentException if the window is of type 1 or belongs to another domain, the
    *     part is empty, or the region or the flags do not allow the bind
-   * @throws IllegalStateException if there is no request, or another thread owns this batch, the
-   *     type of the queue pair does not allow it, or something is closed
+   * @throws IllegalStateException if there is no request, the type of the queue pair does not allow
+   *     it, or something is closed
    */
   public SendRequests bind(MemoryWindow window, MemorySlice part, AccessFlag... access) {
     long request = allow(SendLayout.BIND_MW);
@@ -774,7 +769,7 @@ public final class SendRequests extends RequestChain {
    * queue stays full.
    *
    * @return this
-   * @throws IllegalStateException if there is no request, or another thread owns this batch
+   * @throws IllegalStateException if there is no request
    */
   public SendRequests signaled() {
     return flag(SendLayout.SIGNALED);
@@ -786,7 +781,7 @@ public final class SendRequests extends RequestChain {
    * CompletionQueue#requestNotification}.
    *
    * @return this
-   * @throws IllegalStateException if there is no request, or another thread owns this batch
+   * @throws IllegalStateException if there is no request
    */
   public SendRequests solicited() {
     return flag(SendLayout.SOLICITED);
@@ -797,7 +792,7 @@ public final class SendRequests extends RequestChain {
    * {@code IBV_SEND_FENCE}.
    *
    * @return this
-   * @throws IllegalStateException if there is no request, or another thread owns this batch
+   * @throws IllegalStateException if there is no request
    */
   public SendRequests fenced() {
     return flag(SendLayout.FENCE);
@@ -808,7 +803,7 @@ public final class SendRequests extends RequestChain {
    * supports that.
    *
    * @return this
-   * @throws IllegalStateException if there is no request, or another thread owns this batch
+   * @throws IllegalStateException if there is no request
    */
   public SendRequests checksummed() {
     return flag(SendLayout.IP_CSUM);
@@ -828,8 +823,8 @@ public final class SendRequests extends RequestChain {
    * @throws IndexOutOfBoundsException if the piece does not lie within the region
    * @throws IllegalArgumentException if the request already has the maximum number of pieces of the
    *     queue pair
-   * @throws IllegalStateException if there is no request, the request is inline, the region is
-   *     closed, or another thread owns this batch
+   * @throws IllegalStateException if there is no request, the request is inline, or the region is
+   *     closed
    */
   public SendRequests from(MemoryRegion region, long offset, long length) {
     current();
@@ -847,8 +842,8 @@ public final class SendRequests extends RequestChain {
    * @return this
    * @throws IllegalArgumentException if the request already has the maximum number of pieces of the
    *     queue pair
-   * @throws IllegalStateException if there is no request, the request is inline, the region is
-   *     closed, or another thread owns this batch
+   * @throws IllegalStateException if there is no request, the request is inline, or the region is
+   *     closed
    */
   public SendRequests from(MemorySlice slice) {
     return from(slice.region(), slice.offset(), slice.length());
@@ -865,8 +860,8 @@ public final class SendRequests extends RequestChain {
    * @throws IllegalArgumentException if the memory is on the Java heap or too long, the queue pair
    *     sends raw packets, of which some providers read the first bytes themselves, or the request
    *     already has the maximum number of pieces of the queue pair
-   * @throws IllegalStateException if there is no request, the request is inline, the region or the
-   *     arena of the memory is closed, or another thread owns this batch
+   * @throws IllegalStateException if there is no request, the request is inline, or the region or
+   *     the arena of the memory is closed
    * @throws WrongThreadException if the memory belongs to a confined arena of another thread
    */
   public SendRequests from(ImplicitRegion region, MemorySegment source) {
@@ -910,8 +905,8 @@ public final class SendRequests extends RequestChain {
    * @throws IndexOutOfBoundsException if the piece does not lie within the region
    * @throws IllegalArgumentException if the request already has the maximum number of pieces of the
    *     queue pair
-   * @throws IllegalStateException if there is no request, the request is inline, the region is
-   *     closed, or another thread owns this batch
+   * @throws IllegalStateException if there is no request, the request is inline, or the region is
+   *     closed
    */
   public SendRequests into(MemoryRegion region, long offset, long length) {
     return from(region, offset, length);
@@ -931,7 +926,7 @@ public final class SendRequests extends RequestChain {
    * @throws IllegalArgumentException if the request would have more inline bytes than the queue
    *     pair allows
    * @throws IllegalStateException if there is no request, the request has pieces of a region or is
-   *     segmented, the arena of the source is closed, or another thread owns this batch
+   *     segmented, or the arena of the source is closed
    */
   public SendRequests inline(MemorySegment source, long offset, long length) {
     long request = current();
@@ -967,7 +962,7 @@ public final class SendRequests extends RequestChain {
    * @throws IllegalArgumentException if there are more bytes than the queue pair allows
    * @throws UnsupportedOperationException if this process cannot access the memory of the region
    * @throws IllegalStateException if there is no request, the request has other bytes or pieces or
-   *     is segmented, the region is closed, or another thread owns this batch
+   *     is segmented, or the region is closed
    */
   public SendRequests inline(MemoryRegion region, long offset, long length) {
     long request = current();
@@ -994,9 +989,8 @@ public final class SendRequests extends RequestChain {
    *
    * @return the number of requests that were posted
    * @throws PostException if the provider refuses a request: ENOMEM if the send queue is full
-   * @throws IllegalStateException if the queue pair is not ready to send or closed, a datagram has
-   *     no destination or its address handle is closed, or another thread owns this batch; the
-   *     requests are kept
+   * @throws IllegalStateException if the queue pair is not ready to send or closed, or a datagram
+   *     has no destination or its address handle is closed; the requests are kept
    */
   public int post() {
     return postAll();
@@ -1008,8 +1002,8 @@ public final class SendRequests extends RequestChain {
    * @return the requests, which were not posted yet
    * @throws IllegalStateException if there are no requests; one of them binds a memory window,
    *     which would need a new key each time; a datagram has no destination; something that they
-   *     use is closed; the queue pair belongs to a thread domain, where only one object may post
-   *     sends; or another thread owns this batch
+   *     use is closed; or the queue pair belongs to a thread domain, where only one object may post
+   *     sends
    */
   public PreparedSends prepare() {
     own();
@@ -1088,11 +1082,7 @@ public final class SendRequests extends RequestChain {
     return count();
   }
 
-  /**
-   * Drops the requests in this batch.
-   *
-   * @throws IllegalStateException if the queue pair is closed, or another thread owns this batch
-   */
+  /** Drops the requests in this batch. */
   public void clear() {
     drop();
     if (binds != null) {
@@ -1103,8 +1093,6 @@ public final class SendRequests extends RequestChain {
   /**
    * Ends the ownership of this batch by the current thread. The next thread that calls {@link
    * #add}, {@link #post} or {@link #clear} becomes its owner.
-   *
-   * @throws IllegalStateException if the queue pair is closed, or another thread owns this batch
    */
   public void release() {
     releaseOwnership();

@@ -24,10 +24,10 @@ import org.rdma4j.datapath.RawMemory;
  * operations.post();
  * }</pre>
  *
- * <p>A batch belongs to the first thread that uses it, until that thread calls {@link #release}; if
- * another thread uses it, IllegalStateException is thrown. After the queue is closed, every method
- * throws IllegalStateException. If the queue is closed during a post, the close waits until the
- * post returns.
+ * <p>A batch belongs to the first thread that uses it, until that thread calls {@link #release}.
+ * Every method but {@link #size} throws IllegalStateException if another thread owns the batch or
+ * the queue is closed, which their descriptions do not repeat. If the queue is closed during a
+ * post, the close waits until the post returns.
  *
  * @see SharedReceiveQueue#tagOperations
  * @see org.rdma4j.verbs.attribute.TagMatchingCapabilities
@@ -95,7 +95,7 @@ public final class TagOperations extends HotCall {
    *
    * @param id the number that identifies the operation in its completion
    * @return this
-   * @throws IllegalStateException if the batch is full, or another thread owns it
+   * @throws IllegalStateException if the batch is full
    */
   public TagOperations add(long id) {
     own();
@@ -125,7 +125,7 @@ public final class TagOperations extends HotCall {
    * @param mask the bits of the tag that a message must have in common with it
    * @param receiveId the number that identifies the receive in its completion
    * @return this
-   * @throws IllegalStateException if there is no operation, or another thread owns this batch
+   * @throws IllegalStateException if there is no operation
    */
   public TagOperations tag(long tag, long mask, long receiveId) {
     long operation = current();
@@ -147,8 +147,7 @@ public final class TagOperations extends HotCall {
    * @throws IndexOutOfBoundsException if the piece does not lie within the region
    * @throws IllegalArgumentException if the operation already has the maximum number of pieces, or
    *     the length is out of range
-   * @throws IllegalStateException if there is no operation, the region is closed, or another thread
-   *     owns this batch
+   * @throws IllegalStateException if there is no operation, or the region is closed
    */
   public TagOperations into(MemoryRegion region, long offset, long length) {
     long operation = current();
@@ -179,7 +178,7 @@ public final class TagOperations extends HotCall {
    * @param handle the value that {@link #handle} returned for the tagged receive
    * @return this
    * @throws IllegalArgumentException if no operation on this queue has returned this handle
-   * @throws IllegalStateException if there is no operation, or another thread owns this batch
+   * @throws IllegalStateException if there is no operation
    */
   public TagOperations remove(int handle) {
     long operation = current();
@@ -199,7 +198,7 @@ public final class TagOperations extends HotCall {
    *
    * @param unexpected the number of completions of such messages that were polled so far
    * @return this
-   * @throws IllegalStateException if there is no operation, or another thread owns this batch
+   * @throws IllegalStateException if there is no operation
    */
   public TagOperations synchronize(int unexpected) {
     long operation = flag(rdma_h.IBV_OPS_TM_SYNC());
@@ -211,7 +210,7 @@ public final class TagOperations extends HotCall {
    * Makes the operation create a completion, {@code IBV_OPS_SIGNALED}.
    *
    * @return this
-   * @throws IllegalStateException if there is no operation, or another thread owns this batch
+   * @throws IllegalStateException if there is no operation
    */
   public TagOperations signaled() {
     flag(rdma_h.IBV_OPS_SIGNALED());
@@ -225,8 +224,7 @@ public final class TagOperations extends HotCall {
    * @return the number of operations that were posted
    * @throws PostException if the provider refuses an operation: ENOMEM if too many are outstanding;
    *     this operation and those after it are kept
-   * @throws IllegalStateException if the queue is closed, or another thread owns this batch; the
-   *     operations are kept
+   * @throws IllegalStateException if the queue is closed; the operations are kept
    */
   public int post() {
     own();
@@ -265,7 +263,6 @@ public final class TagOperations extends HotCall {
    * @param index the index of its operation among those that were posted, from 0
    * @return the handle, for {@link #remove}
    * @throws IndexOutOfBoundsException if the last post had fewer operations
-   * @throws IllegalStateException if another thread owns this batch, or the queue is closed
    */
   public int handle(int index) {
     own();
@@ -281,11 +278,7 @@ public final class TagOperations extends HotCall {
     return added - firstKept;
   }
 
-  /**
-   * Drops the operations in this batch.
-   *
-   * @throws IllegalStateException if the queue is closed, or another thread owns this batch
-   */
+  /** Drops the operations in this batch. */
   public void clear() {
     own();
     firstKept = 0;
@@ -295,8 +288,6 @@ public final class TagOperations extends HotCall {
   /**
    * Ends the ownership of this batch by the current thread. The next thread that uses it becomes
    * its owner.
-   *
-   * @throws IllegalStateException if the queue is closed, or another thread owns this batch
    */
   public void release() {
     releaseOwnership();
