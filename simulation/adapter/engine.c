@@ -3,7 +3,6 @@
  * UAR), so it need not see the UAR.
  */
 #include "adapter.h"
-#include <sched.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -123,46 +122,6 @@ static void *run(void *unused)
 		}
 	}
 	return unused;
-}
-
-static _Atomic int far_asked, far_done;
-
-static void *run_far(void *unused)
-{
-	int seen = 0;
-	for (;;) {
-		int asked = atomic_load_explicit(&far_asked, memory_order_acquire);
-		if (asked == seen) {
-			__builtin_ia32_pause();
-			continue;
-		}
-		while (mlx5sim_step())
-			;
-		seen = asked;
-		atomic_store_explicit(&far_done, seen, memory_order_release);
-	}
-	return unused;
-}
-
-/*
- * Lets a thread on another processor do all that is posted, and waits for it: completions are then not in this
- * processor's own caches, as with an adapter. For MLX5SIM_ENGINE=manual.
- */
-EXPORT void mlx5sim_step_far(int processor)
-{
-	static bool started;
-	if (!started) {
-		pthread_t thread;
-		cpu_set_t set;
-		started = true;
-		CPU_ZERO(&set);
-		CPU_SET(processor, &set);
-		pthread_create(&thread, NULL, run_far, NULL);
-		pthread_setaffinity_np(thread, sizeof(set), &set);
-	}
-	atomic_fetch_add_explicit(&far_asked, 1, memory_order_release);
-	while (atomic_load_explicit(&far_done, memory_order_acquire) != far_asked)
-		__builtin_ia32_pause();
 }
 
 /* MLX5SIM_ENGINE=manual leaves it to the program to call mlx5sim_step. */
