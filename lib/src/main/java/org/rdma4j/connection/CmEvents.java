@@ -31,13 +31,13 @@ final class CmEvents {
   /** How often a node looks after what is done at intervals. */
   static final Duration TICK = Duration.ofMillis(250);
 
-  private static final Duration MAX_CATCH_UP = Duration.ofSeconds(10);
+  static final Duration MAX_CATCH_UP = Duration.ofSeconds(10);
 
   /** The kernel may lack memory for a moment. After that many failures in a row, it is not that. */
   private static final int MAX_FAILURES = 20;
 
   /** How many events are handled before completions are polled again. */
-  private static final int MAX_AT_ONCE = 64;
+  static final int MAX_AT_ONCE = 64;
 
   private static final Duration PAUSE = Duration.ofMillis(50);
 

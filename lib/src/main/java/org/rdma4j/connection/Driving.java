@@ -28,6 +28,9 @@ final class Driving implements Executor {
   /** How often a method that waits checks whether another thread has ended its wait. */
   private static final long SLICE_NANOS = Duration.ofMillis(20).toNanos();
 
+  /** How late what is done at intervals may be because there is more to do all the time. */
+  private static final long MAX_CATCH_UP_NANOS = CmEvents.MAX_CATCH_UP.toNanos();
+
   private final NodeState node;
   private final WaitSet ready = new WaitSet();
 
@@ -123,17 +126,23 @@ final class Driving implements Executor {
       for (Poller poller : pollers) {
         done += poller.pollAndAsk();
       }
+      boolean arrived = done > 0;
       long now = System.nanoTime();
-      if (eventsReady || now - lastLook >= LOOK_NANOS) {
-        eventsReady = false;
+      boolean tickDue = now - nextTick >= 0;
+      if (tickDue || eventsReady || now - lastLook >= LOOK_NANOS) {
         lastLook = now;
-        done += node.events().dispatchAll();
+        int events = node.events().dispatchAll();
+        eventsReady = events == CmEvents.MAX_AT_ONCE;
+        done += events;
+        arrived |= eventsReady;
       }
-      if (now - nextTick >= 0) {
+      done += runTasks();
+      // A peer is not late if this thread is, and what it has sent only waits to be polled.
+      if (tickDue && (!arrived || now - nextTick >= MAX_CATCH_UP_NANOS)) {
         node.tick();
         nextTick = System.nanoTime() + CmEvents.TICK.toNanos();
       }
-      return done + runTasks();
+      return done;
     } finally {
       turn.unlock();
     }
