@@ -12,7 +12,7 @@ usage: dev/bench connection [--mlx5] [-p PAIRS] [COMPARISON...]
 Compares connections with the C programs of perftest, with our own rc-pingpong and with loops of raw verbs, and channels
 of java.nio that have gone over to RDMA with connections and with TCP, and connections with jucx, the Java binding of
 UCX. Both run in turn on one device, in pairs, and the result is the median of the ratios. It prints the table of
-docs/performance.md.
+docs/benchmarks/programs.md.
 
   --mlx5       measure natively on the simulated adapter (docs/simulated-adapter.md), whose wire between two processes
                takes most of the time

@@ -1,6 +1,6 @@
 /*
  * The loops of posts, and of polls, in C, with the inline functions of verbs.h, on queues of a Java program. Each does a
- * number of operations and returns the nanoseconds that it took, or -1 if a call failed. As in loops.c, requests are
+ * number of operations and returns the nanoseconds that it took, or -1 if a call failed. Requests are
  * described in memory for each post.
  */
 #include <infiniband/verbs.h>

@@ -71,18 +71,11 @@ record Page(Path source, Path target, String title) {
     Node document = PARSER.parse(text);
     document.accept(new LinksToPages(top, pages));
     return HtmlRenderer.builder()
-            .extensions(EXTENSIONS)
-            .attributeProviderFactory(context -> new Wide())
-            .nodeRendererFactory(Code::new)
-            .build()
-            .render(document)
-        + charts(top);
-  }
-
-  /** Returns the charts of the points that dev/bench has put beside a page. */
-  private String charts(Path top) throws IOException {
-    Path points = top.resolve(source).resolveSibling("points.jsonl");
-    return Files.exists(points) ? Charts.html(points) : "";
+        .extensions(EXTENSIONS)
+        .attributeProviderFactory(context -> new Wide())
+        .nodeRendererFactory(Code::new)
+        .build()
+        .render(document);
   }
 
   /** Makes links between sources links between pages. */
