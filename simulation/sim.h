@@ -188,6 +188,7 @@ struct context *sim_context_open(struct context *ctx); /* another descriptor of 
 void sim_context_close(struct context *ctx); /* one of its descriptors */
 int sim_ioctl(struct context *ctx, struct ib_uverbs_ioctl_hdr *hdr);
 struct obj *sim_obj(struct context *ctx, uint64_t handle, enum obj_type type);
+struct mkey *mkey_at(uint32_t key);
 struct mkey *mkey_find(uint32_t key);
 void qp_async(struct qp *qp, enum ibv_event_type type);
 int pin(uint64_t start, uint64_t length, uint32_t access);

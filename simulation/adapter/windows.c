@@ -15,11 +15,13 @@ enum outcome bind_window(struct qp *qp, struct wqe *w)
 {
 	uint32_t key = be32toh(w->imm);
 	struct mlx5_wqe_mkey_context_seg *ctx = (void *)(w->bytes + 64);
-	struct mkey *mk = mkey_find(key), *of;
+	bool ends = ctx->free & MLX5_WQE_MKEY_CONTEXT_FREE;
+	/* libmlx5 names a window by the key of its last bind, also after that was invalidated. */
+	struct mkey *mk = ends ? mkey_find(key) : mkey_at(key), *of;
 	if (!mk || !mk->window || mk->pd != qp->pd)
 		return fail_request(qp, w, MLX5_CQE_SYNDROME_MW_BIND_ERR);
-	if (ctx->free & MLX5_WQE_MKEY_CONTEXT_FREE) {
-		if (!mk->bound && mk->type2)
+	if (ends) {
+		if (mk->type2 && (!mk->bound || mk->qpn != qp->qpn))
 			return fail_request(qp, w, MLX5_CQE_SYNDROME_MW_BIND_ERR);
 		unbind_window(mk);
 		mk->free = true;

@@ -12,9 +12,15 @@ static struct mkey *mkeys[MAX_MKEYS];
 
 static uint32_t next_mkey = 0x10, next_variant;
 
+/* Whatever the last 8 bits of the key are: a bind changes them. */
+struct mkey *mkey_at(uint32_t key)
+{
+	return key >> 8 < MAX_MKEYS ? mkeys[key >> 8] : NULL;
+}
+
 struct mkey *mkey_find(uint32_t key)
 {
-	struct mkey *mk = key >> 8 < MAX_MKEYS ? mkeys[key >> 8] : NULL;
+	struct mkey *mk = mkey_at(key);
 	return mk && mk->key == key ? mk : NULL;
 }
 

@@ -6,20 +6,28 @@ import org.rdma4j.connection.buffers.BufferMemory;
 import org.rdma4j.lifetime.ReusedPieces;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.MemoryRegionConfig;
 import org.rdma4j.verbs.MemorySlice;
-import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
-/** The memory of buffers: a memory region, which peers may read. */
+/**
+ * The memory of buffers: a memory region, which no peer can access, because all connections use it.
+ */
 record BufferRegion(MemoryRegion region) implements BufferMemory {
   /** Registers memory. */
-  static BufferRegion register(ProtectionDomain domain, long bytes) {
-    return new BufferRegion(domain.register(bytes, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ));
+  static BufferRegion register(Exposures exposures, long bytes) {
+    return new BufferRegion(
+        exposures.register(MemoryRegionConfig.allocate(bytes), AccessFlag.LOCAL_WRITE));
   }
 
   /** Returns the memory region of a buffer. */
   static MemoryRegion of(Buffer buffer) {
     return ((BufferRegion) buffer.memory()).region;
+  }
+
+  /** Returns the message in a buffer, without its header. */
+  static MemorySlice message(Buffer buffer) {
+    return of(buffer).slice(buffer.payload(), buffer.length());
   }
 
   /** Returns a part of the bytes after the header of a buffer, for requests of users. */
@@ -30,16 +38,6 @@ record BufferRegion(MemoryRegion region) implements BufferMemory {
   @Override
   public MemorySegment segment() {
     return region.segment();
-  }
-
-  @Override
-  public long remoteAddress() {
-    return region.remoteAddress();
-  }
-
-  @Override
-  public int remoteKey() {
-    return region.remoteKey();
   }
 
   @Override

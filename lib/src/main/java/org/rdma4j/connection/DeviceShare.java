@@ -61,6 +61,7 @@ final class DeviceShare {
   private final ProtectionDomain domain;
   private final BufferPool buffers;
   private final LargeBuffers largeBuffers;
+  private final Exposures exposures;
   private final ReceiveSupply receives;
   private final SharedReceiveQueue receiveQueue;
   private final MemorySlice nothing;
@@ -89,6 +90,7 @@ final class DeviceShare {
     this.maxEntries = attributes.maxCompletionQueueEntries();
     this.atomics = attributes.atomicCapability() != AtomicCapability.NONE;
     this.domain = device.allocateProtectionDomain();
+    this.exposures = new Exposures(domain);
     // Only identifiers get an event, and this may have none when the device is removed.
     this.ignoreRemoval = VerbsAccess.get().onRemoval(device, this::removed);
     boolean done = false;
@@ -151,7 +153,7 @@ final class DeviceShare {
   }
 
   private BufferMemory register(long bytes) {
-    return BufferRegion.register(domain, bytes);
+    return BufferRegion.register(exposures, bytes);
   }
 
   NodeState node() {
@@ -176,6 +178,10 @@ final class DeviceShare {
 
   LargeBuffers largeBuffers() {
     return largeBuffers;
+  }
+
+  Exposures exposures() {
+    return exposures;
   }
 
   ReceiveSupply receives() {

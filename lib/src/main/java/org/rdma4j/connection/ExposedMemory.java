@@ -1,19 +1,20 @@
 package org.rdma4j.connection;
 
 import org.rdma4j.RdmaException;
-import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.connection.session.Exposure;
 import org.rdma4j.verbs.RemoteMemory;
 
 /**
- * Memory that is exposed to peers until this is closed. {@link RdmaConnection#expose} creates it.
+ * Memory that is exposed to a peer until this is closed, or the connection. {@link
+ * RdmaConnection#expose} creates it.
  */
 public final class ExposedMemory implements AutoCloseable {
-  private final MemoryRegion region;
+  private final Exposure exposure;
   private final RemoteMemory name;
 
-  ExposedMemory(MemoryRegion region) {
-    this.region = region;
-    this.name = RemoteMemory.of(region);
+  ExposedMemory(Exposure exposure, long bytes) {
+    this.exposure = exposure;
+    this.name = new RemoteMemory(exposure.address(), exposure.key(), bytes);
   }
 
   /**
@@ -26,13 +27,13 @@ public final class ExposedMemory implements AutoCloseable {
   }
 
   /**
-   * Revokes the access of peers. When this returns, none accesses the memory any more: what a peer
+   * Revokes the access of the peer. When this returns, it accesses the memory no more: what it
    * still reads or writes fails, and breaks its connection. Does nothing if this is closed.
    *
    * @throws RdmaException if the access cannot be revoked
    */
   @Override
   public void close() {
-    region.close();
+    exposure.end();
   }
 }

@@ -15,6 +15,7 @@ import org.rdma4j.cm.CmId;
 import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.buffers.PromisedReceives;
 import org.rdma4j.connection.buffers.ReceiveWindow;
+import org.rdma4j.connection.session.Request;
 import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.session.SessionLimits;
 import org.rdma4j.connection.wire.Hello;
@@ -168,8 +169,29 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
       receives.wakeAll();
       closing.changed();
     }
+    Request exposed = session.takeRevocable();
+    while (exposed != null) {
+      Request offer = exposed;
+      apart(() -> revoke(offer));
+      exposed = session.takeRevocable();
+    }
     receives.wakeNext();
     closing.wakeNext();
+  }
+
+  /**
+   * Ends the access of the peer to what was offered. If that fails, the destruction of the queue
+   * pair ends it, and the memory waits for that.
+   */
+  private void revoke(Request offer) {
+    offer.exposure().end();
+    lock();
+    try {
+      session.revoked(offer);
+    } finally {
+      unlock();
+    }
+    later(telling::tell);
   }
 
   /**

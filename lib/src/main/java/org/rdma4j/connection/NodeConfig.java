@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import org.rdma4j.connection.wire.Hello;
 import org.rdma4j.platform.Range;
 
 /**
@@ -15,7 +16,7 @@ import org.rdma4j.platform.Range;
  * @param receives the number of messages that a peer may send at most before this side has received
  *     and closed one; a connection starts with 2, and gets more when it uses them up; default 64
  * @param sends the number of requests of a connection that the device has at a time; further ones
- *     wait in this process; default 32
+ *     wait in this process. A message takes one, one that the peer fetches up to three; default 32
  * @param pollers the number of completion queues of each device, each of which has a thread;
  *     connections are spread over them; default the number of processors, at most 8
  * @param maxBuffers the number of buffers of {@code bufferBytes} that all connections of a device
@@ -91,7 +92,7 @@ public record NodeConfig(
    *     negative
    */
   public NodeConfig {
-    Range.check("bufferBytes", bufferBytes, 64, MAX_BUFFER_BYTES);
+    Range.check("bufferBytes", bufferBytes, Hello.MIN_BUFFER_BYTES, MAX_BUFFER_BYTES);
     Range.check("receives", receives, 2, 1 << 14);
     Range.check("sends", sends, 2, 1 << 12);
     Range.check("pollers", pollers, 1, 64);

@@ -5,13 +5,14 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.rdma4j.RdmaException;
 import org.rdma4j.lifetime.Attempts;
+import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemoryRegionConfig;
 import org.rdma4j.verbs.ProtectionDomain;
 
 /**
  * Memory that all connections of a node can use, whichever device they are over. {@link
- * RdmaNode#register(long, org.rdma4j.verbs.AccessFlag...)} creates it.
+ * RdmaNode#register(long, AccessFlag...)} creates it.
  *
  * <p>The memory is registered once with each device of the machine. {@link #region} returns the
  * region for a connection:
@@ -22,12 +23,17 @@ import org.rdma4j.verbs.ProtectionDomain;
  * RemoteMemory name = RemoteMemory.of(table.region(connection));
  * }
  *
+ * <p>With REMOTE_READ, REMOTE_WRITE or REMOTE_ATOMIC, every peer of the node that knows or guesses
+ * the key of a region can access all of it. Without them, {@link RdmaConnection#expose} grants a
+ * part to one peer.
+ *
  * <p>All methods may be called from any thread.
  */
 public final class NodeMemory implements AutoCloseable {
   private final NodeState node;
   private final MemorySegment segment;
   private final MemoryRegionConfig config;
+  private final AccessFlag[] access;
   private final Runnable free;
   private final Map<ProtectionDomain, MemoryRegion> regions = new ConcurrentHashMap<>();
   private boolean closed;
@@ -37,16 +43,22 @@ public final class NodeMemory implements AutoCloseable {
    *
    * @param free frees the memory, after its regions were closed
    */
-  NodeMemory(NodeState node, MemorySegment segment, MemoryRegionConfig config, Runnable free) {
+  NodeMemory(
+      NodeState node,
+      MemorySegment segment,
+      MemoryRegionConfig config,
+      Runnable free,
+      AccessFlag... access) {
     this.node = node;
     this.segment = segment;
     this.config = config;
+    this.access = access.clone();
     this.free = free;
     boolean done = false;
     try {
       node.prepareAll();
       for (DeviceShare share : node.shares()) {
-        register(share.domain());
+        register(share);
       }
       done = true;
     } finally {
@@ -68,7 +80,7 @@ public final class NodeMemory implements AutoCloseable {
   /**
    * Returns the region of this memory for a connection, which is the same one for all connections
    * over the same device. Registers the memory if the device was added to the machine after {@link
-   * RdmaNode#register(long, org.rdma4j.verbs.AccessFlag...)}.
+   * RdmaNode#register(long, AccessFlag...)}.
    *
    * @param connection a connection of the node
    * @return the region, in the {@link RdmaConnection#domain} of the connection
@@ -77,19 +89,20 @@ public final class NodeMemory implements AutoCloseable {
    * @throws RdmaException if the memory cannot be registered
    */
   public MemoryRegion region(RdmaConnection connection) {
-    if (connection.node() != node) {
+    if (connection.share().node() != node) {
       throw new IllegalArgumentException(
           connection + " belongs to another node: register the memory with that node too");
     }
     MemoryRegion known = regions.get(connection.domain());
-    return known == null ? register(connection.domain()) : known;
+    return known == null ? register(connection.share()) : known;
   }
 
-  private synchronized MemoryRegion register(ProtectionDomain domain) {
+  private synchronized MemoryRegion register(DeviceShare share) {
     if (closed) {
       throw new IllegalStateException("the memory of the node is closed");
     }
-    return regions.computeIfAbsent(domain, each -> RdmaNode.register(each, config));
+    return regions.computeIfAbsent(
+        share.domain(), each -> share.exposures().register(config, access));
   }
 
   /**

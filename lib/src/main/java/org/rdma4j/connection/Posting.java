@@ -142,6 +142,8 @@ final class Posting {
               requests.fetchAndAdd(address(request), request.remoteKey(), request.first()));
       case FETCH -> describeFetch(request);
       case PING -> requests.write(address(request), request.remoteKey()).from(nothing);
+      case BIND -> bound(request).bind(requests);
+      case INVALIDATE -> bound(request).invalidate(requests);
     }
     if (iwarp) {
       requests.signaled();
@@ -157,6 +159,10 @@ final class Posting {
 
   private static MemorySlice local(Request request) {
     return (MemorySlice) request.local();
+  }
+
+  private static Exposures.Bound bound(Request request) {
+    return (Exposures.Bound) request.exposure();
   }
 
   private static boolean isRead(Request request) {

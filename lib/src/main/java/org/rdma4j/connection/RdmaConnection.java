@@ -164,8 +164,8 @@ public final class RdmaConnection implements AutoCloseable {
     return link.share().domain();
   }
 
-  NodeState node() {
-    return link.share().node();
+  DeviceShare share() {
+    return link.share();
   }
 
   /**
@@ -490,13 +490,18 @@ public final class RdmaConnection implements AutoCloseable {
   /**
    * Sends registered memory as a message, without a copy: the peer fetches it.
    *
-   * @param memory the message, at least 1 byte of a region of {@link #domain} with REMOTE_READ,
-   *     which must not change until the future completes; a {@link org.rdma4j.memory.Slab} may be
+   * <p>Only the peer can read the memory, and only until the future completes, as {@link #expose}
+   * describes. The region needs no access for that.
+   *
+   * @param memory the message, at least 1 byte of a region of {@link #domain}, which must not
+   *     change or be closed until the future completes; a {@link org.rdma4j.memory.Slab} may be
    *     released before
-   * @return a future that completes when the peer has fetched the message, and exceptionally if it
-   *     cannot
-   * @throws IllegalArgumentException if the memory is empty, of another domain or without
-   *     REMOTE_READ, or longer than {@link #maxMessageBytes}
+   * @return a future that completes when the peer has fetched the message and cannot read the
+   *     memory any more, and exceptionally if it cannot fetch it
+   * @throws IllegalArgumentException if the memory is empty, of another domain, or longer than
+   *     {@link #maxMessageBytes}
+   * @throws UnsupportedOperationException if the memory has to be registered once more, and this
+   *     process cannot access it
    * @throws IllegalStateException if the connection or the region is closed
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
@@ -734,7 +739,7 @@ public final class RdmaConnection implements AutoCloseable {
    */
   public MemoryRegion register(long bytes, AccessFlag... access) {
     checkCanRegister();
-    return RdmaNode.register(domain(), MemoryRegionConfig.allocate(bytes).access(access));
+    return link.share().exposures().register(MemoryRegionConfig.allocate(bytes), access);
   }
 
   private void checkCanRegister() {
@@ -743,23 +748,34 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
-   * Exposes a part of a region to peers: registers its memory once more, as a region whose key
-   * grants this part and no more, until it is revoked. That costs as much as any registration, 20
-   * us and more, and an entry of the device's table of regions. A peer can use the key with each of
-   * its connections to this node, so send it only to whom it is meant for.
+   * Exposes a part of a region to the peer: creates a key that grants this part and no more, until
+   * it is revoked or the connection is closed. Send the name in a message of this connection, which
+   * arrives when the access has begun.
    *
-   * <p>A memory window would be cheaper. This does not use one, because soft-RoCE of Linux 6.1 lets
-   * its key reach the whole region.
+   * <p>If the device has memory windows of type 2, as ConnectX adapters have, the key is that of a
+   * window: only the peer of this connection can use it, and only over this connection. The window
+   * is bound by a request; this method waits for that, up to {@link NodeConfig#closeTimeout},
+   * unless a handler calls it. The region must have MEMORY_WINDOW_BIND for that, as each one has
+   * that the node or one of its connections has registered.
+   *
+   * <p>Otherwise the part is registered once more, as a region of its own. That is so over
+   * soft-RoCE, whose windows grant the whole region, soft-iWARP and EFA, and for parts of 4 GiB or
+   * more. The key of such a region is valid for each connection to this node over the same device,
+   * so anyone who learns or guesses it can use it as long as the part is exposed.
    *
    * @param memory the part, at least 1 byte
    * @param access what peers may do: REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC
    * @return the exposed memory, to be closed in order to revoke it; otherwise it is revoked when
-   *     the region or the node is closed
+   *     the region or the connection is closed
    * @throws IllegalArgumentException if the memory is empty or of another domain, the access is
    *     empty or contains anything else, or the region lacks LOCAL_WRITE and the access is more
    *     than REMOTE_READ
+   * @throws UnsupportedOperationException if the part has to be registered, and this process cannot
+   *     access its memory
    * @throws IllegalStateException if the connection or the region is closed
-   * @throws RdmaException if the memory cannot be registered, or the device was removed
+   * @throws ConnectionException if the connection is broken, or the peer has closed it
+   * @throws RdmaException if the device has no further window, the memory cannot be registered, or
+   *     the device was removed
    */
   public ExposedMemory expose(MemorySlice memory, AccessFlag... access) {
     checkCanRegister();
@@ -773,10 +789,8 @@ public final class RdmaConnection implements AutoCloseable {
       link.sends().checkDomain(memory);
     } else {
       link.sends().checkLocal(memory, AccessFlag.LOCAL_WRITE, "to be written by the peer");
-      flags.add(AccessFlag.LOCAL_WRITE);
     }
-    return new ExposedMemory(
-        RdmaNode.register(domain(), MemoryRegionConfig.of(memory).access(flags)));
+    return new ExposedMemory(link.sends().expose(memory, flags), memory.length());
   }
 
   // ---- Streams

@@ -14,10 +14,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.platform.PageMemory;
 import org.rdma4j.verbs.AccessFlag;
-import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemoryRegionConfig;
-import org.rdma4j.verbs.ProtectionDomain;
-import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
  * What the connections and servers of a process share: for each device that they use, a protection
@@ -295,16 +292,7 @@ public final class RdmaNode implements AutoCloseable {
 
   private NodeMemory register(
       MemorySegment memory, MemoryRegionConfig config, Runnable free, AccessFlag... access) {
-    return state
-        .lifetime()
-        .whileOpen(() -> new NodeMemory(state, memory, config.access(access), free));
-  }
-
-  /** Registers memory that a program may drop without closing it: the node closes it. */
-  static MemoryRegion register(ProtectionDomain domain, MemoryRegionConfig config) {
-    MemoryRegion region = domain.register(config);
-    VerbsAccess.get().lifetime(region).leaveToParent();
-    return region;
+    return state.lifetime().whileOpen(() -> new NodeMemory(state, memory, config, free, access));
   }
 
   /**

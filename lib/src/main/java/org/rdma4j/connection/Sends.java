@@ -2,11 +2,13 @@ package org.rdma4j.connection;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.buffers.ReceiveWindow;
+import org.rdma4j.connection.session.Exposure;
 import org.rdma4j.connection.session.Request;
 import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.wire.MessageKind;
@@ -315,59 +317,76 @@ final class Sends {
   /** Adds a message of the user: unchanged, or as an offer if it is too long. */
   private void add(
       MessageKind kind, long number, Buffer buffer, @Nullable Object listener, long token) {
-    Request request;
     if (buffer.length() > session.shortBytes()) {
-      Buffer carrier =
-          carrier(
-              nextMessage++,
-              buffer.length(),
-              0,
-              buffer.length(),
-              buffer.remoteAddress(),
-              buffer.memory().remoteKey());
-      request = session.newRequest();
-      request.offer(kind, number, carrier, buffer);
+      addOffer(kind, number, buffer, nextMessage++, buffer.length(), 0, listener, token);
     } else {
-      request = session.newRequest();
+      Request request = session.newRequest();
       request.send(kind, 0, number, buffer);
+      request.tell(listener, token);
+      session.add(request);
     }
+  }
+
+  /** Adds the offer of what is in a buffer, a piece of a message or all of it. */
+  private void addOffer(
+      MessageKind kind,
+      long number,
+      Buffer piece,
+      int message,
+      long total,
+      long offset,
+      @Nullable Object listener,
+      long token) {
+    Exposure exposure = expose(BufferRegion.message(piece));
+    Buffer carrier = carrier(message, total, offset, piece.length(), exposure);
+    Request request = session.newRequest();
+    request.offer(kind, number, carrier, piece, exposure);
     request.tell(listener, token);
     session.add(request);
   }
 
+  /** Exposes what is about to be offered. */
+  private Exposure expose(MemorySlice range) {
+    return share.exposures().toRead(range, link.queuePair());
+  }
+
   /** Returns a buffer with the offer of a piece of a message. */
-  private Buffer carrier(int message, long total, long offset, long length, long address, int key) {
-    Buffer carrier = share.buffers().take();
-    carrier.fill(
-        MessageKind.MESSAGE, new Offer(message, total, offset, length, address, key).write());
-    return carrier;
+  private Buffer carrier(int message, long total, long offset, long length, Exposure exposure) {
+    boolean done = false;
+    try {
+      Buffer carrier = share.buffers().take();
+      carrier.fill(
+          MessageKind.MESSAGE,
+          new Offer(message, total, offset, length, exposure.address(), exposure.key()).write());
+      done = true;
+      return carrier;
+    } finally {
+      if (!done) {
+        link.apart(exposure::end);
+      }
+    }
   }
 
   /** Sends memory of the user, which the peer fetches. */
   void sendMemory(MemorySlice memory, CompletableFuture<Void> future) {
     checkLength(memory.length());
-    checkLocal(memory, AccessFlag.REMOTE_READ, "to be fetched by the peer");
+    checkDomain(memory);
     link.lock();
     try {
       session.lifecycle().checkOutputOpen();
-      Buffer carrier =
-          carrier(
-              nextMessage++,
-              memory.length(),
-              0,
-              memory.length(),
-              memory.remoteAddress(),
-              memory.region().remoteKey());
+      Exposure exposure = expose(memory);
+      Buffer carrier = carrier(nextMessage++, memory.length(), 0, memory.length(), exposure);
       boolean added = false;
       try {
         Request request = session.newRequest();
-        request.offer(carrier, memory, memory.length());
+        request.offer(carrier, memory, memory.length(), exposure);
         request.tell(future, 0);
         session.add(request);
         added = true;
       } finally {
         if (!added) {
           carrier.free();
+          link.apart(exposure::end);
         }
       }
       link.flushAndLeave();
@@ -383,18 +402,7 @@ final class Sends {
     link.lock();
     try {
       session.lifecycle().checkOutputOpen();
-      Buffer carrier =
-          carrier(
-              message,
-              total,
-              offset,
-              piece.length(),
-              piece.remoteAddress(),
-              piece.memory().remoteKey());
-      Request request = session.newRequest();
-      request.offer(MessageKind.MESSAGE, 0, carrier, piece);
-      request.tell(fetched, 0);
-      session.add(request);
+      addOffer(MessageKind.MESSAGE, 0, piece, message, total, offset, fetched, 0);
       sent = true;
       link.flushAndLeave();
     } finally {
@@ -404,6 +412,54 @@ final class Sends {
       }
     }
     return fetched;
+  }
+
+  /**
+   * Exposes memory of the user with this access, and waits until that has begun, unless the calling
+   * thread must not wait. What this connection sends later arrives after that in any case.
+   */
+  Exposure expose(MemorySlice memory, Set<AccessFlag> access) {
+    Exposure exposure = share.exposures().forUser(memory, access, link.queuePair());
+    if (exposure.isBound()) {
+      boolean begun = false;
+      link.lock();
+      try {
+        session.lifecycle().checkCanSend();
+        Request bind = session.newRequest();
+        Awaited done = link.awaited(() -> bind.isDone() || session.lifecycle().isClosing());
+        bind.awaitedBy(done);
+        session.addBind(bind, exposure);
+        begun = true;
+        link.flush();
+        awaitBind(bind, done);
+      } finally {
+        link.unlock();
+        if (!begun) {
+          exposure.end();
+        }
+      }
+    }
+    return exposure;
+  }
+
+  private void awaitBind(Request bind, Awaited done) {
+    try {
+      if (!link.isHandler()) {
+        link.await(done, Deadline.after(share.config().closeTimeout()).end());
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    if (!bind.isDone()) {
+      // It is recycled when it is done.
+      bind.awaitedBy(null);
+      return;
+    }
+    RuntimeException failed = bind.failure();
+    session.recycle(bind);
+    if (failed != null) {
+      throw failed;
+    }
   }
 
   /** Returns the number of a message that is sent in pieces. */

@@ -30,6 +30,12 @@ public final class BoundWindows {
     }
   }
 
+  /** Removes a window of which it is known that the device has unbound it. */
+  public synchronized void left(Lifetime window) {
+    bound.remove(window);
+    leaving.remove(window);
+  }
+
   /** Closes the windows that are bound here. */
   public void closeBound() {
     closeAll(bound);

@@ -74,4 +74,24 @@ final class Access implements VerbsAccess {
       pieces.end(memory.offset(), memory.length());
     }
   }
+
+  @Override
+  public Lifetime lifetime(MemoryWindow window) {
+    return window.lifetime();
+  }
+
+  @Override
+  public boolean isInPlace(QueuePair queuePair) {
+    return queuePair.isInPlace();
+  }
+
+  @Override
+  public int nextKey(MemoryWindow window) {
+    return window.nextKey();
+  }
+
+  @Override
+  public void invalidated(MemoryWindow window) {
+    window.invalidated();
+  }
 }

@@ -422,6 +422,12 @@ public final class MemoryWindow implements AutoCloseable {
     }
   }
 
+  /** Records that a request has invalidated this window, after its completion. */
+  synchronized void invalidated() {
+    binding.windows().forEach(each -> each.left(lifetime));
+    binding = new Binding(binding.key, null);
+  }
+
   private void become(Binding next) {
     Set<BoundWindows> to = next.windows();
     for (BoundWindows from : binding.windows()) {

@@ -10,9 +10,10 @@ import java.nio.ByteBuffer;
  *
  * <p>What it grants depends on where it comes from. {@link
  * org.rdma4j.connection.RdmaConnection#expose} grants the named memory and no more, until it is
- * revoked. {@link #of} grants the whole region to every peer of the protection domain that knows
- * the key, until the region is closed. {@link #slice} only tells the peer where to look: it grants
- * as much as what it is a part of.
+ * revoked, and on devices with memory windows only to the peer of that connection. {@link #of}
+ * grants the whole region to every peer of the protection domain that knows or guesses the key,
+ * until the region is closed; all connections of a node over one device have one domain. {@link
+ * #slice} only names a part: it grants as much as what it is a part of.
  *
  * @param address the address of the first byte, as an unsigned number
  * @param key the remote key of the region

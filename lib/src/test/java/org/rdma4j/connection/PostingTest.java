@@ -63,8 +63,10 @@ final class PostingTest {
   }
 
   private Session newSession() {
-    BufferPool buffers = new BufferPool(bytes -> BufferRegion.register(domain, bytes), 64, 64);
-    LargeBuffers large = new LargeBuffers(bytes -> BufferRegion.register(domain, bytes), 1 << 20);
+    Exposures exposures = new Exposures(domain);
+    BufferPool buffers = new BufferPool(bytes -> BufferRegion.register(exposures, bytes), 64, 64);
+    LargeBuffers large =
+        new LargeBuffers(bytes -> BufferRegion.register(exposures, bytes), 1 << 20);
     ReceiveSupply receives =
         new ReceiveSupply(
             buffers, new SharedReceives(domain.createSharedReceiveQueue(64, 1), buffers.ahead()));

@@ -79,6 +79,18 @@ final class BoundWindowsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
+  void anInvalidatedWindowCanBeBoundAgain(boolean extended) {
+    connect(extended);
+    bind();
+    int first = window.remoteKey();
+    invalidate();
+    bind();
+    assertThat(write(window.remoteKey())).isEqualTo(CompletionStatus.SUCCESS);
+    assertThat(write(first)).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
   void aWindowForReadingRefusesWrites(boolean extended) {
     connect(extended);
     bind(AccessFlag.REMOTE_READ);

@@ -81,7 +81,7 @@ final class Rates {
 
   /** Sends registered memory as messages, which the peer fetches. */
   static Result offers(RdmaConnection connection, int bytes, Duration time) throws Exception {
-    try (MemoryRegion region = connection.register(bytes, AccessFlag.REMOTE_READ)) {
+    try (MemoryRegion region = connection.register(bytes)) {
       MemorySlice message = region.slice(0, bytes);
       return repeat(
           time,

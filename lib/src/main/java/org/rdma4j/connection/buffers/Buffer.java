@@ -212,11 +212,6 @@ public final class Buffer extends ReusedMemory {
     return start;
   }
 
-  /** Returns the address under which a peer reads the message. */
-  public long remoteAddress() {
-    return memory.remoteAddress() + payload();
-  }
-
   /** Returns all bytes after the header, of which the message is the first. */
   public MemorySegment bytes() {
     return segment.asSlice(start, capacity);

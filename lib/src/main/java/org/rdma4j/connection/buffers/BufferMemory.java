@@ -8,7 +8,7 @@ public interface BufferMemory {
   /** Gets memory, which may take long. */
   interface Source {
     /**
-     * Registers memory for the device, which peers may read.
+     * Registers memory for the device, which no peer can access.
      *
      * @throws org.rdma4j.RdmaException if there is none
      */
@@ -17,12 +17,6 @@ public interface BufferMemory {
 
   /** Returns all of it. */
   MemorySegment segment();
-
-  /** Returns the address under which peers read it. */
-  long remoteAddress();
-
-  /** Returns the key with which peers read it. */
-  int remoteKey();
 
   /** Sets of which buffers it consists. */
   void consistsOf(ReusedPieces buffers);

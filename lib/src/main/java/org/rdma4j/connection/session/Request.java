@@ -28,7 +28,11 @@ public final class Request {
     /** A read of a piece of a message that the peer has offered. */
     FETCH,
     /** A write of nothing, which the peer's device acknowledges. */
-    PING
+    PING,
+    /** The begin of an exposure. */
+    BIND,
+    /** The end of an exposure. */
+    INVALIDATE
   }
 
   /**
@@ -57,8 +61,17 @@ public final class Request {
   private long first;
   private long second;
 
-  /** What an offer offers until the peer has fetched it; null if that is memory of the user. */
+  /** What an offer offers until that is not exposed any more; null for memory of the user. */
   @Nullable Buffer offered;
+
+  /** What lets the peer access the memory of an offer, or what a BIND or an INVALIDATE is about. */
+  @Nullable Exposure exposure;
+
+  /** Whether the exposure of an offer may have begun. */
+  boolean exposed;
+
+  /** The offer of which an INVALIDATE ends the exposure. */
+  private @Nullable Request offer;
 
   // Of a FETCH: the message, where the piece goes, and whether it is the last one of its offer.
   @Nullable Incoming incoming;
@@ -74,9 +87,6 @@ public final class Request {
 
   private long token;
   @Nullable Waiter waiter;
-
-  /** Whether the peer may have learnt of what this offers. */
-  boolean exposed;
 
   /** Whether the peer has fetched what this offers. */
   boolean fetched;
@@ -101,11 +111,13 @@ public final class Request {
     notified = false;
     local = null;
     offered = null;
+    exposure = null;
+    exposed = false;
+    offer = null;
     incoming = null;
     lastOfOffer = false;
     listener = null;
     waiter = null;
-    exposed = false;
     fetched = false;
     event = null;
     done = false;
@@ -121,13 +133,16 @@ public final class Request {
   }
 
   /**
-   * Makes this a message that is offered, in a buffer that is freed once it was fetched.
+   * Makes this a message that is offered, in a buffer that is freed once it was fetched and is not
+   * exposed any more.
    *
    * @param carrier has the offer
    */
-  public void offer(MessageKind ofKind, long withNumber, Buffer carrier, Buffer message) {
+  public void offer(
+      MessageKind ofKind, long withNumber, Buffer carrier, Buffer message, Exposure ofMessage) {
     send(ofKind, MessageHeader.OFFER, withNumber, carrier);
     offered = message;
+    exposure = ofMessage;
   }
 
   /**
@@ -136,10 +151,11 @@ public final class Request {
    * @param carrier has the offer
    * @param bytes the length of the message
    */
-  public void offer(Buffer carrier, Object message, long bytes) {
+  public void offer(Buffer carrier, Object message, long bytes, Exposure ofMessage) {
     send(MessageKind.MESSAGE, MessageHeader.OFFER, 0, carrier);
     local = message;
     length = bytes;
+    exposure = ofMessage;
   }
 
   /** Makes this a notice, which follows a write. Its buffer is still to be given. */
@@ -188,6 +204,19 @@ public final class Request {
     length = bytes;
     remoteAddress = address;
     remoteKey = key;
+  }
+
+  /** Makes this the begin of an exposure. */
+  void bind(Exposure begun) {
+    operation = Operation.BIND;
+    exposure = begun;
+  }
+
+  /** Makes this the end of the exposure of an offer. */
+  void invalidate(Request ofOffer) {
+    operation = Operation.INVALIDATE;
+    exposure = ofOffer.exposure;
+    offer = ofOffer;
   }
 
   void ping() {
@@ -275,6 +304,22 @@ public final class Request {
     return local;
   }
 
+  /** Returns what lets the peer access memory. */
+  public Exposure exposure() {
+    if (exposure == null) {
+      throw new AssertionError(operation + " without an exposure");
+    }
+    return exposure;
+  }
+
+  /** Returns the offer of which this ends the exposure. */
+  Request offer() {
+    if (offer == null) {
+      throw new AssertionError(operation + " without an offer");
+    }
+    return offer;
+  }
+
   /** Returns where a fetch goes. */
   public Buffer target() {
     if (incoming == null) {
@@ -315,6 +360,11 @@ public final class Request {
     }
     Buffer content = offered == null ? buffer : offered;
     return content == null ? 0 : content.length();
+  }
+
+  /** Returns whether a request has to begin its exposure before it is posted. */
+  boolean isToBind() {
+    return isOffer() && exposure().isBound();
   }
 
   boolean isOffer() {

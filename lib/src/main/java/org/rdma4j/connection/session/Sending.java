@@ -34,6 +34,12 @@ final class Sending {
    */
   private final Deque<Request> fetches = new ArrayDeque<>();
 
+  /** The binds and invalidates, which wait only for a slot in the queue of the device. */
+  private final Deque<Request> windowRequests = new ArrayDeque<>();
+
+  /** The offer that follows its bind in the chain that is being built; null if none does. */
+  private @Nullable Request bound;
+
   /** The requests to be posted ahead of all that waits, also by a connection that is broken. */
   private final Deque<Request> ahead = new ArrayDeque<>();
 
@@ -45,11 +51,11 @@ final class Sending {
   /** The posted offers that the peer has still to fetch, or to report as fetched; in order. */
   private final Deque<Request> offers = new ArrayDeque<>();
 
-  /** Buffers of a broken connection that the peer might still read from. */
-  private final Deque<Buffer> readable = new ArrayDeque<>();
+  /** The offers whose exposures no request ends. */
+  private final Deque<Request> revocable = new ArrayDeque<>();
 
-  /** Memory of users that the peer might still read from. */
-  private final Deque<Object> readableOfUsers = new ArrayDeque<>();
+  /** Those of which {@link Exposure#end} is being called. */
+  private final Deque<Request> revoking = new ArrayDeque<>();
 
   private final Deque<Request> spare = new ArrayDeque<>();
 
@@ -129,6 +135,11 @@ final class Sending {
     ahead.addLast(request);
   }
 
+  /** Adds the begin of an exposure, which goes ahead of all that waits. */
+  void addBind(Request bind) {
+    windowRequests.addLast(bind);
+  }
+
   /** Adds the reads that fetch an offered piece of a message. */
   void fetch(Offer offer, Incoming message) {
     long read = 0;
@@ -154,7 +165,13 @@ final class Sending {
   }
 
   int outstanding() {
-    return fetches.size() + waiting.size() + posted.size() + offers.size();
+    return windowRequests.size()
+        + fetches.size()
+        + waiting.size()
+        + posted.size()
+        + offers.size()
+        + revocable.size()
+        + revoking.size();
   }
 
   int postedCount() {
@@ -189,21 +206,43 @@ final class Sending {
   }
 
   /**
-   * Takes the next request for the chain: the fetches, then the waiting requests in their order,
-   * and credits alone if they are due and no message carries them; null if there is none.
+   * Takes the next request for the chain: binds and invalidates, the fetches, then the waiting
+   * requests in their order, and credits alone if they are due and no message carries them; null if
+   * there is none.
    */
   @Nullable Request next() {
-    if (posted.size() < depth + controls) {
+    Request offer = bound;
+    if (offer != null) {
+      bound = null;
+      return post(offer);
+    }
+    int slots = depth + controls - posted.size();
+    if (slots > 0) {
+      if (!windowRequests.isEmpty()) {
+        return post(windowRequests.removeFirst());
+      }
       if (!fetches.isEmpty()) {
         return post(fetches.removeFirst());
       }
       endThoseWithoutMemory();
       Request next = waiting.peekFirst();
-      if (next != null && mayPost(next)) {
-        return post(takeWaiting());
+      if (next != null && (slots > 1 || !next.isToBind()) && mayPost(next)) {
+        return postNow(takeWaiting());
       }
     }
     return chain == 0 && controls < Session.CONTROL_SENDS - 1 ? nextControl() : null;
+  }
+
+  /** Posts a request; of an offer whose memory is to be bound, the bind, which it follows. */
+  private Request postNow(Request request) {
+    if (!request.isToBind()) {
+      return post(request);
+    }
+    request.exposed = true;
+    bound = request;
+    Request bind = newRequest();
+    bind.bind(request.exposure());
+    return post(bind);
   }
 
   private boolean mayPost(Request request) {
@@ -263,10 +302,10 @@ final class Sending {
     while (closed != null) {
       Request ended = takeWaiting();
       boolean isNotified = ended.isNotified();
-      finish(ended, closed);
+      end(ended, closed);
       if (isNotified) {
         // The peer must not be notified of what was not written.
-        finish(takeWaiting(), closed);
+        end(takeWaiting(), closed);
       }
       next = waiting.peekFirst();
       closed = next == null ? null : next.closedMemory(userMemory);
@@ -310,7 +349,7 @@ final class Sending {
       }
       case COMPARE_AND_SWAP, FETCH_AND_ADD -> counts.atomics++;
       // The bytes of a message that is fetched are counted as those of a message.
-      case FETCH, PING -> {}
+      case FETCH, PING, BIND, INVALIDATE -> {}
     }
   }
 
@@ -336,7 +375,6 @@ final class Sending {
         told,
         request.number());
     if (request.isOffer()) {
-      request.exposed = true;
       offers.addLast(request);
     }
   }
@@ -371,6 +409,10 @@ final class Sending {
 
   /** Takes back the last of the posted requests, which the device did not accept. */
   void notAccepted(int count, RuntimeException reason) {
+    if (bound != null) {
+      refused.addFirst(bound);
+      bound = null;
+    }
     // None of them is left if the connection was closed meanwhile.
     for (int i = 0; i < count && !posted.isEmpty(); i++) {
       Request request = leave(posted.removeLast());
@@ -406,16 +448,27 @@ final class Sending {
   }
 
   /**
-   * Notes that a message was sent: an offer is not done before it is fetched.
+   * Notes that a request was done: an offer is not done before it is fetched, and its memory is not
+   * exposed any more.
    *
    * @param over why the peer fetches nothing any more; null if it may
    */
-  void sent(Request request, @Nullable RuntimeException over) {
-    if (!request.isOffer() || request.fetched) {
-      finish(request, null);
+  void completed(Request request, @Nullable RuntimeException over) {
+    if (request.operation() == Request.Operation.INVALIDATE) {
+      request.exposure().release();
+      finish(request.offer(), null);
+      recycle(request);
+    } else if (!request.isOffer() || request.fetched) {
+      end(request, null);
     } else if (over != null) {
       failed(request, over);
-    } else if (request.buffer != null) {
+    } else {
+      freeCarrier(request);
+    }
+  }
+
+  private static void freeCarrier(Request request) {
+    if (request.buffer != null) {
       request.buffer.free();
       request.buffer = null;
     }
@@ -424,7 +477,64 @@ final class Sending {
   /** Notes that a request has failed. */
   void failed(Request request, RuntimeException reason) {
     removeOffer(request);
-    finish(request, reason);
+    end(request, reason);
+  }
+
+  /** Ends a request once no peer can access its memory any more. */
+  private void end(Request request, @Nullable RuntimeException reason) {
+    if (request.operation() == Request.Operation.INVALIDATE) {
+      // Its offer was fetched all the same.
+      revocable.addLast(request.offer());
+      recycle(request);
+    } else if (request.isOffer()) {
+      endExposure(request, reason);
+    } else {
+      finish(request, reason);
+    }
+  }
+
+  private void endExposure(Request offer, @Nullable RuntimeException reason) {
+    freeCarrier(offer);
+    offer.failure = reason;
+    Exposure exposure = offer.exposure();
+    if (!exposure.isBound() || (offer.exposed && reason != null)) {
+      revocable.addLast(offer);
+    } else if (offer.exposed) {
+      Request invalidate = newRequest();
+      invalidate.invalidate(offer);
+      windowRequests.addLast(invalidate);
+    } else {
+      exposure.release();
+      finish(offer, reason);
+    }
+  }
+
+  /** Gives up the invalidates that have not been posted, because none can be any more. */
+  void abandonInvalidates() {
+    for (int i = windowRequests.size(); i > 0; i--) {
+      Request next = windowRequests.removeFirst();
+      if (next.operation() == Request.Operation.INVALIDATE) {
+        end(next, null);
+      } else {
+        windowRequests.addLast(next);
+      }
+    }
+  }
+
+  /** Takes an offer of which to call {@link Exposure#end}; null if there is none. */
+  @Nullable Request takeRevocable() {
+    Request next = revocable.pollFirst();
+    if (next != null) {
+      revoking.addLast(next);
+    }
+    return next;
+  }
+
+  /** Notes that no peer can access the memory of an offer any more. */
+  void revoked(Request offer) {
+    if (revoking.remove(offer)) {
+      finish(offer, offer.failure);
+    }
   }
 
   private void removeOffer(Request request) {
@@ -452,7 +562,7 @@ final class Sending {
       promises.withdraw(1);
       offer.fetched = true;
       if (offer.buffer == null) {
-        finish(offer, null);
+        end(offer, null);
       } // Otherwise its own completion is still to come, with that of a later request.
     }
     return true;
@@ -462,17 +572,23 @@ final class Sending {
   void failAll(RuntimeException reason) {
     Request next = pollUnposted();
     while (next != null) {
-      finish(next, reason);
+      end(next, reason);
       next = pollUnposted();
     }
   }
 
-  /** Does what {@link #failAll} does, except for fetches: the peer waits for them. */
+  /**
+   * Does what {@link #failAll} does, except for fetches, for which the peer waits, and for binds
+   * and invalidates.
+   */
   void failMessages(RuntimeException reason) {
-    Deque<Request> kept = new ArrayDeque<>(fetches);
+    Deque<Request> keptFetches = new ArrayDeque<>(fetches);
+    Deque<Request> kept = new ArrayDeque<>(windowRequests);
     fetches.clear();
+    windowRequests.clear();
     failAll(reason);
-    fetches.addAll(kept);
+    fetches.addAll(keptFetches);
+    windowRequests.addAll(kept);
   }
 
   /** Ends all requests, also those that the device has. */
@@ -484,17 +600,21 @@ final class Sending {
       }
     }
     failAll(reason);
-    while (!readable.isEmpty()) {
-      readable.removeFirst().free();
-    }
-    while (!readableOfUsers.isEmpty()) {
-      userMemory.end(readableOfUsers.removeFirst());
+    revoking.addAll(revocable);
+    revocable.clear();
+    while (!revoking.isEmpty()) {
+      Request next = revoking.getFirst();
+      next.exposure().end();
+      revoked(next);
     }
   }
 
   private @Nullable Request pollUnposted() {
     if (!refused.isEmpty()) {
       return refused.removeFirst();
+    }
+    if (!windowRequests.isEmpty()) {
+      return windowRequests.removeFirst();
     }
     if (!fetches.isEmpty()) {
       return fetches.removeFirst();
@@ -508,25 +628,13 @@ final class Sending {
 
   /** Ends a request, of which its user is told soon. */
   private void finish(Request request, @Nullable RuntimeException reason) {
-    if (request.buffer != null) {
-      request.buffer.free();
-      request.buffer = null;
-    }
-    boolean mayBeRead = request.exposed && reason != null;
+    freeCarrier(request);
     if (request.offered != null) {
-      if (mayBeRead) {
-        readable.addLast(request.offered);
-      } else {
-        request.offered.free();
-      }
+      request.offered.free();
       request.offered = null;
     }
     if (request.usesMemory()) {
-      if (mayBeRead) {
-        readableOfUsers.addLast(request.local());
-      } else {
-        userMemory.end(request.local());
-      }
+      userMemory.end(request.local());
     }
     request.end(connection, reason);
     if (request.waiter != null) {

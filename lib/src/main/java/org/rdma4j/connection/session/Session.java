@@ -125,7 +125,7 @@ public final class Session {
       breakIf(receiving.fetched(request));
       sending.recycle(request);
     } else {
-      sending.sent(request, request.isOffer() ? lifecycle.whyOver() : null);
+      sending.completed(request, request.isOffer() ? lifecycle.whyOver() : null);
     }
   }
 
@@ -156,6 +156,22 @@ public final class Session {
       case RESET -> "The peer has broken the connection, or has accessed memory that it must not";
       default -> "A request failed: " + failure.getMessage();
     };
+  }
+
+  /**
+   * Takes an offer of whose {@link Request#exposure} to call {@link Exposure#end}, in a thread that
+   * may block, and then {@link #revoked}; null if there is none.
+   */
+  public @Nullable Request takeRevocable() {
+    if (!lifecycle.goesOn()) {
+      sending.abandonInvalidates();
+    }
+    return sending.takeRevocable();
+  }
+
+  /** Notes that no peer can access the memory of an offer any more. */
+  public void revoked(Request offer) {
+    sending.revoked(offer);
   }
 
   /**
@@ -227,6 +243,12 @@ public final class Session {
   /** Adds a request to those that wait. */
   public void add(Request request) {
     sending.add(request);
+  }
+
+  /** Adds a request that begins an exposure, which what is added later does not overtake. */
+  public void addBind(Request bind, Exposure begun) {
+    bind.bind(begun);
+    sending.addBind(bind);
   }
 
   /**

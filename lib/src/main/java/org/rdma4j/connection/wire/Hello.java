@@ -14,6 +14,12 @@ import java.util.Optional;
  * @param maxMessageBytes the length of the longest message that it receives
  */
 public record Hello(int bufferBytes, int credits, int receives, long maxMessageBytes) {
+  /**
+   * The least length of buffers. A peer with shorter ones would make each short message an offer,
+   * which costs its sender more.
+   */
+  public static final int MIN_BUFFER_BYTES = 64;
+
   public static final int BYTES = 5 * Integer.BYTES + Long.BYTES + 1;
 
   /** The values until the hello of the peer has arrived. */
@@ -41,7 +47,7 @@ public record Hello(int bufferBytes, int credits, int receives, long maxMessageB
             privateData.getInt(),
             privateData.getLong());
     boolean valid =
-        hello.bufferBytes >= Offer.BYTES
+        hello.bufferBytes >= MIN_BUFFER_BYTES
             && hello.credits >= 0
             && hello.receives >= Math.max(1, hello.credits)
             && hello.maxMessageBytes >= 1

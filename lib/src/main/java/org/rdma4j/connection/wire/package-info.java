@@ -4,10 +4,10 @@
  * <h2>Wire protocol, version 3</h2>
  *
  * <p>The private data of the connection request, and that of the answer, are 29 bytes, big-endian:
- * the number 0x52344a43, the version 3, the length of the buffers that the side receives into, the
- * number of messages that it receives before it grants more, the number of messages that it
- * receives at most before it has read one (4 bytes each), the length of the longest message that it
- * receives (8 bytes), and a last byte of 0x5a.
+ * the number 0x52344a43, the version 3, the length of the buffers that the side receives into, at
+ * least 64, the number of messages that it receives before it grants more, the number of messages
+ * that it receives at most before it has read one (4 bytes each), the length of the longest message
+ * that it receives (8 bytes), and a last byte of 0x5a.
  *
  * <p>Each message is one SEND, of a header of 16 bytes and the bytes of the message. The header:
  *
@@ -38,9 +38,10 @@
  *
  * <p>A message that is longer than the buffers of the peer is offered: the number of the message (4
  * bytes), its length, the offset and the length of the offered piece, its address (8 bytes each)
- * and the remote key (4 bytes). The peer fetches the piece by RDMA read, and says so in the header
- * of its next message. For that, the sender of an offer has a further receive. A side that has made
- * 64 offers that are not fetched makes no further one until the peer says that it has fetched one.
+ * and the remote key (4 bytes). The peer fetches the piece by RDMA read, and reports that in the
+ * header of its next message. It can read the piece, and nothing else, until it has reported that.
+ * For that, the sender of an offer has a further receive. A side that has made 64 offers that are
+ * not fetched makes no further one until the peer says that it has fetched one.
  */
 @NullMarked
 package org.rdma4j.connection.wire;

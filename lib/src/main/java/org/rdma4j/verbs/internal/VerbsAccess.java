@@ -8,6 +8,7 @@ import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.lifetime.ReusedPieces;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemorySlice;
+import org.rdma4j.verbs.MemoryWindow;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairChange;
@@ -77,6 +78,21 @@ public interface VerbsAccess {
 
   /** Ends an operation on memory. */
   void endOperation(MemorySlice memory);
+
+  /** Returns the lifetime of a memory window, for objects of other packages that depend on it. */
+  Lifetime lifetime(MemoryWindow window);
+
+  /** Returns whether a queue pair is used in place, where there are no binds and invalidates. */
+  boolean isInPlace(QueuePair queuePair);
+
+  /** Returns the key that the next bind by a request gives a memory window of type 2. */
+  int nextKey(MemoryWindow window);
+
+  /**
+   * Records that a request has invalidated a memory window of type 2, after its completion: the
+   * window is bound to nothing, so the close of its region or of its queue pair does not close it.
+   */
+  void invalidated(MemoryWindow window);
 
   /** Holds what was granted, which the initialisation of the device's class does. */
   final class Granted {

@@ -5,12 +5,10 @@ import java.lang.foreign.MemorySegment;
 import org.rdma4j.lifetime.ReusedPieces;
 
 /** Memory for buffers that no device knows. */
-public record PlainMemory(MemorySegment segment, long remoteAddress, int remoteKey)
-    implements BufferMemory {
+public record PlainMemory(MemorySegment segment) implements BufferMemory {
   /** Returns memory that the garbage collector frees. */
   public static PlainMemory of(long bytes) {
-    MemorySegment segment = Arena.ofAuto().allocate(bytes, 64);
-    return new PlainMemory(segment, segment.address(), 1);
+    return new PlainMemory(Arena.ofAuto().allocate(bytes, 64));
   }
 
   @Override

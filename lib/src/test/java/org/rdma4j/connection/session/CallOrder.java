@@ -40,7 +40,7 @@ final class CallOrder {
 
   private static boolean isOfUser(Request request) {
     return switch (request.operation()) {
-      case FETCH, PING -> false;
+      case FETCH, PING, BIND, INVALIDATE -> false;
       case SEND -> request.takesCredit() && request.kind() != MessageKind.RETURN;
       default -> true;
     };

@@ -120,6 +120,12 @@ final class Device {
     if (request.operation() == Request.Operation.PING) {
       return Outcome.DONE;
     }
+    if (request.operation() == Request.Operation.BIND) {
+      return ((Range) request.exposure()).bind() ? Outcome.DONE : Outcome.REFUSED;
+    }
+    if (request.operation() == Request.Operation.INVALIDATE) {
+      return ((Range) request.exposure()).invalidate() ? Outcome.DONE : Outcome.REFUSED;
+    }
     if (!refuses && access(request)) {
       return Outcome.DONE;
     }
@@ -149,7 +155,8 @@ final class Device {
   /** Accesses memory of the peer; returns whether it may. */
   private boolean access(Request request) {
     long address = request.remoteAddress();
-    MemorySegment remote = peer().host.access(address, request.remoteKey(), request.bytes());
+    MemorySegment remote =
+        peer().host.access(peer(), address, request.remoteKey(), request.bytes());
     MemorySegment local =
         request.operation() == Request.Operation.FETCH
             ? request

@@ -2,7 +2,9 @@ package org.rdma4j.connection.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException.Reason;
@@ -25,6 +27,9 @@ final class End implements ReceiveWindow {
   final User user;
   final Limits limits;
   private @Nullable End peer;
+
+  /** The offers whose exposures another thread is to end. */
+  private final Deque<Request> revocable = new ArrayDeque<>();
 
   private long memoryNeed;
   private boolean awaitsReceives;
@@ -91,6 +96,11 @@ final class End implements ReceiveWindow {
     if (session.lifecycle().takeChanged()) {
       post();
       user.wakeAll();
+    }
+    Request exposed = session.takeRevocable();
+    while (exposed != null) {
+      revocable.addLast(exposed);
+      exposed = session.takeRevocable();
     }
   }
 
@@ -224,6 +234,18 @@ final class End implements ReceiveWindow {
       memory.free();
     }
     flush();
+    return true;
+  }
+
+  /** Ends the exposure of an offer that no request ends. */
+  boolean endExposure() {
+    Request offer = revocable.pollFirst();
+    if (offer == null) {
+      return false;
+    }
+    offer.exposure().end();
+    session.revoked(offer);
+    settle();
     return true;
   }
 

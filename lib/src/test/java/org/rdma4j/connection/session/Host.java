@@ -1,8 +1,11 @@
 package org.rdma4j.connection.session;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -18,15 +21,14 @@ import org.rdma4j.connection.buffers.ReceiveSupply;
 
 /** One side of the simulation: what the sessions of a node share, without a device. */
 final class Host implements ReceiveQueue {
-  /** The key of buffers. */
-  static final int BUFFERS = 1;
-
   /** The key of memory that users let the peer access. */
   static final int SHARED = 2;
 
   private final int depth;
-  private final TreeMap<Long, PlainMemory> memory = new TreeMap<>();
+  private final boolean hasWindows;
+  private final TreeMap<Long, Range> memory = new TreeMap<>();
   private long nextAddress = 1 << 16;
+  private int nextKey = SHARED + 1;
 
   /** The receives that are posted. */
   final Deque<Buffer> posted = new ArrayDeque<>();
@@ -38,8 +40,10 @@ final class Host implements ReceiveQueue {
   final LargeBuffers largeBuffers;
   final ReceiveSupply supply;
 
-  Host(int bufferBytes, int maxBuffers, int depth, long maxLargeBytes) {
-    this.depth = depth;
+  Host(int bufferBytes, Limits limits, long maxLargeBytes) {
+    int maxBuffers = limits.buffers();
+    this.depth = limits.depth();
+    this.hasWindows = limits.hasWindows();
     this.pool = new BufferPool(this::register, bufferBytes, maxBuffers);
     this.largeBuffers = new LargeBuffers(this::register, maxLargeBytes);
     this.supply = new ReceiveSupply(pool, this);
@@ -49,12 +53,17 @@ final class Host implements ReceiveQueue {
     if (outOfMemory) {
       throw new RdmaException("register", ErrorNumber.ENOMEM.value());
     }
-    return add(MemorySegment.ofArray(new byte[(int) bytes]), BUFFERS);
+    return new PlainMemory(MemorySegment.ofArray(new byte[(int) bytes]));
   }
 
-  /** Lets peers access memory of a user, in the way in which buffers are; returns its address. */
-  long expose(UserRegion region, int key) {
-    return add(region.segment, key).remoteAddress();
+  /** Lets all peers access memory of a user; returns its address. */
+  long share(UserRegion region) {
+    return add(region.segment, SHARED, null).address();
+  }
+
+  /** Exposes memory that a device is about to offer. */
+  Range expose(MemorySegment segment, Device device) {
+    return add(segment, nextKey++, hasWindows ? device : null);
   }
 
   /** Lets peers access memory no more. */
@@ -62,11 +71,26 @@ final class Host implements ReceiveQueue {
     memory.remove(address);
   }
 
-  private PlainMemory add(MemorySegment segment, int key) {
-    PlainMemory registered = new PlainMemory(segment, nextAddress, key);
-    memory.put(nextAddress, registered);
+  private Range add(MemorySegment segment, int key, @Nullable Device device) {
+    Range added = new Range(segment, nextAddress, key, device);
+    memory.put(nextAddress, added);
     nextAddress += segment.byteSize() + 4096;
-    return registered;
+    return added;
+  }
+
+  /** Checks that no peer can access the memory of a buffer that has a new use. */
+  void checkPrivate(Buffer buffer) {
+    for (Range each : exposed()) {
+      assertThat(each.isAccessible() && each.isIn(buffer.bytes()))
+          .as("a peer can access the memory of a buffer that is used again")
+          .isFalse();
+    }
+  }
+
+  /** Returns what was exposed to be offered, and has not ended. */
+  List<Range> exposed() {
+    memory.values().removeIf(Range::hasEnded);
+    return memory.values().stream().filter(each -> each.key() != SHARED).toList();
   }
 
   @Override
@@ -80,18 +104,19 @@ final class Host implements ReceiveQueue {
       throw new RdmaException("post", ErrorNumber.ENOMEM.value());
     }
     for (int i = 0; i < count; i++) {
+      checkPrivate(buffers[i]);
       posted.addLast(buffers[i]);
     }
   }
 
-  /** Returns memory that a peer accesses; null if it must not. */
-  @Nullable MemorySegment access(long address, int key, long bytes) {
-    Map.Entry<Long, PlainMemory> found = memory.floorEntry(address);
-    if (found == null || found.getValue().remoteKey() != key) {
+  /** Returns memory that the peer of a device accesses; null if it must not. */
+  @Nullable MemorySegment access(Device device, long address, int key, long bytes) {
+    Map.Entry<Long, Range> found = memory.floorEntry(address);
+    if (found == null || !found.getValue().isAccessible(device, key)) {
       return null;
     }
     long offset = address - found.getKey();
-    MemorySegment segment = found.getValue().segment();
+    MemorySegment segment = found.getValue().segment;
     return offset > segment.byteSize() - bytes ? null : segment.asSlice(offset, bytes);
   }
 }

@@ -10,6 +10,7 @@ package org.rdma4j.connection.session;
  * @param buffers the number of buffers of a host
  * @param depth the number of receives that the queue of a host holds
  * @param sendsFirst whether the client has to send the first message
+ * @param hasWindows whether devices have memory windows
  */
 record Limits(
     int bufferBytes,
@@ -18,7 +19,8 @@ record Limits(
     int sends,
     int buffers,
     int depth,
-    boolean sendsFirst) {
+    boolean sendsFirst,
+    boolean hasWindows) {
   static final int MAX_MESSAGE = 4096;
 
   /** Two long messages, so that threads that send wait for memory. */
@@ -54,7 +56,8 @@ record Limits(
         2 << (seed >> 4 & 3),
         buffers,
         depth,
-        (seed >> 8 & 1) == 0);
+        (seed >> 8 & 1) == 0,
+        (seed >> 11 & 1) == 0);
   }
 
   /** Returns whether the receive queue holds fewer receives than there are buffers. */

@@ -32,8 +32,8 @@ final class Operation implements Waiter {
   /** The number of its message; -1 if it has none. */
   int message = -1;
 
-  /** The address of its memory for the peer; 0 if the peer does not access it. */
-  long address;
+  /** Its memory for the peer; null if the peer does not access it. */
+  @Nullable Range range;
 
   boolean ended;
   boolean woken;

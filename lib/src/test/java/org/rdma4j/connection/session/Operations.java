@@ -50,7 +50,7 @@ final class Operations {
     this.end = end;
     this.session = end.session;
     this.order = order;
-    this.address = end.host.expose(exposed, Host.SHARED);
+    this.address = end.host.share(exposed);
   }
 
   /** Returns the number of writes that were called. */
@@ -172,11 +172,10 @@ final class Operations {
   private void offer(Operation operation, Buffer carrier) {
     operation.message = end.user.nextMessage();
     User.write(operation.local.segment.asByteBuffer(), operation.message);
-    operation.address = end.host.expose(operation.local, Host.BUFFERS);
-    long bytes = operation.local.segment.byteSize();
-    carrier.fill(
-        MessageKind.MESSAGE, end.user.offer(bytes, operation.address, Host.BUFFERS).write());
-    operation.request.offer(carrier, operation.local, bytes);
+    Range range = end.host.expose(operation.local.segment, end.device);
+    operation.range = range;
+    carrier.fill(MessageKind.MESSAGE, end.user.offer(range).write());
+    operation.request.offer(carrier, operation.local, range.segment.byteSize(), range);
   }
 
   /** Lets the threads go on that were woken; returns whether one did. */
@@ -220,8 +219,10 @@ final class Operations {
     assertThat(operation.ended).as("ends once: %s", operation.kind).isFalse();
     operation.ended = true;
     open.remove(operation);
-    if (operation.address != 0) {
-      end.host.revoke(operation.address);
+    if (operation.range != null) {
+      assertThat(operation.range.isAccessible())
+          .as("whether the peer can access memory that the user has got back")
+          .isFalse();
     }
     if (failure == null) {
       done++;
@@ -300,8 +301,8 @@ final class Operations {
     }
     Operation chosen = some.get(Math.floorMod(which, some.size()));
     chosen.local.close();
-    if (chosen.address != 0) {
-      end.host.revoke(chosen.address);
+    if (chosen.range != null) {
+      chosen.range.closeRegion();
     }
     if (chosen.message >= 0) {
       end.user.mayLose(chosen.message);

@@ -101,6 +101,32 @@ final class SessionFaultsTest {
   }
 
   @Test
+  void aLongMessageIsExposedFromItsBindUntilThePeerHasFetchedIt() {
+    Simulation simulation = Simulation.of(LIMITS, 1);
+    End client = simulation.end(0);
+    client.user.send(LONG);
+    assertThat(client.host.exposed()).hasSize(1).noneMatch(Range::isAccessible);
+    while (client.device.execute()) {
+      // The first credits, the bind and the offer.
+    }
+    assertThat(client.host.exposed()).hasSize(1).allMatch(Range::isAccessible);
+    simulation.settle();
+    assertThat(client.host.exposed()).isEmpty();
+    simulation.checkEnd();
+  }
+
+  @Test
+  void aLongMessageIsRegisteredAsLongAsItIsFetchedIfThereAreNoWindows() {
+    Simulation simulation = Simulation.of(Limits.ofNode(1 << 11), 1);
+    End client = simulation.end(0);
+    client.user.send(LONG);
+    assertThat(client.host.exposed()).hasSize(1).allMatch(Range::isAccessible);
+    simulation.settle();
+    assertThat(client.host.exposed()).isEmpty();
+    simulation.checkEnd();
+  }
+
+  @Test
   void receivesThatAPeerTakesWithoutCreditsAreReplaced() {
     Simulation simulation = Simulation.withHostile(LIMITS, 1);
     simulation.end(1).user.send(4);

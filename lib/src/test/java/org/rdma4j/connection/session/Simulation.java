@@ -24,6 +24,9 @@ final class Simulation {
   /** An end that follows no protocol, and does nothing any more once all others go on. */
   private @Nullable End hostile;
 
+  /** Where the memory is that the hostile end offers. */
+  private long hostileAddress;
+
   /** Whether all that waits for memory is the protocol, so that the limits hold. */
   private boolean isBounded;
 
@@ -48,6 +51,7 @@ final class Simulation {
     Host right = made.hosts.get(1);
     made.hostile = made.connect("hostile", made.newHost(limits.bufferBytes()), right);
     made.hostile.peer().user.peerLies = true;
+    made.hostileAddress = made.hostile.host.share(new UserRegion(1024));
     for (End each : made.ends) {
       // Who sends without a credit takes receives of others.
       each.device.isRobbed = each.host == right;
@@ -56,7 +60,7 @@ final class Simulation {
   }
 
   private Host newHost(int bufferBytes) {
-    Host made = new Host(bufferBytes, limits.buffers(), limits.depth(), Limits.MAX_LARGE);
+    Host made = new Host(bufferBytes, limits, Limits.MAX_LARGE);
     hosts.add(made);
     return made;
   }
@@ -108,6 +112,7 @@ final class Simulation {
       case COMPLETE -> end.complete();
       case COMPLETE_CHAIN -> end.completeChain();
       case SUPPLY -> end.supply();
+      case END_EXPOSURE -> end.endExposure();
       case FLUSH_AGAIN -> end.flushAgain();
       case TICK -> end.tick(0);
       case TICK_QUIET -> end.tick(2_000_000_000);
@@ -216,7 +221,7 @@ final class Simulation {
     if (header.hasRemaining()) {
       long bytes = few[number >> 14 & 3] * 41L;
       header.putInt(number >> 13 & 1).putLong(bytes).putLong(number >> 16 & 1).putLong(bytes);
-      header.putLong(1 << 16).putInt(Host.BUFFERS);
+      header.putLong(hostileAddress).putInt(Host.SHARED);
     }
     return hostile.device.forge(message);
   }
@@ -268,6 +273,7 @@ final class Simulation {
     moved |= end.complete();
     moved |= end.deliver();
     moved |= end.supply();
+    moved |= end.endExposure();
     moved |= end.user.tell();
     moved |= end.user.take();
     moved |= end.user.operations.resume();
@@ -316,12 +322,15 @@ final class Simulation {
     }
   }
 
-  private static void checkComplete(End from, End to) {
+  private void checkComplete(End from, End to) {
     String state = from + "\n" + to;
     assertThat(from.session.lifecycle().failure()).as("failure of " + state).isNull();
     assertThat(from.isIdle()).as("deadlock: nothing moves, but\n" + state).isTrue();
     from.user.checkComplete(state);
     from.user.operations.checkUsesEnded(state);
+    if (hostile == null) {
+      assertThat(from.host.exposed()).as("exposed, although all was fetched: " + state).isEmpty();
+    }
     assertThat(from.session.hasRoomForMessage()).as("room to send: " + state).isTrue();
   }
 
@@ -366,6 +375,7 @@ final class Simulation {
           .isEqualTo(host.posted.size());
       assertThat(host.supply.posted()).isEqualTo(host.posted.size());
       assertThat(host.largeBuffers.inUse()).as("bytes of long messages in use: " + ends).isZero();
+      assertThat(host.exposed()).as("ranges that are still exposed: " + ends).isEmpty();
     }
   }
 }

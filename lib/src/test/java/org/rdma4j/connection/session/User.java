@@ -127,7 +127,8 @@ final class User {
     return true;
   }
 
-  private static void write(Buffer message, int length, int number) {
+  private void write(Buffer message, int length, int number) {
+    host.checkPrivate(message);
     message.become(MessageKind.MESSAGE, 0, length);
     write(message.message(), number);
   }
@@ -148,10 +149,9 @@ final class User {
     Request request = session.newRequest();
     if (message.length() > session.shortBytes()) {
       Buffer carrier = takeCarrier(message);
-      carrier.fill(
-          MessageKind.MESSAGE,
-          offer(message.length(), message.remoteAddress(), message.memory().remoteKey()).write());
-      request.offer(kind, number, carrier, message);
+      Range range = expose(message);
+      carrier.fill(MessageKind.MESSAGE, offer(range).write());
+      request.offer(kind, number, carrier, message, range);
     } else {
       request.send(kind, 0, number, message);
     }
@@ -165,24 +165,23 @@ final class User {
     Buffer message = host.largeBuffers.take(bytes);
     message.become(MessageKind.MESSAGE, 0, bytes);
     Buffer carrier = host.pool.take();
-    Offer half =
-        new Offer(
-            nextOfferNumber++,
-            2L * bytes,
-            0,
-            bytes,
-            message.remoteAddress(),
-            message.memory().remoteKey());
+    Range range = expose(message);
+    Offer half = new Offer(nextOfferNumber++, 2L * bytes, 0, bytes, range.address(), range.key());
     carrier.fill(MessageKind.MESSAGE, half.write());
     Request request = session.newRequest();
-    request.offer(MessageKind.MESSAGE, 0, carrier, message);
+    request.offer(MessageKind.MESSAGE, 0, carrier, message, range);
     request.tell(this, 0);
     sent++;
     submit(request);
   }
 
-  Offer offer(long bytes, long address, int key) {
-    return new Offer(nextOfferNumber++, bytes, 0, bytes, address, key);
+  private Range expose(Buffer message) {
+    return host.expose(message.segment().asSlice(message.payload(), message.length()), end.device);
+  }
+
+  Offer offer(Range range) {
+    long bytes = range.segment.byteSize();
+    return new Offer(nextOfferNumber++, bytes, 0, bytes, range.address(), range.key());
   }
 
   private Buffer takeCarrier(Buffer message) {

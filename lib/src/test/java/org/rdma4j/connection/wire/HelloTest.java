@@ -15,7 +15,7 @@ final class HelloTest {
 
   @Property
   void whatIsWrittenIsRead(
-      @ForAll @IntRange(min = Offer.BYTES) int bufferBytes,
+      @ForAll @IntRange(min = Hello.MIN_BUFFER_BYTES) int bufferBytes,
       @ForAll @IntRange(max = 100) int credits,
       @ForAll @IntRange(min = 100) int receives,
       @ForAll @LongRange(min = 1) long maxMessageBytes) {
@@ -61,7 +61,7 @@ final class HelloTest {
 
   @Test
   void numbersThatMakeNoSenseAreRefused() {
-    assertThat(Hello.read(new Hello(8, 2, 64, 1).write())).isEmpty();
+    assertThat(Hello.read(new Hello(63, 2, 64, 1).write())).isEmpty();
     assertThat(Hello.read(new Hello(4096, -1, 64, 1).write())).isEmpty();
     assertThat(Hello.read(new Hello(4096, 2, 1, 1).write())).isEmpty();
     assertThat(Hello.read(new Hello(4096, 2, 64, 0).write())).isEmpty();
