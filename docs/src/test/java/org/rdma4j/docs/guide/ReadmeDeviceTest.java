@@ -23,7 +23,7 @@ import org.rdma4j.verbs.RdmaDevice;
 
 /** Runs the commands that README.md prints, with the device and the address of this machine. */
 @Tag("device")
-@Tag("protocol")
+@Tag("c-programs")
 @Timeout(200)
 class ReadmeDeviceTest {
   @TempDir Path scratch;

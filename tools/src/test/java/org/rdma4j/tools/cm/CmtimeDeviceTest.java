@@ -17,6 +17,7 @@ import org.rdma4j.tools.testing.TestDevice;
 
 /** Runs cmtime against the program in C, and against itself. The servers run until killed. */
 @Tag("device")
+@Tag("c-programs")
 @Timeout(200)
 class CmtimeDeviceTest {
   private static final String HOST = TestDevice.host();

@@ -12,6 +12,7 @@ import org.rdma4j.tools.testing.TestDevice;
 
 /** Runs rdma-client and rdma-server against the programs in C, and against each other. */
 @Tag("device")
+@Tag("c-programs")
 @Timeout(200)
 class RdmaClientProgramDeviceTest {
   private static final String HOST = TestDevice.host();

@@ -22,6 +22,7 @@ import org.rdma4j.tools.testing.TestDevice;
 
 /** Runs rping against the program in C, and against itself. */
 @Tag("device")
+@Tag("c-programs")
 @Timeout(200)
 class RpingDeviceTest {
   private static final long TIMEOUT_SECONDS = 90;

@@ -26,6 +26,7 @@ import org.rdma4j.tools.testing.TestDevice;
 
 /** Runs ucmatose against the program in C, and against itself. */
 @Tag("device")
+@Tag("c-programs")
 @Timeout(200)
 class UcmatoseDeviceTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);

@@ -16,6 +16,7 @@ import org.rdma4j.tools.testing.TestDevice;
 
 /** Runs udaddy against the program in C, and against itself. */
 @Tag("device")
+@Tag("c-programs")
 @Tag("needs-datagrams")
 @Timeout(200)
 class UdaddyDeviceTest {

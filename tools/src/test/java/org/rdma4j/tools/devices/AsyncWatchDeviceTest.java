@@ -19,6 +19,7 @@ import org.rdma4j.verbs.address.GidEntry;
 
 /** Watches a change of the GID table together with ibv_asyncwatch. */
 @Tag("device")
+@Tag("c-programs")
 @Tag("alone")
 class AsyncWatchDeviceTest {
   private static final long TIMEOUT_SECONDS = 90;

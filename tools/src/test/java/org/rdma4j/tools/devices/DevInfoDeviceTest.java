@@ -14,6 +14,7 @@ import org.rdma4j.tools.testing.InThisJvm;
 
 /** Compares the output with that of the programs in C. */
 @Tag("device")
+@Tag("c-programs")
 @Tag("alone")
 class DevInfoDeviceTest {
   @Test

@@ -10,6 +10,7 @@ import org.rdma4j.tools.testing.TestDevice;
 
 /** Examines a machine on which RDMA works. */
 @Tag("device")
+@Tag("kernel")
 class DoctorDeviceTest {
   @Test
   void workingMachineHasNoProblem() {
