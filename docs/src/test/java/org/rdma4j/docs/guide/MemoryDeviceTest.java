@@ -70,6 +70,7 @@ class MemoryDeviceTest {
     }
   }
 
+  @Tag("needs-soft-roce")
   @Test
   void aSliceIsAPartOfARegion() {
     try (Peers peers = new Peers()) {
@@ -321,6 +322,7 @@ class MemoryDeviceTest {
     }
   }
 
+  @Tag("kernel")
   @Test
   void aDmaBufferOfAGpuCanBeRegistered() {
     try (Peers peers = new Peers()) {
