@@ -18,7 +18,7 @@ import org.rdma4j.connection.RdmaConnection;
  */
 final class RdmaStream {
   /** How many bytes may be under way, as in the buffer of a socket. */
-  private static final long WINDOW = 1L << 20;
+  static final long WINDOW = 1L << 20;
 
   /**
    * A message of so many bytes is fetched by the peer by RDMA read. That costs a round trip, and

@@ -37,6 +37,19 @@ final class Rendezvous {
   /** A message of the longest length that needs no RDMA read. */
   static final int PIECE = 16 << 10;
 
+  /** The memory of a channel for messages longer than a piece: as many as a channel sends. */
+  private static final long MAX_BYTES = RdmaStream.WINDOW;
+
+  /** The memory of all channels together for such messages. */
+  private static final long MAX_LARGE_BYTES = 64L << 20;
+
+  /** The limits are much lower than by default, because peers are not authenticated at first. */
+  private static final NodeConfig CONFIG =
+      NodeConfig.DEFAULT
+          .bufferBytes(PIECE)
+          .maxMessageBytes(MAX_BYTES)
+          .maxLargeBytes(MAX_LARGE_BYTES);
+
   /**
    * The maximum number of RDMA connections without a proof of the peer: those of many clients,
    * because one connects for {@link #MAX_CLAIMS} channels at the same time.
@@ -190,7 +203,7 @@ final class Rendezvous {
   private synchronized RdmaNode node() {
     RdmaNode open = node;
     if (open == null) {
-      open = RdmaNode.open(NodeConfig.DEFAULT.bufferBytes(PIECE));
+      open = RdmaNode.open(CONFIG);
       node = open;
     }
     return open;
