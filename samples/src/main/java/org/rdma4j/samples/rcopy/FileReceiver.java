@@ -19,7 +19,8 @@ import org.rdma4j.connection.RdmaConnection;
 
 /** Receives one file, and gives it its name if its checksum is right. */
 final class FileReceiver {
-  private static final Duration OFFER_TIMEOUT = Duration.ofSeconds(20);
+  /** A client that makes no progress for so long has its slot no longer. */
+  private static final Duration PROGRESS_TIMEOUT = Duration.ofSeconds(20);
 
   private final Rcopy program;
   private final RdmaConnection connection;
@@ -41,7 +42,7 @@ final class FileReceiver {
     Path partial = directory.resolve(".rcopy-" + UUID.randomUUID());
     try {
       FileOffer offer;
-      try (MessageBuffer message = first()) {
+      try (MessageBuffer message = next("offered no file")) {
         offer = FileOffer.read(message.byteBuffer());
       }
       FileProgress progress = new FileProgress(offer.length());
@@ -64,14 +65,14 @@ final class FileReceiver {
         FileChannel.open(partial, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
       answer("");
       while (progress.left() > 0) {
-        try (MessageBuffer message = next()) {
+        try (MessageBuffer message = next("sent no further part of the file")) {
           writePart(file, message.byteBuffer(), progress, digest);
         }
       }
       file.force(true);
     }
     byte[] sum = digest.digest();
-    try (MessageBuffer message = next()) {
+    try (MessageBuffer message = next("sent no checksum")) {
       if (!ByteBuffer.wrap(sum).equals(message.byteBuffer())) {
         throw new CopyFailure(
             "the SHA-256 of the received bytes differs from that of the sent bytes;"
@@ -104,28 +105,20 @@ final class FileReceiver {
         : "the server could not store the file; its own output says why";
   }
 
-  /** A client sends its offer at once. One that does not is soon given up. */
-  private MessageBuffer first() throws InterruptedException {
+  private MessageBuffer next(String missing) throws InterruptedException {
     try {
-      return next(OFFER_TIMEOUT);
+      return connection
+          .receive(PROGRESS_TIMEOUT)
+          .orElseThrow(() -> new CopyFailure("the client disconnected before the end of the copy"));
     } catch (TimeoutException silent) {
       throw new CopyFailure(
-          "the client offered no file within %d s".formatted(OFFER_TIMEOUT.toSeconds()), silent);
+          "the client %s within %d s".formatted(missing, PROGRESS_TIMEOUT.toSeconds()),
+          silent);
     }
   }
 
-  private MessageBuffer next() throws InterruptedException, TimeoutException {
-    return next(Rcopy.TIMEOUT);
-  }
-
-  private MessageBuffer next(Duration timeout) throws InterruptedException, TimeoutException {
-    return connection
-        .receive(timeout)
-        .orElseThrow(() -> new CopyFailure("the client disconnected before the end of the copy"));
-  }
-
   private void answer(String problem) throws InterruptedException, TimeoutException {
-    connection.send(StandardCharsets.UTF_8.encode(problem), Rcopy.TIMEOUT);
+    connection.send(StandardCharsets.UTF_8.encode(problem), PROGRESS_TIMEOUT);
   }
 
   private void refuse(String problem) throws InterruptedException {
