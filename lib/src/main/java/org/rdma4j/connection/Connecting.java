@@ -262,7 +262,7 @@ final class Connecting implements CmEvents.Handler {
   }
 
   private void connect() {
-    Link created = node.share(id.device()).createLink(id);
+    Link created = node.share(id.device()).createLink(id, null);
     synchronized (this) {
       link = created;
     }

@@ -1,6 +1,7 @@
 package org.rdma4j.connection;
 
 import java.lang.System.Logger.Level;
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -279,19 +280,30 @@ final class DeviceShare {
       return "No memory could be registered for more buffers: " + noMemory.getMessage();
     }
     int depth = receiveQueue.depth();
+    // Not a stream, because this is called for each peer of a flood.
+    Link busiest = null;
+    int outstanding = 0;
+    for (Link link : links) {
+      int ofLink = link.statistics().outstanding();
+      if (ofLink >= outstanding) {
+        outstanding = ofLink;
+        busiest = link;
+      }
+    }
     return receives.posted() >= depth && depth < config().maxBuffers()
         ? "All %d receives are taken, as many as the shared receive queue of the device holds: close other connections, of which each takes %d or more"
             .formatted(depth, FIRST_RECEIVES)
-        : "All %d buffers of the node are in use: close messages, or raise NodeConfig.maxBuffers"
-            .formatted(config().maxBuffers());
+        : "All %d buffers of the node are in use, %d of them to send over %s: close messages, send less than peers receive, or raise NodeConfig.maxBuffers"
+            .formatted(config().maxBuffers(), outstanding, busiest);
   }
 
   /**
    * Creates this side of a connection: its queue pair, and the receives for its first messages.
    *
+   * @param acceptedFrom the address that has connected; null if this side has
    * @throws RdmaException if something that it needs is not available
    */
-  Link createLink(CmId id) {
+  Link createLink(CmId id, @Nullable InetAddress acceptedFrom) {
     PromisedReceives promises = new PromisedReceives(receives);
     if (!promises.add(FIRST_RECEIVES)) {
       RdmaException refused =
@@ -303,6 +315,9 @@ final class DeviceShare {
     try {
       Poller poller = pollers.get(Math.floorMod(nextPoller.getAndIncrement(), pollers.size()));
       Link link = new Link(this, poller, id, createQueuePair(id, poller.queue()), promises);
+      if (acceptedFrom != null) {
+        link.acceptFrom(acceptedFrom);
+      }
       links.add(link);
       poller.add(link);
       return link;
@@ -348,6 +363,7 @@ final class DeviceShare {
     synchronized (forgetting) {
       if (links.remove(link)) {
         past = past.plus(link.statistics().traffic());
+        link.leaveAccepted();
       }
     }
   }

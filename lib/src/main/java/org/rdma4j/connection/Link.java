@@ -1,6 +1,7 @@
 package org.rdma4j.connection;
 
 import java.lang.System.Logger.Level;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
@@ -54,6 +55,9 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
   private long waits;
   private volatile long lastUse = System.nanoTime();
 
+  /** The address that has connected; null if this side has. */
+  private @Nullable InetAddress acceptedFrom;
+
   /** Whether this is to be called when there may be receives that it lacks. */
   private boolean awaitsReceives;
 
@@ -100,6 +104,18 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     this.sends = new Sends(this, session);
     this.receives = new Receives(this, session);
     this.memory = new MessageMemory(this, session);
+  }
+
+  /** Counts this against the connections with an address, until {@link #leaveAccepted}. */
+  void acceptFrom(InetAddress address) {
+    acceptedFrom = address;
+    share.node().acceptedPeers().add(address);
+  }
+
+  void leaveAccepted() {
+    if (acceptedFrom != null) {
+      share.node().acceptedPeers().remove(acceptedFrom);
+    }
   }
 
   DeviceShare share() {
@@ -490,10 +506,6 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     } finally {
       unlock();
     }
-    if (buffer.isLong() && session.hasNews() && !telling.isTelling()) {
-      // Messages that waited for this memory have a handler, which this thread must not run.
-      later(telling::tell);
-    }
   }
 
   void log(Level level, String message, @Nullable Throwable thrown) {
@@ -531,7 +543,11 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     try {
       if (!session.lifecycle().isUseless()) {
         telling.refuseDropped();
-        session.tick(quiet, share.config().handshakeTimeout().toNanos());
+        session.tick(
+            System.nanoTime(),
+            quiet,
+            share.config().handshakeTimeout().toNanos(),
+            share.config().progressTimeout().toNanos());
         flush();
         if (keepAliveNanos > 0 && quiet >= keepAliveNanos) {
           session.ping();

@@ -1,6 +1,7 @@
 package org.rdma4j.connection;
 
 import java.lang.System.Logger.Level;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -33,6 +34,9 @@ import org.rdma4j.platform.Deadline;
 final class Listening implements CmEvents.Handler, NodeState.Periodic {
   /** The number of peers whose handshakes are in progress; beyond it, the oldest is dropped. */
   private static final int MAX_HANDSHAKES = 1024;
+
+  /** The number of those with one address; beyond it, the oldest of this address is dropped. */
+  private static final int MAX_HANDSHAKES_PER_ADDRESS = 256;
 
   private final NodeState node;
   private final int backlog;
@@ -137,13 +141,18 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     } else if (isFull()) {
       refusal = backlog + " peers wait to be accepted: accept them, or raise the backlog";
     }
+    if (refusal == null && node.acceptedPeers().isFull(address.getAddress())) {
+      refusal =
+          "its address has %d connections with this node, as many as NodeConfig.maxConnectionsPerAddress allows: close some, or raise it"
+              .formatted(node.config().maxConnectionsPerAddress());
+    }
     if (refusal != null || hello.isEmpty()) {
       reject(peer, address, String.valueOf(refusal), null);
       return;
     }
     Link link;
     try {
-      link = node.share(peer.device()).createLink(peer);
+      link = node.share(peer.device()).createLink(peer, address.getAddress());
     } catch (RuntimeException | Error noResources) {
       reject(peer, address, "this side cannot create its part", noResources);
       return;
@@ -184,9 +193,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       if (!closed) {
         handshakes.addLast(handshake);
       }
-      if (handshakes.size() > MAX_HANDSHAKES) {
-        oldest = handshakes.peekFirst();
-      }
+      oldest = oldestBeyondLimits(peer.getAddress());
     } finally {
       lock.unlock();
     }
@@ -205,6 +212,22 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     } catch (RuntimeException | Error gaveUp) {
       drop(handshake, gaveUp);
     }
+  }
+
+  /** Returns the handshake to drop, because there are too many; null if there are not. */
+  private @Nullable Handshake oldestBeyondLimits(InetAddress address) {
+    Handshake oldest = null;
+    int count = 0;
+    for (Handshake each : handshakes) {
+      if (each.peer.getAddress().equals(address)) {
+        oldest = oldest == null ? each : oldest;
+        count++;
+      }
+    }
+    if (count > MAX_HANDSHAKES_PER_ADDRESS) {
+      return oldest;
+    }
+    return handshakes.size() > MAX_HANDSHAKES ? handshakes.peekFirst() : null;
   }
 
   private void finished(Handshake handshake) {

@@ -18,14 +18,18 @@ final class MessageMemory {
 
   /** Gets memory, and gives it to the session. */
   void supply(long bytes) {
-    // A failure breaks the connection, so nobody waits for this.
+    link.share().largeBuffers().grant(session.arrivals(), bytes, () -> supplySoon(bytes));
+  }
+
+  private void supplySoon(long bytes) {
+    // A failure breaks the connection, so no thread waits for this.
     var unused = link.share().node().blocking().run(() -> supplyNow(bytes));
   }
 
   private void supplyNow(long bytes) {
     Buffer memory;
     try {
-      memory = link.share().largeBuffers().take(bytes);
+      memory = link.share().largeBuffers().takeGranted(session.arrivals(), bytes);
     } catch (RuntimeException | Error failed) {
       link.failed(
           "there is no memory for a message of %d bytes: %s".formatted(bytes, failed.getMessage()),

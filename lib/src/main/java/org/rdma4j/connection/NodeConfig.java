@@ -11,6 +11,14 @@ import org.rdma4j.platform.Range;
  * The configuration of an {@link RdmaNode}. Start from {@link #DEFAULT}. Immutable: each method
  * that takes a value returns a changed copy. The two sides of a connection may differ.
  *
+ * <p>What peers that the program knows nothing of cost a node with the defaults is bounded. A
+ * connection takes a queue pair and 7 buffers, and while its peer sends, up to {@code receives} and
+ * 5; no thread and no descriptor. One that receives no answers takes a quarter of the free buffers
+ * as well, at most 3,300 or 14 MiB, and one that sends long messages at most a third of {@code
+ * maxLargeBytes}. An address has 1024 connections, of which 256 are in their handshake, for 10 s at
+ * most. All connections together take {@code maxBuffers}, briefly twice as many, and as much again
+ * as {@code maxLargeBytes} for what arrives.
+ *
  * @param bufferBytes the length in bytes of the messages that are sent into a buffer that the
  *     receiver has posted; the receiver fetches longer ones by RDMA read; default 4096
  * @param receives the number of messages that a peer may send at most before this side has received
@@ -22,7 +30,10 @@ import org.rdma4j.platform.Range;
  * @param maxBuffers the number of buffers of {@code bufferBytes} that all connections of a device
  *     have at most, from which they send and into which they receive; default 16384, so 64 MiB.
  *     When all are in use, peers that could send nothing otherwise get up to as many again. If
- *     posted receives take all of them, an eighth of this number can still be taken to send from
+ *     posted receives take all of them, an eighth of this number can still be taken to send from.
+ *     If what handlers send to a peer, and the peer does not receive, takes a quarter of what is
+ *     free, the peer can send nothing until it has received some of it; if it takes more than what
+ *     is free, the connection breaks
  * @param maxMessageBytes the length in bytes of the longest message that is received; also the
  *     memory that a connection has at most for long messages that have not been closed; default 256
  *     MiB
@@ -30,9 +41,17 @@ import org.rdma4j.platform.Range;
  *     bufferBytes}, sent or received, beyond which {@link RdmaConnection#buffer(long, Duration)}
  *     waits. A buffer is up to an eighth longer than what it was asked for, or less than twice as
  *     long if it was in use before, and counts with its length. What does not wait, such as {@link
- *     RdmaConnection#allocateBuffer} and a message that arrives, exceeds it if need be; default 1
- *     GiB
+ *     RdmaConnection#allocateBuffer}, exceeds it if need be. Messages that arrive, and answers, have as
+ *     many bytes of their own, or four times {@code maxMessageBytes} if that is more; beyond them
+ *     they wait. A connection gets no more than half of those that are left. If what its handlers
+ *     send, and the peer does not fetch, takes a quarter of what is left, the peer can send nothing
+ *     until it has fetched some of it; default 1 GiB
+ * @param maxConnectionsPerAddress the number of connections that the servers of the node have at
+ *     most with one address; further ones are rejected; 0 for any number; default 1024
  * @param handshakeTimeout the time that a peer has for its part of a new connection; default 10 s
+ * @param progressTimeout the time after which the connection breaks if nothing of a message longer
+ *     than {@code bufferBytes} arrives that the peer has begun to send; zero for never; default 30
+ *     s. Long messages that wait because others have all memory are not late
  * @param closeTimeout the longest time that the close of a connection waits until everything sent
  *     has arrived; default 5 s. After that, the close of a connection, a server or a node waits
  *     once more: for handlers to return, and for the device. This second wait is also limited to
@@ -51,7 +70,9 @@ public record NodeConfig(
     int maxBuffers,
     long maxMessageBytes,
     long maxLargeBytes,
+    int maxConnectionsPerAddress,
     Duration handshakeTimeout,
+    Duration progressTimeout,
     Duration closeTimeout,
     Duration keepAlive,
     Executor handlers) {
@@ -73,7 +94,9 @@ public record NodeConfig(
           1 << 14,
           256L << 20,
           1L << 30,
+          1 << 10,
           Duration.ofSeconds(10),
+          Duration.ofSeconds(30),
           Duration.ofSeconds(5),
           Duration.ofSeconds(30),
           WHERE_IT_HAPPENS);
@@ -88,8 +111,8 @@ public record NodeConfig(
    * @throws IllegalArgumentException if a value is out of its range: from 64 bytes to 1 GiB for
    *     {@code bufferBytes}, from 2 to 16384 for {@code receives}, from 2 to 4096 for {@code
    *     sends}, from 1 to 64 for {@code pollers}, from 64 to 2^20 for {@code maxBuffers}, from 1 to
-   *     2^32 for {@code maxMessageBytes}, from 1 to 2^40 for {@code maxLargeBytes}; or if a time is
-   *     negative
+   *     2^32 for {@code maxMessageBytes}, from 1 to 2^40 for {@code maxLargeBytes}; or if {@code
+   *     maxConnectionsPerAddress} or a time is negative
    */
   public NodeConfig {
     Range.check("bufferBytes", bufferBytes, Hello.MIN_BUFFER_BYTES, MAX_BUFFER_BYTES);
@@ -99,7 +122,9 @@ public record NodeConfig(
     Range.check("maxBuffers", maxBuffers, 64, 1 << 20);
     checkBytes("maxMessageBytes", maxMessageBytes, MAX_MESSAGE_BYTES);
     checkBytes("maxLargeBytes", maxLargeBytes, MAX_LARGE_BYTES);
+    Range.check("maxConnectionsPerAddress", maxConnectionsPerAddress, 0, Integer.MAX_VALUE);
     checkNotNegative("handshakeTimeout", handshakeTimeout);
+    checkNotNegative("progressTimeout", progressTimeout);
     checkNotNegative("closeTimeout", closeTimeout);
     checkNotNegative("keepAlive", keepAlive);
     Objects.requireNonNull(handlers, "handlers");
@@ -131,7 +156,9 @@ public record NodeConfig(
     int maxBuffers;
     long maxMessageBytes;
     long maxLargeBytes;
+    int maxConnectionsPerAddress;
     Duration handshakeTimeout;
+    Duration progressTimeout;
     Duration closeTimeout;
     Duration keepAlive;
     Executor handlers;
@@ -144,7 +171,9 @@ public record NodeConfig(
       maxBuffers = from.maxBuffers;
       maxMessageBytes = from.maxMessageBytes;
       maxLargeBytes = from.maxLargeBytes;
+      maxConnectionsPerAddress = from.maxConnectionsPerAddress;
       handshakeTimeout = from.handshakeTimeout;
+      progressTimeout = from.progressTimeout;
       closeTimeout = from.closeTimeout;
       keepAlive = from.keepAlive;
       handlers = from.handlers;
@@ -162,7 +191,9 @@ public record NodeConfig(
         draft.maxBuffers,
         draft.maxMessageBytes,
         draft.maxLargeBytes,
+        draft.maxConnectionsPerAddress,
         draft.handshakeTimeout,
+        draft.progressTimeout,
         draft.closeTimeout,
         draft.keepAlive,
         draft.handlers);
@@ -246,6 +277,17 @@ public record NodeConfig(
   }
 
   /**
+   * Returns a copy with another {@link #maxConnectionsPerAddress()}.
+   *
+   * @param maxConnectionsPerAddress the number of connections, not negative; 0 for any number
+   * @return the copy
+   * @throws IllegalArgumentException if the number is negative
+   */
+  public NodeConfig maxConnectionsPerAddress(int maxConnectionsPerAddress) {
+    return with(draft -> draft.maxConnectionsPerAddress = maxConnectionsPerAddress);
+  }
+
+  /**
    * Returns a copy with another {@link #handshakeTimeout()}.
    *
    * @param handshakeTimeout the time, not negative
@@ -254,6 +296,17 @@ public record NodeConfig(
    */
   public NodeConfig handshakeTimeout(Duration handshakeTimeout) {
     return with(draft -> draft.handshakeTimeout = handshakeTimeout);
+  }
+
+  /**
+   * Returns a copy with another {@link #progressTimeout()}.
+   *
+   * @param progressTimeout the time, not negative; zero for never
+   * @return the copy
+   * @throws IllegalArgumentException if the time is negative
+   */
+  public NodeConfig progressTimeout(Duration progressTimeout) {
+    return with(draft -> draft.progressTimeout = progressTimeout);
   }
 
   /**

@@ -45,6 +45,7 @@ final class NodeState {
   private final CmEvents events;
   private final BlockingWork blocking = new BlockingWork();
   private final Map<RdmaDevice, DeviceShare> shares = new HashMap<>();
+  private final AcceptedPeers acceptedPeers;
   private final Set<Periodic> periodic = ConcurrentHashMap.newKeySet();
   private final Lifetime lifetime;
   private final Recording recording;
@@ -60,6 +61,7 @@ final class NodeState {
    */
   NodeState(NodeConfig config, boolean driven) {
     this.config = config;
+    this.acceptedPeers = new AcceptedPeers(config.maxConnectionsPerAddress());
     this.events = new CmEvents(this);
     this.lifetime = new Lifetime("the node", this::destroy);
     Driving drives = null;
@@ -113,6 +115,10 @@ final class NodeState {
 
   NodeConfig config() {
     return config;
+  }
+
+  AcceptedPeers acceptedPeers() {
+    return acceptedPeers;
   }
 
   CmEvents events() {

@@ -323,6 +323,7 @@ final class Sends {
       Request request = session.newRequest();
       request.send(kind, 0, number, buffer);
       request.tell(listener, token);
+      request.isAnswer(isAnswer(kind, buffer));
       session.add(request);
     }
   }
@@ -342,7 +343,16 @@ final class Sends {
     Request request = session.newRequest();
     request.offer(kind, number, carrier, piece, exposure);
     request.tell(listener, token);
+    request.isAnswer(isAnswer(kind, piece));
     session.add(request);
+  }
+
+  /** Returns whether a handler sends a message, or it is one of a peer, which is sent on. */
+  private boolean isAnswer(MessageKind kind, Buffer message) {
+    return kind == MessageKind.ANSWER
+        || kind == MessageKind.REFUSAL
+        || message.hasArrived()
+        || link.isHandler();
   }
 
   /** Exposes what is about to be offered. */
@@ -381,6 +391,7 @@ final class Sends {
         Request request = session.newRequest();
         request.offer(carrier, memory, memory.length(), exposure);
         request.tell(future, 0);
+        request.isAnswer(link.isHandler());
         session.add(request);
         added = true;
       } finally {
@@ -530,6 +541,7 @@ final class Sends {
       empty.become(MessageKind.NOTICE, 0, 0);
       boolean added = false;
       try {
+        operation.isAnswer(link.isHandler());
         session.add(operation.takeWrite(empty));
         added = true;
       } finally {

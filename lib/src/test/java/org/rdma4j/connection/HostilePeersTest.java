@@ -62,6 +62,7 @@ final class HostilePeersTest {
                 .bufferBytes(1024)
                 .receives(8)
                 .maxMessageBytes(1 << 20)
+                .progressTimeout(Duration.ofSeconds(2))
                 .handshakeTimeout(Duration.ofSeconds(30)));
     listener = node.bind(RdmaConnectionTest.local());
     good = node.connect(listener.localAddress(), PATIENCE);
@@ -107,7 +108,11 @@ final class HostilePeersTest {
       }
       peer.connect(ConnectionConfig.DEFAULT.privateData(HELLO.write()), PATIENCE);
       try (RdmaConnection accepted = listener.accept(PATIENCE)) {
-        MemoryRegion memory = queues.queuePair().domain().register(4096, AccessFlag.LOCAL_WRITE);
+        MemoryRegion memory =
+            queues
+                .queuePair()
+                .domain()
+                .register(4096, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
         MemoryRegion exposed =
             accepted.register(4096, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
         SendRequests requests = queues.queuePair().sendRequests(16);
@@ -249,6 +254,22 @@ final class HostilePeersTest {
   @Test
   void piecesOfMessagesThatNeverBegan() throws Exception {
     assertThatItBreaks(offering(new Offer(1, 5000, 4000, 1000, 4096, 1)), "without those before");
+  }
+
+  @Test
+  void messagesOfWhichOnlyTheFirstByteIsOffered() throws Exception {
+    long before = node.statistics().largeBytes();
+    assertThatItBreaks(
+        (requests, memory, exposed) -> {
+          byte[] offer = new byte[Offer.BYTES];
+          new Offer(1, 1 << 20, 0, 1, memory.remoteAddress(), memory.remoteKey())
+              .write()
+              .get(offer);
+          header(memory, 0, MessageHeader.OFFER, 0, 0, offer);
+          send(requests, memory, 16 + offer.length);
+        },
+        "nothing of a message of 1048576 bytes, of which 1048575 are missing, has arrived for PT2S");
+    assertThat(node.statistics().largeBytes() - before).isLessThanOrEqualTo(1 << 20);
   }
 
   @Tag("needs-remote-errors")

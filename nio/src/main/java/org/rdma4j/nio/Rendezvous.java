@@ -41,7 +41,7 @@ final class Rendezvous {
   private static final long MAX_BYTES = RdmaStream.WINDOW;
 
   /** The memory of all channels together for such messages. */
-  private static final long MAX_LARGE_BYTES = 64L << 20;
+  private static final long MAX_LARGE_BYTES = 256L << 20;
 
   /** The limits are much lower than by default, because peers are not authenticated at first. */
   private static final NodeConfig CONFIG =

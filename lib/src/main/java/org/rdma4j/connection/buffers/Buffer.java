@@ -39,6 +39,12 @@ public final class Buffer extends ReusedMemory {
   /** Whether it was taken to receive into. The lock of its pool guards this. */
   private boolean toReceive;
 
+  /** What it counts as if it is long and arrives. The lock of its pool guards this. */
+  private @Nullable Arrivals arrivals;
+
+  /** Whether it counts there as an answer. */
+  private boolean sentOn;
+
   /** The bytes after the header, as many as a ByteBuffer can have; made at the first use. */
   private @Nullable ByteBuffer view;
 
@@ -141,6 +147,27 @@ public final class Buffer extends ReusedMemory {
     ReceiveWindow left = window;
     window = null;
     return left;
+  }
+
+  void sentOn(boolean isAnswer) {
+    sentOn = isAnswer;
+  }
+
+  boolean isSentOn() {
+    return sentOn;
+  }
+
+  void arrivals(@Nullable Arrivals counted) {
+    arrivals = counted;
+  }
+
+  @Nullable Arrivals arrivals() {
+    return arrivals;
+  }
+
+  /** Returns whether it was taken for a message of a peer; its user may send that on. */
+  public boolean hasArrived() {
+    return toReceive || arrivals != null;
   }
 
   /** Sets whether it was taken to receive into. */

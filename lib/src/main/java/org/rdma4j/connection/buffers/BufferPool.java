@@ -94,6 +94,16 @@ public final class BufferPool implements Buffer.Home {
     return dropped;
   }
 
+  /** Returns how many buffers may still be taken; 0 if as many are in use as may be, or more. */
+  public int unused() {
+    lock.lock();
+    try {
+      return Math.max(0, max - (all.length - freeCount));
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Returns the number of buffers that are in use. */
   public int inUse() {
     lock.lock();

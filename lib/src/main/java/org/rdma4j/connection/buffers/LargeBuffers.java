@@ -7,6 +7,7 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.SequencedSet;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
@@ -23,11 +24,18 @@ import org.rdma4j.lifetime.ReusedPieces;
  * takes longer than transferring it; one that is kept also serves for shorter messages, down to
  * half of its length.
  *
+ * <p>What peers send has a budget of its own, so that it does not wait for what is sent to them: as
+ * many bytes as threads can take that wait. A connection gets no more than half of those that are
+ * left, so that one cannot take all of them; {@link Arrivals} that wait get theirs in their order.
+ *
  * <p>All methods may be called from any thread.
  */
 public final class LargeBuffers implements Buffer.Home {
   /** The memory that is kept at most while it is not in use. */
   private static final long MAX_KEPT = 64L << 20;
+
+  /** The budget of what arrives is enough for so many of the longest messages. */
+  private static final int LEAST_MESSAGES = 4;
 
   /** The binary logarithm of the number of lengths from one power of two to the next. */
   private static final int STEPS_LOG = 3;
@@ -47,15 +55,23 @@ public final class LargeBuffers implements Buffer.Home {
   /** Signaled when memory may have become free for the threads that wait. */
   private final Condition freed = lock.newCondition();
 
+  /** The arrivals that wait for a buffer, in their order. */
+  private final List<Arrivals> waiting = new ArrayList<>();
+
   private final long max;
   private long inUse;
+
+  /** The bytes that are in use, or granted, for what peers send. */
+  private long arriving;
+
   private long kept;
   private long registered;
 
   /**
    * Creates a pool without buffers.
    *
-   * @param max the bytes beyond which a thread that can wait waits
+   * @param max the bytes of what is sent beyond which a thread that can wait waits, and those of
+   *     what arrives
    */
   public LargeBuffers(BufferMemory.Source source, long max) {
     this.source = source;
@@ -97,11 +113,160 @@ public final class LargeBuffers implements Buffer.Home {
     }
   }
 
-  /** Takes a buffer for a message of this length, at least 2, if one is kept; null if none is. */
-  public @Nullable Buffer tryTake(long bytes) {
+  /**
+   * Takes a buffer for a message of this length, at least 2, that arrives; null if none is kept, or
+   * if it has to wait for others.
+   */
+  public @Nullable Buffer tryTake(Arrivals arrivals, long bytes) {
+    int sizeClass = sizeClass(bytes);
     lock.lock();
     try {
-      return takeKept(sizeClass(bytes), Long.MAX_VALUE);
+      Buffer known =
+          isAllowed(arrivals, capacity(sizeClass)) ? takeKept(sizeClass, Long.MAX_VALUE) : null;
+      return known == null ? null : count(arrivals, known);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Grants a buffer for a message of this length, at least 2, that arrives: at once or, after
+   * others, as soon as the budgets allow it. {@link #takeGranted} takes it.
+   *
+   * @param whenGranted is called once; it must not wait, nor take a lock of a connection
+   */
+  public void grant(Arrivals arrivals, long bytes, Runnable whenGranted) {
+    lock.lock();
+    try {
+      arrivals.wanted = sizeClass(bytes);
+      arrivals.whenGranted = whenGranted;
+      waiting.add(arrivals);
+    } finally {
+      lock.unlock();
+    }
+    grantNext();
+  }
+
+  /**
+   * Takes the buffer that was granted. Registers memory if none is kept, which takes long.
+   *
+   * @throws RdmaException if no memory can be registered
+   */
+  public Buffer takeGranted(Arrivals arrivals, long bytes) {
+    boolean taken = false;
+    try {
+      Buffer buffer = take(bytes);
+      lock.lock();
+      try {
+        arriving -= arrivals.granted;
+        arrivals.granted = 0;
+        taken = true;
+        return count(arrivals, buffer);
+      } finally {
+        lock.unlock();
+      }
+    } finally {
+      if (!taken) {
+        withdraw(arrivals);
+      }
+    }
+  }
+
+  /** Takes back what is granted, and lets the arrivals wait no more. */
+  public void withdraw(Arrivals arrivals) {
+    lock.lock();
+    try {
+      arriving -= arrivals.granted;
+      arrivals.granted = 0;
+      waiting.remove(arrivals);
+    } finally {
+      lock.unlock();
+    }
+    grantNext();
+  }
+
+  /** Counts a message that a handler sends, or that is sent on, as an answer. */
+  public void countAnswer(Arrivals arrivals, Buffer answer) {
+    lock.lock();
+    try {
+      Arrivals known = answer.arrivals();
+      if (known == null) {
+        count(arrivals, answer);
+        known = arrivals;
+        freed.signalAll();
+      }
+      known.bytes -= answer.capacity();
+      known.answers += answer.capacity();
+      answer.sentOn(true);
+    } finally {
+      lock.unlock();
+    }
+    grantNext();
+  }
+
+  /** Returns whether answers have a quarter of what is left, so that the peer must not cause more. */
+  public boolean isFull(Arrivals arrivals) {
+    lock.lock();
+    try {
+      return arrivals.answers >= left(arrivals) / 4;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns whether the answers of one connection have more bytes than those of all may have. */
+  public boolean isExceeded(Arrivals arrivals) {
+    lock.lock();
+    try {
+      return arrivals.answers > Math.max(max, arrivals.max);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Requires the lock. */
+  private Buffer count(Arrivals arrivals, Buffer buffer) {
+    buffer.arrivals(arrivals);
+    arrivals.bytes += buffer.capacity();
+    arriving += buffer.capacity();
+    return buffer;
+  }
+
+  /** Requires the lock. */
+  private boolean isAllowed(Arrivals arrivals, long capacity) {
+    long more = arrivals.bytes + capacity;
+    boolean isOwn = arrivals.bytes == 0 || more <= arrivals.max;
+    return arriving == 0 || (isOwn && arrivals.answers + more <= left(arrivals) / 2);
+  }
+
+  /** Returns how many bytes are left for what arrives. Requires the lock. */
+  private long left(Arrivals arrivals) {
+    return Math.max(max, LEAST_MESSAGES * arrivals.max) - arriving;
+  }
+
+  /** Grants buffers to those that wait, as far as the budgets allow it. */
+  private void grantNext() {
+    Arrivals next = pollAllowed();
+    while (next != null) {
+      Objects.requireNonNull(next.whenGranted).run();
+      next = pollAllowed();
+    }
+  }
+
+  private @Nullable Arrivals pollAllowed() {
+    lock.lock();
+    try {
+      for (int i = 0; i < waiting.size(); i++) {
+        Arrivals each = waiting.get(i);
+        long capacity = capacity(each.wanted);
+        if (isAllowed(each, capacity)) {
+          waiting.remove(i);
+          each.granted = capacity;
+          arriving += capacity;
+          return each;
+        }
+      }
+      return null;
     } finally {
       lock.unlock();
     }
@@ -160,13 +325,13 @@ public final class LargeBuffers implements Buffer.Home {
     lock.lock();
     try {
       long left = nanos;
-      while (inUse > 0 && inUse + capacity > max) {
+      while (isTaken(capacity)) {
         if (left <= 0) {
           return null;
         }
         left = freed.awaitNanos(left);
       }
-      Buffer known = takeKept(sizeClass, Math.max(capacity, max - inUse));
+      Buffer known = takeKept(sizeClass, Math.max(capacity, max - (inUse - arriving)));
       if (known != null) {
         return known;
       }
@@ -175,6 +340,12 @@ public final class LargeBuffers implements Buffer.Home {
       lock.unlock();
     }
     return register(sizeClass);
+  }
+
+  /** Returns whether what is sent has to wait. What is granted and not in use counts as arriving. */
+  private boolean isTaken(long capacity) {
+    long sending = inUse - arriving;
+    return sending > 0 && sending + capacity > max;
   }
 
   /** Registers memory for a buffer that is counted as in use. */
@@ -221,7 +392,36 @@ public final class LargeBuffers implements Buffer.Home {
 
   @Override
   public void giveBack(Buffer buffer) {
+    boolean arrived = leave(buffer);
     noLongerInUse(buffer.capacity());
+    deregisterOrKeep(buffer);
+    if (arrived) {
+      grantNext();
+    }
+  }
+
+  private boolean leave(Buffer buffer) {
+    lock.lock();
+    try {
+      Arrivals left = buffer.arrivals();
+      if (left == null) {
+        return false;
+      }
+      if (buffer.isSentOn()) {
+        buffer.sentOn(false);
+        left.answers -= buffer.capacity();
+      } else {
+        left.bytes -= buffer.capacity();
+      }
+      arriving -= buffer.capacity();
+      buffer.arrivals(null);
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void deregisterOrKeep(Buffer buffer) {
     Buffer surplus = buffer.capacity() <= MAX_KEPT ? keep(buffer) : buffer;
     while (surplus != null) {
       deregister(surplus);

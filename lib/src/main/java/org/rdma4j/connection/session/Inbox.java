@@ -1,5 +1,6 @@
 package org.rdma4j.connection.session;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -8,9 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.connection.buffers.Arrivals;
 import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.buffers.LargeBuffers;
-import org.rdma4j.connection.buffers.ReceiveWindow;
 import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.connection.wire.Offer;
 
@@ -20,8 +21,8 @@ import org.rdma4j.connection.wire.Offer;
  */
 final class Inbox {
   private final LargeBuffers buffers;
+  private final Arrivals arrivals;
   private final long maxBytes;
-  private final ReceiveWindow window;
   private final Deque<Buffer> arrived = new ArrayDeque<>();
   private final Map<Integer, Incoming> incoming = new HashMap<>();
   private final Deque<Waiting> waiting = new ArrayDeque<>();
@@ -37,14 +38,17 @@ final class Inbox {
 
   private @Nullable Buffer supply;
 
-  /** The bytes of all long messages that have not been closed. */
-  private long bytes;
-
   /** The bytes that the peer has still to offer of messages whose first piece it has offered. */
   private long unoffered;
 
   /** The bytes that are being fetched. */
   private long reading;
+
+  /** How often a fetch has begun or ended, and what that was when something had moved last. */
+  private long moves;
+
+  private long seenMoves;
+  private long movedAt;
 
   /**
    * An offer that waits for memory, unless it has a buffer that it fits into, or a message that has
@@ -56,13 +60,13 @@ final class Inbox {
   /**
    * Creates an empty inbox.
    *
-   * @param maxBytes the length of the longest message, and of all long messages together
-   * @param window what long messages count against
+   * @param arrivals what long messages count as
+   * @param maxBytes the length of the longest message
    */
-  Inbox(LargeBuffers buffers, long maxBytes, ReceiveWindow window) {
+  Inbox(LargeBuffers buffers, Arrivals arrivals, long maxBytes) {
     this.buffers = buffers;
+    this.arrivals = arrivals;
     this.maxBytes = maxBytes;
-    this.window = window;
   }
 
   /** Adds a message that has arrived as a whole. */
@@ -158,6 +162,7 @@ final class Inbox {
         return "it offered pieces that do not fit together";
       }
       waiting.removeFirst();
+      moves++;
       known.offered += offer.length();
       sending.fetch(offer, known);
       reading += offer.length();
@@ -167,16 +172,13 @@ final class Inbox {
 
   /** Returns memory for a message; null if there is none yet. */
   private @Nullable Buffer takeMemory(long total) {
-    if (bytes > 0 && bytes + total > maxBytes) {
-      return null;
-    }
     if (asked) {
       Buffer supplied = supply;
       supply = null;
       asked = supplied == null;
       return supplied;
     }
-    Buffer kept = buffers.tryTake(total);
+    Buffer kept = buffers.tryTake(arrivals, total);
     if (kept == null) {
       asked = true;
       needed = total;
@@ -199,8 +201,6 @@ final class Inbox {
   private Incoming begin(Waiting first, Offer offer, Buffer target) {
     long total = offer.total();
     target.await(first.kind(), first.number(), total);
-    target.enter(window);
-    bytes += target.isLong() ? target.capacity() : 0;
     if (first.kind() == MessageKind.MESSAGE) {
       arrived.addLast(target);
     }
@@ -211,6 +211,7 @@ final class Inbox {
 
   /** Notes that a part of an offer was fetched, and returns whether the message is complete. */
   boolean fetched(Incoming message, long length, boolean lastOfOffer) {
+    moves++;
     reading -= length;
     message.missing -= length;
     if (lastOfOffer) {
@@ -224,9 +225,22 @@ final class Inbox {
     return complete;
   }
 
-  /** Notes that the memory of a long message was given back. */
-  void closed(Buffer message) {
-    bytes -= message.capacity();
+  /**
+   * Returns what is wrong if nothing of a message that is incomplete has arrived for a time; null
+   * if nothing is. Its memory is lost for others as long as it is not complete.
+   */
+  @Nullable String checkProgress(long now, long maxNanos) {
+    if (incoming.isEmpty() || moves != seenMoves) {
+      seenMoves = moves;
+      movedAt = now;
+      return null;
+    }
+    if (maxNanos == 0 || now - movedAt < maxNanos) {
+      return null;
+    }
+    Incoming first = incoming.values().iterator().next();
+    return "nothing of a message of %d bytes, of which %d are missing, has arrived for %s: offer all of it, or raise NodeConfig.progressTimeout of the receiver"
+        .formatted(first.total, first.missing, Duration.ofNanos(maxNanos));
   }
 
   /** Removes all messages that nobody will take, whether they are complete or not. */
@@ -245,6 +259,7 @@ final class Inbox {
       }
     }
     waiting.clear();
+    buffers.withdraw(arrivals);
     if (supply != null) {
       all.add(supply);
       supply = null;

@@ -209,11 +209,15 @@ final class Receiving {
     switch (message.kind()) {
       case MESSAGE, NOTICE -> {
         inbox.add(message);
-        return messagesArrived();
+        messagesArrived();
+        return null;
       }
       case REQUEST -> {
         deliveries.requestArrived(message);
-        return lifecycle.isClosing() ? dropUnread() : null;
+        if (lifecycle.isClosing()) {
+          dropUnread();
+        }
+        return null;
       }
       default -> {
         return deliverAnswer(message);
@@ -222,31 +226,31 @@ final class Receiving {
   }
 
   /** Notes that messages may have arrived in the inbox. */
-  private @Nullable String messagesArrived() {
+  private void messagesArrived() {
     deliveries.messageArrived();
-    return lifecycle.isClosing() ? dropUnread() : null;
+    if (lifecycle.isClosing()) {
+      dropUnread();
+    }
   }
 
   /**
    * Drops what has arrived and that nobody takes any more, once a close has begun: the close of the
    * peer may wait for the credits.
    */
-  @Nullable String dropUnread() {
-    String wrong = null;
+  void dropUnread() {
     Buffer next = deliveries.pollUnwanted();
     while (next != null) {
       next.leaveWindow();
       next.free();
-      wrong = left(next);
-      next = wrong == null ? deliveries.pollUnwanted() : null;
+      left(next);
+      next = deliveries.pollUnwanted();
     }
-    return wrong;
   }
 
   private @Nullable String deliverAnswer(Buffer message) {
     // It counts against no window: this side has made no more requests than it wants answers.
     message.leaveWindow();
-    String wrong = left(message);
+    left(message);
     Object listener = deliveries.pending().remove(message.number());
     if (listener == null) {
       message.free();
@@ -260,7 +264,7 @@ final class Receiving {
     } else {
       deliveries.answered(new Answer(listener, message, null));
     }
-    return wrong;
+    return null;
   }
 
   private RdmaException refused(String reason) {
@@ -271,7 +275,10 @@ final class Receiving {
   private @Nullable String fetchOffered() {
     String wrong = inbox.fetchOffered(sending);
     // A message that has arrived behind the offer may be the next one now.
-    return wrong == null && inbox.hasNext() ? messagesArrived() : wrong;
+    if (wrong == null && inbox.hasNext()) {
+      messagesArrived();
+    }
+    return wrong;
   }
 
   /** Takes memory for the offer that waits for it. */
@@ -296,19 +303,17 @@ final class Receiving {
     counts.receivedBytes += message.total;
     if (message.target.kind() == MessageKind.MESSAGE) {
       // Its place among the messages was taken when the first piece was offered.
-      return messagesArrived();
+      messagesArrived();
+      return null;
     }
     return deliver(message.target);
   }
 
-  /** Notes that a message no longer counts against the receive window. */
-  @Nullable String left(Buffer buffer) {
+  /** Notes that a message no longer counts against the receive window. Long ones never do. */
+  void left(Buffer buffer) {
     if (!buffer.isLong()) {
       credits.freed();
-      return null;
     }
-    inbox.closed(buffer);
-    return lifecycle.goesOn() ? fetchOffered() : null;
   }
 
   /** Frees what has arrived and that nobody will take. */

@@ -54,6 +54,9 @@ public final class Request {
   /** Whether the next request is the notice of this write. */
   private boolean notified;
 
+  /** Whether a handler sends it, or it is a message of the peer, which is sent on. */
+  private boolean answer;
+
   // Of the operations of users: the local and the remote memory, and the operands of an atomic one.
   private @Nullable Object local;
   private long remoteAddress;
@@ -109,6 +112,7 @@ public final class Request {
     buffer = null;
     write = null;
     notified = false;
+    answer = false;
     local = null;
     offered = null;
     exposure = null;
@@ -234,6 +238,15 @@ public final class Request {
   /** Sets the thread that waits for the end; null if none does any more. */
   public void awaitedBy(@Nullable Waiter thread) {
     waiter = thread;
+  }
+
+  /** Sets whether a handler sends it, or it is a message of the peer, which is sent on. */
+  public void isAnswer(boolean sentByHandler) {
+    answer = sentByHandler;
+  }
+
+  boolean isAnswer() {
+    return answer;
   }
 
   /** Notes for a recording that it begins now. */

@@ -21,6 +21,7 @@ final class Sending {
   private final Credits credits;
   private final PromisedReceives promises;
   private final BufferPool pool;
+  private final Answers answers;
   private final UserMemory userMemory;
   private final int depth;
   private final Deliveries deliveries;
@@ -94,6 +95,7 @@ final class Sending {
       Credits credits,
       PromisedReceives promises,
       BufferPool pool,
+      Answers answers,
       UserMemory userMemory,
       int depth,
       Deliveries deliveries,
@@ -102,6 +104,7 @@ final class Sending {
     this.credits = credits;
     this.promises = promises;
     this.pool = pool;
+    this.answers = answers;
     this.userMemory = userMemory;
     this.depth = depth;
     this.deliveries = deliveries;
@@ -127,6 +130,14 @@ final class Sending {
     waiting.addLast(request);
     waitingForCredit += request.takesCredit() ? 1 : 0;
     waitingOffers += request.isOffer() ? 1 : 0;
+    if (request.isAnswer()) {
+      answers.add(request.offered);
+    }
+  }
+
+  /** Returns what is wrong if handlers have sent too much; null if nothing is. */
+  @Nullable String checkAnswers() {
+    return answers.check();
   }
 
   /** Adds a request that goes ahead of all that waits. */
@@ -382,7 +393,7 @@ final class Sending {
   /** Grants the peer as many credits as it can have, and returns how many those are. */
   private int grantOwed() {
     int owed = Math.min(credits.owed(), MessageHeader.MAX_COUNT);
-    if (owed == 0) {
+    if (owed == 0 || answers.takeShare()) {
       return 0;
     }
     if (!promises.add(owed)) {
@@ -628,6 +639,9 @@ final class Sending {
 
   /** Ends a request, of which its user is told soon. */
   private void finish(Request request, @Nullable RuntimeException reason) {
+    if (request.isAnswer()) {
+      answers.remove(request.offered);
+    }
     freeCarrier(request);
     if (request.offered != null) {
       request.offered.free();

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
 import org.rdma4j.ConnectionException.Reason;
 import org.rdma4j.RdmaException;
+import org.rdma4j.connection.buffers.Arrivals;
 import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.buffers.BufferPool;
 import org.rdma4j.connection.buffers.LargeBuffers;
@@ -46,6 +47,7 @@ public final class Session {
   private final PromisedReceives promises;
   private final Credits credits;
   private final Counts counts = new Counts();
+  private final Arrivals arrivals;
   private final Inbox inbox;
   private final Deliveries deliveries;
   private final Sending sending;
@@ -74,11 +76,20 @@ public final class Session {
     this.pool = pool;
     this.promises = promises;
     this.credits = new Credits(limits.receives());
-    this.inbox = new Inbox(largeBuffers, limits.maxMessageBytes(), window);
+    this.arrivals = new Arrivals(limits.maxMessageBytes());
+    this.inbox = new Inbox(largeBuffers, arrivals, limits.maxMessageBytes());
     this.deliveries = new Deliveries(inbox);
     this.sending =
         new Sending(
-            connection, credits, promises, pool, userMemory, limits.sends(), deliveries, counts);
+            connection,
+            credits,
+            promises,
+            pool,
+            new Answers(limits.receives(), pool, largeBuffers, arrivals),
+            userMemory,
+            limits.sends(),
+            deliveries,
+            counts);
     this.lifecycle = new Lifecycle(connection, closedException, sending, deliveries);
     this.receiving =
         new Receiving(
@@ -197,18 +208,25 @@ public final class Session {
 
   /** Notes that a message no longer counts against the receive window. */
   public void left(Buffer buffer) {
-    breakIf(receiving.left(buffer));
+    receiving.left(buffer);
   }
 
   /**
    * Notes that time has passed: gives back the credits that a quiet connection does not use, and
-   * breaks one whose peer had to send the first message.
+   * breaks one whose peer had to send the first message, or the rest of a long one.
    *
+   * @param now the time, on the scale of {@link System#nanoTime}
    * @param quietNanos how long nothing has happened
    * @param handshakeNanos how long the peer may take to send its first message
+   * @param progressNanos how long nothing of a long message may arrive; 0 for ever
    */
-  public void tick(long quietNanos, long handshakeNanos) {
+  public void tick(long now, long quietNanos, long handshakeNanos, long progressNanos) {
     if (lifecycle.isUseless()) {
+      return;
+    }
+    String stuck = inbox.checkProgress(now, progressNanos);
+    if (stuck != null) {
+      breakUp(stuck, null);
       return;
     }
     if (receiving.awaitsFirst() && quietNanos >= handshakeNanos) {
@@ -240,9 +258,16 @@ public final class Session {
     sending.recycle(request);
   }
 
-  /** Adds a request to those that wait. */
+  /**
+   * Adds a request to those that wait. Breaks the connection if handlers send more than its share
+   * of the buffers, because the peer does not receive that.
+   */
   public void add(Request request) {
     sending.add(request);
+    String tooMuch = sending.checkAnswers();
+    if (tooMuch != null) {
+      breakUp(tooMuch, null);
+    }
   }
 
   /** Adds a request that begins an exposure, which what is added later does not overtake. */
@@ -380,6 +405,11 @@ public final class Session {
   }
 
   // What memory to get.
+
+  /** Returns what the long messages of the peer count as. */
+  public Arrivals arrivals() {
+    return arrivals;
+  }
 
   /** Returns the length of the message for which memory has to be supplied, once; otherwise 0. */
   public long takeMemoryNeed() {
@@ -523,7 +553,7 @@ public final class Session {
     if (reachesPeer) {
       addEnd(MessageHeader.CLOSED);
     }
-    breakIf(receiving.dropUnread());
+    receiving.dropUnread();
     return reachesPeer;
   }
 

@@ -50,8 +50,9 @@ final class LargeBuffersTest {
   void aBufferThatIsKeptServesForShorterMessagesDownToHalf() {
     Buffer kept = buffers.take(MIB);
     kept.free();
-    assertThat(buffers.tryTake(MIB / 2)).isNull();
-    assertThat(buffers.tryTake(MIB / 2 + 1)).isSameAs(kept);
+    Arrivals arrivals = new Arrivals(MIB);
+    assertThat(buffers.tryTake(arrivals, MIB / 2)).isNull();
+    assertThat(buffers.tryTake(arrivals, MIB / 2 + 1)).isSameAs(kept);
     assertThat(buffers.inUse()).isEqualTo(MIB);
   }
 
@@ -96,8 +97,78 @@ final class LargeBuffersTest {
     assertThat(few.take(MIB, 0)).isNull();
     beyond.free();
     assertThat(few.take(MIB, 0)).isNotNull();
-    assertThat(few.tryTake(8 * MIB)).as("kept").isSameAs(beyond);
+    assertThat(few.take(8 * MIB)).as("kept").isSameAs(beyond);
     assertThat(few.take(MIB, 0)).isNull();
+  }
+
+  /** Asks for a buffer for what arrives; returns whether it was granted, and is later. */
+  private static boolean[] ask(LargeBuffers from, Arrivals arrivals, long bytes) {
+    boolean[] granted = new boolean[1];
+    from.grant(arrivals, bytes, () -> granted[0] = true);
+    return granted;
+  }
+
+  private static Buffer takeAsked(LargeBuffers from, Arrivals arrivals, long bytes) {
+    assertThat(ask(from, arrivals, bytes)[0]).as("granted").isTrue();
+    return from.takeGranted(arrivals, bytes);
+  }
+
+  @Test
+  void aConnectionGetsNoMoreThanHalfOfWhatIsLeftForArrivals() throws Exception {
+    LargeBuffers few = new LargeBuffers(PlainMemory::of, 12 * MIB);
+    Buffer first = takeAsked(few, new Arrivals(3 * MIB), 3 * MIB);
+    takeAsked(few, new Arrivals(3 * MIB), 3 * MIB);
+    takeAsked(few, new Arrivals(3 * MIB), 3 * MIB);
+    boolean[] fourth = ask(few, new Arrivals(3 * MIB), 3 * MIB);
+    assertThat(fourth[0]).as("3 MiB, with 3 left").isFalse();
+    takeAsked(few, new Arrivals(3 * MIB), MIB).free();
+    assertThat(few.take(12 * MIB, 0)).as("what is sent has its own budget").isNotNull();
+    first.free();
+    assertThat(fourth[0]).as("3 MiB, with 6 left").isTrue();
+  }
+
+  @Test
+  void answersThatAreNotFetchedKeepFurtherMessagesWaiting() {
+    LargeBuffers few = new LargeBuffers(PlainMemory::of, 16 * MIB);
+    Arrivals arrivals = new Arrivals(4 * MIB);
+    Buffer answer = takeAsked(few, arrivals, 4 * MIB);
+    boolean[] next = ask(few, arrivals, MIB);
+    assertThat(next[0]).as("while the user holds 4 MiB").isFalse();
+    few.countAnswer(arrivals, answer);
+    assertThat(next[0]).as("once they are sent on").isTrue();
+    assertThat(few.isFull(arrivals)).as("4 MiB of answers, with 11 left").isTrue();
+    few.countAnswer(arrivals, few.takeGranted(arrivals, MIB));
+    boolean[] last = ask(few, arrivals, MIB);
+    assertThat(last[0]).as("5 MiB of answers, with 11 left").isFalse();
+    answer.free();
+    assertThat(last[0]).as("1 MiB of answers, with 15 left").isTrue();
+    assertThat(few.isFull(arrivals)).isFalse();
+  }
+
+  @Test
+  void arrivalsThatWaitGetTheirMemoryInTheirOrderOnceOthersAreClosed() {
+    LargeBuffers few = new LargeBuffers(PlainMemory::of, 8 * MIB);
+    Buffer first = takeAsked(few, new Arrivals(8 * MIB), 8 * MIB);
+    Arrivals second = new Arrivals(MIB);
+    boolean[] granted = ask(few, second, 4 * MIB);
+    boolean[] third = ask(few, new Arrivals(MIB), 4 * MIB);
+    assertThat(granted[0]).isFalse();
+    first.free();
+    assertThat(granted[0]).isTrue();
+    assertThat(third[0]).isFalse();
+    few.takeGranted(second, 4 * MIB).free();
+    assertThat(third[0]).isTrue();
+  }
+
+  @Test
+  void aConnectionThatEndsGivesBackWhatWasGranted() {
+    LargeBuffers few = new LargeBuffers(PlainMemory::of, 8 * MIB);
+    Arrivals ended = new Arrivals(8 * MIB);
+    assertThat(ask(few, ended, 8 * MIB)[0]).isTrue();
+    boolean[] next = ask(few, new Arrivals(MIB), 8 * MIB);
+    assertThat(next[0]).isFalse();
+    few.withdraw(ended);
+    assertThat(next[0]).isTrue();
   }
 
   @Test

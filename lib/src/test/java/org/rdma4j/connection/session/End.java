@@ -92,7 +92,9 @@ final class End implements ReceiveWindow {
 
   void settle() {
     long need = session.takeMemoryNeed();
-    memoryNeed = need > 0 ? need : memoryNeed;
+    if (need > 0) {
+      host.largeBuffers.grant(session.arrivals(), need, () -> memoryNeed = need);
+    }
     if (session.lifecycle().takeChanged()) {
       post();
       user.wakeAll();
@@ -224,7 +226,7 @@ final class End implements ReceiveWindow {
     memoryNeed = 0;
     Buffer memory;
     try {
-      memory = host.largeBuffers.take(bytes);
+      memory = host.largeBuffers.takeGranted(session.arrivals(), bytes);
     } catch (RuntimeException none) {
       session.breakUp("there is no memory", none);
       settle();
@@ -261,7 +263,7 @@ final class End implements ReceiveWindow {
   }
 
   void tick(long quietNanos) {
-    session.tick(quietNanos, Long.MAX_VALUE);
+    session.tick(0, quietNanos, Long.MAX_VALUE, 0);
     flush();
     session.ping();
     flush();
@@ -269,7 +271,7 @@ final class End implements ReceiveWindow {
 
   /** Two quiet seconds pass; returns whether this end does anything then. */
   boolean giveBack() {
-    session.tick(2_000_000_000, Long.MAX_VALUE);
+    session.tick(0, 2_000_000_000, Long.MAX_VALUE, 0);
     flush();
     return !device.isIdle();
   }

@@ -89,6 +89,60 @@ final class SessionFaultsTest {
   }
 
   @Test
+  void aPeerThatReceivesNoAnswersTakesNoMoreThanItsShareOfTheBuffers() {
+    Limits manyBuffers = new Limits(48, 48, 16, 8, 1024, 1024, false, true);
+    Simulation simulation = Simulation.of(manyBuffers, 1);
+    End server = simulation.end(1);
+    for (int i = 0; i < 20; i++) {
+      simulation.sendWithoutReceiving(0, 200);
+    }
+    assertThat(server.session.lifecycle().failure()).isNull();
+    assertThat(server.host.pool.inUse()).isLessThan(manyBuffers.buffers() / 2);
+    simulation.settle();
+    simulation.checkComplete();
+    simulation.checkEnd();
+  }
+
+  @Test
+  void aConnectionBreaksWhoseHandlersSendMoreThanThePeerReceives() {
+    Simulation simulation = Simulation.of(new Limits(48, 48, 2, 8, 64, 64, false, true), 1);
+    End server = simulation.end(1);
+    int sent = 0;
+    while (server.session.lifecycle().failure() == null) {
+      assertThat(sent++).as("answers").isLessThan(64);
+      Request answer = server.session.newRequest();
+      answer.send(MessageKind.MESSAGE, 0, 0, server.host.pool.take());
+      answer.isAnswer(true);
+      server.session.add(answer);
+      server.settle();
+    }
+    assertThat(server.session.lifecycle().failure())
+        .hasMessageContaining("the peer has not received " + sent + " messages of handlers");
+    simulation.settle();
+    assertThat(simulation.end(0).session.lifecycle().failure())
+        .hasMessageContaining("the peer has not received " + sent);
+  }
+
+  @Test
+  void aLongMessageWhoseRestDoesNotComeBreaksTheConnection() {
+    Simulation simulation = Simulation.of(LIMITS, 1);
+    End client = simulation.end(0);
+    End server = simulation.end(1);
+    client.user.sendFirstHalf(LONG);
+    simulation.settle();
+    server.session.tick(0, 0, Long.MAX_VALUE, 30);
+    server.session.tick(29, 0, Long.MAX_VALUE, 30);
+    assertThat(server.session.lifecycle().failure()).isNull();
+    server.session.tick(30, 0, Long.MAX_VALUE, 30);
+    server.settle();
+    assertThat(server.session.lifecycle().failure())
+        .hasMessageContaining("nothing of a message of 400 bytes, of which 200 are missing");
+    simulation.settle();
+    assertThat(client.session.lifecycle().failure()).hasMessageContaining("nothing of a message");
+    simulation.checkEnd();
+  }
+
+  @Test
   void anEndInTheMiddleOfAMessageBreaksTheConnection() {
     Simulation simulation = Simulation.of(LIMITS, 1);
     simulation.end(0).user.sendFirstHalf(LONG);

@@ -140,7 +140,12 @@ final class Simulation {
           flood(user, parameter, Math.floorMod(parameter >> 4, limits.bufferBytes()));
       case FLOOD_LONG -> flood(user, parameter, longer(parameter >> 4));
       case SEND_ON -> user.senders().get(Math.floorMod(parameter, 2)).step();
-      case FORWARD -> user.forward();
+      case FORWARD -> {
+        // If both sides only send on what they get, each waits until the other receives.
+        if (ends.indexOf(end) % 2 == 1) {
+          user.forward();
+        }
+      }
       case NO_MEMORY -> end.host.outOfMemory = true;
       case MEMORY -> end.host.outOfMemory = false;
       case END_OUTPUT -> end.endOutput();
@@ -177,6 +182,29 @@ final class Simulation {
       untilNothingMoves(end::deliver);
     }
     settle();
+  }
+
+  /** A client sends messages, each of which the server sends back, and takes no answer. */
+  void sendWithoutReceiving(int client, int messages) {
+    End end = ends.get(client);
+    End server = end.peer();
+    Sender thread = end.user.senders().getFirst();
+    thread.add(messages, 4);
+    boolean moved = true;
+    while (moved) {
+      moved =
+          untilNothingMoves(
+              thread::step,
+              end.device::execute,
+              end::completeChain,
+              server::deliver,
+              server.user::take,
+              server.user::forward,
+              server.device::execute,
+              server::completeChain,
+              server::flushAgain,
+              end::deliver);
+    }
   }
 
   /** Takes some steps again and again; returns whether anything has moved. */

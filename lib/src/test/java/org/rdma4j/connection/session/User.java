@@ -156,6 +156,7 @@ final class User {
       request.send(kind, 0, number, message);
     }
     request.tell(this, 0);
+    request.isAnswer(message.hasArrived());
     sent++;
     submit(request);
   }
