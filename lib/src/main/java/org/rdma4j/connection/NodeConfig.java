@@ -41,11 +41,11 @@ import org.rdma4j.platform.Range;
  *     bufferBytes}, sent or received, beyond which {@link RdmaConnection#buffer(long, Duration)}
  *     waits. A buffer is up to an eighth longer than what it was asked for, or less than twice as
  *     long if it was in use before, and counts with its length. What does not wait, such as {@link
- *     RdmaConnection#allocateBuffer}, exceeds it if need be. Messages that arrive, and answers, have as
- *     many bytes of their own, or four times {@code maxMessageBytes} if that is more; beyond them
- *     they wait. A connection gets no more than half of those that are left. If what its handlers
- *     send, and the peer does not fetch, takes a quarter of what is left, the peer can send nothing
- *     until it has fetched some of it; default 1 GiB
+ *     RdmaConnection#allocateBuffer}, exceeds it if need be. Messages that arrive, and answers,
+ *     have as many bytes of their own, or four times {@code maxMessageBytes} if that is more;
+ *     beyond them they wait. A connection gets no more than half of those that are left. If what
+ *     its handlers send, and the peer does not fetch, takes a quarter of what is left, the peer can
+ *     send nothing until it has fetched some of it; default 1 GiB
  * @param maxConnectionsPerAddress the number of connections that the servers of the node have at
  *     most with one address; further ones are rejected; 0 for any number; default 1024
  * @param handshakeTimeout the time that a peer has for its part of a new connection; default 10 s

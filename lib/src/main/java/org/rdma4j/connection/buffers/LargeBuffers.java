@@ -204,7 +204,9 @@ public final class LargeBuffers implements Buffer.Home {
     grantNext();
   }
 
-  /** Returns whether answers have a quarter of what is left, so that the peer must not cause more. */
+  /**
+   * Returns whether answers have a quarter of what is left, so that the peer must not cause more.
+   */
   public boolean isFull(Arrivals arrivals) {
     lock.lock();
     try {
@@ -342,7 +344,9 @@ public final class LargeBuffers implements Buffer.Home {
     return register(sizeClass);
   }
 
-  /** Returns whether what is sent has to wait. What is granted and not in use counts as arriving. */
+  /**
+   * Returns whether what is sent has to wait. What is granted and not in use counts as arriving.
+   */
   private boolean isTaken(long capacity) {
     long sending = inUse - arriving;
     return sending > 0 && sending + capacity > max;
