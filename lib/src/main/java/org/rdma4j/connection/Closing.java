@@ -33,6 +33,7 @@ final class Closing {
   private final Link link;
   private final Session session;
   private final ReentrantLock lock;
+  private final CompletableFuture<Void> inputEnded = new CompletableFuture<>();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
   /** Completes when users were told of everything, after the connection was destroyed. */
@@ -144,8 +145,23 @@ final class Closing {
     return ended;
   }
 
-  /** Completes the future that users see, with a failure if there is one. Runs user code. */
+  /** Returns the future of the end of the peer's output. */
+  CompletableFuture<Void> inputFuture() {
+    return inputEnded;
+  }
+
+  /** Completes the future of the end of the peer's output. Runs user code. */
+  void tellInputEnd() {
+    inputEnded.complete(null);
+  }
+
+  /** Completes the futures that users see, with a failure if there is one. Runs user code. */
   void tell(@Nullable RuntimeException reason) {
+    if (reason == null) {
+      inputEnded.complete(null);
+    } else {
+      inputEnded.completeExceptionally(reason);
+    }
     boolean first = reason == null ? ended.complete(null) : ended.completeExceptionally(reason);
     // The event is for connections that users had, not for attempts to connect.
     if (first && link.isEstablished()) {
@@ -175,12 +191,18 @@ final class Closing {
     ConnectionException failure = session.lifecycle().failure();
     if (failure != null && !failureSeen) {
       failureSeen = true;
-      if (!session.lifecycle().isPeerClosed() && !session.lifecycle().isInputEnded()) {
-        link.share().log(Level.WARNING, "a connection broke: " + failure.getMessage(), null);
-      }
+      reportBreak(failure);
       link.apart(this::disconnectSoon);
     }
     link.later(link.telling()::tell);
+  }
+
+  private void reportBreak(ConnectionException failure) {
+    if (session.lifecycle().isPeerClosed() || session.lifecycle().hasPeerGone()) {
+      link.share().log(Level.DEBUG, "a connection ended: " + failure.getMessage(), null);
+    } else {
+      link.share().node().peerLog().warn("a connection broke", failure.getMessage());
+    }
   }
 
   /** Handles the end of the connection below: the peer's process has gone. */
@@ -338,16 +360,12 @@ final class Closing {
   private void awaitArrival() {
     Duration timeout = link.share().config().closeTimeout();
     try {
-      if (!link.await(arrived, Deadline.after(timeout).end())) {
-        link.log(
-            Level.WARNING,
-            "not all that was sent had arrived when it was closed after " + timeout,
-            null);
-      } else if (session.lifecycle().goneWhileClosing() != null) {
-        link.log(
-            Level.WARNING,
-            "not all that was sent had arrived when it was closed",
-            session.lifecycle().goneWhileClosing());
+      boolean inTime = link.await(arrived, Deadline.after(timeout).end());
+      if (session.lifecycle().hasLostWhileClosing()) {
+        ConnectionException gone = session.lifecycle().goneWhileClosing();
+        link.warn(
+            "not all that was sent had arrived when a connection was closed",
+            (inTime ? "" : ", after " + timeout) + (gone == null ? "" : ": " + gone.getMessage()));
       }
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();

@@ -10,6 +10,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ConnectionException;
 import org.rdma4j.ConnectionException.Reason;
 import org.rdma4j.cm.CmEvent;
 import org.rdma4j.cm.CmId;
@@ -506,6 +507,17 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     } finally {
       unlock();
     }
+  }
+
+  /** Reports to operators what the peer, or the way to it, has caused: see {@link PeerLog}. */
+  void warn(String event, String detail) {
+    share.node().peerLog().warn(event, this + detail);
+  }
+
+  /** Logs what a handler has thrown, unless it only met the end of a connection. */
+  void handlerThrew(String handler, Throwable thrown) {
+    Level level = thrown instanceof ConnectionException ? Level.DEBUG : Level.WARNING;
+    log(level, handler + " threw an exception", thrown);
   }
 
   void log(Level level, String message, @Nullable Throwable thrown) {

@@ -171,7 +171,12 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
 
   private void reject(
       CmId peer, InetSocketAddress address, String reason, @Nullable Throwable thrown) {
-    node.log(Level.WARNING, "rejected the peer " + address + ": " + reason, thrown);
+    if (thrown == null || thrown instanceof RdmaException) {
+      String cause = thrown == null ? "" : ": " + thrown.getMessage();
+      node.peerLog().warn("rejected a peer", address + ": " + reason + cause);
+    } else {
+      node.log(Level.WARNING, "rejected the peer " + address + ": " + reason, thrown);
+    }
     try {
       peer.reject(ByteBuffer.wrap(reason.getBytes(StandardCharsets.UTF_8)));
     } catch (RdmaException gone) {
@@ -256,13 +261,10 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     } finally {
       lock.unlock();
     }
-    node.log(
-        Level.WARNING,
-        "dropped the peer "
-            + handshake.peer
-            + ", which did not finish its part of the connection: "
-            + (reason == null ? "it took too long" : reason.getMessage()),
-        null);
+    node.peerLog()
+        .warn(
+            "dropped a peer that did not finish its part of the connection",
+            handshake.peer + ": " + (reason == null ? "it took too long" : reason.getMessage()));
     node.logFailure(handshake.link, handshake.link.closing().closeAtOnce());
   }
 

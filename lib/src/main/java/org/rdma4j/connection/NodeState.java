@@ -44,6 +44,7 @@ final class NodeState {
   private final NodeConfig config;
   private final CmEvents events;
   private final BlockingWork blocking = new BlockingWork();
+  private final PeerLog peerLog = new PeerLog(line -> log(Level.WARNING, line, null));
   private final Map<RdmaDevice, DeviceShare> shares = new HashMap<>();
   private final AcceptedPeers acceptedPeers;
   private final Set<Periodic> periodic = ConcurrentHashMap.newKeySet();
@@ -123,6 +124,10 @@ final class NodeState {
 
   CmEvents events() {
     return events;
+  }
+
+  PeerLog peerLog() {
+    return peerLog;
   }
 
   BlockingWork blocking() {
@@ -237,6 +242,7 @@ final class NodeState {
 
   /** Looks after what has to be done at intervals. Called by the thread that reads the events. */
   void tick() {
+    peerLog.tick(System.nanoTime());
     for (Periodic each : periodic) {
       guarded("what a server does at intervals", each::tick);
     }
@@ -428,6 +434,7 @@ final class NodeState {
     }
     attempts.attempt(events::close);
     attempts.attempt(blocking::close);
+    attempts.attempt(peerLog::finish);
     if (driving != null) {
       attempts.attempt(driving::close);
     }

@@ -196,22 +196,38 @@ public final class RdmaConnection implements AutoCloseable {
    * side closes the connection.
    *
    * @return a future that completes when either side closes the connection, and that completes
-   *     exceptionally, with the reason, when the connection breaks
+   *     exceptionally, with the reason, when the connection breaks, also if the peer had ended its
+   *     output before
    */
   public CompletableFuture<Void> ended() {
+    return copy(link.closing().future());
+  }
+
+  /**
+   * Returns the end of the peer's output, for programs whose handlers receive: the peer has called
+   * {@link #endOutput}, or the connection has ended. Unlike after {@link #ended}, this side may
+   * still be able to send, and the peer receives it.
+   *
+   * @return a future that completes after the handlers have returned from the last message and
+   *     request of the peer, and that completes exceptionally, with the reason, when the connection
+   *     breaks before
+   */
+  public CompletableFuture<Void> inputEnded() {
+    return copy(link.closing().inputFuture());
+  }
+
+  /** Not CompletableFuture.copy, which would wrap the reason in a CompletionException. */
+  private static CompletableFuture<Void> copy(CompletableFuture<Void> future) {
     CompletableFuture<Void> copy = new CompletableFuture<>();
-    // Not copy(), which would wrap the reason in a CompletionException.
     var unused =
-        link.closing()
-            .future()
-            .whenComplete(
-                (ended, reason) -> {
-                  if (reason == null) {
-                    copy.complete(null);
-                  } else {
-                    copy.completeExceptionally(reason);
-                  }
-                });
+        future.whenComplete(
+            (ended, reason) -> {
+              if (reason == null) {
+                copy.complete(null);
+              } else {
+                copy.completeExceptionally(reason);
+              }
+            });
     return copy;
   }
 
@@ -650,7 +666,8 @@ public final class RdmaConnection implements AutoCloseable {
 
   /**
    * Tells the peer that this side sends no more messages. The peer's {@link #receive} is empty
-   * after those sent before; it can still send. Does nothing if this side has ended its output.
+   * after those sent before, and its {@link #inputEnded} completes; it can still send. Does nothing
+   * if this side has ended its output.
    *
    * @throws IllegalStateException if the connection is closed
    * @throws ConnectionException if the connection is broken, or the peer has closed it

@@ -1,6 +1,5 @@
 package org.rdma4j.connection;
 
-import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -145,6 +144,11 @@ final class Telling {
       case ANSWER -> tellOfAnswer(session.takeAnswer());
       case REQUEST -> tellOfRequest(session.takeRequest());
       case MESSAGE -> tellOfMessage(session.takeMessage());
+      case INPUT_END -> {
+        session.takeInputEnd();
+        // Nobody sees what a dependent of the future throws.
+        var unused = unlocked(link.closing()::tellInputEnd);
+      }
       case END -> tellOfEnd(session.takeEnd());
     }
     return true;
@@ -170,7 +174,7 @@ final class Telling {
       link.lock();
     }
     if (thrown != null) {
-      link.log(Level.WARNING, "the handler of an operation threw an exception", thrown);
+      link.handlerThrew("the handler of an operation", thrown);
     }
   }
 
@@ -204,7 +208,7 @@ final class Telling {
     if (thrown == null) {
       unanswered.add(request);
     } else {
-      link.log(Level.WARNING, "the handler of requests threw an exception", thrown);
+      link.handlerThrew("the handler of requests", thrown);
       String message = thrown.getMessage();
       var unused =
           unlocked(() -> request.refuseIfUnanswered(message == null ? thrown.toString() : message));
@@ -218,9 +222,9 @@ final class Telling {
             ? tellOfBytes(message)
             : unlocked(() -> handler.received(new MessageBuffer(message)));
     if (thrown != null) {
-      String failed = "the handler of its messages threw ";
-      link.log(Level.WARNING, failed + "an exception", thrown);
-      session.breakUp(failed + thrown, thrown);
+      String handler = "the handler of its messages";
+      link.handlerThrew(handler, thrown);
+      session.breakUp(handler + " threw " + thrown, thrown);
     }
   }
 

@@ -20,6 +20,7 @@ final class Deliveries {
 
   private boolean wantsMessages;
   private boolean wantsRequests;
+  private boolean inputEnded;
   private boolean ended;
   private @Nullable RuntimeException endReason;
 
@@ -77,6 +78,12 @@ final class Deliveries {
     }
   }
 
+  /** Records that the peer sends nothing more. */
+  void inputEnded() {
+    inputEnded = true;
+    news = true;
+  }
+
   /** Notes that the connection has ended, with the reason if it is not the regular end. */
   void ended(@Nullable RuntimeException reason) {
     ended = true;
@@ -106,7 +113,11 @@ final class Deliveries {
     if (wantsMessages && inbox.hasNext()) {
       return Delivery.MESSAGE;
     }
-    if (ended && !(wantsMessages && !inbox.isEmpty() && mayReceive)) {
+    boolean awaitsMessages = wantsMessages && !inbox.isEmpty() && mayReceive;
+    if (inputEnded && !awaitsMessages) {
+      return Delivery.INPUT_END;
+    }
+    if (ended && !awaitsMessages) {
       return Delivery.END;
     }
     news = false;
@@ -129,6 +140,10 @@ final class Deliveries {
 
   Buffer takeRequest() {
     return requests.removeFirst();
+  }
+
+  void takeInputEnd() {
+    inputEnded = false;
   }
 
   @Nullable RuntimeException takeEnd() {

@@ -12,6 +12,8 @@ public enum Delivery {
   REQUEST,
   /** A message has arrived: {@link Session#takeMessage}. */
   MESSAGE,
+  /** The peer sends nothing more, but still receives: {@link Session#takeInputEnd}. */
+  INPUT_END,
   /** The connection has ended: {@link Session#takeEnd}. */
   END
 }

@@ -40,6 +40,12 @@ public final class Lifecycle {
 
   private @Nullable ConnectionException failure;
 
+  /** Whether the peer has reported why it broke the connection. */
+  private boolean brokenByPeer;
+
+  /** Whether something that the user had sent did not arrive, although a close had begun before. */
+  private boolean lostWhileClosing;
+
   /** Why nothing reaches the peer any more, although a close had begun before; null if it may. */
   private @Nullable ConnectionException goneWhileClosing;
 
@@ -114,6 +120,19 @@ public final class Lifecycle {
     return goneWhileClosing;
   }
 
+  /**
+   * Returns whether something that the user had sent before the close may not have arrived. The
+   * goodbye is not: a peer that closes at the same time need not take it.
+   */
+  public boolean hasLostWhileClosing() {
+    return lostWhileClosing || (closing && !peerClosed && sending.hasRequestsOfUser());
+  }
+
+  /** Returns whether the connection broke because the peer's process or connection ended. */
+  public boolean hasPeerGone() {
+    return failure != null && failure.reason() == Reason.RESET && !brokenByPeer;
+  }
+
   /** Returns whether anything has changed since the last call. */
   public boolean takeChanged() {
     boolean was = changed;
@@ -176,6 +195,7 @@ public final class Lifecycle {
    */
   @Nullable String peerEnded(int flags, boolean inMessage, Supplier<String> reason) {
     if (flags == MessageHeader.BROKEN) {
+      brokenByPeer = true;
       fail(because(Reason.RESET, "The peer broke the connection: " + reason.get(), null));
       return null;
     }
@@ -194,6 +214,8 @@ public final class Lifecycle {
       sending.failMessages(closed);
       deliveries.failPending(closed);
       deliveries.ended(null);
+    } else {
+      deliveries.inputEnded();
     }
     return null;
   }
@@ -205,11 +227,14 @@ public final class Lifecycle {
     }
     changed = true;
     if (closing) {
+      lostWhileClosing |= !peerClosed && sending.hasRequestsOfUser();
       goneWhileClosing = goneWhileClosing == null ? reason : goneWhileClosing;
       return;
     }
     failure = reason;
-    deliveries.ended(peerClosed || inputEnded ? null : reason);
+    if (!peerClosed) {
+      deliveries.ended(reason);
+    }
     failAll(reason);
   }
 

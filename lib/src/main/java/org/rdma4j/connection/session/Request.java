@@ -394,6 +394,15 @@ public final class Request {
     return operation == Operation.SEND && !kind.takesCredit();
   }
 
+  /** Returns whether the user has asked for it, rather than the protocol. */
+  boolean isOfUser() {
+    return switch (operation) {
+      case SEND -> kind.takesCredit() && kind != MessageKind.RETURN;
+      case FETCH, PING, BIND, INVALIDATE -> false;
+      default -> true;
+    };
+  }
+
   /** Returns why the memory of the user cannot be used any more; null if it can. */
   @Nullable RuntimeException closedMemory(UserMemory memory) {
     return local == null ? null : memory.whyClosed(local);

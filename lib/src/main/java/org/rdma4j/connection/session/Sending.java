@@ -185,6 +185,18 @@ final class Sending {
         + revoking.size();
   }
 
+  /** Returns whether anything that the user has sent or begun is not done. */
+  boolean hasRequestsOfUser() {
+    for (Deque<Request> each : List.of(waiting, posted, offers)) {
+      for (Request request : each) {
+        if (request.isOfUser()) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
   int postedCount() {
     return posted.size() + ahead.size();
   }

@@ -154,7 +154,7 @@ public final class Session {
     if (!sending.hasPostedUntil(number)) {
       return;
     }
-    if (!lifecycle.isUseless()) {
+    if (!lifecycle.isUseless() || lifecycle.isClosing()) {
       lifecycle.fail(lifecycle.because(reason, textOf(reason, failure), failure));
     }
     ConnectionException consequence = reason == Reason.RESET ? lifecycle.failure() : null;
@@ -450,6 +450,11 @@ public final class Session {
       throw new AssertionError("no message");
     }
     return message;
+  }
+
+  /** Takes the news that the peer sends nothing more. */
+  public void takeInputEnd() {
+    deliveries.takeInputEnd();
   }
 
   /** Takes the news of the end; returns why the connection broke, or null if it was closed. */

@@ -3,7 +3,6 @@ package org.rdma4j.connection.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.IdentityHashMap;
-import org.rdma4j.connection.wire.MessageKind;
 
 /**
  * The order in which a user of one end called: what was asked for first begins first, whether it is
@@ -26,7 +25,7 @@ final class CallOrder {
 
   /** Notes that the device gets it. */
   void posted(Request request) {
-    if (isOfUser(request)) {
+    if (request.isOfUser()) {
       int number = numbers.getOrDefault(request, -1);
       assertThat(number).as("%s begins what was called for later", name).isGreaterThan(lastPosted);
       lastPosted = number;
@@ -36,13 +35,5 @@ final class CallOrder {
   /** Returns whether the device has got it. */
   boolean isPosted(Request request) {
     return numbers.getOrDefault(request, 0) <= lastPosted;
-  }
-
-  private static boolean isOfUser(Request request) {
-    return switch (request.operation()) {
-      case FETCH, PING, BIND, INVALIDATE -> false;
-      case SEND -> request.takesCredit() && request.kind() != MessageKind.RETURN;
-      default -> true;
-    };
   }
 }

@@ -3,6 +3,7 @@ package org.rdma4j.connection.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
+import org.rdma4j.ConnectionException.Reason;
 import org.rdma4j.connection.wire.MessageKind;
 
 /** Faults of the protocol, most of them found by the simulation, each in the fewest steps. */
@@ -178,6 +179,54 @@ final class SessionFaultsTest {
     simulation.settle();
     assertThat(client.host.exposed()).isEmpty();
     simulation.checkEnd();
+  }
+
+  @Test
+  void nothingIsLostIfOnlyTheGoodbyeDoesNotArrive() {
+    Simulation simulation = Simulation.of(LIMITS, 1);
+    End client = simulation.end(0);
+    client.user.send(4);
+    simulation.settle();
+    client.close();
+    client.stopDevice();
+    client.session.fail(client.session.because(Reason.RESET, "disconnected"));
+    assertThat(client.session.lifecycle().goneWhileClosing()).isNotNull();
+    assertThat(client.session.lifecycle().hasLostWhileClosing()).isFalse();
+    simulation.settle();
+    assertThat(client.session.lifecycle().hasLostWhileClosing()).isFalse();
+    simulation.checkEnd();
+  }
+
+  @Test
+  void aMessageThatFailsDuringACloseIsLost() {
+    Simulation simulation = Simulation.of(LIMITS, 1);
+    End client = simulation.end(0);
+    client.user.send(4);
+    simulation.settle();
+    client.user.send(4);
+    client.close();
+    client.stopDevice();
+    while (client.device.execute() || client.complete()) {
+      // The device gives back the message and the goodbye.
+    }
+    assertThat(client.session.lifecycle().hasLostWhileClosing()).isTrue();
+    simulation.settle();
+    simulation.checkEnd();
+  }
+
+  @Test
+  void aBreakAfterTheEndOfThePeersOutputIsToldAsOne() {
+    Simulation simulation = Simulation.of(LIMITS, 1);
+    End client = simulation.end(0);
+    End server = simulation.end(1);
+    client.user.send(4);
+    client.endOutput();
+    simulation.settle();
+    assertThat(server.user.inputEnds).isEqualTo(1);
+    client.stopDevice();
+    server.session.fail(server.session.because(Reason.RESET, "disconnected"));
+    assertThat(server.session.nextForUser()).isEqualTo(Delivery.END);
+    assertThat(server.session.takeEnd()).isNotNull();
   }
 
   @Test

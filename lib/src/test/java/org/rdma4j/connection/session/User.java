@@ -45,6 +45,9 @@ final class User {
   private int received;
   private boolean ended;
 
+  /** How often this was told that the peer sends nothing more. */
+  int inputEnds;
+
   /** Whether the peer does not follow the protocol, so that nothing is expected of its messages. */
   boolean peerLies;
 
@@ -345,6 +348,11 @@ final class User {
         }
       }
       case REQUEST -> answer(session.takeRequest());
+      case INPUT_END -> {
+        session.takeInputEnd();
+        inputEnds++;
+        assertThat(ended).as("the input of %s ends after all", end.name).isFalse();
+      }
       case END -> {
         session.takeEnd();
         ended = true;
@@ -394,6 +402,7 @@ final class User {
   void checkAllEnded(String state) {
     operations.checkAllEnded(state);
     assertThat(ended).as("told of the end: " + state).isTrue();
+    assertThat(inputEnds).as("ends of the input: " + state).isLessThanOrEqualTo(peerLies ? 99 : 1);
     assertThat(done + failed).as("requests ended: " + state).isEqualTo(sent);
     assertThat(answered).as("requests answered or failed: " + state).isEqualTo(asked);
     assertThat(senders).as("threads that send: " + state).allMatch(Sender::isIdle);
