@@ -222,9 +222,9 @@ final class Telling {
             ? tellOfBytes(message)
             : unlocked(() -> handler.received(new MessageBuffer(message)));
     if (thrown != null) {
-      String handler = "the handler of its messages";
-      link.handlerThrew(handler, thrown);
-      session.breakUp(handler + " threw " + thrown, thrown);
+      String threw = "the handler of its messages";
+      link.handlerThrew(threw, thrown);
+      session.breakUp(threw + " threw " + thrown, thrown);
     }
   }
 

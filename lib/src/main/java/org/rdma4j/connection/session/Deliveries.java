@@ -113,11 +113,11 @@ final class Deliveries {
     if (wantsMessages && inbox.hasNext()) {
       return Delivery.MESSAGE;
     }
-    boolean awaitsMessages = wantsMessages && !inbox.isEmpty() && mayReceive;
-    if (inputEnded && !awaitsMessages) {
+    boolean lacksMessages = wantsMessages && !inbox.isEmpty();
+    if (inputEnded && !lacksMessages) {
       return Delivery.INPUT_END;
     }
-    if (ended && !awaitsMessages) {
+    if (ended && !(lacksMessages && mayReceive)) {
       return Delivery.END;
     }
     news = false;

@@ -202,6 +202,9 @@ public final class Lifecycle {
     if ((flags & ~MessageHeader.CLOSED) != 0) {
       return "it ended the connection with the flags " + flags;
     }
+    if (flags == 0 && inputEnded) {
+      return "it ended its output twice";
+    }
     if (inMessage) {
       fail(because(Reason.RESET, "The peer ended the connection in the middle of a message", null));
       return null;
@@ -225,12 +228,15 @@ public final class Lifecycle {
     if (failure != null) {
       return;
     }
-    changed = true;
     if (closing) {
-      lostWhileClosing |= !peerClosed && sending.hasRequestsOfUser();
-      goneWhileClosing = goneWhileClosing == null ? reason : goneWhileClosing;
+      if (goneWhileClosing == null) {
+        lostWhileClosing = !peerClosed && sending.hasRequestsOfUser();
+        goneWhileClosing = reason;
+        changed = true;
+      }
       return;
     }
+    changed = true;
     failure = reason;
     if (!peerClosed) {
       deliveries.ended(reason);

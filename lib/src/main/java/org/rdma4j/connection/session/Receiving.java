@@ -123,7 +123,8 @@ final class Receiving {
     int flags = MessageHeader.flags(buffer.segment(), buffer.header());
     boolean delivered = false;
     try {
-      String wrong = acceptCounts(buffer, kind);
+      String wrong = checkHeader(buffer, kind, flags);
+      wrong = wrong == null && kind != null ? acceptCounts(buffer, kind) : wrong;
       if (wrong != null || kind == null) {
         return wrong;
       }
@@ -167,11 +168,23 @@ final class Receiving {
     return deliver(buffer);
   }
 
-  /** Handles what each message has: credits, and the number of offers that the peer has fetched. */
-  private @Nullable String acceptCounts(Buffer buffer, @Nullable MessageKind kind) {
+  /** Checks what a later version of the protocol might use, which both sides would have to know. */
+  private @Nullable String checkHeader(Buffer buffer, @Nullable MessageKind kind, int flags) {
     if (kind == null) {
       return "it sent a message of kind " + MessageHeader.kind(buffer.segment(), buffer.header());
     }
+    int reserved = MessageHeader.reserved(buffer.segment(), buffer.header());
+    if ((flags & ~kind.flags()) != 0 || reserved != 0) {
+      return "it sent a message of kind %d with the flags %d and the reserved bytes %d"
+          .formatted(kind.code(), flags, reserved);
+    }
+    return kind.isOutput() && lifecycle.isInputEnded()
+        ? "it sent a message of kind %d after the end of its output".formatted(kind.code())
+        : null;
+  }
+
+  /** Handles what each message has: credits, and the number of offers that the peer has fetched. */
+  private @Nullable String acceptCounts(Buffer buffer, MessageKind kind) {
     int granted = MessageHeader.credits(buffer.segment(), buffer.header());
     if (!credits.restore(granted)) {
       return "it granted %d credits, but says that it grants at most %d"

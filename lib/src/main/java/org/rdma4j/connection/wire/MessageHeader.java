@@ -54,7 +54,7 @@ public final class MessageHeader {
   }
 
   public static int flags(MemorySegment memory, long at) {
-    return memory.get(JAVA_BYTE, at + 1);
+    return Byte.toUnsignedInt(memory.get(JAVA_BYTE, at + 1));
   }
 
   public static int credits(MemorySegment memory, long at) {
@@ -63,6 +63,11 @@ public final class MessageHeader {
 
   public static int fetched(MemorySegment memory, long at) {
     return Short.toUnsignedInt(memory.get(SHORT, at + 4));
+  }
+
+  /** Returns the two bytes that are zero. */
+  public static int reserved(MemorySegment memory, long at) {
+    return memory.get(SHORT, at + 6);
   }
 
   public static long number(MemorySegment memory, long at) {

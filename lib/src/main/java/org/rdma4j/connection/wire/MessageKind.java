@@ -5,30 +5,34 @@ import org.jspecify.annotations.Nullable;
 /** What a message on the wire is for. */
 public enum MessageKind {
   /** A message of the user. */
-  MESSAGE(0, true),
+  MESSAGE(0, true, MessageHeader.OFFER, true),
   /** Follows a write; the number in the header is the value that the writer gave. */
-  NOTICE(1, true),
+  NOTICE(1, true, 0, true),
   /** A request, whose answer has the same number. */
-  REQUEST(2, true),
+  REQUEST(2, true, MessageHeader.OFFER, true),
   /** The answer to a request. */
-  ANSWER(3, true),
+  ANSWER(3, true, MessageHeader.OFFER, false),
   /** Tells that a request has no answer, with the reason. */
-  REFUSAL(4, true),
+  REFUSAL(4, true, 0, false),
   /** Credits and fetched offers alone. */
-  CONTROL(5, false),
+  CONTROL(5, false, 0, false),
   /** The sender sends nothing more. */
-  END(6, false),
+  END(6, false, MessageHeader.CLOSED | MessageHeader.BROKEN, false),
   /** Gives back credits: as many as its number. */
-  RETURN(7, true);
+  RETURN(7, true, 0, false);
 
   private static final MessageKind[] BY_CODE = values();
 
   private final int code;
   private final boolean takesCredit;
+  private final int flags;
+  private final boolean isOutput;
 
-  MessageKind(int code, boolean takesCredit) {
+  MessageKind(int code, boolean takesCredit, int flags, boolean isOutput) {
     this.code = code;
     this.takesCredit = takesCredit;
+    this.flags = flags;
+    this.isOutput = isOutput;
   }
 
   public int code() {
@@ -38,6 +42,16 @@ public enum MessageKind {
   /** Returns whether a message of this kind may be sent only with a credit. */
   public boolean takesCredit() {
     return takesCredit;
+  }
+
+  /** Returns the flags that a message of this kind may have. */
+  public int flags() {
+    return flags;
+  }
+
+  /** Returns whether it belongs to the output of its sender, so that none follows the end of that. */
+  public boolean isOutput() {
+    return isOutput;
   }
 
   /** Returns the kind with this code; null if there is none. */

@@ -24,7 +24,7 @@
  *     <tr><td>2, 3</td><td>credits: how many messages more the receiver of this may send</td></tr>
  *     <tr><td>4, 5</td><td>how many offers of the receiver of this have been fetched since the last
  *         message</td></tr>
- *     <tr><td>6, 7</td><td>0</td></tr>
+ *     <tr><td>6, 7</td><td>0: reserved</td></tr>
  *     <tr><td>8 to 15</td><td>of a request, an answer and a refusal: the number of the request; of a
  *         notice: its value; of credits given back: how many</td></tr>
  *   </tbody>
@@ -42,6 +42,17 @@
  * header of its next message. It can read the piece, and nothing else, until it has reported that.
  * For that, the sender of an offer has a further receive. A side that has made 64 offers that are
  * not fetched makes no further one until the peer says that it has fetched one.
+ *
+ * <h2>The end</h2>
+ *
+ * <p>An end without flags ends the output of its sender: no message of kind 0 to 2 follows, and no
+ * second such end. What the protocol still needs may follow: answers and refusals of requests of the
+ * peer, credits, reports of fetched offers, credits given back, and one end that has a flag. After an
+ * end with the flag 2 or 4, the receiver ignores what comes; its sender sends at most kind 5.
+ *
+ * <p>A side breaks the connection if the other one breaks these rules, sends a kind or a flag that
+ * this page does not have for it, or reserved bytes that are not 0. What a later version adds is
+ * used only if both sides have announced it in the private data.
  */
 @NullMarked
 package org.rdma4j.connection.wire;

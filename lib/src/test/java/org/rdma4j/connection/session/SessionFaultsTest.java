@@ -2,8 +2,13 @@ package org.rdma4j.connection.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.rdma4j.ConnectionException;
 import org.rdma4j.ConnectionException.Reason;
+import org.rdma4j.connection.wire.MessageHeader;
 import org.rdma4j.connection.wire.MessageKind;
 
 /** Faults of the protocol, most of them found by the simulation, each in the fewest steps. */
@@ -227,6 +232,67 @@ final class SessionFaultsTest {
     server.session.fail(server.session.because(Reason.RESET, "disconnected"));
     assertThat(server.session.nextForUser()).isEqualTo(Delivery.END);
     assertThat(server.session.takeEnd()).isNotNull();
+  }
+
+  /** Lets a hostile peer send messages without bytes; returns why its connection breaks, if it does. */
+  private static @Nullable String afterForged(byte[]... messages) {
+    Simulation simulation = Simulation.withHostile(LIMITS, 0);
+    End victim = simulation.end(1);
+    for (byte[] each : messages) {
+      assertThat(simulation.forge(each)).isTrue();
+      victim.deliver();
+    }
+    ConnectionException failure = victim.session.lifecycle().failure();
+    simulation.settle();
+    simulation.checkEnd();
+    return failure == null ? null : failure.getMessage();
+  }
+
+  private static byte[] header(MessageKind kind, int flags, int reserved) {
+    byte[] header = new byte[MessageHeader.BYTES];
+    header[0] = (byte) kind.code();
+    header[1] = (byte) flags;
+    header[7] = (byte) reserved;
+    // Credits, which a message of kind CONTROL must have.
+    header[3] = (byte) (kind == MessageKind.CONTROL ? 1 : 0);
+    header[15] = (byte) (kind == MessageKind.RETURN ? 1 : 0);
+    return header;
+  }
+
+  private static byte[] header(MessageKind kind) {
+    return header(kind, 0, 0);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"MESSAGE", "NOTICE", "REQUEST"})
+  void nothingOfTheOutputComesAfterItsEnd(MessageKind kind) {
+    assertThat(afterForged(header(kind), header(MessageKind.END))).isNull();
+    assertThat(afterForged(header(MessageKind.END), header(kind)))
+        .contains("kind %d after the end of its output".formatted(kind.code()));
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"CONTROL", "RETURN"})
+  void theProtocolGoesOnAfterTheEndOfTheOutput(MessageKind kind) {
+    assertThat(afterForged(header(MessageKind.END), header(kind))).isNull();
+  }
+
+  @Test
+  void theOutputEndsOnce() {
+    assertThat(afterForged(header(MessageKind.END), header(MessageKind.END))).contains("twice");
+    byte[] closed = header(MessageKind.END, MessageHeader.CLOSED, 0);
+    assertThat(afterForged(header(MessageKind.END), closed)).isNull();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatTheProtocolDoesNotKnowBreaksTheConnection(MessageKind kind) {
+    for (int flag = 1; flag <= 0x80; flag <<= 1) {
+      if ((kind.flags() & flag) == 0) {
+        assertThat(afterForged(header(kind, flag, 0))).contains("with the flags " + flag);
+      }
+    }
+    assertThat(afterForged(header(kind, 0, 1))).contains("the reserved bytes 1");
   }
 
   @Test

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ConnectionException;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.wire.Hello;
 import org.rdma4j.connection.wire.MessageHeader;
@@ -243,15 +244,21 @@ final class Simulation {
     int[] few = {0, 1, 2, 100};
     byte[] message = new byte[MessageHeader.BYTES + (number >> 10 & 1) * Offer.BYTES];
     ByteBuffer header = ByteBuffer.wrap(message);
-    header.put((byte) (number & 7)).put((byte) (number >> 3 & 3));
+    int odd = number >> 12 & 31;
+    header.put((byte) (number & 7)).put((byte) (number >> 3 & 3 | (odd == 31 ? 0x80 : 0)));
     header.putShort((short) few[number >> 5 & 3]).putShort((short) few[number >> 7 & 3]);
-    header.putShort((short) 0).putLong(number >> 11 & 3);
+    header.putShort((short) (odd == 30 ? 1 : 0)).putLong(number >> 11 & 3);
     if (header.hasRemaining()) {
       long bytes = few[number >> 14 & 3] * 41L;
       header.putInt(number >> 13 & 1).putLong(bytes).putLong(number >> 16 & 1).putLong(bytes);
       header.putLong(hostileAddress).putInt(Host.SHARED);
     }
-    return hostile.device.forge(message);
+    return forge(message);
+  }
+
+  /** The hostile end sends a message. */
+  boolean forge(byte... message) {
+    return hostile != null && hostile.device.forge(message);
   }
 
   /**
@@ -375,6 +382,10 @@ final class Simulation {
             .isEqualTo(end.session.lifecycle().isClosing());
         assertThat(end.session.outstanding()).as("outstanding: " + end).isZero();
         end.user.checkAllEnded(end.toString());
+        ConnectionException failure = end.session.lifecycle().failure();
+        assertThat(failure == null ? null : failure.reason())
+            .as("why it broke, although both sides follow the protocol: " + end)
+            .isNotEqualTo(ConnectionException.Reason.PROTOCOL);
       }
     }
   }
