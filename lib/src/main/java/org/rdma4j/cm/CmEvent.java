@@ -152,7 +152,9 @@ public sealed interface CmEvent {
       implements CmEvent {}
 
   /**
-   * One of the two sides ended the connection: {@code RDMA_CM_EVENT_DISCONNECTED}.
+   * One of the two sides ended the connection: {@code RDMA_CM_EVENT_DISCONNECTED}. If it was the
+   * peer, the queue pair of this side stays as it is: its posted receives complete, with {@link
+   * org.rdma4j.verbs.CompletionStatus#FLUSHED}, only after {@link CmId#disconnect} of this side.
    *
    * @param id the identifier
    */

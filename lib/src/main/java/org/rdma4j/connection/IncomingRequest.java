@@ -46,7 +46,8 @@ public final class IncomingRequest {
   /**
    * Answers with a buffer that the caller holds, and gives it up. If the answer is in another
    * buffer than {@link #message}, closes that one. Does not wait: if the peer has no room, the
-   * answer is sent later.
+   * answer is sent later. If this throws, the caller still holds both buffers, and the request can
+   * still be answered or refused.
    *
    * @param answer a buffer of the same node
    * @throws IllegalArgumentException if the answer is longer than the peer receives, or the buffer

@@ -13,6 +13,10 @@ import org.rdma4j.verbs.MemorySlice;
  * Each buffer must be closed or sent. A message that has arrived occupies a place of its sender's
  * until then.
  *
+ * <p>A method that gives up a buffer, such as {@link RdmaConnection#send(MessageBuffer) send},
+ * {@link RdmaConnection#request(MessageBuffer) request} or {@link IncomingRequest#answer(MessageBuffer)
+ * answer}, does so only if it returns. If it throws, the caller still holds the buffer.
+ *
  * <p>After a buffer was closed or sent, its methods throw an exception. The node uses the memory
  * again, so a program must not use a view of it any more. A buffer that a program drops is closed
  * some time after that, with a warning in the log; but its memory is not used again if the program
@@ -140,6 +144,11 @@ public final class MessageBuffer implements AutoCloseable {
     }
     buffer.select(position(), length());
     return buffer;
+  }
+
+  /** Undoes {@link #take}. */
+  void giveBackToUser() {
+    buffer.holder().resume(user());
   }
 
   /**

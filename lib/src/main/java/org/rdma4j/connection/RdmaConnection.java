@@ -701,7 +701,8 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
-   * Sends a request in a buffer that the caller holds, and gives it up.
+   * Sends a request in a buffer that the caller holds, and gives it up. If this throws, nothing was
+   * sent, and the caller still holds the buffer.
    *
    * @param request the request, from the position to the limit of its {@link
    *     MessageBuffer#byteBuffer}

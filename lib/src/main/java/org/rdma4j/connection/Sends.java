@@ -287,30 +287,25 @@ final class Sends {
     return session.shortBytes();
   }
 
-  private Buffer takeFromUser(MessageBuffer message) {
-    Buffer buffer = message.take();
-    ReceiveWindow from = buffer.leaveWindow();
-    if (from == link) {
-      session.left(buffer);
-    } else if (from != null) {
-      // The lock of another connection must not be taken with this one.
-      link.later(() -> from.left(buffer));
-    }
-    return buffer;
-  }
-
-  /** Adds what is in a buffer of the user. If that fails, the buffer is closed. */
+  /** Adds what is in a buffer of the user, who still holds it if this throws. */
   private void addHeld(
       MessageKind kind, long number, MessageBuffer message, @Nullable Object listener, long token) {
-    Buffer buffer = takeFromUser(message);
+    Buffer buffer = message.take();
     boolean added = false;
     try {
       add(kind, number, buffer, listener, token);
       added = true;
     } finally {
       if (!added) {
-        buffer.free();
+        message.giveBackToUser();
       }
+    }
+    ReceiveWindow from = buffer.leaveWindow();
+    if (from == link) {
+      session.left(buffer);
+    } else if (from != null) {
+      // The lock of another connection must not be taken with this one.
+      link.later(() -> from.left(buffer));
     }
   }
 

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -224,6 +225,29 @@ final class RefusedCallsTest {
     bystanders.close();
     bystanders = connect();
     bystanders.echo(1);
+  }
+
+  @Test
+  void aRequestThatThrowsLeavesItsBufferToTheCaller() throws Exception {
+    bystanders.server.onRequest(request -> request.answer(request.message()));
+    MessageBuffer request = bystanders.client.allocateBuffer(LONG_MESSAGE);
+    List<MessageBuffer> others = new ArrayList<>();
+    NodeStatistics now = clients.statistics();
+    // Then the next short buffer, for the offer, needs memory.
+    while (now.buffersInUse() < now.buffers()) {
+      others.add(bystanders.client.allocateBuffer(1));
+      now = clients.statistics();
+    }
+    SimulatedAdapter.refuse(0, ErrorNumber.ENOMEM);
+    assertThatThrownBy(() -> bystanders.client.request(request)).isInstanceOf(RdmaException.class);
+    SimulatedAdapter.refuseNone();
+    assertThat(request.byteBuffer().remaining()).isEqualTo(LONG_MESSAGE);
+    bystanders
+        .client
+        .request(request)
+        .get(PATIENCE.toSeconds(), TimeUnit.SECONDS)
+        .close();
+    others.forEach(MessageBuffer::close);
   }
 
   @Test
