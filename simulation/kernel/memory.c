@@ -61,16 +61,32 @@ struct dm *sim_dm_at(struct context *ctx, uint64_t offset)
 
 enum { KNOWN_ACCESS = 0xff, REMOTE_CHANGES = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC };
 
-/* How many bytes are registered, for tests of how much a program pins. */
-EXPORT uint64_t mlx5sim_pinned(void)
+static uint64_t pinned(void)
 {
 	uint64_t sum = 0;
-	pthread_mutex_lock(&sim_lock);
 	for (uint32_t i = 0; i < MAX_MKEYS; i++)
 		if (mkeys[i] && !mkeys[i]->window)
 			sum += mkeys[i]->length;
+	return sum;
+}
+
+/* How many bytes are registered, for tests of how much a program pins. */
+EXPORT uint64_t mlx5sim_pinned(void)
+{
+	pthread_mutex_lock(&sim_lock);
+	uint64_t sum = pinned();
 	pthread_mutex_unlock(&sim_lock);
 	return sum;
+}
+
+static uint64_t pin_limit = UINT64_MAX;
+
+/* How many bytes may be registered by registrations of memory, as RLIMIT_MEMLOCK sets it. */
+EXPORT void mlx5sim_pin_limit(uint64_t bytes)
+{
+	pthread_mutex_lock(&sim_lock);
+	pin_limit = bytes;
+	pthread_mutex_unlock(&sim_lock);
 }
 
 /* The kernel pins the pages, so they have to be there, and it writes to those that are writable. */
@@ -100,6 +116,8 @@ int reg_mr(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	int error = check_access(req->access_flags);
 	if (!pd || (req->start & 4095) != (req->hca_va & 4095))
 		return EINVAL;
+	if (!error && pin_limit != UINT64_MAX && pinned() + req->length > pin_limit)
+		error = ENOMEM;
 	if (!error && !(req->access_flags & IBV_ACCESS_ON_DEMAND))
 		error = pin(req->start, req->length, req->access_flags);
 	if (error)

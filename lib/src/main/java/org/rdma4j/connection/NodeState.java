@@ -249,6 +249,7 @@ final class NodeState {
     long keepAlive = config.keepAlive().toNanos();
     for (DeviceShare share : shares()) {
       guarded("the search for dropped buffers", share::freeDropped);
+      guarded("giving memory back", share.buffers()::shrink);
       for (Link link : share.links()) {
         link.tick(keepAlive);
       }

@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ConnectionException;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.OperationHandler;
@@ -27,10 +29,11 @@ final class OutboundBytes {
   private final RdmaSocketChannelConfig config;
   private final int shortPiece;
   private final Runnable roomAgain;
+  private final Runnable noMemory;
   private final OperationHandler arrived = this::arrived;
   private final Gathering gathering = new Gathering();
 
-  /** The bytes that are on their way to the peer, plus one for each message. */
+  /** The memory of the messages that had to wait and have not arrived yet, in bytes. */
   private long outstanding;
 
   private boolean full;
@@ -41,16 +44,19 @@ final class OutboundBytes {
    * @param config tells how many bytes may be on their way
    * @param shortPiece the length of a buffer of the node
    * @param roomAgain is run when there is room, after there was none
+   * @param noMemory is run if no memory can be registered now; {@link #retry} must follow
    */
   OutboundBytes(
       RdmaConnection connection,
       RdmaSocketChannelConfig config,
       int shortPiece,
-      Runnable roomAgain) {
+      Runnable roomAgain,
+      Runnable noMemory) {
     this.connection = connection;
     this.config = config;
     this.shortPiece = shortPiece;
     this.roomAgain = roomAgain;
+    this.noMemory = noMemory;
   }
 
   /** Sends what was flushed, as far as there is room. */
@@ -79,7 +85,14 @@ final class OutboundBytes {
         } else {
           flushed.removeBytes(sendCopy(flushed));
         }
-      } catch (RdmaException | IllegalStateException ended) {
+      } catch (RdmaException failed) {
+        if (failed instanceof ConnectionException || failed.errno() != ErrorNumber.ENOMEM.value()) {
+          throw new IOException("Broken pipe", failed);
+        }
+        full = true;
+        noMemory.run();
+        return;
+      } catch (IllegalStateException ended) {
         throw new IOException("Broken pipe", ended);
       }
     }
@@ -183,7 +196,9 @@ final class OutboundBytes {
   }
 
   private void send(MessageBuffer message) {
-    long token = message.length() + 1;
+    // A short message holds a whole buffer. What does not fit stays in Netty's buffers, and the
+    // next write sends it as one message.
+    long token = Math.max(message.length(), shortPiece);
     // A message that is sent at once costs no completion; but it must not overtake one that waits.
     if (outstanding == 0 && connection.trySend(message)) {
       return;
@@ -206,6 +221,14 @@ final class OutboundBytes {
   private void arrived(long token, @Nullable RuntimeException failure) {
     outstanding -= token;
     if (full && (failure != null || outstanding <= config.getSendBufferSize() / 2)) {
+      full = false;
+      roomAgain.run();
+    }
+  }
+
+  /** Tries to send what waits, although nothing has arrived. */
+  void retry() {
+    if (full) {
       full = false;
       roomAgain.run();
     }

@@ -40,6 +40,9 @@ import org.rdma4j.connection.RdmaConnection;
 public final class RdmaSocketChannel extends AbstractChannel implements SocketChannel {
   private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
 
+  /** How long a channel waits if no memory can be registered, until it tries again. */
+  private static final long MEMORY_PAUSE_MILLIS = 10;
+
   private final RdmaSocketChannelConfig config = new RdmaSocketChannelConfig(this);
   private @Nullable RdmaIoHandler home;
   private @Nullable IoRegistration enrolled;
@@ -95,7 +98,11 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
     input = arriving;
     output =
         new OutboundBytes(
-            established, config, node.node().node().config().bufferBytes(), this::lookSoon);
+            established,
+            config,
+            node.node().node().config().bufferBytes(),
+            this::lookSoon,
+            this::awaitMemory);
     connection = established;
   }
 
@@ -327,6 +334,14 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
       readPending = false;
     } else {
       eventLoop().execute(() -> readPending = config.isAutoRead());
+    }
+  }
+
+  /** Tries again later to send, because no memory could be registered. */
+  private void awaitMemory() {
+    OutboundBytes sending = output;
+    if (sending != null) {
+      var unused = eventLoop().schedule(sending::retry, MEMORY_PAUSE_MILLIS, TimeUnit.MILLISECONDS);
     }
   }
 

@@ -7,6 +7,7 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.util.ResourceLeakDetector;
 import java.net.InetSocketAddress;
@@ -15,6 +16,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.rdma4j.connection.NodeConfig;
+import org.rdma4j.connection.NodeStatistics;
 import org.rdma4j.testing.DeviceAddress;
 
 /** A server and clients, each with an event loop of its own. */
@@ -24,6 +26,9 @@ final class ChannelLab implements AutoCloseable {
   final MultiThreadIoEventLoopGroup servers;
   final MultiThreadIoEventLoopGroup clients;
   final BlockingQueue<RdmaSocketChannel> accepted = new LinkedBlockingQueue<>();
+
+  @SuppressWarnings("NullAway.Init") // Set when the loop of the clients is created.
+  private volatile RdmaIoHandler clientHandler;
 
   @SuppressWarnings("NullAway.Init") // Set by listen().
   RdmaServerSocketChannel server;
@@ -35,7 +40,20 @@ final class ChannelLab implements AutoCloseable {
   ChannelLab(NodeConfig config) {
     ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.PARANOID);
     servers = new MultiThreadIoEventLoopGroup(1, RdmaIoHandler.newFactory(config));
-    clients = new MultiThreadIoEventLoopGroup(1, RdmaIoHandler.newFactory(config));
+    IoHandlerFactory factory = RdmaIoHandler.newFactory(config);
+    clients =
+        new MultiThreadIoEventLoopGroup(
+            1,
+            executor -> {
+              RdmaIoHandler handler = (RdmaIoHandler) factory.newHandler(executor);
+              clientHandler = handler;
+              return handler;
+            });
+  }
+
+  /** Returns what the node of the clients has. */
+  NodeStatistics clientStatistics() {
+    return clientHandler.node().node().statistics();
   }
 
   EventLoop serverLoop() {

@@ -92,6 +92,30 @@ final class RdmaSocketChannelTest {
     assertThat(collector.checksum).isEqualTo(checksum);
   }
 
+  /** Small writes to a peer that does not read are sent as few messages once it reads. */
+  @Test
+  void smallWritesHoldNoMoreMemoryThanTheSendBuffer() throws Exception {
+    Collector collector = new Collector();
+    lab.listen(() -> collector);
+    RdmaSocketChannel client = lab.connect(new Collector());
+    RdmaSocketChannel peer = lab.accepted();
+    peer.config().setAutoRead(false);
+    Random random = new Random(5);
+    int count = 20_000;
+    int checksum = 0;
+    for (int i = 0; i < count; i++) {
+      byte[] bytes = random(random, 10);
+      checksum = Collector.checksum(bytes, checksum);
+      var unused = client.writeAndFlush(Unpooled.wrappedBuffer(bytes));
+    }
+    client.eventLoop().submit(() -> {}).get(10, TimeUnit.SECONDS);
+    int buffers = lab.clientStatistics().buffersInUse();
+    assertThat(buffers * (16L << 10)).isLessThan(4L << 20);
+    peer.config().setAutoRead(true);
+    collector.await(10L * count);
+    assertThat(collector.checksum).isEqualTo(checksum);
+  }
+
   @Test
   void addressesAreThoseOfBothEnds() throws Exception {
     lab.listen(Collector::new);

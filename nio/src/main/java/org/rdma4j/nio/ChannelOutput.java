@@ -70,11 +70,17 @@ final class ChannelOutput {
     }
   }
 
-  /** Lets the output go over to RDMA, unless a thread writes: it does this afterwards. */
+  /**
+   * Lets the output go over to RDMA, or sends what was joined, unless a thread writes: it does this
+   * afterwards.
+   */
   void move(Upgrade way) {
-    while (!lost && way.isOutputDue() && lock.tryLock()) {
+    while (((!lost && way.isOutputDue()) || way.isFlushDue()) && lock.tryLock()) {
       try {
-        way.moveOutput();
+        if (!lost) {
+          way.moveOutput();
+        }
+        way.flush();
       } finally {
         lock.unlock();
       }

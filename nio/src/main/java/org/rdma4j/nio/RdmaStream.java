@@ -3,9 +3,12 @@ package org.rdma4j.nio;
 import java.io.IOException;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ConnectionException;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.OperationHandler;
@@ -17,8 +20,14 @@ import org.rdma4j.connection.RdmaConnection;
  * <p>One thread at a time may take bytes, and one may put them. Other threads deliver.
  */
 final class RdmaStream {
-  /** How many bytes may be under way, as in the buffer of a socket. */
+  /**
+   * How many bytes of memory may be held for what waits to be sent, as in the send buffer of a
+   * socket.
+   */
   static final long WINDOW = 1L << 20;
+
+  /** How long a channel waits if no memory can be registered, until it tries again. */
+  private static final Duration MEMORY_PAUSE = Duration.ofMillis(10);
 
   /**
    * A message of so many bytes is fetched by the peer by RDMA read. That costs a round trip, and
@@ -33,8 +42,20 @@ final class RdmaStream {
   private final OperationHandler sent = this::sent;
   private final ConcurrentLinkedQueue<MessageBuffer> inbox = new ConcurrentLinkedQueue<>();
 
-  /** The bytes that are on their way to the peer, plus one for each message. */
+  /** The memory of the messages that had to wait and have not arrived yet, in bytes. */
   private final AtomicLong outstanding = new AtomicLong();
+
+  /**
+   * Collects short writes while messages are outstanding, so that they do not take a buffer each.
+   * The arrival of an earlier message sends it. The lock of writers guards this.
+   */
+  private volatile @Nullable MessageBuffer joined;
+
+  /** Whether {@link #flush} must be called. */
+  private volatile boolean flushDue;
+
+  /** Whether no memory could be registered a moment ago. */
+  private volatile boolean lacksMemory;
 
   private volatile boolean inputEnded;
   private volatile boolean dropped;
@@ -45,7 +66,7 @@ final class RdmaStream {
    *
    * @param rendezvous counts the bytes
    * @param connection the connection
-   * @param roomAgain is called when there is room for more bytes
+   * @param roomAgain is called when there is room for more bytes, or {@link #isFlushDue}
    */
   RdmaStream(Rendezvous rendezvous, RdmaConnection connection, Runnable roomAgain) {
     this.rendezvous = rendezvous;
@@ -148,7 +169,34 @@ final class RdmaStream {
 
   /** Returns whether there is room for many bytes, or a put fails. */
   boolean isWritable() {
-    return outstanding.get() <= WINDOW / 2 || over != null;
+    return over != null || (outstanding.get() <= WINDOW / 2 && !lacksMemory);
+  }
+
+  /** Returns whether the thread that has the lock of writers must call {@link #flush}. */
+  boolean isFlushDue() {
+    return flushDue;
+  }
+
+  /** Sends what was joined. Called with the lock of writers. */
+  void flush() {
+    flushDue = false;
+    MessageBuffer message = joined;
+    if (message == null) {
+      return;
+    }
+    joined = null;
+    boolean done = false;
+    try {
+      message.byteBuffer().flip();
+      send(message);
+      done = true;
+    } finally {
+      if (!done) {
+        // The program has written these bytes, so nothing may follow them.
+        message.close();
+        connection.abort();
+      }
+    }
   }
 
   /**
@@ -156,6 +204,7 @@ final class RdmaStream {
    *
    * @return their number
    * @throws IOException if the connection has ended, and nothing was sent
+   * @throws IllegalStateException if the memory of a buffer was closed, and nothing was sent
    */
   long put(ByteBuffer[] sources, int offset, int length) throws IOException {
     long count = 0;
@@ -165,31 +214,74 @@ final class RdmaStream {
         at++;
         continue;
       }
-      long room = WINDOW - outstanding.get();
-      if (room <= 0) {
-        return count;
-      }
       try {
-        count += send(sources, at, offset + length, room);
-      } catch (RdmaException | IllegalStateException ended) {
-        if (count == 0) {
-          String known = over;
-          throw new IOException(known == null ? "Broken pipe" : known, ended);
+        int sent = lacksMemory && over == null ? 0 : putSome(sources, at, offset + length);
+        if (sent == 0) {
+          return count;
         }
-        return count;
+        count += sent;
+        rendezvous.sentBytes().add(sent);
+      } catch (RdmaException | IllegalStateException failed) {
+        if (count > 0) {
+          return count;
+        }
+        if (isNoMemory(failed)) {
+          awaitMemory();
+          return 0;
+        }
+        checkAccessible(sources, at, offset + length);
+        String known = over;
+        throw new IOException(known == null ? "Broken pipe" : known, failed);
       }
     }
     return count;
   }
 
-  /** Sends one message, of at most so many bytes as there is room for. */
-  private int send(ByteBuffer[] sources, int from, int to, long room) {
+  private static boolean isNoMemory(RuntimeException failed) {
+    return failed instanceof RdmaException known
+        && !(known instanceof ConnectionException)
+        && known.errno() == ErrorNumber.ENOMEM.value();
+  }
+
+  /**
+   * Checks that the calling thread may read the buffers.
+   *
+   * @throws IllegalStateException if it may not, because their memory was closed
+   */
+  private static void checkAccessible(ByteBuffer[] sources, int from, int to) {
+    for (int i = from; i < to; i++) {
+      if (sources[i].hasRemaining()) {
+        var unused = sources[i].get(sources[i].position());
+      }
+    }
+  }
+
+  private void awaitMemory() {
+    lacksMemory = true;
+    rendezvous.later(
+        MEMORY_PAUSE,
+        () -> {
+          lacksMemory = false;
+          roomAgain.run();
+        });
+  }
+
+  /** Sends or joins some bytes, and returns how many; 0 if there is no room. */
+  private int putSome(ByteBuffer[] sources, int from, int to) {
+    long held = outstanding.get();
+    if (held >= WINDOW) {
+      return 0;
+    }
     long left = 0;
     for (int i = from; i < to && left < LONG_PIECE; i++) {
       left += sources[i].remaining();
     }
-    long most = Math.min(left, room);
-    int bytes = (int) Math.min(most, most < LONG_PIECE ? Rendezvous.PIECE : LONG_PIECE);
+    boolean isLong = Math.min(left, WINDOW - held) >= LONG_PIECE;
+    if (held > 0 && !isLong) {
+      return join(sources, from, left);
+    }
+    flush();
+    int bytes = isLong ? LONG_PIECE : (int) Math.min(left, Rendezvous.PIECE);
     ByteBuffer first = sources[from];
     if (bytes <= first.remaining()) {
       int limit = first.limit();
@@ -202,50 +294,75 @@ final class RdmaStream {
     } else {
       gather(sources, from, bytes);
     }
-    rendezvous.sentBytes().add(bytes);
     return bytes;
   }
 
-  /** Sends a message of its own, behind all others. */
+  /** Adds bytes to those that wait, and sends these if they fill a buffer. */
+  private int join(ByteBuffer[] sources, int from, long left) {
+    MessageBuffer message = joined;
+    if (message == null) {
+      message = connection.allocateBuffer(Rendezvous.PIECE);
+      joined = message;
+    }
+    ByteBuffer target = message.byteBuffer();
+    int before = target.position();
+    int bytes = (int) Math.min(left, target.remaining());
+    boolean filled = false;
+    try {
+      fill(target, sources, from, bytes);
+      filled = true;
+    } finally {
+      if (!filled) {
+        target.position(before);
+      }
+    }
+    consume(sources, from, bytes);
+    // If all that was outstanding has arrived meanwhile, no arrival sends this.
+    if (!target.hasRemaining() || isIdle()) {
+      flush();
+    }
+    return bytes;
+  }
+
+  /** Sends a message of its own, behind all others. Called with the lock of writers. */
   void send(ByteBuffer bytes) {
     if (!isIdle() || !connection.trySend(bytes)) {
       sendLater(bytes, null);
     }
   }
 
+  private void send(MessageBuffer message) {
+    if (!isIdle() || !connection.trySend(message)) {
+      sendLater(message.byteBuffer(), message);
+    }
+  }
+
   /** Sends the first bytes of several buffers as one message. */
   private void gather(ByteBuffer[] sources, int from, int bytes) {
     MessageBuffer message = connection.allocateBuffer(bytes);
-    boolean done = false;
     try {
-      fill(message.byteBuffer(), sources, from);
-      if (!isIdle() || !connection.trySend(message)) {
-        sendLater(message.byteBuffer(), message);
-      }
-      done = true;
+      fill(message.byteBuffer(), sources, from, bytes);
+      message.byteBuffer().flip();
+      send(message);
     } finally {
-      if (!done) {
-        message.close();
-      }
+      // Does nothing if it was sent.
+      message.close();
     }
     consume(sources, from, bytes);
   }
 
-  /**
-   * Returns whether a message may be sent at once, which costs no completion. It must not overtake
-   * one that waits.
-   */
+  /** Returns whether no message waits, so that the next one may be sent without a completion. */
   private boolean isIdle() {
     return outstanding.get() == 0;
   }
 
   /**
-   * Sends a message that may have to wait. It counts until it has arrived.
+   * Sends a message that may have to wait. Its memory counts until it has arrived.
    *
    * @param holder the buffer of the bytes; null to send a copy of them
    */
   private void sendLater(ByteBuffer bytes, @Nullable MessageBuffer holder) {
-    long token = bytes.remaining() + 1L;
+    long token = Math.max(bytes.remaining(), Rendezvous.PIECE);
     outstanding.addAndGet(token);
     boolean done = false;
     try {
@@ -263,15 +380,16 @@ final class RdmaStream {
     }
   }
 
-  private static void fill(ByteBuffer target, ByteBuffer[] sources, int from) {
-    int at = from;
-    while (target.hasRemaining()) {
-      ByteBuffer source = sources[at++];
-      int length = Math.min(source.remaining(), target.remaining());
+  /** Copies bytes, and does not move the positions of the sources. */
+  private static void fill(ByteBuffer target, ByteBuffer[] sources, int from, int bytes) {
+    int left = bytes;
+    for (int i = from; left > 0; i++) {
+      ByteBuffer source = sources[i];
+      int length = Math.min(source.remaining(), left);
       target.put(target.position(), source, source.position(), length);
       target.position(target.position() + length);
+      left -= length;
     }
-    target.flip();
   }
 
   /** Moves the positions of the buffers, once their bytes were sent. */
@@ -284,14 +402,19 @@ final class RdmaStream {
     }
   }
 
-  /** Ends the output. */
+  /** Ends the output. Called with the lock of writers. */
   void sendEnd() {
+    flush();
     send(ByteBuffer.allocate(0));
   }
 
   private void sent(long token, @Nullable RuntimeException failure) {
     long left = outstanding.addAndGet(-token);
-    if (failure != null || (left <= WINDOW / 2 && left + token > WINDOW / 2)) {
+    boolean flushes = joined != null && left <= LONG_PIECE;
+    if (flushes) {
+      flushDue = true;
+    }
+    if (flushes || failure != null || (left <= WINDOW / 2 && left + token > WINDOW / 2)) {
       roomAgain.run();
     }
   }

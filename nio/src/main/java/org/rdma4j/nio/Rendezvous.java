@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -95,6 +96,7 @@ final class Rendezvous {
   private final AtomicLong stayed = new AtomicLong();
   private final LongAdder sentBytes = new LongAdder();
   private final LongAdder receivedBytes = new LongAdder();
+  private final ScheduledThreadPoolExecutor timer = timer();
   private volatile boolean available;
   private volatile @Nullable RdmaNode node;
 
@@ -200,7 +202,7 @@ final class Rendezvous {
    *
    * @throws RdmaException if this process cannot use RDMA
    */
-  private synchronized RdmaNode node() {
+  synchronized RdmaNode node() {
     RdmaNode open = node;
     if (open == null) {
       open = RdmaNode.open(CONFIG);
@@ -257,6 +259,27 @@ final class Rendezvous {
       System.getLogger("org.rdma4j.nio")
           .log(Level.INFO, "all channels of this process use TCP: " + why.getMessage());
     }
+  }
+
+  /** Returns a timer whose thread ends when it has had nothing to do for a while. */
+  private static ScheduledThreadPoolExecutor timer() {
+    ScheduledThreadPoolExecutor timer =
+        new ScheduledThreadPoolExecutor(
+            1,
+            Thread.ofPlatform()
+                .daemon()
+                .inheritInheritableThreadLocals(false)
+                .name("rdma4j-nio-timer")
+                .factory());
+    timer.setKeepAliveTime(10, TimeUnit.SECONDS);
+    timer.allowCoreThreadTimeOut(true);
+    timer.setRemoveOnCancelPolicy(true);
+    return timer;
+  }
+
+  /** Runs something that does not wait, after a pause. */
+  void later(Duration pause, Runnable action) {
+    var unused = timer.schedule(action, pause.toNanos(), TimeUnit.NANOSECONDS);
   }
 
   void log(String connection, String event) {

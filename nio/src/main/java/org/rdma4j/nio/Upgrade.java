@@ -168,6 +168,25 @@ final class Upgrade {
     return now != null && now.isWritable();
   }
 
+  /** Returns whether short writes that were joined should be sent now. */
+  boolean isFlushDue() {
+    RdmaStream now = stream;
+    return now != null && now.isFlushDue();
+  }
+
+  /** Sends short writes that were joined, if it is time. Called with the lock of writers. */
+  void flush() {
+    RdmaStream now = stream;
+    if (now == null || !now.isFlushDue()) {
+      return;
+    }
+    try {
+      now.flush();
+    } catch (RdmaException | IllegalStateException over) {
+      rendezvous.log(name, "the last bytes that were written cannot be sent: " + over);
+    }
+  }
+
   /** Notes what was written to TCP. Called with the lock of writers. */
   void wrote(ByteBuffer bytes, int from, int length) {
     boolean claims;
@@ -389,8 +408,9 @@ final class Upgrade {
     }
   }
 
-  /** There is room to write again. */
+  /** There is room to write again, or what was joined should be sent. */
   void writable() {
+    tcp.output().move(this);
     tcp.ready(SelectionKey.OP_WRITE);
     tcp.output().wake();
   }

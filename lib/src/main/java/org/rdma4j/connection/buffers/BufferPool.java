@@ -2,6 +2,7 @@ package org.rdma4j.connection.buffers;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -12,7 +13,8 @@ import org.rdma4j.lifetime.ReusedPieces;
 
 /**
  * The buffers of one length that all connections of a device share, to send from and to receive
- * into. It registers more memory when all are in use, up to a maximum.
+ * into. It registers more memory when all are in use, up to a maximum, and gives memory back that
+ * is not needed any more.
  *
  * <p>All methods may be called from any thread.
  */
@@ -39,9 +41,16 @@ public final class BufferPool implements Buffer.Home {
   private final Condition freed = lock.newCondition();
 
   private final List<Runnable> waiting = new ArrayList<>();
-  private volatile Buffer[] all = {};
+
+  /** All buffers by their index; null where memory was given back. */
+  private volatile @Nullable Buffer[] all = {};
+
+  private int size;
   private Buffer[] free = {};
   private int freeCount;
+
+  /** The number of buffers that were in use at the same time since the last {@link #shrink}. */
+  private int mostInUse;
 
   /** How many were taken to receive into, and are not free again, also if they are sent on. */
   private int receiving;
@@ -73,21 +82,27 @@ public final class BufferPool implements Buffer.Home {
     return Math.max(1, chunk / 2);
   }
 
-  /** Returns the buffer with this index. */
+  /** Returns the buffer with this index, which must be in use. */
+  @SuppressWarnings("NullAway") // Memory in use is not given back.
   public Buffer get(int index) {
     return all[index];
   }
 
   /** Returns the number of buffers, free or not. */
   public int size() {
-    return all.length;
+    lock.lock();
+    try {
+      return size;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Returns the buffers that the program has dropped since the last call. */
   public List<Buffer> dropped() {
     List<Buffer> dropped = new ArrayList<>();
     for (Buffer each : all) {
-      if (each.holder().isDropped()) {
+      if (each != null && each.holder().isDropped()) {
         dropped.add(each);
       }
     }
@@ -108,7 +123,7 @@ public final class BufferPool implements Buffer.Home {
   public int inUse() {
     lock.lock();
     try {
-      return all.length - freeCount;
+      return size - freeCount;
     } finally {
       lock.unlock();
     }
@@ -131,7 +146,9 @@ public final class BufferPool implements Buffer.Home {
   public @Nullable Buffer tryTake() {
     lock.lock();
     try {
-      return isExhaustedForUsers() ? null : tryTakeOrGrow();
+      return isExhaustedForUsers() ? null : takeForUser();
+    } catch (RdmaException kept) {
+      return null;
     } finally {
       lock.unlock();
     }
@@ -179,7 +196,7 @@ public final class BufferPool implements Buffer.Home {
         }
         left = freed.awaitNanos(left);
       }
-      return takeOrGrow();
+      return takeForUser();
     } finally {
       wakeNext();
       lock.unlock();
@@ -193,8 +210,26 @@ public final class BufferPool implements Buffer.Home {
     }
   }
 
-  /** Takes a buffer for what the protocol needs in order to go on, even beyond the maximum. */
+  /**
+   * Takes a buffer for a user who does not wait, even beyond the maximum.
+   *
+   * @throws RdmaException if all are in use and no more memory can be registered
+   */
   public Buffer take() {
+    lock.lock();
+    try {
+      return takeForUser();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Takes a buffer for what the protocol needs in order to go on, even beyond the maximum.
+   *
+   * @throws RdmaException if all are in use and no more memory can be registered
+   */
+  public Buffer takeForProtocol() {
     lock.lock();
     try {
       return takeOrGrow();
@@ -203,9 +238,27 @@ public final class BufferPool implements Buffer.Home {
     }
   }
 
+  /** Does the same; null if all are in use and no more memory can be registered. */
+  public @Nullable Buffer tryTakeForProtocol() {
+    lock.lock();
+    try {
+      return tryTakeOrGrow();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Without more memory, the last buffers are for the protocol: its messages free others. */
+  private Buffer takeForUser() {
+    if (noMemory != null && freeCount <= RESERVE) {
+      grow();
+    }
+    return takeOrGrow();
+  }
+
   /** Some may be free even so: those that the protocol took beyond the maximum, and gave back. */
   private boolean isExhausted() {
-    return all.length - freeCount >= max;
+    return size - freeCount >= max;
   }
 
   /**
@@ -213,7 +266,7 @@ public final class BufferPool implements Buffer.Home {
    * on both sides, neither could send the message for which the other waits.
    */
   private boolean isExhaustedForUsers() {
-    return isExhausted() && all.length - freeCount - receiving >= Math.max(1, max / RESERVE);
+    return isExhausted() && size - freeCount - receiving >= Math.max(1, max / RESERVE);
   }
 
   private @Nullable Buffer tryTakeOrGrow() {
@@ -229,26 +282,82 @@ public final class BufferPool implements Buffer.Home {
     if (freeCount == 0) {
       grow();
     }
-    return free[--freeCount];
+    Buffer taken = free[--freeCount];
+    mostInUse = Math.max(mostInUse, size - freeCount);
+    return taken;
   }
 
   private void grow() {
     BufferMemory memory = register();
-    Buffer[] before = all;
-    Buffer[] grown = new Buffer[before.length + chunk];
-    System.arraycopy(before, 0, grown, 0, before.length);
-    Buffer[] room = new Buffer[grown.length];
-    System.arraycopy(free, 0, room, 0, freeCount);
+    int first = firstGap();
+    @Nullable Buffer[] grown = Arrays.copyOf(all, Math.max(all.length, first + chunk));
+    Buffer[] room = Arrays.copyOf(free, size + chunk);
+    Buffer[] made = new Buffer[chunk];
     for (int i = 0; i < chunk; i++) {
-      int index = before.length + i;
-      grown[index] = new Buffer(this, index, memory, i * stride, bufferBytes);
-      room[freeCount + i] = grown[index];
+      made[i] = new Buffer(this, first + i, memory, i * stride, bufferBytes);
+      grown[first + i] = made[i];
+      room[freeCount + i] = made[i];
     }
-    memory.consistsOf(
-        new ReusedPieces(stride, Arrays.copyOfRange(grown, before.length, grown.length)));
+    memory.consistsOf(new ReusedPieces(stride, made));
     freeCount += chunk;
+    size += chunk;
     free = room;
     all = grown;
+  }
+
+  /** Returns the index of the first buffer of a chunk that is not registered. */
+  private int firstGap() {
+    @Nullable Buffer[] known = all;
+    int first = 0;
+    while (first < known.length && known[first] != null) {
+      first += chunk;
+    }
+    return first;
+  }
+
+  /**
+   * Gives back half of the memory that was not needed since the last call. Called at intervals, so
+   * that memory which was needed once is given back within some of them.
+   */
+  public void shrink() {
+    List<BufferMemory> surplus = new ArrayList<>();
+    lock.lock();
+    try {
+      int chunks = (size - mostInUse) / chunk;
+      mostInUse = size - freeCount;
+      if (chunks > 0) {
+        removeFree((chunks + 1) / 2, surplus);
+      }
+    } finally {
+      lock.unlock();
+    }
+    surplus.forEach(BufferMemory::close);
+  }
+
+  /** Removes chunks of which no buffer is in use, at most so many. The first chunk stays. */
+  private void removeFree(int most, List<BufferMemory> removed) {
+    @Nullable Buffer[] kept = all.clone();
+    int[] freeOf = new int[kept.length / chunk];
+    for (int i = 0; i < freeCount; i++) {
+      freeOf[free[i].index() / chunk]++;
+    }
+    for (int i = freeOf.length - 1; i > 0 && removed.size() < most; i--) {
+      Buffer first = kept[i * chunk];
+      if (first != null && freeOf[i] == chunk) {
+        removed.add(first.memory());
+        Arrays.fill(kept, i * chunk, (i + 1) * chunk, null);
+      }
+    }
+    // Those of the first chunks are taken first, so that later ones become free as a whole.
+    free =
+        Arrays.stream(free, 0, freeCount)
+            .filter(each -> kept[each.index()] != null)
+            .sorted(Comparator.comparingInt(Buffer::index).reversed())
+            .toArray(Buffer[]::new);
+    freeCount = free.length;
+    size -= removed.size() * chunk;
+    free = Arrays.copyOf(free, size);
+    all = kept;
   }
 
   private BufferMemory register() {

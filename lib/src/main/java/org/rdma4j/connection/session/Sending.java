@@ -291,16 +291,16 @@ final class Sending {
     if (granted == 0 && (fetched == 0 || 2 * fetched < posted.size())) {
       return null;
     }
-    Request control = newRequest();
-    control.send(MessageKind.CONTROL, 0, 0, empty(MessageKind.CONTROL));
     alreadyGranted = granted;
+    Buffer empty = pool.tryTakeForProtocol();
+    if (empty == null) {
+      // The next message carries them, or a later flush finds a buffer.
+      return null;
+    }
+    empty.become(MessageKind.CONTROL, 0, 0);
+    Request control = newRequest();
+    control.send(MessageKind.CONTROL, 0, 0, empty);
     return post(control);
-  }
-
-  private Buffer empty(MessageKind kind) {
-    Buffer empty = pool.take();
-    empty.become(kind, 0, 0);
-    return empty;
   }
 
   /** Grants the peer, with the next message, the credits of which its hello told nothing. */
@@ -310,12 +310,14 @@ final class Sending {
 
   /** Gives back the credits that this side does not use. */
   void giveBackCredits() {
-    int returned = credits.giveBack();
-    if (returned > 0) {
-      Request message = newRequest();
-      message.send(MessageKind.RETURN, 0, returned, empty(MessageKind.RETURN));
-      add(message);
+    Buffer empty = credits.hasSurplus() ? pool.tryTakeForProtocol() : null;
+    if (empty == null) {
+      return;
     }
+    empty.become(MessageKind.RETURN, 0, 0);
+    Request message = newRequest();
+    message.send(MessageKind.RETURN, 0, credits.giveBack(), empty);
+    add(message);
   }
 
   /** Ends the next requests if their memory was closed meanwhile. */

@@ -517,7 +517,7 @@ public final class Session {
   }
 
   private Request newEnd(int flags, ByteBuffer text) {
-    Buffer buffer = pool.take();
+    Buffer buffer = pool.takeForProtocol();
     buffer.fill(MessageKind.END, text);
     Request end = sending.newRequest();
     end.send(MessageKind.END, flags, 0, buffer);

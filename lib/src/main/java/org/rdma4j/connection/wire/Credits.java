@@ -107,6 +107,11 @@ public final class Credits {
     return owed > 0 && (granted == 0 || (window > FIRST_WINDOW && 2 * owed >= window));
   }
 
+  /** Returns whether a quiet connection has credits to {@link #giveBack}. */
+  public boolean hasSurplus() {
+    return available > FIRST_WINDOW + 1;
+  }
+
   /**
    * Gives back the available credits that a quiet connection does not need. One of those that are
    * left is for the message that tells the peer.
