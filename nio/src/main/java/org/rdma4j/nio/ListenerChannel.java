@@ -94,12 +94,8 @@ final class ListenerChannel extends ServerSocketChannel implements OverTcp {
     rdma.close();
   }
 
-  /** The keys of this channel are cancelled by now, and those of the JDK's channel must be, too. */
   @Override
   protected void implConfigureBlocking(boolean block) throws IOException {
-    if (block) {
-      watchers.forEach(ReadyKey::cancelTcp);
-    }
     tcp.configureBlocking(block);
   }
 

@@ -48,10 +48,26 @@ final class ReadyKey extends AbstractSelectionKey {
 
   void registered(SelectionKey key) {
     tcp = key;
+    if (!isValid()) {
+      key.cancel();
+    }
+  }
+
+  /**
+   * Also cancels the key of the JDK's channel, if this one is cancelled. {@link #cancel} is final,
+   * but {@link java.nio.channels.spi.AbstractSelector} adds the cancelled key to a hash set. A
+   * channel of the JDK can be blocking again only if none of its keys is valid.
+   */
+  @Override
+  public int hashCode() {
+    if (!isValid()) {
+      cancelTcp();
+    }
+    return super.hashCode();
   }
 
   /** Takes the channel out of the JDK's selector, at its next selection. */
-  void cancelTcp() {
+  private void cancelTcp() {
     SelectionKey known = tcp;
     if (known != null) {
       known.cancel();

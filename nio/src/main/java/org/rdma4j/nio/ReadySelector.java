@@ -151,7 +151,6 @@ final class ReadySelector extends AbstractSelector {
     if (!isOpen()) {
       keys.remove(key);
       key.cancel();
-      key.cancelTcp();
       throw new ClosedSelectorException();
     }
     return key;
@@ -174,14 +173,21 @@ final class ReadySelector extends AbstractSelector {
       removed = List.copyOf(cancelled);
       cancelled.clear();
     }
-    // Without that lock: a thread that has the locks of a channel may be cancelling a key.
+    // Without that lock: a thread that has the locks of a channel may be cancelling a key. A
+    // channel
+    // of the JDK that is closed gives its descriptor back when its last key is removed, which must
+    // be the one of the JDK's selector.
     for (SelectionKey each : removed) {
-      ((ReadyKey) each).cancelTcp();
+      if (!(each.channel() instanceof OverTcp)) {
+        remove((ReadyKey) each);
+      }
     }
     // What is ready is found again by the next selection.
     tcp.selectNow(ready -> {});
     for (SelectionKey each : removed) {
-      remove((ReadyKey) each);
+      if (each.channel() instanceof OverTcp) {
+        remove((ReadyKey) each);
+      }
     }
   }
 

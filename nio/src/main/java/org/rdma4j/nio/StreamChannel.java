@@ -402,12 +402,8 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     return tcp.getOption(StandardSocketOptions.SO_LINGER);
   }
 
-  /** The keys of this channel are cancelled by now, and those of the JDK's channel must be, too. */
   @Override
   protected void implConfigureBlocking(boolean block) throws IOException {
-    if (block) {
-      watchers.forEach(ReadyKey::cancelTcp);
-    }
     tcp.configureBlocking(block);
   }
 

@@ -9,11 +9,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.rdma4j.nio.ChannelPair.bytes;
 import static org.rdma4j.nio.ChannelPair.waiting;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedSelectorException;
@@ -24,7 +27,10 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.SelectorProvider;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -32,6 +38,102 @@ import java.util.Set;
 /** Selectors over TCP. */
 final class ReadySelectorTest {
   private static final long PATIENCE = ChannelPair.PATIENCE_SECONDS * 1000;
+
+  private static int descriptors() {
+    String[] open = new File("/proc/self/fd").list();
+    return open == null ? 0 : open.length;
+  }
+
+  private static List<AbstractSelectableChannel> channelsOfTheJdk(
+      SelectorProvider provider, Path socket) throws IOException {
+    Pipe pipe = provider.openPipe();
+    ServerSocketChannel listener =
+        provider
+            .openServerSocketChannel(StandardProtocolFamily.UNIX)
+            .bind(UnixDomainSocketAddress.of(socket));
+    SocketChannel client = provider.openSocketChannel(StandardProtocolFamily.UNIX);
+    client.connect(UnixDomainSocketAddress.of(socket));
+    return List.of(
+        provider.openDatagramChannel().bind(ChannelPair.anyPort()),
+        pipe.source(),
+        pipe.sink(),
+        client,
+        listener.accept(),
+        listener);
+  }
+
+  @BothProviders
+  void aClosedChannelOfTheJdkKeepsNoDescriptor(SelectorProvider provider) throws Exception {
+    Path directory = Files.createTempDirectory("rdma4j");
+    try (Selector selector = provider.openSelector()) {
+      selector.selectNow();
+      int before = descriptors();
+      for (int i = 0; i < 20; i++) {
+        List<AbstractSelectableChannel> channels =
+            channelsOfTheJdk(provider, directory.resolve("socket" + i));
+        for (AbstractSelectableChannel each : channels) {
+          each.configureBlocking(false);
+          each.register(selector, each.validOps() & ~OP_CONNECT);
+        }
+        selector.selectNow();
+        for (AbstractSelectableChannel each : channels) {
+          each.close();
+        }
+        selector.selectNow();
+        Files.delete(directory.resolve("socket" + i));
+      }
+      assertThat(descriptors() - before).isLessThan(20);
+      assertThat(selector.keys()).isEmpty();
+    } finally {
+      Files.delete(directory);
+    }
+  }
+
+  @BothProviders
+  void thePortOfAClosedDatagramChannelIsFreeAfterTheNextSelection(SelectorProvider provider)
+      throws Exception {
+    try (Selector selector = provider.openSelector();
+        DatagramChannel first = provider.openDatagramChannel().bind(ChannelPair.anyPort())) {
+      SocketAddress address = first.getLocalAddress();
+      first.configureBlocking(false);
+      first.register(selector, OP_READ);
+      selector.selectNow();
+      first.close();
+      selector.selectNow();
+      try (DatagramChannel second = provider.openDatagramChannel()) {
+        second.bind(address);
+        assertThat(second.getLocalAddress()).isEqualTo(address);
+      }
+    }
+  }
+
+  @BothProviders
+  void aChannelOfTheJdkCanBlockAgainOnceItsKeyIsCancelled(SelectorProvider provider)
+      throws Exception {
+    Path directory = Files.createTempDirectory("rdma4j");
+    Path socket = directory.resolve("socket");
+    List<AbstractSelectableChannel> channels = channelsOfTheJdk(provider, socket);
+    try (Selector selector = provider.openSelector()) {
+      for (AbstractSelectableChannel each : channels) {
+        each.configureBlocking(false);
+        each.register(selector, each.validOps() & ~OP_CONNECT).cancel();
+        each.configureBlocking(true);
+        assertThat(each.isBlocking()).isTrue();
+      }
+      selector.selectNow();
+      for (AbstractSelectableChannel each : channels) {
+        assertThat(each.isRegistered()).isFalse();
+        each.configureBlocking(false);
+        assertThat(each.register(selector, each.validOps() & ~OP_CONNECT).isValid()).isTrue();
+      }
+    } finally {
+      for (AbstractSelectableChannel each : channels) {
+        each.close();
+      }
+      Files.delete(socket);
+      Files.delete(directory);
+    }
+  }
 
   @BothProviders
   void aConnectionIsMadeBySelecting(SelectorProvider provider) throws Exception {
