@@ -41,7 +41,9 @@ record ChannelSettings(
     Map<InetAddress, InetAddress> addresses) {
   private static final String PREFIX = "org.rdma4j.nio.";
 
-  /** Without a secret, fewer bytes are easy to guess. */
+  /** Without a secret, a peer must prove all that this side records, because less may be guessed. */
+  private static final long USUAL_WITHOUT_SECRET = Proof.RECORDED;
+
   private static final long LEAST_WITHOUT_SECRET = 32;
 
   private static final int LEAST_SECRET = 16;
@@ -59,10 +61,12 @@ record ChannelSettings(
    */
   static ChannelSettings read(UnaryOperator<@Nullable String> property) {
     byte[] secret = secret(property.apply(PREFIX + "secret"));
-    long least = secret.length > 0 ? 1 : LEAST_WITHOUT_SECRET;
+    boolean isSecret = secret.length > 0;
+    long least = isSecret ? 1 : LEAST_WITHOUT_SECRET;
+    long usual = isSecret ? 1 : USUAL_WITHOUT_SECRET;
     return new ChannelSettings(
         upgrades(property.apply(PREFIX + "upgrade")),
-        new Proof(secret, number(property, "after", least, least)),
+        new Proof(secret, number(property, "after", least, usual)),
         Duration.ofSeconds(number(property, "timeout", 1, 10)),
         number(property, "refused", 0, 60),
         number(property, "most", 1, Long.MAX_VALUE),

@@ -31,6 +31,15 @@ final class ChannelSettingsTest {
   }
 
   @Test
+  void withoutASecretAPeerProvesAllThatIsRecorded(@TempDir Path folder) throws Exception {
+    ChannelSettings usual = ChannelSettings.read(Map.<String, String>of()::get);
+    assertThat(usual.proof().suffices(1023, 1 << 20)).isFalse();
+    assertThat(usual.proof().suffices(1024, 1024)).isTrue();
+    Path file = Files.write(folder.resolve("secret"), new byte[16]);
+    assertThat(read("secret", file.toString()).proof().suffices(1, 1)).isTrue();
+  }
+
+  @Test
   void anAddressOfTcpHasOneOfRdma() {
     ChannelSettings settings = read("addresses", "10.0.0.1=192.0.2.1, 10.0.0.2=2001:db8::2");
     assertThat(settings.rdmaAddress(InetAddress.ofLiteral("10.0.0.2")))

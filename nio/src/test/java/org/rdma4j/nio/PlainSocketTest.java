@@ -91,7 +91,7 @@ final class PlainSocketTest {
   @Tag("device")
   @Tag("protocol")
   void overRdmaTheyDoTheSame() throws Exception {
-    AgentJar.Printed printed = run("rdma", agent, address());
+    AgentJar.Printed printed = run("rdma", agent, address(), "-Dorg.rdma4j.nio.after=32");
     assertThat(printed.output()).isEqualTo(expected());
     assertThat(statistic(printed, "upgraded")).isGreaterThan(60);
     assertThat(statistic(printed, "sentBytes")).isGreaterThan(20_000_000);

@@ -14,9 +14,13 @@ import javax.crypto.spec.SecretKeySpec;
  * random bytes of both sides, the addresses, and the digests of the first bytes of both directions.
  *
  * <p>With a secret that both sides were given, it also shows that the peer knows the secret.
- * Without one, it is as strong as the bytes are hard to guess.
+ * Without one, it is as strong as the bytes are hard to guess. The client names the number of bytes
+ * that it proves, so the least number decides how strong the proof is.
  */
 public final class Proof {
+  /** The number of bytes in each direction that a proof covers at most: the first ones. */
+  public static final int RECORDED = Evidence.KEPT;
+
   /** The length of a nonce, of a token and of a challenge. */
   static final int BYTES = 32;
 
@@ -38,8 +42,14 @@ public final class Proof {
     this.least = Math.max(1, least);
   }
 
-  /** Returns whether so many bytes in each direction are enough to prove something. */
-  boolean suffices(long sent, long received) {
+  /**
+   * Returns whether so many bytes in each direction are enough to prove something.
+   *
+   * @param sent the number of bytes in one direction
+   * @param received the number in the other one
+   * @return whether both are at least the least number
+   */
+  public boolean suffices(long sent, long received) {
     return sent >= least && received >= least;
   }
 
