@@ -253,11 +253,15 @@ final class Rendezvous {
   }
 
   /** Uses TCP only from now on, and says why, once. */
-  private void giveUp(RuntimeException why) {
+  private void giveUp(Throwable why) {
     available = false;
     if (logged.compareAndSet(false, true)) {
+      String reason =
+          why instanceof LinkageError
+              ? why + ": put the jars of rdma4j and rdma4j-bindings on the class path"
+              : why.getMessage();
       System.getLogger("org.rdma4j.nio")
-          .log(Level.INFO, "all channels of this process use TCP: " + why.getMessage());
+          .log(Level.INFO, "all channels of this process use TCP: " + reason);
     }
   }
 
@@ -324,9 +328,9 @@ final class Rendezvous {
     RdmaNode open;
     try {
       open = node();
-    } catch (RuntimeException unavailable) {
+    } catch (RuntimeException | LinkageError unavailable) {
       giveUp(unavailable);
-      keepTcp(upgrade, unavailable.getMessage());
+      keepTcp(upgrade, String.valueOf(unavailable));
       return;
     }
     try {
@@ -442,7 +446,7 @@ final class Rendezvous {
     RdmaNode open;
     try {
       open = node();
-    } catch (RuntimeException unavailable) {
+    } catch (RuntimeException | LinkageError unavailable) {
       giveUp(unavailable);
       listener.listensOverTcpOnly();
       return;

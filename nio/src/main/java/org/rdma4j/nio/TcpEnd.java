@@ -49,7 +49,10 @@ interface TcpEnd {
   /** Prepares the calling thread for sleep, before it sleeps for the first time in a wait. */
   void beginSleep();
 
-  /** Tells that the peer's output has gone over to RDMA, and all before it was read. */
+  /**
+   * Notifies that nothing more is read from TCP: the peer's output has moved to RDMA, and all before
+   * it was read, or the connection was reset. Wakes a thread that waits for TCP.
+   */
   void inputMoved();
 
   /** Tells that it may have become ready over RDMA, for operations of a selection key. */

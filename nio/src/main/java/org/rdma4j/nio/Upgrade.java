@@ -1,5 +1,6 @@
 package org.rdma4j.nio;
 
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.time.Duration;
@@ -105,15 +106,25 @@ final class Upgrade {
     }
   }
 
-  /** Notes what was read from TCP. */
-  void read(ByteBuffer bytes, int from, int length) {
+  /**
+   * Notes what was read from TCP.
+   *
+   * @throws SocketException if the peer had said that it sends less there
+   */
+  void read(ByteBuffer bytes, int from, int length) throws SocketException {
     boolean claims;
+    boolean overrun;
     lock.lock();
     try {
       handover.read(bytes, from, length);
+      overrun = handover.isOverrun();
       claims = noteEvidence();
     } finally {
       lock.unlock();
+    }
+    if (overrun) {
+      breakLink("the peer has sent more over TCP than its offset says");
+      throw new SocketException("Connection reset");
     }
     moveInput();
     if (claims) {
@@ -439,6 +450,7 @@ final class Upgrade {
    */
   void linkEnded(boolean inOrder) {
     boolean forgotten;
+    boolean resetNow;
     lock.lock();
     try {
       if (inOrder) {
@@ -447,6 +459,7 @@ final class Upgrade {
         handover.linkBroken();
       }
       forgotten = handover.isForgotten();
+      resetNow = !reset && handover.source() == Handover.Source.RESET;
       reset = handover.isReset();
       moreEvidence.signalAll();
     } finally {
@@ -454,6 +467,9 @@ final class Upgrade {
     }
     if (forgotten) {
       tcp.forget(this);
+    }
+    if (resetNow) {
+      tcp.inputMoved();
     }
     tcp.changed();
   }

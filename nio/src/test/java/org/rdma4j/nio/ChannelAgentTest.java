@@ -2,6 +2,7 @@ package org.rdma4j.nio;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -13,8 +14,11 @@ import java.nio.channels.Selector;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.testing.JavaCommand;
@@ -64,6 +68,34 @@ final class ChannelAgentTest {
     assertThat(run(AgentJar.option(folder, ChannelAgent.class))).contains("provider " + name());
   }
 
+  /** Without a library, each connection stays on TCP, and one line gives the reason. */
+  @Test
+  void withoutTheBindingsOneLineSaysWhyAllUsesTcp() throws Exception {
+    String output =
+        run(
+            withoutBindings(),
+            "-Djava.nio.channels.spi.SelectorProvider=" + name(),
+            "-Dorg.rdma4j.nio.addresses=127.0.0.1=192.0.2.1",
+            "-Dorg.rdma4j.nio.after=32");
+    assertThat(output)
+        .contains("provider " + name())
+        .contains("put the jars of rdma4j and rdma4j-bindings on the class path")
+        .doesNotContain("\tat ");
+    assertThat(output.lines().filter(each -> each.contains("use TCP"))).hasSize(1);
+  }
+
+  private static UnaryOperator<List<String>> withoutBindings() {
+    return command -> {
+      int path = command.indexOf("-cp") + 1;
+      command.set(
+          path,
+          Arrays.stream(command.get(path).split(File.pathSeparator))
+              .filter(each -> !each.contains("bindings"))
+              .collect(Collectors.joining(File.pathSeparator)));
+      return command;
+    };
+  }
+
   @Test
   void aPropertyIsEnough() throws Exception {
     assertThat(run("-Djava.nio.channels.spi.SelectorProvider=" + name()))
@@ -84,7 +116,12 @@ final class ChannelAgentTest {
   }
 
   private static String run(String... options) throws Exception {
-    List<String> command = new ArrayList<>(JavaCommand.of(Program.class));
+    return run(UnaryOperator.identity(), options);
+  }
+
+  private static String run(UnaryOperator<List<String>> change, String... options)
+      throws Exception {
+    List<String> command = change.apply(new ArrayList<>(JavaCommand.of(Program.class)));
     command.addAll(1, List.of(options));
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

@@ -8,6 +8,7 @@ import static org.rdma4j.nio.ChannelPair.bytes;
 import static org.rdma4j.nio.ChannelPair.waiting;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
@@ -102,7 +103,9 @@ final class UpgradeTest {
                 "org.rdma4j.nio.addresses",
                 "127.0.0.1=" + DeviceAddress.ipv4().getHostAddress(),
                 "org.rdma4j.nio.timeout",
-                "60"));
+                "60",
+                "org.rdma4j.nio.after",
+                "32"));
     properties.put("org.rdma4j.nio." + name, value);
     RdmaSelectorProvider provider = new RdmaSelectorProvider(ChannelSettings.read(properties::get));
     others.add(provider);
@@ -194,6 +197,21 @@ final class UpgradeTest {
     assertThat(servers.statistics().upgraded()).isEqualTo(1);
     assertThat(clients.statistics().sentBytes()).isEqualTo(much.length);
     assertThat(clients.statistics().receivedBytes()).isEqualTo(much.length);
+  }
+
+  @Test
+  void aBufferOfAClosedArenaIsRejectedAndTheConnectionGoesOn() throws Exception {
+    upgrade();
+    ByteBuffer closed;
+    try (Arena arena = Arena.ofShared()) {
+      closed = arena.allocate(100).asByteBuffer();
+    }
+    assertThatThrownBy(() -> client.write(closed)).isInstanceOf(IllegalStateException.class);
+    ByteBuffer before = ByteBuffer.allocate(10);
+    assertThatThrownBy(() -> client.write(new ByteBuffer[] {before, closed}))
+        .isInstanceOf(IllegalStateException.class);
+    assertThat(before.position()).isZero();
+    greet();
   }
 
   @Test

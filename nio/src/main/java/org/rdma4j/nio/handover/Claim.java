@@ -3,10 +3,12 @@ package org.rdma4j.nio.handover;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 
 /** What a client says about the TCP connection that an RDMA connection belongs to. */
 public final class Claim {
   private static final int MAX_NAME = 256;
+  private static final Pattern NAME = Pattern.compile("[0-9A-Za-z.: ]*");
 
   private final String connection;
   private final long sent;
@@ -90,6 +92,10 @@ public final class Claim {
         throw new HandoverException("the claim of the peer has numbers that are out of range");
       }
       String name = StandardCharsets.UTF_8.decode(message).toString();
+      if (!NAME.matcher(name).matches()) {
+        // It is logged, and a terminal must not obey what a peer sends.
+        throw new HandoverException("the claim of the peer does not name addresses and ports");
+      }
       return new Claim(name, sent, received, nonce, token);
     } catch (BufferUnderflowException tooShort) {
       throw new HandoverException("the claim of the peer has only " + length + " bytes");

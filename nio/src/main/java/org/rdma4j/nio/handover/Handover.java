@@ -303,7 +303,17 @@ public final class Handover {
    * @return the number; {@link Long#MAX_VALUE} if the peer has not gone over to RDMA
    */
   public long tcpBytes() {
-    return offset < 0 ? Long.MAX_VALUE : offset - received.count();
+    return offset < 0 ? Long.MAX_VALUE : Math.max(0, offset - received.count());
+  }
+
+  /**
+   * Returns whether the peer has sent more over TCP than it said. Its offset may arrive while a
+   * thread reads from TCP, which has taken more then.
+   *
+   * @return whether the RDMA connection must be broken
+   */
+  public boolean isOverrun() {
+    return offset >= 0 && received.count() > offset;
   }
 
   /**
@@ -313,7 +323,10 @@ public final class Handover {
    */
   public Source source() {
     if (offset >= 0) {
-      return received.count() == offset ? Source.RDMA : tcpEnded ? Source.RESET : Source.TCP;
+      if (received.count() == offset) {
+        return Source.RDMA;
+      }
+      return tcpEnded || isOverrun() ? Source.RESET : Source.TCP;
     }
     if (isReset()) {
       return Source.RESET;
