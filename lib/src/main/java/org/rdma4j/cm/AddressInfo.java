@@ -21,6 +21,7 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.generated.sockaddr_storage;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.bindings.inlines.Errno;
+import org.rdma4j.platform.DaemonThreads;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.NativeLibraries;
 import org.rdma4j.verbs.QueuePairType;
@@ -108,7 +109,7 @@ public record AddressInfo(
     String call = "rdma_getaddrinfo(" + node + ", " + service + ")";
     FutureTask<List<AddressInfo>> task =
         new FutureTask<>(() -> resolve(call, node, service, hints));
-    Thread.ofPlatform().daemon().name("rdma4j-getaddrinfo").start(task);
+    DaemonThreads.named("rdma4j-getaddrinfo").start(task);
     try {
       return task.get(deadline.nanos(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException late) {

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.bindings.generated.ibv_context;
 import org.rdma4j.bindings.generated.ibv_device;
+import org.rdma4j.platform.DaemonThreads;
 
 /**
  * Notices that a device is being removed which librdmacm has open, by its directory in sysfs: the
@@ -64,7 +65,7 @@ final class DeviceWatch {
   void watch(MemorySegment context) {
     known.put(context.address(), Watched.of(context));
     if (!started.getAndSet(true)) {
-      Thread.ofPlatform().daemon().name("rdma4j-devices").start(this::run);
+      DaemonThreads.named("rdma4j-devices").start(this::run);
     }
   }
 

@@ -7,29 +7,36 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.rdma4j.platform.DaemonThreads;
 
 /**
- * A few platform threads of a node for what blocks in the kernel: registering memory for a long
- * message, and destroying a queue pair. A poller would hold up other connections meanwhile, and a
- * virtual thread would hold its carrier.
+ * A limited number of platform threads of a node, which end when there is nothing to do. For what
+ * blocks in the kernel, such as registering memory for a long message: a poller would hold up other
+ * connections meanwhile, and a virtual thread would hold its carrier. And for what has to make
+ * progress while virtual threads of the program keep all processors busy.
  *
- * <p>No work waits for other work that is queued here.
+ * <p>No work waits for other work that is queued in the same object.
  */
 final class BlockingWork {
-  private static final int THREADS = 8;
   private static final Duration IDLE = Duration.ofSeconds(1);
 
   private final ThreadPoolExecutor threads;
 
-  BlockingWork() {
+  /**
+   * Creates it, without a thread.
+   *
+   * @param name what the names of the threads begin with
+   * @param most the maximum number of threads
+   */
+  BlockingWork(String name, int most) {
     threads =
         new ThreadPoolExecutor(
-            THREADS,
-            THREADS,
+            most,
+            most,
             IDLE.toMillis(),
             TimeUnit.MILLISECONDS,
             new LinkedBlockingQueue<>(),
-            Thread.ofPlatform().daemon().name("rdma4j-blocking-", 0).factory());
+            DaemonThreads.named(name).name(name + "-", 0).factory());
     threads.allowCoreThreadTimeOut(true);
   }
 
@@ -42,7 +49,7 @@ final class BlockingWork {
     try {
       return CompletableFuture.runAsync(action, threads);
     } catch (RejectedExecutionException closed) {
-      return runApart("rdma4j-blocking-last", action);
+      return runApart("rdma4j-last", action);
     }
   }
 
@@ -61,9 +68,7 @@ final class BlockingWork {
   /** Runs something in a platform thread of its own, because it waits for other work. */
   static CompletableFuture<Void> runApart(String name, Runnable action) {
     CompletableFuture<Void> done = new CompletableFuture<>();
-    Thread.ofPlatform()
-        .daemon()
-        .name(name)
+    DaemonThreads.named(name)
         .start(
             () -> {
               try {

@@ -12,6 +12,7 @@ import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.lifetime.Attempts;
+import org.rdma4j.platform.DaemonThreads;
 import org.rdma4j.platform.Readiness;
 
 /**
@@ -58,7 +59,7 @@ final class CmEvents {
 
   /** Starts the thread that reads the events, which a driven node does not need. */
   void start() {
-    Thread.ofPlatform().daemon().name("rdma4j-connection-manager").start(this::run);
+    DaemonThreads.named("rdma4j-connection-manager").start(this::run);
   }
 
   /** Returns the descriptor that can be read when there is an event. */

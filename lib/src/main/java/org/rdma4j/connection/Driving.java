@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
+import org.rdma4j.platform.DaemonThreads;
 import org.rdma4j.platform.Spin;
 import org.rdma4j.platform.WaitSet;
 
@@ -181,7 +182,7 @@ final class Driving implements Executor {
     }
     if (closed) {
       // Not in this thread, which may hold locks.
-      Thread.ofVirtual().name("rdma4j-node").start(this::runLast);
+      DaemonThreads.named("rdma4j-node").start(this::runLast);
     }
   }
 

@@ -43,7 +43,14 @@ final class NodeState {
 
   private final NodeConfig config;
   private final CmEvents events;
-  private final BlockingWork blocking = new BlockingWork();
+  private final BlockingWork blocking = new BlockingWork("rdma4j-blocking", 8);
+
+  /** Runs what never waits. */
+  private final BlockingWork soon = new BlockingWork("rdma4j-node", 4);
+
+  /** Runs what may wait, and user code, each in a thread of its own unless there is very much. */
+  private final BlockingWork apart = new BlockingWork("rdma4j-apart", 256);
+
   private final PeerLog peerLog = new PeerLog(line -> log(Level.WARNING, line, null));
   private final Map<RdmaDevice, DeviceShare> shares = new HashMap<>();
   private final AcceptedPeers acceptedPeers;
@@ -271,7 +278,7 @@ final class NodeState {
    */
   void later(Runnable action) {
     if (driving == null) {
-      apart(action);
+      var unused = soon.run(() -> guarded(SOON, action));
     } else {
       driving.later(() -> guarded(SOON, action));
     }
@@ -295,7 +302,13 @@ final class NodeState {
   void tell(Runnable userCode) {
     Executor handlers = config.handlers();
     // The executor is user code as well.
-    later(handlers == NodeConfig.WHERE_IT_HAPPENS ? userCode : () -> execute(handlers, userCode));
+    Runnable told =
+        handlers == NodeConfig.WHERE_IT_HAPPENS ? userCode : () -> execute(handlers, userCode);
+    if (driving == null) {
+      apart(told);
+    } else {
+      later(told);
+    }
   }
 
   /** Runs user code in an executor of the user; in another thread if that refuses. */
@@ -307,7 +320,7 @@ final class NodeState {
     } catch (Throwable refused) {
       log(
           Level.WARNING,
-          "NodeConfig.handlers has refused to run user code, which runs in a virtual thread now",
+          "NodeConfig.handlers has refused to run user code, which runs in a thread of the node now",
           refused);
       apart(once);
     }
@@ -315,7 +328,7 @@ final class NodeState {
 
   /** Runs something soon that may wait, in a thread that holds no lock. */
   void apart(Runnable action) {
-    Thread.ofVirtual().name("rdma4j-node").start(() -> guarded(SOON, action));
+    var unused = apart.run(() -> guarded(SOON, action));
   }
 
   /**
@@ -435,6 +448,8 @@ final class NodeState {
     }
     attempts.attempt(events::close);
     attempts.attempt(blocking::close);
+    attempts.attempt(soon::close);
+    attempts.attempt(apart::close);
     attempts.attempt(peerLog::finish);
     if (driving != null) {
       attempts.attempt(driving::close);

@@ -7,6 +7,7 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.platform.DaemonThreads;
 import org.rdma4j.platform.PollingTurn;
 import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionOpcode;
@@ -114,9 +115,7 @@ final class Poller {
 
   /** Starts the thread of the poller, which a driven node does not need. */
   void start(int number) {
-    Thread.ofPlatform()
-        .daemon()
-        .name("rdma4j-poller-" + share.device().info().name() + "-" + number)
+    DaemonThreads.named("rdma4j-poller-" + share.device().info().name() + "-" + number)
         .start(this::run);
   }
 

@@ -69,7 +69,7 @@ final class ReadinessThread {
 
   private static Epoll start() {
     Epoll epoll = new Epoll();
-    Thread.ofPlatform().daemon().name("rdma4j-readiness").start(() -> serve(epoll));
+    DaemonThreads.named("rdma4j-readiness").start(() -> serve(epoll));
     return epoll;
   }
 

@@ -156,7 +156,11 @@ public final class RdmaIoHandler implements IoHandler {
   /** Closes a connection that a channel has left, once what it has sent has arrived. */
   void closeSoon(RdmaConnection connection) {
     closing.incrementAndGet();
-    Thread.ofVirtual()
+    // Virtual threads of the program may keep all processors busy, and its class loader must be
+    // collected.
+    Thread.ofPlatform()
+        .daemon()
+        .inheritInheritableThreadLocals(false)
         .name("rdma4j-netty-close")
         .start(
             () -> {

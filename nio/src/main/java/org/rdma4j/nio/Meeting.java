@@ -140,7 +140,7 @@ final class Meeting {
       }
       throw new HandoverException("no TCP connection of this host is " + claim.connection());
     }
-    var unused = Thread.ofVirtual().name("rdma4j-nio-prove").start(() -> prove(channel, claim));
+    var unused = DaemonThreads.start("rdma4j-nio-prove", () -> prove(channel, claim));
   }
 
   /** Waits until the claim can be checked. */

@@ -258,16 +258,15 @@ final class PlainStream implements TcpEnd {
   /** Closes what the program has dropped without closing it. */
   void abandoned() {
     var unused =
-        Thread.ofVirtual()
-            .name("rdma4j-nio-close")
-            .start(
-                () -> {
-                  try {
-                    close();
-                  } catch (IOException failed) {
-                    rendezvous.log(toString(), "cannot be closed: " + failed);
-                  }
-                });
+        DaemonThreads.start(
+            "rdma4j-nio-close",
+            () -> {
+              try {
+                close();
+              } catch (IOException failed) {
+                rendezvous.log(toString(), "cannot be closed: " + failed);
+              }
+            });
   }
 
   /** Returns the value of SO_LINGER. A peer that may not know of a reset gets one over TCP. */

@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -31,8 +33,8 @@ import org.rdma4j.nio.handover.Proof;
  * Where the RDMA connections of this process meet the channels that they belong to: listens beside
  * channels that listen, connects for channels that have connected, and lets both sides prove it.
  *
- * <p>All of it happens in virtual threads, so that no program waits for it. Whatever fails leaves
- * the channel with TCP.
+ * <p>All of it happens in other threads, so that no program waits for it. Whatever fails leaves the
+ * channel with TCP.
  */
 final class Rendezvous {
   /** A message of the longest length that needs no RDMA read. */
@@ -270,11 +272,7 @@ final class Rendezvous {
     ScheduledThreadPoolExecutor timer =
         new ScheduledThreadPoolExecutor(
             1,
-            Thread.ofPlatform()
-                .daemon()
-                .inheritInheritableThreadLocals(false)
-                .name("rdma4j-nio-timer")
-                .factory());
+            DaemonThreads.named("rdma4j-nio-timer").factory());
     timer.setKeepAliveTime(10, TimeUnit.SECONDS);
     timer.allowCoreThreadTimeOut(true);
     timer.setRemoveOnCancelPolicy(true);
@@ -292,11 +290,11 @@ final class Rendezvous {
 
   /** Closes a connection without waiting for it. */
   void close(RdmaConnection connection) {
-    var unused = Thread.ofVirtual().name("rdma4j-nio-close").start(() -> closeNow(connection));
+    var unused = DaemonThreads.start("rdma4j-nio-close", () -> closeNow(connection));
   }
 
   void close(RdmaServer server) {
-    var unused = Thread.ofVirtual().name("rdma4j-nio-close").start(() -> closeNow(server));
+    var unused = DaemonThreads.start("rdma4j-nio-close", () -> closeNow(server));
   }
 
   private void closeNow(RdmaServer server) {
@@ -319,7 +317,12 @@ final class Rendezvous {
 
   /** Connects for a channel, in another thread. */
   void claim(Upgrade upgrade) {
-    var unused = Thread.ofVirtual().name("rdma4j-nio-connect").start(() -> connect(upgrade));
+    // One for each channel that waits for its turn: not a platform thread.
+    var unused =
+        Thread.ofVirtual()
+            .inheritInheritableThreadLocals(false)
+            .name("rdma4j-nio-connect")
+            .start(() -> connect(upgrade));
   }
 
   private void connect(Upgrade upgrade) {
@@ -392,7 +395,31 @@ final class Rendezvous {
       throws TimeoutException, InterruptedException {
     InetSocketAddress server = upgrade.tcp().remote();
     claims.begin(server);
+    FutureTask<Void> attempt =
+        new FutureTask<>(
+            () -> {
+              attempt(open, upgrade, address);
+              return null;
+            });
     try {
+      // The server waits for what follows.
+      var unused = DaemonThreads.start("rdma4j-nio-connect", attempt);
+      attempt.get();
+    } catch (ExecutionException failed) {
+      switch (failed.getCause()) {
+        case RuntimeException cause -> throw cause;
+        case TimeoutException cause -> throw cause;
+        case InterruptedException cause -> throw cause;
+        default -> throw new IllegalStateException(failed.getCause());
+      }
+    } finally {
+      claims.end(server);
+    }
+  }
+
+  private void attempt(RdmaNode open, Upgrade upgrade, InetSocketAddress address)
+      throws TimeoutException, InterruptedException {
+    InetSocketAddress server = upgrade.tcp().remote();
       if (!upgrade.tcp().isOpen()) {
         log(upgrade.name(), "was closed before it was its turn to go over");
         return;
@@ -417,9 +444,6 @@ final class Rendezvous {
           close(connection);
         }
       }
-    } finally {
-      claims.end(server);
-    }
   }
 
   private void refused(InetSocketAddress server) {
@@ -439,7 +463,7 @@ final class Rendezvous {
   /** Listens over RDMA beside TCP, in another thread. */
   void listen(RdmaListener listener, InetSocketAddress local) {
     var unused =
-        Thread.ofVirtual().name("rdma4j-nio-listen").start(() -> listenNow(listener, local));
+        DaemonThreads.start("rdma4j-nio-listen", () -> listenNow(listener, local));
   }
 
   private void listenNow(RdmaListener listener, InetSocketAddress local) {
@@ -459,7 +483,7 @@ final class Rendezvous {
       while (!listener.isClosed()) {
         RdmaConnection connection = server.accept();
         if (unproven.tryAcquire()) {
-          var unused = Thread.ofVirtual().name("rdma4j-nio-accept").start(() -> prove(connection));
+          var unused = DaemonThreads.start("rdma4j-nio-accept", () -> prove(connection));
         } else {
           close(connection);
         }

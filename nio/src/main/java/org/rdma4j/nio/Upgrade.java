@@ -512,9 +512,8 @@ final class Upgrade {
     if (open == null) {
       return null;
     }
-    return Thread.ofVirtual()
-        .name("rdma4j-nio-close")
-        .start(
+    return DaemonThreads.start(
+        "rdma4j-nio-close",
             () -> {
               tcp.input().drop(this);
               if (!abort) {
