@@ -1,7 +1,10 @@
 package org.rdma4j.nio;
 
+import java.lang.System.Logger.Level;
 import java.lang.instrument.Instrumentation;
 import java.nio.channels.spi.SelectorProvider;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -16,6 +19,10 @@ import java.util.Set;
 public final class ChannelAgent {
   private static final String PROPERTY = SelectorProvider.class.getName();
 
+  /** A class of each jar that the agent needs. */
+  private static final List<String> NEEDED =
+      List.of("org.rdma4j.connection.RdmaNode", "org.rdma4j.bindings.NativeAccess");
+
   private ChannelAgent() {}
 
   /**
@@ -25,6 +32,9 @@ public final class ChannelAgent {
    * @param instrumentation changes the module of the JDK
    */
   public static void premain(String options, Instrumentation instrumentation) {
+    if (!isComplete()) {
+      return;
+    }
     instrumentation.redefineModule(
         Object.class.getModule(),
         Set.of(),
@@ -36,8 +46,44 @@ public final class ChannelAgent {
     if (System.getProperty(PROPERTY) == null) {
       System.setProperty(PROPERTY, ours);
     }
-    if (ours.equals(System.getProperty(PROPERTY)) && ChannelSettings.sockets(System::getProperty)) {
-      PlainSockets.install();
+    if (!ours.equals(System.getProperty(PROPERTY))) {
+      return;
     }
+    if (!(SelectorProvider.provider() instanceof RdmaSelectorProvider)) {
+      log(
+          "all channels and sockets use TCP, because an agent before this one has used a channel:"
+              + " name -javaagent of rdma4j-nio before other agents");
+    } else if (ChannelSettings.sockets(System::getProperty)) {
+      PlainSockets.install(isLoaded(instrumentation, "sun.security.ssl.SSLServerSocketImpl"));
+    }
+  }
+
+  /**
+   * Returns whether the agent finds the library that it needs. If not, the program uses the
+   * channels and sockets of the JDK, and one line gives the reason.
+   */
+  private static boolean isComplete() {
+    for (String each : NEEDED) {
+      try {
+        Class.forName(each, false, ChannelAgent.class.getClassLoader());
+      } catch (ClassNotFoundException | LinkageError missing) {
+        log(
+            "all channels and sockets use TCP, because the class "
+                + each
+                + " is missing: put the jars of rdma4j and rdma4j-bindings, with their names, in the"
+                + " folder of the agent, or on the class path");
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean isLoaded(Instrumentation instrumentation, String name) {
+    return Arrays.stream(instrumentation.getAllLoadedClasses())
+        .anyMatch(each -> each.getName().equals(name));
+  }
+
+  private static void log(String line) {
+    System.getLogger("org.rdma4j.nio").log(Level.WARNING, line);
   }
 }

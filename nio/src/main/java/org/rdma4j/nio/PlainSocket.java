@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * after it has connected, its stream if it may go over to RDMA.
  */
 final class PlainSocket extends SocketImpl {
+  private final boolean direct;
   private volatile @Nullable PlatformSocket platform;
   private volatile @Nullable PlainStream stream;
   private volatile int timeout;
@@ -27,11 +28,20 @@ final class PlainSocket extends SocketImpl {
   /** Whether the program wants urgent data among the others, which TCP alone can give it. */
   private volatile boolean urgentInline;
 
+  /**
+   * Creates it.
+   *
+   * @param direct whether it never uses a proxy of the system
+   */
+  PlainSocket(boolean direct) {
+    this.direct = direct;
+  }
+
   /** Returns the socket of the JDK, which is not made before it is used. */
   private PlatformSocket platform() {
     PlatformSocket socket = platform;
     if (socket == null) {
-      socket = PlatformSocket.ofClient();
+      socket = direct ? PlatformSocket.withoutProxy() : PlatformSocket.ofClient();
       platform = socket;
     }
     return socket;

@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * factory for each, which is set once.
  */
 final class PlainSockets {
+  /** Whether the factories are those of this class. Used by agents, one after the other. */
+  private static boolean installed;
+
   private PlainSockets() {}
 
   /** Begins to exist with the first socket that may go over, because it has a thread. */
@@ -25,9 +28,19 @@ final class PlainSockets {
 
   /**
    * Sets both factories, or none: the sockets that one makes are accepted by those of the other
-   * only. If it cannot be done, sockets stay with TCP, and one log line says why.
+   * only. If it cannot be done, sockets stay with TCP, and one log line says why. Does nothing if
+   * they are set already, because the agent was named twice.
+   *
+   * @param tls whether there may be a server socket for TLS, which could not accept any more
    */
-  static void install() {
+  static void install(boolean tls) {
+    if (installed) {
+      return;
+    }
+    if (tls) {
+      staysWithTcp("a socket that listens with TLS was opened before: name this agent first");
+      return;
+    }
     try {
       if (isSet(Socket.class) || isSet(ServerSocket.class)) {
         staysWithTcp("the program has set a SocketImplFactory of its own");
@@ -36,6 +49,7 @@ final class PlainSockets {
       // Finds out whether this JDK has the sockets that are known here.
       var unused = PlatformSocket.ofListener();
       set();
+      installed = true;
     } catch (ReflectiveOperationException
         | IOException
         | RuntimeException
@@ -54,7 +68,20 @@ final class PlainSockets {
   @SuppressWarnings("deprecation") // The JDK has no other way.
   private static void set() throws IOException {
     ServerSocket.setSocketFactory(PlainListener::new);
-    Socket.setSocketImplFactory(PlainSocket::new);
+    Socket.setSocketImplFactory(() -> new PlainSocket(isDirect()));
+  }
+
+  /** Returns whether the socket that is being made is one that must not use a proxy. */
+  private static boolean isDirect() {
+    // Only for Proxy.NO_PROXY does this constructor call the factory.
+    return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE)
+        .walk(
+            frames ->
+                frames
+                    .filter(each -> each.getDeclaringClass() == Socket.class)
+                    .findFirst()
+                    .filter(each -> each.getDescriptor().equals("(Ljava/net/Proxy;)V"))
+                    .isPresent());
   }
 
   private static void staysWithTcp(String why) {

@@ -90,6 +90,12 @@ final class PlatformSocket {
     }
   }
 
+  /** Returns a socket that connects, and never over a proxy. */
+  static PlatformSocket withoutProxy() {
+    SocketImpl tcp = platform(false);
+    return new PlatformSocket(tcp, tcp);
+  }
+
   static PlatformSocket ofListener() {
     SocketImpl tcp = platform(true);
     return new PlatformSocket(tcp, tcp);
