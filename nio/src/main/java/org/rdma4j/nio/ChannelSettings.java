@@ -41,7 +41,9 @@ record ChannelSettings(
     Map<InetAddress, InetAddress> addresses) {
   private static final String PREFIX = "org.rdma4j.nio.";
 
-  /** Without a secret, a peer must prove all that this side records, because less may be guessed. */
+  /**
+   * Without a secret, a peer must prove all that this side records, because less may be guessed.
+   */
   private static final long USUAL_WITHOUT_SECRET = Proof.RECORDED;
 
   private static final long LEAST_WITHOUT_SECRET = 32;

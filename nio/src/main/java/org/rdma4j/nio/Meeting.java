@@ -22,6 +22,18 @@ import org.rdma4j.nio.handover.Proof;
  * in order.
  */
 final class Meeting {
+  /** What a server has answered to a claim. */
+  enum Answer {
+    /** The channel has moved, or has ended here. */
+    DONE,
+    /**
+     * The server does not know the channel, because it has ended, or is that of another process.
+     */
+    UNKNOWN,
+    /** The server lets none move, or does not answer. */
+    REFUSED
+  }
+
   private final Rendezvous rendezvous;
   private final RdmaConnection connection;
   private final byte[] challenge = Proof.random();
@@ -33,8 +45,8 @@ final class Meeting {
   /** The channel whose bytes the connection carries; null until that is proven. */
   private volatile @Nullable Upgrade carried;
 
-  /** Whether the server has refused only because the channel has ended there. */
-  private volatile boolean endedAtServer;
+  /** Whether the server has refused only because it does not know the channel, or not any more. */
+  private volatile boolean unknownToServer;
 
   /** Whether the first message has arrived. Used by the thread that delivers. */
   private boolean begun;
@@ -48,10 +60,9 @@ final class Meeting {
   /**
    * Claims a channel, and waits for the answer.
    *
-   * @return whether the channel has gone over, or could not only because it has ended: the next one
-   *     may be claimed
+   * @return what this means for other channels to the same server
    */
-  static boolean claim(Rendezvous rendezvous, RdmaConnection connection, Upgrade claimant)
+  static Answer claim(Rendezvous rendezvous, RdmaConnection connection, Upgrade claimant)
       throws InterruptedException {
     Meeting meeting = new Meeting(rendezvous, connection, claimant);
     meeting.begin();
@@ -59,7 +70,10 @@ final class Meeting {
     if (!inTime && claimant.giveUp()) {
       meeting.refuse("the peer did not answer in time");
     }
-    return meeting.carried != null || meeting.endedAtServer || !claimant.isWhole();
+    if (meeting.carried != null || !claimant.isWhole()) {
+      return Answer.DONE;
+    }
+    return meeting.unknownToServer ? Answer.UNKNOWN : Answer.REFUSED;
   }
 
   /** Waits for the claim of a peer, and grants or refuses it. */
@@ -115,7 +129,7 @@ final class Meeting {
       return;
     }
     if (Messages.isChannelEnded(message)) {
-      endedAtServer = true;
+      unknownToServer = true;
       return;
     }
     channel.granted(Messages.readGrant(message));
@@ -134,11 +148,8 @@ final class Meeting {
     Claim claim = Claim.decode(message);
     Upgrade channel = rendezvous.find(claim.connection(), connection.peerAddress());
     if (channel == null) {
-      if (rendezvous.hasEnded(claim.connection(), connection.peerAddress())) {
-        refuseEnded(claim);
-        return;
-      }
-      throw new HandoverException("no TCP connection of this host is " + claim.connection());
+      refuseEnded(claim);
+      return;
     }
     var unused = DaemonThreads.start("rdma4j-nio-prove", () -> prove(channel, claim));
   }
@@ -147,7 +158,7 @@ final class Meeting {
   private void prove(Upgrade channel, Claim claim) {
     try {
       if (channel.check(claim, challenge) != Handover.Verdict.PROVEN) {
-        if (channel.isWhole()) {
+        if (channel.isWhole() && !channel.isForgotten()) {
           refuse("the claim for " + claim.connection() + " is not proven");
         } else {
           refuseEnded(claim);
@@ -176,7 +187,7 @@ final class Meeting {
 
   private void refuseEnded(Claim claim) {
     connection.sendAsync(Messages.channelEnded(), 0, Meeting::ignore);
-    refuse(claim.connection() + " has ended");
+    refuse(claim.connection() + " has ended, or is no connection of this process and this host");
   }
 
   /** Closes the connection, which tells the peer that it does not belong to its channel. */

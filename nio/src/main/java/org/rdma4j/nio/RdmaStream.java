@@ -258,12 +258,13 @@ final class RdmaStream {
 
   private void awaitMemory() {
     lacksMemory = true;
-    rendezvous.later(
-        MEMORY_PAUSE,
-        () -> {
-          lacksMemory = false;
-          roomAgain.run();
-        });
+    var unused =
+        rendezvous.later(
+            MEMORY_PAUSE,
+            () -> {
+              lacksMemory = false;
+              roomAgain.run();
+            });
   }
 
   /** Sends or joins some bytes, and returns how many; 0 if there is no room. */

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
@@ -22,6 +23,7 @@ import java.util.function.BooleanSupplier;
 import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
+import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.NodeConfig;
 import org.rdma4j.connection.RdmaConnection;
@@ -67,6 +69,9 @@ final class Rendezvous {
 
   private static final int MAX_REFUSALS = 1024;
 
+  /** How many channels in a row a server may not know until others are not tried for a while. */
+  private static final int MAX_UNKNOWN = 256;
+
   /**
    * How long a client waits before it tries again to connect to a server that does not listen over
    * RDMA. Each later pause is twice as long, up to {@link #LONGEST_PAUSE_MILLIS}.
@@ -74,6 +79,9 @@ final class Rendezvous {
   private static final long FIRST_PAUSE_MILLIS = 100;
 
   private static final long LONGEST_PAUSE_MILLIS = 1600;
+
+  /** How long a listener waits until it tries again to get a port that another one has. */
+  private static final long BIND_PAUSE_MILLIS = 20;
 
   /**
    * The maximum number of channels that try again to connect to a server at the same time. Others
@@ -84,15 +92,21 @@ final class Rendezvous {
   /** How long the end of the process waits until what was written has arrived. */
   private static final long EXIT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+  /** A runtime may lack the module. */
+  private static final boolean HAS_RECORDER = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
+
   private final ChannelSettings settings;
   private final Map<String, Upgrade> accepted = new ConcurrentHashMap<>();
-  private final EndedChannels ended = new EndedChannels();
   private final Map<InetSocketAddress, Long> refusals = new ConcurrentHashMap<>();
   private final Semaphore unproven = new Semaphore(MAX_UNPROVEN);
   private final Turns<InetSocketAddress> claims = new Turns<>(MAX_CLAIMS);
   private final Turns<InetSocketAddress> tryingAgain = new Turns<>(MAX_TRYING_AGAIN);
   private final Set<Upgrade> overRdma = ConcurrentHashMap.newKeySet();
+  private final Map<InetSocketAddress, Integer> unknown = new ConcurrentHashMap<>();
   private final AtomicBoolean logged = new AtomicBoolean();
+  private final AtomicBoolean loggedOneSided = new AtomicBoolean();
+  private final AtomicBoolean loggedMemory = new AtomicBoolean();
+  private final AtomicBoolean looksForLate = new AtomicBoolean();
   private final AtomicBoolean closesAtExit = new AtomicBoolean();
   private final AtomicLong upgraded = new AtomicLong();
   private final AtomicLong stayed = new AtomicLong();
@@ -135,7 +149,7 @@ final class Rendezvous {
 
   /** Returns the upgrade of a channel that has connected; null if it stays with TCP. */
   @Nullable Upgrade connected(TcpEnd tcp, InetSocketAddress from, InetSocketAddress to) {
-    return mayUpgrade(to) ? new Upgrade(this, tcp, name(from, to), true) : null;
+    return mayUpgrade(to) ? new Upgrade(this, tcp, name(from, to), from.getAddress()) : null;
   }
 
   /** Returns the upgrade of a channel that was accepted; null if it stays with TCP. */
@@ -143,20 +157,24 @@ final class Rendezvous {
     if (!settings.includes(from.getAddress())) {
       return null;
     }
-    Upgrade upgrade = new Upgrade(this, tcp, name(from, to), false);
+    Upgrade upgrade = new Upgrade(this, tcp, name(from, to), null);
     accepted.put(upgrade.name(), upgrade);
+    if (!looksForLate.getAndSet(true)) {
+      var unused = later(timeout(), this::letLateStay);
+    }
     return upgrade;
   }
 
-  /** Forgets a channel that was closed. */
-  void closed(Upgrade upgrade) {
-    if (accepted.get(upgrade.name()) == upgrade) {
-      ended.add(upgrade.name(), upgrade.tcp().remote().getAddress());
+  /** Lets accepted channels that no client has claimed in time stay on TCP, at intervals. */
+  private void letLateStay() {
+    looksForLate.set(false);
+    accepted.values().forEach(Upgrade::stayIfLate);
+    if (!accepted.isEmpty() && !looksForLate.getAndSet(true)) {
+      var unused = later(timeout(), this::letLateStay);
     }
-    forget(upgrade);
   }
 
-  /** Forgets a channel that stays with TCP. */
+  /** Forgets a channel that was closed, or stays with TCP. */
   void forget(Upgrade upgrade) {
     accepted.remove(upgrade.name(), upgrade);
     overRdma.remove(upgrade);
@@ -260,7 +278,8 @@ final class Rendezvous {
     if (logged.compareAndSet(false, true)) {
       String reason =
           why instanceof LinkageError
-              ? why + ": put the jars of rdma4j and rdma4j-bindings on the class path"
+              ? why
+                  + ": put the jars of rdma4j and rdma4j-bindings on the class path, and the module jdk.jfr into the runtime"
               : why.getMessage();
       System.getLogger("org.rdma4j.nio")
           .log(Level.INFO, "all channels of this process use TCP: " + reason);
@@ -270,9 +289,7 @@ final class Rendezvous {
   /** Returns a timer whose thread ends when it has had nothing to do for a while. */
   private static ScheduledThreadPoolExecutor timer() {
     ScheduledThreadPoolExecutor timer =
-        new ScheduledThreadPoolExecutor(
-            1,
-            DaemonThreads.named("rdma4j-nio-timer").factory());
+        new ScheduledThreadPoolExecutor(1, DaemonThreads.named("rdma4j-nio-timer").factory());
     timer.setKeepAliveTime(10, TimeUnit.SECONDS);
     timer.allowCoreThreadTimeOut(true);
     timer.setRemoveOnCancelPolicy(true);
@@ -280,8 +297,24 @@ final class Rendezvous {
   }
 
   /** Runs something that does not wait, after a pause. */
-  void later(Duration pause, Runnable action) {
-    var unused = timer.schedule(action, pause.toNanos(), TimeUnit.NANOSECONDS);
+  Future<?> later(Duration pause, Runnable action) {
+    return timer.schedule(action, pause.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  /** Says, once at the level INFO, that a channel stays on TCP because one direction is silent. */
+  void oneSided(Upgrade upgrade, long bytes) {
+    String reason =
+        "%d bytes went almost all in one direction, and each must have carried %d to prove an upgrade: lower org.rdma4j.nio.after, which without org.rdma4j.nio.secret weakens the proof"
+            .formatted(bytes, proof().least());
+    if (!loggedOneSided.getAndSet(true)) {
+      System.getLogger("org.rdma4j.nio")
+          .log(Level.INFO, upgrade.name() + ": stays on TCP, as others may: " + reason);
+    }
+    if (upgrade.isClient()) {
+      stays(upgrade, reason);
+    } else {
+      log(upgrade.name(), "stays on TCP: " + reason);
+    }
   }
 
   void log(String connection, String event) {
@@ -340,6 +373,12 @@ final class Rendezvous {
       connect(open, upgrade, new InetSocketAddress(host, server.getPort()));
     } catch (RuntimeException | TimeoutException | InterruptedException failed) {
       refused(server);
+      if (failed instanceof RdmaException known
+          && known.errno() == ErrorNumber.ENOMEM.value()
+          && !loggedMemory.getAndSet(true)) {
+        System.getLogger("org.rdma4j.nio")
+            .log(Level.INFO, "channels stay on TCP while memory is missing: " + known.getMessage());
+      }
       keepTcp(upgrade, failed.getMessage());
     }
   }
@@ -420,30 +459,58 @@ final class Rendezvous {
   private void attempt(RdmaNode open, Upgrade upgrade, InetSocketAddress address)
       throws TimeoutException, InterruptedException {
     InetSocketAddress server = upgrade.tcp().remote();
-      if (!upgrade.tcp().isOpen()) {
-        log(upgrade.name(), "was closed before it was its turn to go over");
-        return;
+    if (!upgrade.tcp().isOpen()) {
+      log(upgrade.name(), "was closed before it was its turn to go over");
+      return;
+    }
+    if (!mayUpgrade(server)) {
+      keepTcp(upgrade, "the server has just refused another channel");
+      return;
+    }
+    if (isFull()) {
+      keepTcp(upgrade, whyFull());
+      return;
+    }
+    RdmaConnection connection = connectFrom(upgrade.local(), open, address);
+    boolean claimed = false;
+    try {
+      switch (Meeting.claim(this, connection, upgrade)) {
+        case REFUSED -> refused(server);
+        case UNKNOWN -> unknownTo(server);
+        case DONE -> unknown.remove(server);
       }
-      if (!mayUpgrade(server)) {
-        keepTcp(upgrade, "the server has just refused another channel");
-        return;
+      claimed = true;
+    } finally {
+      if (!claimed) {
+        close(connection);
       }
-      if (isFull()) {
-        keepTcp(upgrade, whyFull());
-        return;
-      }
-      RdmaConnection connection = open.connect(address, timeout());
-      boolean claimed = false;
-      try {
-        if (!Meeting.claim(this, connection, upgrade)) {
-          refused(server);
-        }
-        claimed = true;
-      } finally {
-        if (!claimed) {
-          close(connection);
-        }
-      }
+    }
+  }
+
+  /**
+   * Connects from the address that TCP uses, because the server expects that. Without an address of
+   * this side, the device of a route is chosen.
+   */
+  private RdmaConnection connectFrom(InetAddress tcp, RdmaNode open, InetSocketAddress address)
+      throws TimeoutException, InterruptedException {
+    InetAddress local = settings.rdmaAddress(tcp);
+    return local.isLoopbackAddress()
+        ? open.connect(address, timeout())
+        : open.connect(new InetSocketAddress(local, 0), address, timeout());
+  }
+
+  /**
+   * The server does not know a channel, because it has ended, or another process has accepted it at
+   * the same port. If that is so for very many in a row, they are left alone for a while.
+   */
+  private void unknownTo(InetSocketAddress server) {
+    if (unknown.size() >= MAX_REFUSALS) {
+      unknown.clear();
+    }
+    if (unknown.merge(server, 1, Integer::sum) >= MAX_UNKNOWN) {
+      unknown.remove(server);
+      refused(server);
+    }
   }
 
   private void refused(InetSocketAddress server) {
@@ -462,8 +529,7 @@ final class Rendezvous {
 
   /** Listens over RDMA beside TCP, in another thread. */
   void listen(RdmaListener listener, InetSocketAddress local) {
-    var unused =
-        DaemonThreads.start("rdma4j-nio-listen", () -> listenNow(listener, local));
+    var unused = DaemonThreads.start("rdma4j-nio-listen", () -> listenNow(listener, local));
   }
 
   private void listenNow(RdmaListener listener, InetSocketAddress local) {
@@ -476,7 +542,8 @@ final class Rendezvous {
       return;
     }
     InetAddress address = settings.rdmaAddress(local.getAddress());
-    try (RdmaServer server = open.bind(new InetSocketAddress(address, local.getPort()))) {
+    try (RdmaServer server =
+        bind(open, listener, new InetSocketAddress(address, local.getPort()))) {
       if (!listener.listensOverRdma(server)) {
         return;
       }
@@ -492,7 +559,36 @@ final class Rendezvous {
       log(String.valueOf(local), "does not listen over RDMA any more");
     } catch (RdmaException | InterruptedException failed) {
       listener.listensOverTcpOnly();
-      log(String.valueOf(local), "listens over TCP only: " + failed.getMessage());
+      if (isInUse(failed) && !listener.isClosed()) {
+        System.getLogger("org.rdma4j.nio")
+            .log(
+                Level.INFO,
+                local
+                    + " listens over TCP only: another process, or another listener, has the port over RDMA: "
+                    + failed.getMessage());
+      } else {
+        log(String.valueOf(local), "listens over TCP only: " + failed.getMessage());
+      }
+    }
+  }
+
+  private static boolean isInUse(Exception failed) {
+    return failed instanceof RdmaException known && known.errno() == ErrorNumber.EADDRINUSE.value();
+  }
+
+  /** Binds a listener, also if another one that had the port before is still closing. */
+  private RdmaServer bind(RdmaNode open, RdmaListener listener, InetSocketAddress address)
+      throws InterruptedException {
+    long end = System.nanoTime() + timeout().toNanos();
+    while (true) {
+      try {
+        return open.bind(address);
+      } catch (RdmaException failed) {
+        if (!isInUse(failed) || listener.isClosed() || System.nanoTime() - end >= 0) {
+          throw failed;
+        }
+        Thread.sleep(BIND_PAUSE_MILLIS);
+      }
     }
   }
 
@@ -511,12 +607,6 @@ final class Rendezvous {
   @Nullable Upgrade find(String name, InetSocketAddress peer) {
     Upgrade upgrade = accepted.get(name);
     return upgrade != null && isSameHost(upgrade.tcp(), peer) ? upgrade : null;
-  }
-
-  /** Returns whether an accepted channel of a name and a peer was closed a while ago. */
-  boolean hasEnded(String name, InetSocketAddress peer) {
-    InetAddress tcp = ended.peer(name);
-    return tcp != null && settings.rdmaAddress(tcp).equals(peer.getAddress());
   }
 
   /** A channel has gone over to RDMA. */
@@ -544,7 +634,7 @@ final class Rendezvous {
   }
 
   private static void record(Upgrade upgrade, boolean overRdma, String reason) {
-    if (FlightRecorder.isInitialized()) {
+    if (HAS_RECORDER && FlightRecorder.isInitialized()) {
       UpgradeEvent event = new UpgradeEvent();
       event.connection = upgrade.name();
       event.overRdma = overRdma;

@@ -295,6 +295,11 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     return way != null && (way.isInputMoved() || way.isOutputMoved());
   }
 
+  /** Returns whether the channel has an upgrade, which must see all that is read and written. */
+  boolean hasUpgrade() {
+    return upgrade != null;
+  }
+
   /** Stays with TCP and returns true, unless it is too late for that. */
   boolean staysWithTcp() {
     Upgrade way = upgrade;

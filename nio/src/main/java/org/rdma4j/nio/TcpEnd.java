@@ -50,8 +50,8 @@ interface TcpEnd {
   void beginSleep();
 
   /**
-   * Notifies that nothing more is read from TCP: the peer's output has moved to RDMA, and all before
-   * it was read, or the connection was reset. Wakes a thread that waits for TCP.
+   * Notifies that nothing more is read from TCP: the peer's output has moved to RDMA, and all
+   * before it was read, or the connection was reset. Wakes a thread that waits for TCP.
    */
   void inputMoved();
 

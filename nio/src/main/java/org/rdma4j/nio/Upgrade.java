@@ -1,9 +1,12 @@
 package org.rdma4j.nio;
 
+import java.net.InetAddress;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Future;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -22,10 +25,25 @@ import org.rdma4j.nio.handover.Messages;
  * such a call may deliver to other channels.
  */
 final class Upgrade {
+  /** How long a client waits once it can prove something: most short connections end before. */
+  private static final Duration SETTLED = Duration.ofMillis(100);
+
+  /** After so many bytes, a client does not wait any longer. */
+  private static final long MUCH = 64 << 10;
+
+  /** After so many bytes, the direction that has carried almost none will not carry more. */
+  private static final long ONE_SIDED = 1 << 20;
+
+  /**
+   * For how many timeouts a server waits for a claim: a client has one to connect, one for its
+   * claim, and one for its turn.
+   */
+  private static final int TIMEOUTS = 3;
+
   private final Rendezvous rendezvous;
   private final TcpEnd tcp;
   private final String name;
-  private final boolean client;
+  private final @Nullable InetAddress local;
   private final Handover handover;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition moreEvidence = lock.newCondition();
@@ -40,11 +58,23 @@ final class Upgrade {
 
   private boolean closed;
 
-  Upgrade(Rendezvous rendezvous, TcpEnd tcp, String name, boolean client) {
+  /** When a client of this server could claim first, on the scale of {@link System#nanoTime}. */
+  private long provableSince;
+
+  /** Lets a client claim after a while; null before it can prove something. */
+  private @Nullable Future<?> settling;
+
+  /**
+   * Creates it.
+   *
+   * @param name the addresses and ports of the TCP connection, that of the client first
+   * @param local the address of this side if it is the client; null if it is the server
+   */
+  Upgrade(Rendezvous rendezvous, TcpEnd tcp, String name, @Nullable InetAddress local) {
     this.rendezvous = rendezvous;
     this.tcp = tcp;
     this.name = name;
-    this.client = client;
+    this.local = local;
     this.handover = new Handover(rendezvous.proof(), name);
   }
 
@@ -55,6 +85,15 @@ final class Upgrade {
 
   TcpEnd tcp() {
     return tcp;
+  }
+
+  boolean isClient() {
+    return local != null;
+  }
+
+  /** Returns the address of this side over TCP, which must be a client. */
+  InetAddress local() {
+    return Objects.requireNonNull(local, "local");
   }
 
   Rendezvous rendezvous() {
@@ -113,12 +152,14 @@ final class Upgrade {
    */
   void read(ByteBuffer bytes, int from, int length) throws SocketException {
     boolean claims;
+    boolean oneSided;
     boolean overrun;
     lock.lock();
     try {
       handover.read(bytes, from, length);
       overrun = handover.isOverrun();
       claims = noteEvidence();
+      oneSided = isOneSided();
     } finally {
       lock.unlock();
     }
@@ -129,6 +170,9 @@ final class Upgrade {
     moveInput();
     if (claims) {
       rendezvous.claim(this);
+    }
+    if (oneSided) {
+      stayIfOneSided();
     }
   }
 
@@ -201,10 +245,54 @@ final class Upgrade {
   /** Notes what was written to TCP. Called with the lock of writers. */
   void wrote(ByteBuffer bytes, int from, int length) {
     boolean claims;
+    boolean oneSided;
     lock.lock();
     try {
       handover.wrote(bytes, from, length);
       claims = noteEvidence();
+      oneSided = isOneSided();
+    } finally {
+      lock.unlock();
+    }
+    if (claims) {
+      rendezvous.claim(this);
+    }
+    if (oneSided) {
+      stayIfOneSided();
+    }
+  }
+
+  /** Returns whether this client must claim now. */
+  private boolean noteEvidence() {
+    moreEvidence.signalAll();
+    if (local == null) {
+      if (provableSince == 0 && handover.isProvable()) {
+        provableSince = System.nanoTime();
+      }
+      return false;
+    }
+    if (!handover.mayClaim()) {
+      return false;
+    }
+    if (handover.bytes() < MUCH) {
+      if (settling == null) {
+        settling = rendezvous.later(SETTLED, this::claimSettled);
+      }
+      return false;
+    }
+    handover.claiming();
+    return true;
+  }
+
+  /** Claims after a while, if the channel is still open: a short one is not worth it. */
+  private void claimSettled() {
+    boolean claims;
+    lock.lock();
+    try {
+      claims = !closed && handover.mayClaim();
+      if (claims) {
+        handover.claiming();
+      }
     } finally {
       lock.unlock();
     }
@@ -213,13 +301,42 @@ final class Upgrade {
     }
   }
 
-  private boolean noteEvidence() {
-    moreEvidence.signalAll();
-    boolean claims = client && handover.mayClaim();
-    if (claims) {
-      handover.claiming();
+  private boolean isOneSided() {
+    return handover.bytes() >= ONE_SIDED && !handover.isProvable();
+  }
+
+  /**
+   * Stays on TCP for good if one direction has carried much and the other too little for a proof,
+   * and lets the JDK read and write then.
+   */
+  private void stayIfOneSided() {
+    long bytes;
+    lock.lock();
+    try {
+      bytes = handover.bytes();
+      if (!isOneSided() || !handover.stay()) {
+        return;
+      }
+    } finally {
+      lock.unlock();
     }
-    return claims;
+    rendezvous.oneSided(this, bytes);
+    tcp.forget(this);
+  }
+
+  /** Stays on TCP for good if no client has claimed a channel of this server in time. */
+  void stayIfLate() {
+    lock.lock();
+    try {
+      long most = TIMEOUTS * rendezvous.timeout().toNanos();
+      if (provableSince == 0 || System.nanoTime() - provableSince < most || !handover.stay()) {
+        return;
+      }
+    } finally {
+      lock.unlock();
+    }
+    rendezvous.log(name, "stays on TCP: the client has not asked for an upgrade");
+    tcp.forget(this);
   }
 
   /** Moves the output to RDMA. Called with the lock of writers. */
@@ -298,6 +415,16 @@ final class Upgrade {
     lock.lock();
     try {
       return !closed && handover.isWhole();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns whether the channel stays on TCP for good. */
+  boolean isForgotten() {
+    lock.lock();
+    try {
+      return handover.isForgotten();
     } finally {
       lock.unlock();
     }
@@ -504,23 +631,26 @@ final class Upgrade {
     try {
       closed = true;
       open = stream;
+      if (settling != null) {
+        settling.cancel(false);
+      }
       moreEvidence.signalAll();
     } finally {
       lock.unlock();
     }
-    rendezvous.closed(this);
+    rendezvous.forget(this);
     if (open == null) {
       return null;
     }
     return DaemonThreads.start(
         "rdma4j-nio-close",
-            () -> {
-              tcp.input().drop(this);
-              if (!abort) {
-                tcp.output().end(this);
-              }
-              rendezvous.closeNow(open.connection());
-            });
+        () -> {
+          tcp.input().drop(this);
+          if (!abort) {
+            tcp.output().end(this);
+          }
+          rendezvous.closeNow(open.connection());
+        });
   }
 
   @Override

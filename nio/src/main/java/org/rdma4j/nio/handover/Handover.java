@@ -124,7 +124,7 @@ public final class Handover {
    * @return whether to connect and to {@link #claim}
    */
   public boolean mayClaim() {
-    return claims == 0 && isWhole() && proof.suffices(sent.count(), received.count());
+    return claims == 0 && link == Link.NONE && isWhole() && isProvable();
   }
 
   /**
@@ -134,6 +134,24 @@ public final class Handover {
    */
   public boolean isWhole() {
     return !tcpEnded && !outputEnded;
+  }
+
+  /**
+   * Returns whether both directions have carried what a proof needs.
+   *
+   * @return whether a peer can prove something
+   */
+  public boolean isProvable() {
+    return proof.suffices(sent.count(), received.count());
+  }
+
+  /**
+   * Returns the number of bytes that both directions have carried over TCP.
+   *
+   * @return the sum
+   */
+  public long bytes() {
+    return sent.count() + received.count();
   }
 
   /** Notes that a client tries, or will not. {@link #mayClaim} is false from now on. */

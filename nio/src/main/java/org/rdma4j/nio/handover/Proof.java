@@ -43,6 +43,15 @@ public final class Proof {
   }
 
   /**
+   * Returns the number of bytes that each direction must have carried.
+   *
+   * @return the number, at least 1
+   */
+  public long least() {
+    return least;
+  }
+
+  /**
    * Returns whether so many bytes in each direction are enough to prove something.
    *
    * @param sent the number of bytes in one direction

@@ -1,0 +1,204 @@
+package org.rdma4j.nio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.rdma4j.nio.ChannelPair.waiting;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.rdma4j.testing.DeviceAddress;
+
+/** Channels that stay on TCP: what they cost, what they say, and which others they leave alone. */
+@Tag("device")
+@Timeout(120)
+final class StayingTest {
+  private final List<RdmaSelectorProvider> providers = new ArrayList<>();
+
+  @AfterEach
+  void close() {
+    providers.forEach(each -> each.rendezvous().close());
+  }
+
+  private RdmaSelectorProvider provider(String... more) {
+    Map<String, String> properties = new HashMap<>();
+    properties.put("addresses", "127.0.0.1=" + DeviceAddress.ipv4().getHostAddress());
+    properties.put("timeout", "60");
+    properties.put("after", "32");
+    for (int i = 0; i < more.length; i += 2) {
+      properties.put(more[i], more[i + 1]);
+    }
+    RdmaSelectorProvider provider =
+        new RdmaSelectorProvider(
+            ChannelSettings.read(name -> properties.get(name.replace("org.rdma4j.nio.", ""))));
+    providers.add(provider);
+    return provider;
+  }
+
+  private static ChannelPair connect(SelectorProvider provider, ServerSocketChannel listener)
+      throws Exception {
+    SocketChannel client = provider.openSocketChannel();
+    client.connect(listener.getLocalAddress());
+    return new ChannelPair(client, listener.accept());
+  }
+
+  private static void upgrade(ChannelPair pair) throws Exception {
+    UpgradeTest.greet(pair.client(), pair.server());
+    UpgradeTest.await(
+        () -> UpgradeTest.isMoved(pair.client()) && UpgradeTest.isMoved(pair.server()));
+  }
+
+  @Test
+  void aServerLetsGoOfClientsThatDoNotUpgrade() throws Exception {
+    RdmaSelectorProvider servers = provider("timeout", "1");
+    try (ServerSocketChannel listener = UpgradeTest.listen(servers);
+        ChannelPair pair = connect(JdkProvider.find(), listener)) {
+      UpgradeTest.greet(pair.client(), pair.server());
+      assertThat(((StreamChannel) pair.server()).hasUpgrade()).isTrue();
+      UpgradeTest.await(() -> !((StreamChannel) pair.server()).hasUpgrade());
+      UpgradeTest.greet(pair.client(), pair.server());
+    }
+  }
+
+  @Test
+  void aConnectionWithOneDirectionStaysAndOneLineSaysWhy() throws Exception {
+    List<String> lines = new CopyOnWriteArrayList<>();
+    Handler handler =
+        new Handler() {
+          @Override
+          public void publish(LogRecord line) {
+            lines.add(line.getMessage());
+          }
+
+          @Override
+          public void flush() {}
+
+          @Override
+          public void close() {}
+        };
+    Logger logger = Logger.getLogger("org.rdma4j.nio");
+    logger.addHandler(handler);
+    try (ServerSocketChannel listener = UpgradeTest.listen(provider())) {
+      RdmaSelectorProvider clients = provider();
+      for (int i = 0; i < 2; i++) {
+        try (ChannelPair pair = connect(clients, listener)) {
+          ByteBuffer much = ByteBuffer.allocate(2 << 20);
+          var writer = waiting(() -> pair.client().write(much));
+          UpgradeTest.read(pair.server(), much.capacity());
+          assertThat(writer.get()).isEqualTo(much.capacity());
+          assertThat(((StreamChannel) pair.client()).hasUpgrade()).isFalse();
+          assertThat(((StreamChannel) pair.server()).hasUpgrade()).isFalse();
+        }
+      }
+    } finally {
+      logger.removeHandler(handler);
+    }
+    // One of each process, and these are two.
+    assertThat(lines.stream().filter(each -> each.contains("lower org.rdma4j.nio.after")))
+        .hasSize(2);
+  }
+
+  @Test
+  void shortConnectionsDoNotBeginToMoveToRdma() throws Exception {
+    RdmaSelectorProvider clients = provider();
+    try (ServerSocketChannel listener = UpgradeTest.listen(provider())) {
+      for (int i = 0; i < 20; i++) {
+        try (ChannelPair pair = connect(clients, listener)) {
+          UpgradeTest.greet(pair.client(), pair.server());
+        }
+      }
+      try (ChannelPair pair = connect(clients, listener)) {
+        upgrade(pair);
+      }
+    }
+    assertThat(clients.statistics().stayed()).isZero();
+    assertThat(clients.statistics().upgraded()).isEqualTo(1);
+  }
+
+  @Test
+  void aChannelWithAnotherSourceAddressDoesNotKeepOthersOnTcp() throws Exception {
+    RdmaSelectorProvider clients = provider();
+    try (ServerSocketChannel listener = UpgradeTest.listen(provider());
+        SocketChannel elsewhere = clients.openSocketChannel()) {
+      elsewhere.bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.2"), 0));
+      elsewhere.connect(listener.getLocalAddress());
+      try (SocketChannel server = listener.accept()) {
+        UpgradeTest.greet(elsewhere, server);
+        UpgradeTest.await(() -> clients.statistics().stayed() == 1);
+        UpgradeTest.greet(elsewhere, server);
+      }
+      try (ChannelPair pair = connect(clients, listener)) {
+        upgrade(pair);
+      }
+    }
+  }
+
+  @Test
+  void anotherProcessAtTheSamePortDoesNotKeepOthersOnTcp() throws Exception {
+    RdmaSelectorProvider clients = provider();
+    try (ServerSocketChannel first = provider().openServerSocketChannel();
+        ServerSocketChannel second = provider("timeout", "1").openServerSocketChannel()) {
+      first.setOption(StandardSocketOptions.SO_REUSEPORT, true).bind(ChannelPair.anyPort());
+      UpgradeTest.awaitListener(first);
+      second.setOption(StandardSocketOptions.SO_REUSEPORT, true).bind(first.getLocalAddress());
+      first.configureBlocking(false);
+      second.configureBlocking(false);
+      int toFirst = 0;
+      int toSecond = 0;
+      // The kernel chooses by the port of the client.
+      while (toFirst == 0 || toSecond == 0) {
+        try (SocketChannel client = clients.openSocketChannel()) {
+          client.connect(first.getLocalAddress());
+          SocketChannel accepted = null;
+          boolean atSecond = false;
+          while (accepted == null) {
+            accepted = atSecond ? second.accept() : first.accept();
+            atSecond = accepted == null ? !atSecond : atSecond;
+          }
+          try (SocketChannel server = accepted) {
+            if (atSecond) {
+              long before = clients.statistics().stayed();
+              UpgradeTest.greet(client, server);
+              UpgradeTest.await(() -> clients.statistics().stayed() > before);
+              toSecond++;
+            } else if (toSecond > 0) {
+              upgrade(new ChannelPair(client, server));
+              toFirst++;
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void aListenerThatIsOpenedAgainOnItsPortListensOverRdma() throws Exception {
+    RdmaSelectorProvider servers = provider();
+    ServerSocketChannel listener = UpgradeTest.listen(servers);
+    for (int i = 0; i < 20; i++) {
+      InetSocketAddress address = (InetSocketAddress) listener.getLocalAddress();
+      listener.close();
+      listener = servers.openServerSocketChannel().bind(address);
+      UpgradeTest.awaitListener(listener);
+    }
+    try (ChannelPair pair = connect(provider(), listener)) {
+      upgrade(pair);
+    }
+    listener.close();
+  }
+}
