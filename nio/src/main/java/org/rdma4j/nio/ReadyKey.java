@@ -63,7 +63,7 @@ final class ReadyKey extends AbstractSelectionKey {
     if (!isValid()) {
       cancelTcp();
     }
-    return super.hashCode();
+    return System.identityHashCode(this);
   }
 
   /** Takes the channel out of the JDK's selector, at its next selection. */

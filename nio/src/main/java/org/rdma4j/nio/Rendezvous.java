@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -39,6 +40,9 @@ import org.rdma4j.nio.handover.Proof;
  * channel with TCP.
  */
 final class Rendezvous {
+  /** From where to where the TCP connections of some channels go. */
+  private record Route(InetAddress local, InetSocketAddress server) {}
+
   /** A message of the longest length that needs no RDMA read. */
   static final int PIECE = 16 << 10;
 
@@ -98,6 +102,10 @@ final class Rendezvous {
   private final ChannelSettings settings;
   private final Map<String, Upgrade> accepted = new ConcurrentHashMap<>();
   private final Map<InetSocketAddress, Long> refusals = new ConcurrentHashMap<>();
+
+  /** Which servers cannot be reached over RDMA from an address of this side, and until when. */
+  private final Map<Route, Long> routes = new ConcurrentHashMap<>();
+
   private final Semaphore unproven = new Semaphore(MAX_UNPROVEN);
   private final Turns<InetSocketAddress> claims = new Turns<>(MAX_CLAIMS);
   private final Turns<InetSocketAddress> tryingAgain = new Turns<>(MAX_TRYING_AGAIN);
@@ -149,7 +157,8 @@ final class Rendezvous {
 
   /** Returns the upgrade of a channel that has connected; null if it stays with TCP. */
   @Nullable Upgrade connected(TcpEnd tcp, InetSocketAddress from, InetSocketAddress to) {
-    return mayUpgrade(to) ? new Upgrade(this, tcp, name(from, to), from.getAddress()) : null;
+    return mayUpgrade(to) && !isRefused(routes.get(new Route(from.getAddress(), to)))
+        ? new Upgrade(this, tcp, name(from, to), from.getAddress()) : null;
   }
 
   /** Returns the upgrade of a channel that was accepted; null if it stays with TCP. */
@@ -188,8 +197,11 @@ final class Rendezvous {
         || !settings.includes(address)) {
       return false;
     }
-    Long until = refusals.get(server);
-    return until == null || System.nanoTime() - until >= 0;
+    return !isRefused(refusals.get(server));
+  }
+
+  private static boolean isRefused(@Nullable Long until) {
+    return until != null && System.nanoTime() - until < 0;
   }
 
   /** Returns whether no more channels may go over. Those that are about to are not counted. */
@@ -372,7 +384,11 @@ final class Rendezvous {
     try {
       connect(open, upgrade, new InetSocketAddress(host, server.getPort()));
     } catch (RuntimeException | TimeoutException | InterruptedException failed) {
-      refused(server);
+      if (hasNoDevice(failed)) {
+        leaveAlone(routes, new Route(upgrade.local(), server));
+      } else {
+        refused(server);
+      }
       if (failed instanceof RdmaException known
           && known.errno() == ErrorNumber.ENOMEM.value()
           && !loggedMemory.getAndSet(true)) {
@@ -445,11 +461,11 @@ final class Rendezvous {
       var unused = DaemonThreads.start("rdma4j-nio-connect", attempt);
       attempt.get();
     } catch (ExecutionException failed) {
-      switch (failed.getCause()) {
+      switch (Objects.requireNonNull(failed.getCause())) {
         case RuntimeException cause -> throw cause;
         case TimeoutException cause -> throw cause;
         case InterruptedException cause -> throw cause;
-        default -> throw new IllegalStateException(failed.getCause());
+        default -> throw new IllegalStateException(failed);
       }
     } finally {
       claims.end(server);
@@ -514,10 +530,21 @@ final class Rendezvous {
   }
 
   private void refused(InetSocketAddress server) {
-    if (refusals.size() >= MAX_REFUSALS) {
-      refusals.clear();
+    leaveAlone(refusals, server);
+  }
+
+  private <K> void leaveAlone(Map<K, Long> refused, K which) {
+    if (refused.size() >= MAX_REFUSALS) {
+      refused.clear();
     }
-    refusals.put(server, System.nanoTime() + TimeUnit.SECONDS.toNanos(settings.refusedSeconds()));
+    refused.put(which, System.nanoTime() + TimeUnit.SECONDS.toNanos(settings.refusedSeconds()));
+  }
+
+  /** Returns whether the address of this side is that of no RDMA device that reaches the server. */
+  private static boolean hasNoDevice(Exception failed) {
+    return failed instanceof RdmaException known
+        && (known.errno() == ErrorNumber.ENODEV.value()
+            || known.errno() == ErrorNumber.EADDRNOTAVAIL.value());
   }
 
   // ---- The server
