@@ -334,7 +334,8 @@ public record NodeConfig(
   /**
    * Returns a copy with another {@link #handlers()}, such as {@link
    * java.util.concurrent.Executors#newVirtualThreadPerTaskExecutor}. If it refuses to run
-   * something, that is logged, and a virtual thread runs it.
+   * something, that is logged, and a thread of the node runs it. It must not drop what it is given
+   * without an exception; if it has not run user code for seconds, it gets that again.
    *
    * @param handlers runs handlers, and completes futures
    * @return the copy

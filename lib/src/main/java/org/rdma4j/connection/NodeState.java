@@ -259,6 +259,9 @@ final class NodeState {
       guarded("giving memory back", share.buffers()::shrink);
       for (Link link : share.links()) {
         link.tick(keepAlive);
+        if (driving == null) {
+          link.telling().tellAgainIfDropped();
+        }
       }
     }
   }

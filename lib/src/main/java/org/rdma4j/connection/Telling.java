@@ -3,6 +3,7 @@ package org.rdma4j.connection;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,9 @@ import org.rdma4j.connection.wire.MessageKind;
  * <p>Except for {@link #tell} and {@link #isTelling}, every method requires the lock.
  */
 final class Telling {
+  /** An executor that has not run user code after so long may have dropped it. */
+  private static final long DROPPED_NANOS = TimeUnit.SECONDS.toNanos(5);
+
   private final Link link;
   private final Session session;
   private final UnansweredRequests unanswered;
@@ -31,6 +35,9 @@ final class Telling {
 
   /** Whether this is to tell users soon, elsewhere. */
   private volatile boolean due;
+
+  /** Since when it is, on the scale of {@link System#nanoTime}. */
+  private volatile long dueSince;
 
   /**
    * The thread that tells users; null if none does. Without the lock, a thread looks for itself.
@@ -93,8 +100,27 @@ final class Telling {
     if (elsewhere == null) {
       tellHere();
     } else if (!due) {
+      dueSince = System.nanoTime();
       due = true;
       elsewhere.execute(tellHere);
+    }
+  }
+
+  /**
+   * Gives the executor of the user again what it has not run for long: it may have dropped that.
+   * Called at intervals.
+   */
+  void tellAgainIfDropped() {
+    Executor handlers = elsewhere;
+    if (handlers != null && due && System.nanoTime() - dueSince >= DROPPED_NANOS) {
+      dueSince = System.nanoTime();
+      link.log(
+          Level.WARNING,
+          "NodeConfig.handlers has not run user code for %d s, and gets it again: it must not drop what it is given"
+              .formatted(TimeUnit.NANOSECONDS.toSeconds(DROPPED_NANOS)),
+          null);
+      // The executor may run it here.
+      link.apart(() -> handlers.execute(tellHere));
     }
   }
 

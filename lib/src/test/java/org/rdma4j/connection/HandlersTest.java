@@ -148,4 +148,26 @@ final class HandlersTest {
       assertThat(arrived.await(60, TimeUnit.SECONDS)).isTrue();
     }
   }
+
+  @Test
+  void aConnectionGoesOnAfterTheExecutorHasDroppedWhatItWasGiven() throws Exception {
+    AtomicBoolean drops = new AtomicBoolean();
+    Executor dropping =
+        userCode -> {
+          if (!drops.getAndSet(false)) {
+            userCode.run();
+          }
+        };
+    try (RdmaNode node = RdmaNode.open(NodeConfig.DEFAULT.handlers(dropping));
+        RdmaServer server = node.bind(RdmaConnectionTest.local());
+        RdmaConnection client = node.connect(server.localAddress(), PATIENCE);
+        RdmaConnection peer = server.accept(PATIENCE)) {
+      CountDownLatch arrived = new CountDownLatch(2);
+      peer.onMessageBytes(bytes -> arrived.countDown());
+      drops.set(true);
+      client.send(ByteBuffer.allocate(8), PATIENCE);
+      client.send(ByteBuffer.allocate(8), PATIENCE);
+      assertThat(arrived.await(60, TimeUnit.SECONDS)).isTrue();
+    }
+  }
 }
