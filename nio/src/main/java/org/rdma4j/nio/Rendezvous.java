@@ -158,7 +158,8 @@ final class Rendezvous {
   /** Returns the upgrade of a channel that has connected; null if it stays with TCP. */
   @Nullable Upgrade connected(TcpEnd tcp, InetSocketAddress from, InetSocketAddress to) {
     return mayUpgrade(to) && !isRefused(routes.get(new Route(from.getAddress(), to)))
-        ? new Upgrade(this, tcp, name(from, to), from.getAddress()) : null;
+        ? new Upgrade(this, tcp, name(from, to), from.getAddress())
+        : null;
   }
 
   /** Returns the upgrade of a channel that was accepted; null if it stays with TCP. */

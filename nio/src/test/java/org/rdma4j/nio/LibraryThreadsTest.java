@@ -88,8 +88,8 @@ final class LibraryThreadsTest {
   void busyVirtualThreadsOfTheProgramDelayNoClose() throws Exception {
     AtomicBoolean over = new AtomicBoolean();
     List<Thread> busy = new ArrayList<>();
-    try (ServerSocketChannel listener = UpgradeTest.listen(servers);
-        SocketChannel client = clients.openSocketChannel()) {
+    SocketChannel client = clients.openSocketChannel();
+    try (ServerSocketChannel listener = UpgradeTest.listen(servers)) {
       client.connect(listener.getLocalAddress());
       try (SocketChannel server = listener.accept()) {
         UpgradeTest.greet(client, server);

@@ -92,8 +92,8 @@ final class ReadySelectorTest {
   @BothProviders
   void thePortOfAClosedDatagramChannelIsFreeAfterTheNextSelection(SelectorProvider provider)
       throws Exception {
-    try (Selector selector = provider.openSelector();
-        DatagramChannel first = provider.openDatagramChannel().bind(ChannelPair.anyPort())) {
+    DatagramChannel first = provider.openDatagramChannel().bind(ChannelPair.anyPort());
+    try (Selector selector = provider.openSelector()) {
       SocketAddress address = first.getLocalAddress();
       first.configureBlocking(false);
       first.register(selector, OP_READ);
