@@ -140,10 +140,12 @@ final class StayingTest {
       try (SocketChannel server = listener.accept()) {
         UpgradeTest.greet(elsewhere, server);
         UpgradeTest.await(() -> clients.statistics().stayed() == 1);
+        // Until the client has drawn its conclusions.
+        Thread.sleep(300);
         UpgradeTest.greet(elsewhere, server);
-      }
-      try (ChannelPair pair = connect(clients, listener)) {
-        upgrade(pair);
+        try (ChannelPair pair = connect(clients, listener)) {
+          upgrade(pair);
+        }
       }
     }
   }
