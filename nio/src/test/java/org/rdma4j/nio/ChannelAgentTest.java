@@ -79,7 +79,7 @@ final class ChannelAgentTest {
   void withoutTheBindingsOneLineSaysWhyAllUsesTcp() throws Exception {
     String output =
         run(
-            withoutBindings(),
+            ChannelAgentTest::withoutBindings,
             "-Djava.nio.channels.spi.SelectorProvider=" + name(),
             "-Dorg.rdma4j.nio.addresses=127.0.0.1=192.0.2.1",
             "-Dorg.rdma4j.nio.after=32");
@@ -104,7 +104,7 @@ final class ChannelAgentTest {
 
   @Test
   void anAgentWithoutTheLibraryLeavesTheProgramToTheJdk(@TempDir Path folder) throws Exception {
-    assertThat(run(withoutBindings(), AgentJar.option(folder, ChannelAgent.class)))
+    assertThat(run(ChannelAgentTest::withoutBindings, AgentJar.option(folder, ChannelAgent.class)))
         .contains("provider sun.nio.ch.", "is missing: put the jars of rdma4j and rdma4j-bindings")
         .doesNotContain("\tat ");
   }
@@ -144,7 +144,7 @@ final class ChannelAgentTest {
     private ConnectsEarly() {}
 
     public static void main(String[] args) throws Exception {
-      try (Socket socket = new Socket("127.0.0.1", Integer.getInteger("early.port"))) {
+      try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), Integer.getInteger("early.port"))) {
         System.out.println("connected, then " + socket.getInputStream().read());
       } catch (SocketException reset) {
         System.out.println("connected, then " + reset);
@@ -209,16 +209,14 @@ final class ChannelAgentTest {
         .isEqualTo(expected);
   }
 
-  private static UnaryOperator<List<String>> withoutBindings() {
-    return command -> {
-      int path = command.indexOf("-cp") + 1;
-      command.set(
-          path,
-          Arrays.stream(command.get(path).split(File.pathSeparator))
-              .filter(each -> !each.contains("bindings"))
-              .collect(Collectors.joining(File.pathSeparator)));
-      return command;
-    };
+  private static List<String> withoutBindings(List<String> command) {
+    int path = command.indexOf("-cp") + 1;
+    command.set(
+        path,
+        Arrays.stream(command.get(path).split(File.pathSeparator))
+            .filter(each -> !each.contains("bindings"))
+            .collect(Collectors.joining(File.pathSeparator)));
+    return command;
   }
 
   @Test
