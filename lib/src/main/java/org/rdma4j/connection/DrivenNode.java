@@ -29,10 +29,10 @@ import org.rdma4j.platform.Deadline;
  * of a connection, is done by short-lived threads, in which no user code runs. Each device has one
  * completion queue, whatever {@link NodeConfig#pollers} is.
  *
- * <p>A program that pins the thread of its loop to a processor opens the node first. On Linux, a new
- * thread inherits the processors of the thread that starts it. If the loop is pinned before, the
- * threads that the JVM starts for the node, among them the carriers of virtual threads, share that
- * processor with the loop, and with all virtual threads of the program.
+ * <p>A program that pins the thread of its loop to a processor opens the node first. On Linux, a
+ * new thread inherits the processors of the thread that starts it. If the loop is pinned before,
+ * the threads that the JVM starts for the node, among them the carriers of virtual threads, share
+ * that processor with the loop, and with all virtual threads of the program.
  *
  * <p>All methods may be called from any thread; one thread at a time polls.
  */

@@ -14,8 +14,9 @@ import org.rdma4j.verbs.MemorySlice;
  * until then.
  *
  * <p>A method that gives up a buffer, such as {@link RdmaConnection#send(MessageBuffer) send},
- * {@link RdmaConnection#request(MessageBuffer) request} or {@link IncomingRequest#answer(MessageBuffer)
- * answer}, does so only if it returns. If it throws, the caller still holds the buffer.
+ * {@link RdmaConnection#request(MessageBuffer) request} or {@link
+ * IncomingRequest#answer(MessageBuffer) answer}, does so only if it returns. If it throws, the
+ * caller still holds the buffer.
  *
  * <p>After a buffer was closed or sent, its methods throw an exception. The node uses the memory
  * again, so a program must not use a view of it any more. A buffer that a program drops is closed

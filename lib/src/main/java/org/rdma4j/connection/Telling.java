@@ -1,5 +1,6 @@
 package org.rdma4j.connection;
 
+import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;

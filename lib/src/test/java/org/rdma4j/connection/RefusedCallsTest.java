@@ -242,11 +242,7 @@ final class RefusedCallsTest {
     assertThatThrownBy(() -> bystanders.client.request(request)).isInstanceOf(RdmaException.class);
     SimulatedAdapter.refuseNone();
     assertThat(request.byteBuffer().remaining()).isEqualTo(LONG_MESSAGE);
-    bystanders
-        .client
-        .request(request)
-        .get(PATIENCE.toSeconds(), TimeUnit.SECONDS)
-        .close();
+    bystanders.client.request(request).get(PATIENCE.toSeconds(), TimeUnit.SECONDS).close();
     others.forEach(MessageBuffer::close);
   }
 

@@ -144,7 +144,8 @@ final class ChannelAgentTest {
     private ConnectsEarly() {}
 
     public static void main(String[] args) throws Exception {
-      try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), Integer.getInteger("early.port"))) {
+      try (Socket socket =
+          new Socket(InetAddress.getLoopbackAddress(), Integer.getInteger("early.port"))) {
         System.out.println("connected, then " + socket.getInputStream().read());
       } catch (SocketException reset) {
         System.out.println("connected, then " + reset);

@@ -49,7 +49,9 @@ public enum MessageKind {
     return flags;
   }
 
-  /** Returns whether it belongs to the output of its sender, so that none follows the end of that. */
+  /**
+   * Returns whether it belongs to the output of its sender, so that none follows the end of that.
+   */
   public boolean isOutput() {
     return isOutput;
   }

@@ -46,9 +46,10 @@
  * <h2>The end</h2>
  *
  * <p>An end without flags ends the output of its sender: no message of kind 0 to 2 follows, and no
- * second such end. What the protocol still needs may follow: answers and refusals of requests of the
- * peer, credits, reports of fetched offers, credits given back, and one end that has a flag. After an
- * end with the flag 2 or 4, the receiver ignores what comes; its sender sends at most kind 5.
+ * second such end. What the protocol still needs may follow: answers and refusals of requests of
+ * the peer, credits, reports of fetched offers, credits given back, and one end that has a flag.
+ * After an end with the flag 2 or 4, the receiver ignores what comes; its sender sends at most kind
+ * 5.
  *
  * <p>A side breaks the connection if the other one breaks these rules, sends a kind or a flag that
  * this page does not have for it, or reserved bytes that are not 0. What a later version adds is

@@ -234,7 +234,9 @@ final class SessionFaultsTest {
     assertThat(server.session.takeEnd()).isNotNull();
   }
 
-  /** Lets a hostile peer send messages without bytes; returns why its connection breaks, if it does. */
+  /**
+   * Lets a hostile peer send messages without bytes; returns why its connection breaks, if it does.
+   */
   private static @Nullable String afterForged(byte[]... messages) {
     Simulation simulation = Simulation.withHostile(LIMITS, 0);
     End victim = simulation.end(1);

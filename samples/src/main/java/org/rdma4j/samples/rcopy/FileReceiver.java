@@ -112,8 +112,7 @@ final class FileReceiver {
           .orElseThrow(() -> new CopyFailure("the client disconnected before the end of the copy"));
     } catch (TimeoutException silent) {
       throw new CopyFailure(
-          "the client %s within %d s".formatted(missing, PROGRESS_TIMEOUT.toSeconds()),
-          silent);
+          "the client %s within %d s".formatted(missing, PROGRESS_TIMEOUT.toSeconds()), silent);
     }
   }
 
