@@ -31,16 +31,6 @@ final class BufferPoolTest {
     }
 
     @Override
-    public long remoteAddress() {
-      return memory.remoteAddress();
-    }
-
-    @Override
-    public int remoteKey() {
-      return memory.remoteKey();
-    }
-
-    @Override
     public void consistsOf(ReusedPieces buffers) {}
 
     @Override
