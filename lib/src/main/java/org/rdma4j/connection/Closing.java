@@ -201,7 +201,10 @@ final class Closing {
     if (session.lifecycle().isPeerClosed() || session.lifecycle().hasPeerGone()) {
       link.share().log(Level.DEBUG, "a connection ended: " + failure.getMessage(), null);
     } else {
-      link.share().node().peerLog().warn("a connection broke", String.valueOf(failure.getMessage()));
+      link.share()
+          .node()
+          .peerLog()
+          .warn("a connection broke", String.valueOf(failure.getMessage()));
     }
   }
 

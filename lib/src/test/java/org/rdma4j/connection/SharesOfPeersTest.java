@@ -73,7 +73,7 @@ final class SharesOfPeersTest {
   @Test
   void longAnswersThatAreNotFetchedStayWithinTheBudgetOfTheConnection() throws Exception {
     int bytes = 1 << 20;
-    NodeConfig config = NodeConfig.DEFAULT.maxMessageBytes(4 * bytes).maxLargeBytes(64 * bytes);
+    NodeConfig config = NodeConfig.DEFAULT.maxMessageBytes(4L * bytes).maxLargeBytes(64L * bytes);
     // The client holds the first answer, and has no budget for a second one.
     NodeConfig ofClient = NodeConfig.DEFAULT.maxMessageBytes(bytes);
     try (RdmaNode servers = RdmaNode.open(config);

@@ -245,7 +245,7 @@ final class Simulation {
     byte[] message = new byte[MessageHeader.BYTES + (number >> 10 & 1) * Offer.BYTES];
     ByteBuffer header = ByteBuffer.wrap(message);
     int odd = number >> 12 & 31;
-    header.put((byte) (number & 7)).put((byte) (number >> 3 & 3 | (odd == 31 ? 0x80 : 0)));
+    header.put((byte) (number & 7)).put((byte) (((number >> 3) & 3) | (odd == 31 ? 0x80 : 0)));
     header.putShort((short) few[number >> 5 & 3]).putShort((short) few[number >> 7 & 3]);
     header.putShort((short) (odd == 30 ? 1 : 0)).putLong(number >> 11 & 3);
     if (header.hasRemaining()) {
