@@ -17,6 +17,7 @@ import org.rdma4j.cm.CmId;
 import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.buffers.PromisedReceives;
 import org.rdma4j.connection.buffers.ReceiveWindow;
+import org.rdma4j.connection.session.Exposure;
 import org.rdma4j.connection.session.Request;
 import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.session.SessionLimits;
@@ -189,7 +190,9 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     Request exposed = session.takeRevocable();
     while (exposed != null) {
       Request offer = exposed;
-      apart(() -> revoke(offer));
+      // The end of the connection may end the request, and so clear it, before the thread runs.
+      Exposure exposure = offer.exposure();
+      apart(() -> revoke(offer, exposure));
       exposed = session.takeRevocable();
     }
     receives.wakeNext();
@@ -200,8 +203,8 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
    * Ends the access of the peer to what was offered. If that fails, the destruction of the queue
    * pair ends it, and the memory waits for that.
    */
-  private void revoke(Request offer) {
-    offer.exposure().end();
+  private void revoke(Request offer, Exposure exposure) {
+    exposure.end();
     lock();
     try {
       session.revoked(offer);

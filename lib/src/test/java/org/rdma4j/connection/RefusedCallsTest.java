@@ -158,9 +158,10 @@ final class RefusedCallsTest {
         SimulatedAdapter.objects(KINDS).stream()
             .collect(Collectors.groupingBy(Function.identity(), Collectors.counting()));
     for (RdmaNode node : List.of(clients, servers)) {
-      NodeStatistics statistics = node.statistics();
-      held.merge("connections", (long) statistics.connections(), Long::sum);
-      held.merge("large", statistics.largeBytes(), Long::sum);
+      held.merge("connections", (long) node.statistics().connections(), Long::sum);
+      for (DeviceShare share : node.state().shares()) {
+        held.merge("large", share.largeBuffers().inUse(), Long::sum);
+      }
     }
     return held;
   }

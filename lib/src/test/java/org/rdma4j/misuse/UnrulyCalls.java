@@ -348,6 +348,10 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
         2,
         "RdmaConnection.ended()",
         (random, place) -> code.after(place, connection(random).ended()));
+    addPlace(
+        2,
+        "RdmaConnection.inputEnded()",
+        (random, place) -> code.after(place, connection(random).inputEnded()));
   }
 
   private void messages() {

@@ -31,8 +31,13 @@ final class Upgrade {
   /** After so many bytes, a client does not wait any longer. */
   private static final long MUCH = 64 << 10;
 
-  /** After so many bytes, the direction that has carried almost none will not carry more. */
+  /**
+   * After so many bytes and so much time, the direction that has carried almost none will not carry
+   * more. Bytes alone do not show that, because a peer may begin later.
+   */
   private static final long ONE_SIDED = 1 << 20;
+
+  private static final long ONE_SIDED_NANOS = Duration.ofSeconds(2).toNanos();
 
   /**
    * For how many timeouts a server waits for a claim: a client has one to connect, one for its
@@ -44,6 +49,7 @@ final class Upgrade {
   private final TcpEnd tcp;
   private final String name;
   private final @Nullable InetAddress local;
+  private final long began = System.nanoTime();
   private final Handover handover;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition moreEvidence = lock.newCondition();
@@ -302,7 +308,9 @@ final class Upgrade {
   }
 
   private boolean isOneSided() {
-    return handover.bytes() >= ONE_SIDED && !handover.isProvable();
+    return handover.bytes() >= ONE_SIDED
+        && !handover.isProvable()
+        && System.nanoTime() - began >= ONE_SIDED_NANOS;
   }
 
   /**
