@@ -31,9 +31,13 @@ final class MessageMemory {
     try {
       memory = link.share().largeBuffers().takeGranted(session.arrivals(), bytes);
     } catch (RuntimeException | Error failed) {
-      link.failed(
-          "there is no memory for a message of %d bytes: %s".formatted(bytes, failed.getMessage()),
-          failed);
+      // A connection that was closed needs no memory, and its domain may be closed, too.
+      if (link.lifetime().isOpen()) {
+        link.failed(
+            "there is no memory for a message of %d bytes: %s"
+                .formatted(bytes, failed.getMessage()),
+            failed);
+      }
       return;
     }
     boolean used = false;
