@@ -113,7 +113,7 @@ public final class BufferPool implements Buffer.Home {
   public int unused() {
     lock.lock();
     try {
-      return Math.max(0, max - (all.length - freeCount));
+      return Math.max(0, max - (size - freeCount));
     } finally {
       lock.unlock();
     }

@@ -13,9 +13,10 @@ import org.rdma4j.lifetime.ReusedPieces;
 final class BufferPoolTest {
   private static final int BUFFER = 16 << 10;
   private static final int MANY = 1000;
+  private static final int MOST = 1 << 16;
 
   private final Set<BufferMemory> registered = new HashSet<>();
-  private final BufferPool pool = new BufferPool(this::register, BUFFER, 1 << 16);
+  private final BufferPool pool = new BufferPool(this::register, BUFFER, MOST);
 
   /** Memory that notes when it is given back. */
   private final class Counted implements BufferMemory {
@@ -62,6 +63,7 @@ final class BufferPoolTest {
     assertThat(registered).hasSize(1);
     assertThat(pool.size()).isLessThan(100);
     assertThat(pool.inUse()).isZero();
+    assertThat(pool.unused()).isEqualTo(MOST);
   }
 
   @Test
@@ -80,6 +82,7 @@ final class BufferPoolTest {
     some.stream().filter(each -> each.index() % 200 != 0).forEach(Buffer::free);
     shrinkOften();
     assertThat(registered).hasSizeLessThanOrEqualTo(used.size() + 1);
+    assertThat(pool.unused()).isEqualTo(MOST - used.size());
     assertThat(used).allSatisfy(each -> assertThat(pool.get(each.index())).isSameAs(each));
     assertThat(used).allSatisfy(each -> assertThat(registered).contains(each.memory()));
     List<Buffer> more = take(MANY);
@@ -88,5 +91,6 @@ final class BufferPoolTest {
         .forEach(each -> assertThat(indices.add(each.index())).isTrue());
     assertThat(more).allSatisfy(each -> assertThat(pool.get(each.index())).isSameAs(each));
     assertThat(pool.inUse()).isEqualTo(used.size() + MANY);
+    assertThat(pool.unused()).isEqualTo(MOST - used.size() - MANY);
   }
 }
