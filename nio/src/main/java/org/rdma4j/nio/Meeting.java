@@ -151,7 +151,7 @@ final class Meeting {
       refuseEnded(claim);
       return;
     }
-    var unused = DaemonThreads.start("rdma4j-nio-prove", () -> prove(channel, claim));
+    var unused = ChannelThreads.start("rdma4j-nio-prove", () -> prove(channel, claim));
   }
 
   /** Waits until the claim can be checked. */

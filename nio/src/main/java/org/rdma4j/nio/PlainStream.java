@@ -258,7 +258,7 @@ final class PlainStream implements TcpEnd {
   /** Closes what the program has dropped without closing it. */
   void abandoned() {
     var unused =
-        DaemonThreads.start(
+        ChannelThreads.start(
             "rdma4j-nio-close",
             () -> {
               try {

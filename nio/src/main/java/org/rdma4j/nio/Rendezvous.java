@@ -302,7 +302,7 @@ final class Rendezvous {
   /** Returns a timer whose thread ends when it has had nothing to do for a while. */
   private static ScheduledThreadPoolExecutor timer() {
     ScheduledThreadPoolExecutor timer =
-        new ScheduledThreadPoolExecutor(1, DaemonThreads.named("rdma4j-nio-timer").factory());
+        new ScheduledThreadPoolExecutor(1, ChannelThreads.named("rdma4j-nio-timer").factory());
     timer.setKeepAliveTime(10, TimeUnit.SECONDS);
     timer.allowCoreThreadTimeOut(true);
     timer.setRemoveOnCancelPolicy(true);
@@ -336,11 +336,11 @@ final class Rendezvous {
 
   /** Closes a connection without waiting for it. */
   void close(RdmaConnection connection) {
-    var unused = DaemonThreads.start("rdma4j-nio-close", () -> closeNow(connection));
+    var unused = ChannelThreads.start("rdma4j-nio-close", () -> closeNow(connection));
   }
 
   void close(RdmaServer server) {
-    var unused = DaemonThreads.start("rdma4j-nio-close", () -> closeNow(server));
+    var unused = ChannelThreads.start("rdma4j-nio-close", () -> closeNow(server));
   }
 
   private void closeNow(RdmaServer server) {
@@ -459,7 +459,7 @@ final class Rendezvous {
             });
     try {
       // The server waits for what follows.
-      var unused = DaemonThreads.start("rdma4j-nio-connect", attempt);
+      var unused = ChannelThreads.start("rdma4j-nio-connect", attempt);
       attempt.get();
     } catch (ExecutionException failed) {
       switch (Objects.requireNonNull(failed.getCause())) {
@@ -557,7 +557,7 @@ final class Rendezvous {
 
   /** Listens over RDMA beside TCP, in another thread. */
   void listen(RdmaListener listener, InetSocketAddress local) {
-    var unused = DaemonThreads.start("rdma4j-nio-listen", () -> listenNow(listener, local));
+    var unused = ChannelThreads.start("rdma4j-nio-listen", () -> listenNow(listener, local));
   }
 
   private void listenNow(RdmaListener listener, InetSocketAddress local) {
@@ -578,7 +578,7 @@ final class Rendezvous {
       while (!listener.isClosed()) {
         RdmaConnection connection = server.accept();
         if (unproven.tryAcquire()) {
-          var unused = DaemonThreads.start("rdma4j-nio-accept", () -> prove(connection));
+          var unused = ChannelThreads.start("rdma4j-nio-accept", () -> prove(connection));
         } else {
           close(connection);
         }

@@ -650,7 +650,7 @@ final class Upgrade {
     if (open == null) {
       return null;
     }
-    return DaemonThreads.start(
+    return ChannelThreads.start(
         "rdma4j-nio-close",
         () -> {
           tcp.input().drop(this);

@@ -6,8 +6,8 @@ package org.rdma4j.nio;
  * threads, because virtual threads make no progress while those of the program keep all processors
  * busy.
  */
-final class DaemonThreads {
-  private DaemonThreads() {}
+final class ChannelThreads {
+  private ChannelThreads() {}
 
   static Thread.Builder.OfPlatform named(String name) {
     return Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name(name);
