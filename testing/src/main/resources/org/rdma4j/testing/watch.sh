@@ -33,11 +33,11 @@ expire() {
   kill -KILL "$jvm" $(descendants "$jvm" | grep -vx $$)
 }
 
-# A JVM with a thread in a critical call does not answer.
+# A JVM with a thread in a critical call does not answer: it has twice the time of the test to do so, up to 15 seconds.
 stacks() {
-  local file
+  local file patience=$((limit < 8 ? 2 * limit : 15))
   file=$(mktemp)
-  if timeout 15 "$jcmd" "$jvm" Thread.dump_to_file -overwrite "$file" >/dev/null 2>&1; then
+  if timeout "$patience" "$jcmd" "$jvm" Thread.dump_to_file -overwrite "$file" >/dev/null 2>&1; then
     cat "$file"
   else
     echo 'The JVM did not print its threads. Each line: a thread, its state, and the function of the kernel it waits in.'

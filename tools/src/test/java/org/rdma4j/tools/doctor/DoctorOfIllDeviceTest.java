@@ -24,6 +24,7 @@ import org.rdma4j.tools.Main;
 @Tag("device")
 @Tag("alone")
 @Tag("kernel")
+@Tag("slow")
 @Tag("needs-soft-roce")
 @Timeout(200)
 class DoctorOfIllDeviceTest {
