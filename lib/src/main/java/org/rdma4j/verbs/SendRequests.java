@@ -687,6 +687,8 @@ public final class SendRequests extends RequestChain {
                           RawMemory.putLong(request + SendLayout.BIND_LENGTH, part.length());
                           RawMemory.putInt(
                               request + SendLayout.BIND_ACCESS, NativeConstants.mask(flags));
+                          // Soft-RoCE refuses what an earlier request may have left here.
+                          RawMemory.putInt(request + SendLayout.IMM_DATA, 0);
                           referTo(Referent.NONE)
                               .set(index(request), window.referent(), region.referent());
                           RawMemory.putInt(request + SendLayout.OPCODE, SendLayout.BIND_MW);
