@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** A peer is not late if only the program that drives the node is. */
 @Tag("device")
+@Tag("protocol")
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class LatePeersTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);

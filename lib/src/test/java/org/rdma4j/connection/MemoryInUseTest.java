@@ -24,6 +24,7 @@ import org.rdma4j.verbs.RemoteMemory;
 
 /** Memory that a program gives back while an operation on it goes on. */
 @Tag("device")
+@Tag("protocol")
 final class MemoryInUseTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
