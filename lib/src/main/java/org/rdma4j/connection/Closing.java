@@ -50,8 +50,14 @@ final class Closing {
   private boolean goodbyeBegun;
   private boolean goodbyeDone;
 
+  /** When a close that no thread waits for is finished at the latest; null if there is none. */
+  private @Nullable Deadline departure;
+
   /** Whether what follows from a failure was begun. */
   private boolean failureSeen;
+
+  /** When a broken connection is disconnected at the latest; null if that is not to be done. */
+  private @Nullable Deadline lastWords;
 
   /** When a close no longer waits for the device; null before it was stopped. */
   private @Nullable Deadline flushed;
@@ -71,13 +77,10 @@ final class Closing {
                     || session.lifecycle().goneWhileClosing() != null);
   }
 
-  /**
-   * Closes this end, as {@link RdmaConnection#close} describes: in a thread that may wait if a
-   * handler calls this.
-   */
+  /** Closes this end, as {@link RdmaConnection#close} describes: later if a handler calls this. */
   void close() {
     if (link.isHandler()) {
-      link.apart(this::close);
+      closeSoon();
       return;
     }
     try {
@@ -85,6 +88,44 @@ final class Closing {
     } finally {
       link.share().node().awaitClose(link.lifetime(), closeAtOnce());
     }
+  }
+
+  /** Begins to close this end. No thread waits, because a peer can cause very many closes. */
+  private void closeSoon() {
+    link.lock();
+    try {
+      if (goodbyeBegun) {
+        return;
+      }
+      goodbyeBegun = true;
+      if (beginClose()) {
+        departure = Deadline.after(link.share().config().closeTimeout());
+        link.flushAndLeave();
+      } else {
+        depart();
+      }
+    } finally {
+      link.unlock();
+    }
+  }
+
+  /**
+   * Finishes what {@link #closeSoon} has begun, if all has arrived or time is up. Requires the
+   * lock.
+   */
+  private void departIfDue() {
+    Deadline until = departure;
+    if (until != null && (arrived.isOver() || until.isOver())) {
+      departure = null;
+      reportLost(arrived.isOver());
+      depart();
+    }
+  }
+
+  private void depart() {
+    goodbyeDone = true;
+    goodbye.signalAll();
+    link.share().node().logFailure(link.lifetime(), closeAtOnce());
   }
 
   /**
@@ -177,11 +218,19 @@ final class Closing {
     if (session.outstanding() == 0) {
       idle.signalAll();
     }
+    disconnectIfDue();
   }
 
-  /** Wakes the thread that closes, if all that was sent has arrived. Requires the lock. */
+  /** Goes on with the close, if all that was sent has arrived. Requires the lock. */
   void wakeNext() {
     arrived.wakeNext();
+    departIfDue();
+  }
+
+  /** Ends what has taken too long. Called at intervals. Requires the lock. */
+  void tick() {
+    disconnectIfDue();
+    departIfDue();
   }
 
   /** Notes that the session has ended in some way. Requires the lock. */
@@ -192,7 +241,9 @@ final class Closing {
     if (failure != null && !failureSeen) {
       failureSeen = true;
       reportBreak(failure);
-      link.apart(this::disconnectSoon);
+      lastWords = Deadline.after(LAST_WORDS);
+      link.poller().attend();
+      disconnectIfDue();
     }
     link.later(link.telling()::tell);
   }
@@ -222,7 +273,7 @@ final class Closing {
     link.lock();
     try {
       if (session.lifecycle().isPeerClosed()) {
-        link.apart(this::disconnectAndTell);
+        link.ending(this::disconnectAndTell);
       } else {
         session.fail(reason);
       }
@@ -237,16 +288,23 @@ final class Closing {
     link.later(() -> broken(reason));
   }
 
-  /** Ends the connection below once the peer was told why, so that the peer need not notice it. */
-  private void disconnectSoon() {
-    link.telling().tell();
-    awaitFlush(Deadline.after(LAST_WORDS));
-    disconnectAndTell();
+  /**
+   * Ends the connection below once the peer was told why, so that the peer need not notice it. No
+   * thread waits for the peer, because very many of them may break their connections. Requires the
+   * lock.
+   */
+  private void disconnectIfDue() {
+    Deadline until = lastWords;
+    if (until != null
+        && (session.postedCount() == 0 || until.isOver() || !link.share().isUsable())) {
+      lastWords = null;
+      link.ending(this::disconnectAndTell);
+    }
   }
 
   private void disconnectAndTell() {
     disconnect();
-    link.telling().tell();
+    link.later(link.telling()::tell);
   }
 
   /** Ends the connection below: the device gives back all requests, and the peer learns of it. */
@@ -307,10 +365,16 @@ final class Closing {
       if (first) {
         sayGoodbye(reachesPeer);
       }
-      awaitUninterruptibly(goodbye, () -> goodbyeDone);
+      awaitUninterruptibly(goodbye, this::isGoodbyeDone);
     } finally {
       link.unlock();
     }
+  }
+
+  /** Requires the lock. A handler may have begun the close, and a driven node may not tick now. */
+  private boolean isGoodbyeDone() {
+    departIfDue();
+    return goodbyeDone;
   }
 
   /**
@@ -364,14 +428,19 @@ final class Closing {
     Duration timeout = link.share().config().closeTimeout();
     try {
       boolean inTime = link.await(arrived, Deadline.after(timeout).end());
-      if (session.lifecycle().hasLostWhileClosing()) {
-        ConnectionException gone = session.lifecycle().goneWhileClosing();
-        link.warn(
-            "not all that was sent had arrived when a connection was closed",
-            (inTime ? "" : ", after " + timeout) + (gone == null ? "" : ": " + gone.getMessage()));
-      }
+      reportLost(inTime);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  private void reportLost(boolean inTime) {
+    if (session.lifecycle().hasLostWhileClosing()) {
+      ConnectionException gone = session.lifecycle().goneWhileClosing();
+      link.warn(
+          "not all that was sent had arrived when a connection was closed",
+          (inTime ? "" : ", after " + link.share().config().closeTimeout())
+              + (gone == null ? "" : ": " + gone.getMessage()));
     }
   }
 
@@ -381,6 +450,8 @@ final class Closing {
     try {
       goodbyeBegun = true;
       goodbyeDone = true;
+      departure = null;
+      lastWords = null;
       if (flushed == null) {
         flushed = Deadline.after(FLUSH);
       }

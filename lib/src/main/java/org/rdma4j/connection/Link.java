@@ -192,7 +192,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
       Request offer = exposed;
       // The end of the connection may end the request, and so clear it, before the thread runs.
       Exposure exposure = offer.exposure();
-      apart(() -> revoke(offer, exposure));
+      ending(() -> revoke(offer, exposure));
       exposed = session.takeRevocable();
     }
     receives.wakeNext();
@@ -532,6 +532,11 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     share.node().later(action);
   }
 
+  /** Runs something soon that blocks in the kernel, and waits for no peer and no user code. */
+  void ending(Runnable action) {
+    share.node().ending(action);
+  }
+
   /** Runs something soon that may wait, in a thread that holds no lock. */
   void apart(Runnable action) {
     share.node().apart(action);
@@ -569,6 +574,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
           flush();
         }
       }
+      closing.tick();
     } catch (Throwable failed) {
       session.breakUp("what is done at intervals has failed: " + failed.getMessage(), failed);
     } finally {

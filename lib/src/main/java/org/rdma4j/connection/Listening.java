@@ -110,7 +110,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       }
       removedAddress = id.localAddress();
       // The kernel waits for that.
-      node.apart(() -> node.events().close(id));
+      node.ending(() -> node.events().close(id));
     }
   }
 

@@ -48,7 +48,14 @@ final class NodeState {
   /** Runs what never waits. */
   private final BlockingWork soon = new BlockingWork("rdma4j-node", 4);
 
-  /** Runs what may wait, and user code, each in a thread of its own unless there is very much. */
+  /** Runs what ends the access of peers, also if all threads that close something are busy. */
+  private final BlockingWork ending = new BlockingWork("rdma4j-ending", 4);
+
+  /**
+   * Runs user code that may wait, for ever perhaps: each in a thread of its own unless there is
+   * very much. What peers cause without user code is not for this, or they could use all threads
+   * up.
+   */
   private final BlockingWork apart = new BlockingWork("rdma4j-apart", 256);
 
   private final PeerLog peerLog = new PeerLog(line -> log(Level.WARNING, line, null));
@@ -329,6 +336,11 @@ final class NodeState {
     }
   }
 
+  /** Runs something soon that blocks in the kernel, and waits for no peer and no user code. */
+  void ending(Runnable action) {
+    var unused = ending.run(() -> guarded(SOON, action));
+  }
+
   /** Runs something soon that may wait, in a thread that holds no lock. */
   void apart(Runnable action) {
     var unused = apart.run(() -> guarded(SOON, action));
@@ -452,6 +464,7 @@ final class NodeState {
     attempts.attempt(events::close);
     attempts.attempt(blocking::close);
     attempts.attempt(soon::close);
+    attempts.attempt(ending::close);
     attempts.attempt(apart::close);
     attempts.attempt(peerLog::finish);
     if (driving != null) {

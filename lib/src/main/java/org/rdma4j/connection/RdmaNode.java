@@ -178,7 +178,7 @@ public final class RdmaNode implements AutoCloseable {
    * Connects to a server without waiting for it.
    *
    * <p>The future is completed where {@link NodeConfig#handlers} says: by default in the thread
-   * that drives a {@link DrivenNode}, or in a virtual thread. It fails with what {@link
+   * that drives a {@link DrivenNode}, or in a thread of the node. It fails with what {@link
    * #connect(InetSocketAddress, Duration)} throws, with a TimeoutException up to 250 ms late. If
    * the caller cancels it, no connection is left.
    *

@@ -154,8 +154,9 @@ public final class RdmaServer implements AutoCloseable {
    * {@link #accept} then throws.
    *
    * <p>The handler runs in the executor of {@link NodeConfig#handlers}; by default, in the thread
-   * that drives a {@link DrivenNode}, or in a virtual thread. By default, it must not wait for what
-   * the node delivers. If it throws an exception, that is logged and the connection is closed.
+   * that drives a {@link DrivenNode}, or in a thread of the node. It should not wait for its peer:
+   * a node has 256 such threads at most, so peers that do nothing would hold up others. If it
+   * throws an exception, that is logged and the connection is closed.
    *
    * @param handler gets each connection, ready to send
    * @throws IllegalStateException if the server is closed

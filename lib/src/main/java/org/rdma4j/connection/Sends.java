@@ -367,7 +367,7 @@ final class Sends {
       return carrier;
     } finally {
       if (!done) {
-        link.apart(exposure::end);
+        link.ending(exposure::end);
       }
     }
   }
@@ -392,7 +392,7 @@ final class Sends {
       } finally {
         if (!added) {
           carrier.free();
-          link.apart(exposure::end);
+          link.ending(exposure::end);
         }
       }
       link.flushAndLeave();

@@ -24,9 +24,9 @@ final class BoundToOneConnectionTest {
   void anotherPeerDoesNotReadWhatAPeerIsOffered() throws Exception {
     try (RdmaNode node = RdmaNode.open();
         RdmaServer server = node.bind(RdmaConnectionTest.local());
-        Stranger first = new Stranger(server);
-        Stranger second = new Stranger(server)) {
-      CompletableFuture<Void> sent = first.accepted.sendAsync(ByteBuffer.allocate(300));
+        HostilePeer first = HostilePeer.withShortBuffers(server);
+        HostilePeer second = HostilePeer.withShortBuffers(server)) {
+      CompletableFuture<Void> sent = first.accepted().sendAsync(ByteBuffer.allocate(300));
       Offer offer = first.awaitOffer();
       assertThat(second.isRefused(offer.address(), offer.key(), 300)).isTrue();
       assertThat(first.read(offer.address(), offer.key(), 300)).isZero();
@@ -39,11 +39,11 @@ final class BoundToOneConnectionTest {
   void anotherPeerDoesNotReadWhatIsExposedToAPeer() throws Exception {
     try (RdmaNode node = RdmaNode.open();
         RdmaServer server = node.bind(RdmaConnectionTest.local());
-        Stranger first = new Stranger(server);
-        Stranger second = new Stranger(server)) {
-      MemoryRegion region = first.accepted.register(4096, AccessFlag.LOCAL_WRITE);
+        HostilePeer first = HostilePeer.withShortBuffers(server);
+        HostilePeer second = HostilePeer.withShortBuffers(server)) {
+      MemoryRegion region = first.accepted().register(4096, AccessFlag.LOCAL_WRITE);
       RemoteMemory name =
-          first.accepted.expose(region.slice(64, 64), AccessFlag.REMOTE_READ).name();
+          first.accepted().expose(region.slice(64, 64), AccessFlag.REMOTE_READ).name();
       assertThat(second.isRefused(name.address(), name.key(), 64)).isTrue();
       assertThat(first.read(name.address(), name.key(), 64)).isZero();
     }
@@ -54,12 +54,12 @@ final class BoundToOneConnectionTest {
   void windowsAreUsedAgain() throws Exception {
     try (RdmaNode node = RdmaNode.open();
         RdmaServer server = node.bind(RdmaConnectionTest.local());
-        Stranger first = new Stranger(server);
-        Stranger second = new Stranger(server)) {
+        HostilePeer first = HostilePeer.withShortBuffers(server);
+        HostilePeer second = HostilePeer.withShortBuffers(server)) {
       int index = -1;
       for (int i = 0; i < 6; i++) {
-        Stranger each = i < 3 ? first : second;
-        CompletableFuture<Void> sent = each.accepted.sendAsync(ByteBuffer.allocate(300));
+        HostilePeer each = i < 3 ? first : second;
+        CompletableFuture<Void> sent = each.accepted().sendAsync(ByteBuffer.allocate(300));
         Offer offer = each.awaitOffer();
         assertThat(index == -1 || index == offer.key() >>> 8).isTrue();
         index = offer.key() >>> 8;
@@ -67,7 +67,7 @@ final class BoundToOneConnectionTest {
         each.report();
         sent.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         if (i == 2) {
-          first.accepted.close();
+          first.accepted().close();
         }
       }
     }

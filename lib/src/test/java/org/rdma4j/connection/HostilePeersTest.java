@@ -24,7 +24,6 @@ import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.cm.SimpleMessages;
-import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.connection.wire.Hello;
 import org.rdma4j.connection.wire.MessageHeader;
 import org.rdma4j.connection.wire.MessageKind;
@@ -99,41 +98,22 @@ final class HostilePeersTest {
   }
 
   private void assertThatItBreaks(Violation violation, String reason) throws Exception {
-    try (SynchronousCmId peer = resolved();
-        SimpleMessages queues = SimpleMessages.create(peer.id(), 16, 16)) {
-      // Over iWARP, a message without a receive would break the connection first.
-      MemoryRegion answers = queues.registerMessages(16 * 1040);
-      for (int i = 0; i < 16; i++) {
-        queues.postReceive(i, answers.slice(1040L * i, 1040));
-      }
-      peer.connect(ConnectionConfig.DEFAULT.privateData(HELLO.write()), PATIENCE);
-      try (RdmaConnection accepted = listener.accept(PATIENCE)) {
-        MemoryRegion memory =
-            queues
-                .queuePair()
-                .domain()
-                .register(4096, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
-        MemoryRegion exposed =
-            accepted.register(4096, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
-        SendRequests requests = queues.queuePair().sendRequests(16);
-        violation.describe(requests, memory, RemoteMemory.of(exposed));
-        requests.post();
-        assertThatThrownBy(
-                () -> {
-                  while (accepted.receive(PATIENCE).isPresent()) {}
-                })
-            .isInstanceOf(RdmaException.class)
-            .hasMessageContaining(reason);
-        assertThatThrownBy(() -> accepted.ended().get()).cause().hasMessageContaining(reason);
-      }
+    // Over iWARP, a message without a receive would break the connection first.
+    try (HostilePeer peer = HostilePeer.connect(listener.localAddress(), HELLO, 16);
+        RdmaConnection accepted = listener.accept(PATIENCE)) {
+      MemoryRegion exposed =
+          accepted.register(4096, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+      SendRequests requests = peer.requests();
+      violation.describe(requests, peer.memory(), RemoteMemory.of(exposed));
+      requests.post();
+      assertThatThrownBy(
+              () -> {
+                while (accepted.receive(PATIENCE).isPresent()) {}
+              })
+          .isInstanceOf(RdmaException.class)
+          .hasMessageContaining(reason);
+      assertThatThrownBy(() -> accepted.ended().get()).cause().hasMessageContaining(reason);
     }
-  }
-
-  private SynchronousCmId resolved() throws InterruptedException, TimeoutException {
-    SynchronousCmId peer = SynchronousCmId.open(PortSpace.TCP);
-    peer.resolveAddress(listener.localAddress(), PATIENCE);
-    peer.resolveRoute(PATIENCE);
-    return peer;
   }
 
   @Test
@@ -308,52 +288,37 @@ final class HostilePeersTest {
         "because?[2J?");
   }
 
-  private interface Talk {
-    void with(SimpleMessages queues, MemoryRegion memory, RdmaConnection accepted) throws Exception;
-  }
-
-  /** Connects a peer. The first message that it gets is written to the beginning of its memory. */
-  private void connected(Hello hello, Talk talk) throws Exception {
-    try (SynchronousCmId peer = resolved();
-        SimpleMessages queues = SimpleMessages.create(peer.id(), 16, 16)) {
-      MemoryRegion memory = queues.registerMessages(4096);
-      queues.postReceive(7, memory.slice(0, 1040));
-      peer.connect(ConnectionConfig.DEFAULT.privateData(hello.write()), PATIENCE);
-      try (RdmaConnection accepted = listener.accept(PATIENCE)) {
-        talk.with(queues, memory, accepted);
-      }
-    }
+  private static byte[] header(MessageKind kind, int credits) {
+    byte[] message = new byte[MessageHeader.BYTES];
+    MessageHeader.write(MemorySegment.ofArray(message), 0, kind, 0, credits, 0, 0);
+    return message;
   }
 
   @Test
   void aPeerThatBreaksTheProtocolIsToldWhy() throws Exception {
-    connected(
-        HELLO,
-        (queues, memory, accepted) -> {
-          ByteBuffer unknown = memory.byteBuffer().position(2048).slice().put(0, (byte) 77);
-          assertThat(unknown.get(0)).isEqualTo((byte) 77);
-          queues.postSend(8, memory.slice(2048, 16));
-          assertThat(queues.awaitReceive(PATIENCE)).isPresent();
-          MemorySegment arrived = memory.segment();
-          assertThat(MessageHeader.kind(arrived, 0)).isEqualTo(MessageKind.END.code());
-          assertThat(arrived.getString(16)).contains("kind 77");
-          assertThat(accepted.isOpen()).isFalse();
-        });
+    try (HostilePeer peer = HostilePeer.connect(listener.localAddress(), HELLO, 1);
+        RdmaConnection accepted = listener.accept(PATIENCE)) {
+      byte[] unknown = header(MessageKind.CONTROL, 0);
+      unknown[0] = 77;
+      peer.send(unknown);
+      MemorySegment arrived = peer.receive(PATIENCE).orElseThrow();
+      assertThat(MessageHeader.kind(arrived, 0)).isEqualTo(MessageKind.END.code());
+      assertThat(arrived.getString(MessageHeader.BYTES)).contains("kind 77");
+      assertThat(accepted.isOpen()).isFalse();
+    }
   }
 
   /** Over iWARP, the client must send first: what the server sent at once could end it. */
   @Test
   void nothingIsSentBeforeAPeerThatIsToBeTheFirst() throws Exception {
-    connected(
-        SENDS_FIRST,
-        (queues, memory, accepted) -> {
-          accepted.endOutput();
-          assertThat(queues.awaitReceive(Duration.ofMillis(500))).isEmpty();
-          header(memory, MessageKind.CONTROL.code(), 0, 2, 0, new byte[0]);
-          queues.postSend(8, memory.slice(0, 16));
-          assertThat(queues.awaitReceive(PATIENCE)).isPresent();
-          assertThat(MessageHeader.kind(memory.segment(), 0)).isEqualTo(MessageKind.END.code());
-        });
+    try (HostilePeer peer = HostilePeer.connect(listener.localAddress(), SENDS_FIRST, 1);
+        RdmaConnection accepted = listener.accept(PATIENCE)) {
+      accepted.endOutput();
+      assertThat(peer.receive(Duration.ofMillis(500))).isEmpty();
+      peer.send(header(MessageKind.CONTROL, 2));
+      MemorySegment arrived = peer.receive(PATIENCE).orElseThrow();
+      assertThat(MessageHeader.kind(arrived, 0)).isEqualTo(MessageKind.END.code());
+    }
   }
 
   @Test
@@ -361,18 +326,12 @@ final class HostilePeersTest {
     try (RdmaNode impatient =
             RdmaNode.open(NodeConfig.DEFAULT.handshakeTimeout(Duration.ofSeconds(3)));
         RdmaServer server = impatient.bind(RdmaConnectionTest.local());
-        SynchronousCmId peer = SynchronousCmId.open(PortSpace.TCP)) {
-      peer.resolveAddress(server.localAddress(), PATIENCE);
-      peer.resolveRoute(PATIENCE);
-      try (SimpleMessages queues = SimpleMessages.create(peer.id(), 1, 1)) {
-        assertThat(queues.queuePair().number()).isPositive();
-        peer.connect(ConnectionConfig.DEFAULT.privateData(SENDS_FIRST.write()), PATIENCE);
-        try (RdmaConnection accepted = server.accept(PATIENCE)) {
-          assertThatThrownBy(() -> accepted.receive(PATIENCE))
-              .isInstanceOf(RdmaException.class)
-              .hasMessageContaining("it had to send the first message");
-        }
-      }
+        HostilePeer peer = HostilePeer.connect(server.localAddress(), SENDS_FIRST, 0);
+        RdmaConnection accepted = server.accept(PATIENCE)) {
+      assertThat(peer.memory().byteSize()).isPositive();
+      assertThatThrownBy(() -> accepted.receive(PATIENCE))
+          .isInstanceOf(RdmaException.class)
+          .hasMessageContaining("it had to send the first message");
     }
   }
 
@@ -445,15 +404,13 @@ final class HostilePeersTest {
   @Tag("slow")
   @Timeout(300)
   void peersThatNeverFinishTheirHandshakeDelayNobody() throws Exception {
-    List<SynchronousCmId> silent = new ArrayList<>();
-    List<SimpleMessages> theirQueues = new ArrayList<>();
+    List<HostilePeer> silent = new ArrayList<>();
     try {
       for (int i = 0; i < SLOW_PEERS; i++) {
-        SynchronousCmId peer = resolved();
+        HostilePeer peer = HostilePeer.prepare(listener.localAddress(), HELLO, 0);
         silent.add(peer);
-        theirQueues.add(SimpleMessages.create(peer.id(), 1, 1));
-        // The request alone: the answer is never read, so it is never confirmed.
-        peer.id().connect(ConnectionConfig.DEFAULT.privateData(HELLO.write()));
+        // The answer is never read, so it is never confirmed.
+        peer.requestConnection();
       }
       long began = System.nanoTime();
       try (RdmaConnection client = node.connect(listener.localAddress(), PATIENCE);
@@ -472,8 +429,7 @@ final class HostilePeersTest {
             .isBetween(Duration.ofSeconds(2), MAX_DELAY.plusSeconds(2));
       }
     } finally {
-      theirQueues.forEach(SimpleMessages::close);
-      silent.forEach(SynchronousCmId::close);
+      silent.forEach(HostilePeer::close);
     }
   }
 }

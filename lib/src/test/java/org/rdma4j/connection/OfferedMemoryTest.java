@@ -75,21 +75,21 @@ final class OfferedMemoryTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aPeerReadsWhatItIsOffered(boolean fromUser) throws Exception {
-    try (Stranger stranger = new Stranger(server)) {
-      CompletableFuture<Void> sent = send(stranger.accepted, fromUser);
+    try (HostilePeer stranger = HostilePeer.withShortBuffers(server)) {
+      CompletableFuture<Void> sent = send(stranger.accepted(), fromUser);
       Offer offer = stranger.awaitOffer();
       assertThat(stranger.read(offer.address(), offer.key(), LENGTH)).isEqualTo((byte) 7);
       stranger.report();
       sent.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-      assertThat(stranger.accepted.isOpen()).isTrue();
+      assertThat(stranger.accepted().isOpen()).isTrue();
     }
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aPeerDoesNotReadWhatIsBeforeAnOffer(boolean fromUser) throws Exception {
-    try (Stranger stranger = new Stranger(server)) {
-      CompletableFuture<Void> sent = send(stranger.accepted, fromUser);
+    try (HostilePeer stranger = HostilePeer.withShortBuffers(server)) {
+      CompletableFuture<Void> sent = send(stranger.accepted(), fromUser);
       Offer offer = stranger.awaitOffer();
       assertThat(stranger.isRefused(offer.address() - 1, offer.key(), LENGTH)).isTrue();
       // Its own device ends the connection.
@@ -101,8 +101,8 @@ final class OfferedMemoryTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aPeerDoesNotReadWhatIsBehindAnOffer(boolean fromUser) throws Exception {
-    try (Stranger stranger = new Stranger(server)) {
-      CompletableFuture<Void> sent = send(stranger.accepted, fromUser);
+    try (HostilePeer stranger = HostilePeer.withShortBuffers(server)) {
+      CompletableFuture<Void> sent = send(stranger.accepted(), fromUser);
       Offer offer = stranger.awaitOffer();
       assertThat(stranger.isRefused(offer.address(), offer.key(), LENGTH + 1)).isTrue();
       // Its own device ends the connection.
@@ -120,8 +120,8 @@ final class OfferedMemoryTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aPeerDoesNotReadWhatItReportedAsFetched(boolean fromUser) throws Exception {
-    try (Stranger stranger = new Stranger(server)) {
-      CompletableFuture<Void> sent = send(stranger.accepted, fromUser);
+    try (HostilePeer stranger = HostilePeer.withShortBuffers(server)) {
+      CompletableFuture<Void> sent = send(stranger.accepted(), fromUser);
       Offer offer = stranger.awaitOffer();
       stranger.report();
       sent.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
@@ -132,9 +132,9 @@ final class OfferedMemoryTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aKeyIsWorthNothingAfterTheEndOfItsConnection(boolean fromUser) throws Exception {
-    try (Stranger first = new Stranger(server);
-        Stranger second = new Stranger(server)) {
-      CompletableFuture<Void> sent = send(first.accepted, fromUser);
+    try (HostilePeer first = HostilePeer.withShortBuffers(server);
+        HostilePeer second = HostilePeer.withShortBuffers(server)) {
+      CompletableFuture<Void> sent = send(first.accepted(), fromUser);
       Offer offer = first.awaitOffer();
       first.vanish();
       assertFails(sent);
@@ -144,7 +144,7 @@ final class OfferedMemoryTest {
 
   @Test
   void noPeerReadsTheBuffersThatAllConnectionsShare() throws Exception {
-    try (Stranger stranger = new Stranger(server);
+    try (HostilePeer stranger = HostilePeer.withShortBuffers(server);
         MessageBuffer buffer = goodServer.buffer(PATIENCE);
         MessageBuffer large = goodServer.buffer(100_000, PATIENCE)) {
       MemoryRegion buffers = buffer.memory().region();
@@ -158,23 +158,23 @@ final class OfferedMemoryTest {
 
   @Test
   void exposedMemoryIsRevokedByTheEndOfItsConnection() throws Exception {
-    try (Stranger first = new Stranger(server);
-        Stranger second = new Stranger(server)) {
+    try (HostilePeer first = HostilePeer.withShortBuffers(server);
+        HostilePeer second = HostilePeer.withShortBuffers(server)) {
       MemoryRegion region = good.register(4096, AccessFlag.LOCAL_WRITE);
       RemoteMemory name =
-          first.accepted.expose(region.slice(64, 64), AccessFlag.REMOTE_READ).name();
+          first.accepted().expose(region.slice(64, 64), AccessFlag.REMOTE_READ).name();
       first.read(name.address(), name.key(), 64);
-      first.accepted.close();
+      first.accepted().close();
       assertThat(second.isRefused(name.address(), name.key(), 64)).isTrue();
     }
   }
 
   @Test
   void exposedMemoryIsRevokedBeforeItsCloseReturns() throws Exception {
-    try (Stranger stranger = new Stranger(server)) {
+    try (HostilePeer stranger = HostilePeer.withShortBuffers(server)) {
       MemoryRegion region = good.register(4096, AccessFlag.LOCAL_WRITE);
       ExposedMemory exposed =
-          stranger.accepted.expose(region.slice(64, 64), AccessFlag.REMOTE_READ);
+          stranger.accepted().expose(region.slice(64, 64), AccessFlag.REMOTE_READ);
       RemoteMemory name = exposed.name();
       stranger.read(name.address(), name.key(), 64);
       exposed.close();

@@ -303,7 +303,7 @@ final class SessionFaultsTest {
     simulation.end(1).user.send(4);
     simulation.end(0).user.send(4);
     simulation.settle();
-    while (simulation.forge(MessageKind.CONTROL.code())) {
+    while (simulation.forge(header(MessageKind.CONTROL))) {
       // An empty message breaks its connection, but all take receives of both connections.
     }
     simulation.end(0).user.send(4);

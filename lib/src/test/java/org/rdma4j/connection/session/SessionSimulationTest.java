@@ -115,6 +115,14 @@ final class SessionSimulationTest {
     goesOn(Simulation.withHostile(Limits.ofNode(seed), others), steps, Step.HOSTILE);
   }
 
+  @Property(tries = TRIES)
+  void whateverAPeerSendsTheNodeTakesNoMoreMemoryThanItsLimitsAllow(
+      @ForAll @IntRange(max = SEEDS) int seed,
+      @ForAll @IntRange(min = 1, max = 3) int others,
+      @ForAll @Size(max = 300) List<@IntRange(max = MAX) Integer> steps) {
+    goesOn(Simulation.withHostile(Limits.ofNode(seed), others), steps, Step.FUZZING);
+  }
+
   private static void goesOn(Simulation simulation, List<Integer> steps, List<Step> possible) {
     simulation.run(steps, possible);
     simulation.settle();

@@ -2,16 +2,15 @@ package org.rdma4j.connection.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
 import org.rdma4j.RdmaException;
+import org.rdma4j.connection.wire.Forgery;
 import org.rdma4j.connection.wire.Hello;
-import org.rdma4j.connection.wire.MessageHeader;
-import org.rdma4j.connection.wire.Offer;
 
 /**
  * Connections between hosts, joined by a wire and moved step by step: an adversary chooses which
@@ -86,7 +85,7 @@ final class Simulation {
 
   /** Takes steps, of which each number chooses one. */
   void run(List<Integer> numbers, List<Step> steps) {
-    isBounded = Step.FLOODING.containsAll(steps);
+    isBounded = Step.FUZZING.containsAll(steps);
     for (int number : numbers) {
       step(number, steps);
     }
@@ -159,7 +158,7 @@ final class Simulation {
       case LIE -> lie(end, parameter);
       case FORGE -> {
         for (int i = 0; i <= (parameter >> 2 & 15); i++) {
-          forge(parameter);
+          forge(parameter + i);
         }
       }
     }
@@ -241,19 +240,9 @@ final class Simulation {
     if (hostile == null) {
       return false;
     }
-    int[] few = {0, 1, 2, 100};
-    byte[] message = new byte[MessageHeader.BYTES + (number >> 10 & 1) * Offer.BYTES];
-    ByteBuffer header = ByteBuffer.wrap(message);
-    int odd = number >> 12 & 31;
-    header.put((byte) (number & 7)).put((byte) (((number >> 3) & 3) | (odd == 31 ? 0x80 : 0)));
-    header.putShort((short) few[number >> 5 & 3]).putShort((short) few[number >> 7 & 3]);
-    header.putShort((short) (odd == 30 ? 1 : 0)).putLong(number >> 11 & 3);
-    if (header.hasRemaining()) {
-      long bytes = few[number >> 14 & 3] * 41L;
-      header.putInt(number >> 13 & 1).putLong(bytes).putLong(number >> 16 & 1).putLong(bytes);
-      header.putLong(hostileAddress).putInt(Host.SHARED);
-    }
-    return forge(message);
+    Hello receiver = hostile.peer().hello(false);
+    SplittableRandom random = new SplittableRandom(number);
+    return forge(new Forgery(random, receiver, hostileAddress, Host.SHARED, 1024).next());
   }
 
   /** The hostile end sends a message. */

@@ -88,6 +88,9 @@ enum Step {
   /** What a hostile peer sends, among all that others do. */
   static final List<Step> HOSTILE = both(OPERATING, List.of(FORGE, FORGE, FLOOD_SHORT, SEND_ON));
 
+  /** What a hostile peer sends, among threads that send and receive without a pause. */
+  static final List<Step> FUZZING = both(FLOODING, List.of(FORGE, FORGE, FORGE));
+
   private static List<Step> range(Step first, Step last) {
     return List.copyOf(EnumSet.range(first, last));
   }
