@@ -87,27 +87,52 @@ final class ChannelOutput {
     }
   }
 
+  /** Tells the peer that nothing is missing, unless a thread writes or bytes are in flight. */
+  void mark(Upgrade way) {
+    if (lock.tryLock()) {
+      try {
+        way.mark();
+      } finally {
+        lock.unlock();
+        move(way);
+      }
+    }
+  }
+
   int write(Upgrade way, ByteBuffer source) throws IOException {
+    int count;
     lock.lock();
     try {
       single[0] = source;
-      return (int) writeLocked(way, single, 0, 1);
+      count = (int) writeLocked(way, single, 0, 1);
     } finally {
       single[0] = NOTHING;
       lock.unlock();
       move(way);
     }
+    awaitArrivalAtExit(way);
+    return count;
+  }
+
+  /** At the end of the process, what a thread has written arrives before the thread goes on. */
+  private void awaitArrivalAtExit(Upgrade way) {
+    if (way.rendezvous().exit().hasBegun() && way.isOutputMoved() && tcp.isBlocking()) {
+      way.rendezvous().exit().await(way);
+    }
   }
 
   long write(Upgrade way, ByteBuffer[] sources, int offset, int length) throws IOException {
     Objects.checkFromIndexSize(offset, length, sources.length);
+    long count;
     lock.lock();
     try {
-      return writeLocked(way, sources, offset, length);
+      count = writeLocked(way, sources, offset, length);
     } finally {
       lock.unlock();
       move(way);
     }
+    awaitArrivalAtExit(way);
+    return count;
   }
 
   private long writeLocked(Upgrade way, ByteBuffer[] sources, int offset, int length)

@@ -201,13 +201,16 @@ final class Meeting {
     decided.countDown();
   }
 
+  private static boolean is(@Nullable Throwable reason, ConnectionException.Reason expected) {
+    return reason instanceof ConnectionException known && known.reason() == expected;
+  }
+
   private void ended(@Nullable Throwable reason) {
-    boolean inOrder =
-        reason == null
-            || (reason instanceof ConnectionException known
-                && known.reason() == ConnectionException.Reason.CLOSED_BY_PEER);
+    boolean inOrder = reason == null || is(reason, ConnectionException.Reason.CLOSED_BY_PEER);
     Upgrade channel = carried;
-    if (channel != null) {
+    if (channel != null && is(reason, ConnectionException.Reason.RESET)) {
+      GonePeer.ended(channel);
+    } else if (channel != null) {
       channel.stream().ended(inOrder);
       channel.linkEnded(inOrder);
     } else if (claimant != null && decided.getCount() > 0) {

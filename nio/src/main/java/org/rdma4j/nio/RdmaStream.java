@@ -57,6 +57,20 @@ final class RdmaStream {
   /** Whether no memory could be registered a moment ago. */
   private volatile boolean lacksMemory;
 
+  /** The number of messages that were sent. The lock of writers guards its changes. */
+  private final AtomicLong messages = new AtomicLong();
+
+  /** Whether nothing was sent after the last mark. The lock of writers guards its changes. */
+  private volatile boolean marked = true;
+
+  private boolean outputEnded;
+
+  /** Whether the last message that has arrived was the mark. */
+  private volatile boolean complete;
+
+  /** Whether the end of the process does not wait any longer for what was sent. */
+  private volatile boolean abandoned;
+
   private volatile boolean inputEnded;
   private volatile boolean dropped;
   private volatile @Nullable String over;
@@ -81,14 +95,17 @@ final class RdmaStream {
   // ---- Input
 
   /**
-   * Takes a message that has arrived.
+   * Takes a message that has arrived. An empty one is the mark: nothing that was written before it
+   * is missing. A second one behind it is the end.
    *
    * @return whether it may come: nothing may follow the end
    */
   boolean arrived(MessageBuffer message) {
     boolean late = inputEnded;
-    boolean end = message.length() == 0;
-    if (late || end || dropped) {
+    boolean mark = message.length() == 0;
+    boolean end = mark && complete;
+    complete = mark;
+    if (late || mark || dropped) {
       message.close();
       if (end) {
         inputEnded = true;
@@ -107,6 +124,25 @@ final class RdmaStream {
     if (over == null) {
       over = inOrder ? "Broken pipe" : "Connection reset by peer";
     }
+  }
+
+  /**
+   * Notes that the peer's process has ended, and that nothing of what it has written is missing.
+   */
+  void endedWithPeer() {
+    // In this order, because a reader looks at the end first.
+    inputEnded = true;
+    ended(true);
+  }
+
+  /** Returns whether nothing that the peer has written is missing, as far as it has said. */
+  boolean isComplete() {
+    return complete || inputEnded;
+  }
+
+  /** Returns whether bytes have arrived that were not read. */
+  boolean hasUnread() {
+    return !inbox.isEmpty();
   }
 
   boolean isReadable() {
@@ -166,6 +202,56 @@ final class RdmaStream {
   }
 
   // ---- Output
+
+  /** Returns whether nothing more can arrive at the peer. */
+  boolean isOver() {
+    return over != null;
+  }
+
+  /** Returns the number of messages that were sent, with the one that waits for more bytes. */
+  long messages() {
+    return messages.getAcquire() + (joined == null ? 0 : 1);
+  }
+
+  /** Returns whether so many messages have arrived. */
+  boolean hasArrived(long count) {
+    // In this order: what is sent in between makes the difference smaller.
+    long sentSoFar = messages.getAcquire();
+    return sentSoFar - inFlight() >= count;
+  }
+
+  /** Returns the number of messages that have not arrived, and still can. */
+  int inFlight() {
+    return connection.isOpen() ? connection.statistics().outstanding() : 0;
+  }
+
+  /**
+   * Tells the peer that nothing is missing, once nothing is in flight. So the end of this process
+   * is the end of the stream. Called with the lock of writers.
+   */
+  void mark() {
+    if (!marked && !outputEnded && over == null && joined == null && inFlight() == 0) {
+      sendMark();
+    }
+  }
+
+  private void sendMark() {
+    send(ByteBuffer.allocate(0));
+    marked = true;
+  }
+
+  /** Returns whether nothing was sent after the peer was told that nothing is missing. */
+  boolean isMarked() {
+    return marked;
+  }
+
+  void abandon() {
+    abandoned = true;
+  }
+
+  boolean isAbandoned() {
+    return abandoned;
+  }
 
   /** Returns whether there is room for many bytes, or a put fails. */
   boolean isWritable() {
@@ -330,11 +416,21 @@ final class RdmaStream {
     if (!isIdle() || !connection.trySend(bytes)) {
       sendLater(bytes, null);
     }
+    count();
   }
 
   private void send(MessageBuffer message) {
     if (!isIdle() || !connection.trySend(message)) {
       sendLater(message.byteBuffer(), message);
+    }
+    count();
+  }
+
+  private void count() {
+    messages.setRelease(messages.getPlain() + 1);
+    if (marked) {
+      marked = false;
+      rendezvous.marks().due();
     }
   }
 
@@ -406,7 +502,11 @@ final class RdmaStream {
   /** Ends the output. Called with the lock of writers. */
   void sendEnd() {
     flush();
-    send(ByteBuffer.allocate(0));
+    outputEnded = true;
+    if (!marked) {
+      sendMark();
+    }
+    sendMark();
   }
 
   private void sent(long token, @Nullable RuntimeException failure) {

@@ -4,8 +4,6 @@ import java.lang.System.Logger.Level;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -93,9 +91,6 @@ final class Rendezvous {
    */
   private static final int MAX_TRYING_AGAIN = 64;
 
-  /** How long the end of the process waits until what was written has arrived. */
-  private static final long EXIT_NANOS = TimeUnit.SECONDS.toNanos(2);
-
   /** A runtime may lack the module. */
   private static final boolean HAS_RECORDER = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
 
@@ -115,7 +110,9 @@ final class Rendezvous {
   private final AtomicBoolean loggedOneSided = new AtomicBoolean();
   private final AtomicBoolean loggedMemory = new AtomicBoolean();
   private final AtomicBoolean looksForLate = new AtomicBoolean();
-  private final AtomicBoolean closesAtExit = new AtomicBoolean();
+  private final Exit exit = new Exit(overRdma);
+  private final Marks marks = new Marks(this, overRdma);
+  private final TcpTable tcpTable = new TcpTable();
   private final AtomicLong upgraded = new AtomicLong();
   private final AtomicLong stayed = new AtomicLong();
   private final LongAdder sentBytes = new LongAdder();
@@ -138,6 +135,18 @@ final class Rendezvous {
     return settings.timeout();
   }
 
+  Exit exit() {
+    return exit;
+  }
+
+  Marks marks() {
+    return marks;
+  }
+
+  TcpTable tcpTable() {
+    return tcpTable;
+  }
+
   ChannelStatistics statistics() {
     return new ChannelStatistics(
         upgraded.get(), stayed.get(), sentBytes.sum(), receivedBytes.sum());
@@ -158,7 +167,7 @@ final class Rendezvous {
   /** Returns the upgrade of a channel that has connected; null if it stays with TCP. */
   @Nullable Upgrade connected(TcpEnd tcp, InetSocketAddress from, InetSocketAddress to) {
     return mayUpgrade(to) && !isRefused(routes.get(new Route(from.getAddress(), to)))
-        ? new Upgrade(this, tcp, name(from, to), from.getAddress())
+        ? new Upgrade(this, tcp, name(from, to), from, true)
         : null;
   }
 
@@ -167,7 +176,7 @@ final class Rendezvous {
     if (!settings.includes(from.getAddress())) {
       return null;
     }
-    Upgrade upgrade = new Upgrade(this, tcp, name(from, to), null);
+    Upgrade upgrade = new Upgrade(this, tcp, name(from, to), to, false);
     accepted.put(upgrade.name(), upgrade);
     if (!looksForLate.getAndSet(true)) {
       var unused = later(timeout(), this::letLateStay);
@@ -263,25 +272,6 @@ final class Rendezvous {
     RdmaNode open = node;
     if (open != null) {
       open.close();
-    }
-  }
-
-  /** Sends what was written, as the kernel does for TCP when a process ends. */
-  private void closeAll() {
-    long end = System.nanoTime() + EXIT_NANOS;
-    List<Thread> closing = new ArrayList<>();
-    for (Upgrade each : overRdma) {
-      Thread thread = each.close(false);
-      if (thread != null) {
-        closing.add(thread);
-      }
-    }
-    try {
-      for (Thread each : closing) {
-        var unused = each.join(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
-      }
-    } catch (InterruptedException nobodyInterruptsIt) {
-      Thread.currentThread().interrupt();
     }
   }
 
@@ -386,7 +376,7 @@ final class Rendezvous {
       connect(open, upgrade, new InetSocketAddress(host, server.getPort()));
     } catch (RuntimeException | TimeoutException | InterruptedException failed) {
       if (hasNoDevice(failed)) {
-        leaveAlone(routes, new Route(upgrade.local(), server));
+        leaveAlone(routes, new Route(upgrade.local().getAddress(), server));
       } else {
         refused(server);
       }
@@ -488,7 +478,7 @@ final class Rendezvous {
       keepTcp(upgrade, whyFull());
       return;
     }
-    RdmaConnection connection = connectFrom(upgrade.local(), open, address);
+    RdmaConnection connection = connectFrom(upgrade.local().getAddress(), open, address);
     boolean claimed = false;
     try {
       switch (Meeting.claim(this, connection, upgrade)) {
@@ -642,9 +632,7 @@ final class Rendezvous {
     upgraded.incrementAndGet();
     accepted.remove(upgrade.name(), upgrade);
     overRdma.add(upgrade);
-    if (!closesAtExit.getAndSet(true)) {
-      Runtime.getRuntime().addShutdownHook(new Thread(this::closeAll, "rdma4j-nio-exit"));
-    }
+    exit.watch();
     record(upgrade, true, "");
   }
 

@@ -81,6 +81,17 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     return output;
   }
 
+  /** Closes the channel if the calling thread is interrupted, and throws what the JDK throws. */
+  private void checkNotInterrupted() throws AsynchronousCloseException {
+    if (isBlocking() && isOpen() && Thread.currentThread().isInterrupted()) {
+      try {
+        begin();
+      } finally {
+        end(false);
+      }
+    }
+  }
+
   private void closeIfTcpIs() throws IOException {
     if (!tcp.isOpen()) {
       close();
@@ -151,6 +162,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   public int read(ByteBuffer target) throws IOException {
     Upgrade way = upgrade;
     if (way != null) {
+      checkNotInterrupted();
       return input.read(way, target, null, 0);
     }
     return readTcp(target);
@@ -169,6 +181,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
     Upgrade way = upgrade;
     if (way != null) {
+      checkNotInterrupted();
       return input.read(way, targets, offset, length);
     }
     try {
@@ -185,6 +198,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
       if (!isBlocking()) {
         throw new IllegalBlockingModeException();
       }
+      checkNotInterrupted();
       ByteBuffer bytes = ByteBuffer.wrap(target, offset, length);
       return input.read(way, bytes, stream, socket.getSoTimeout());
     }
@@ -205,6 +219,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   public int write(ByteBuffer source) throws IOException {
     Upgrade way = upgrade;
     if (way != null) {
+      checkNotInterrupted();
       return output.write(way, source);
     }
     try {
@@ -218,6 +233,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
     Upgrade way = upgrade;
     if (way != null) {
+      checkNotInterrupted();
       return output.write(way, sources, offset, length);
     }
     return writeTcp(sources, offset, length);

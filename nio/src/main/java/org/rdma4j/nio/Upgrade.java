@@ -1,11 +1,10 @@
 package org.rdma4j.nio;
 
-import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -48,7 +47,8 @@ final class Upgrade {
   private final Rendezvous rendezvous;
   private final TcpEnd tcp;
   private final String name;
-  private final @Nullable InetAddress local;
+  private final InetSocketAddress local;
+  private final boolean client;
   private final long began = System.nanoTime();
   private final Handover handover;
   private final ReentrantLock lock = new ReentrantLock();
@@ -74,13 +74,15 @@ final class Upgrade {
    * Creates it.
    *
    * @param name the addresses and ports of the TCP connection, that of the client first
-   * @param local the address of this side if it is the client; null if it is the server
+   * @param local the address of this side over TCP
+   * @param client whether this side has connected
    */
-  Upgrade(Rendezvous rendezvous, TcpEnd tcp, String name, @Nullable InetAddress local) {
+  Upgrade(Rendezvous rendezvous, TcpEnd tcp, String name, InetSocketAddress local, boolean client) {
     this.rendezvous = rendezvous;
     this.tcp = tcp;
     this.name = name;
     this.local = local;
+    this.client = client;
     this.handover = new Handover(rendezvous.proof(), name);
   }
 
@@ -94,12 +96,12 @@ final class Upgrade {
   }
 
   boolean isClient() {
-    return local != null;
+    return client;
   }
 
-  /** Returns the address of this side over TCP, which must be a client. */
-  InetAddress local() {
-    return Objects.requireNonNull(local, "local");
+  /** Returns the address of this side over TCP. */
+  InetSocketAddress local() {
+    return local;
   }
 
   Rendezvous rendezvous() {
@@ -248,6 +250,17 @@ final class Upgrade {
     }
   }
 
+  /** Tells the peer that nothing is missing, if that is so. Called with the lock of writers. */
+  void mark() {
+    if (outputMoved) {
+      try {
+        stream().mark();
+      } catch (RdmaException | IllegalStateException over) {
+        rendezvous.log(name, "the peer is not told that nothing is missing: " + over);
+      }
+    }
+  }
+
   /** Notes what was written to TCP. Called with the lock of writers. */
   void wrote(ByteBuffer bytes, int from, int length) {
     boolean claims;
@@ -271,7 +284,7 @@ final class Upgrade {
   /** Returns whether this client must claim now. */
   private boolean noteEvidence() {
     moreEvidence.signalAll();
-    if (local == null) {
+    if (!client) {
       if (provableSince == 0 && handover.isProvable()) {
         provableSince = System.nanoTime();
       }
@@ -503,6 +516,7 @@ final class Upgrade {
     }
     if (late) {
       // The channel was closed when there was no stream to close.
+      rendezvous.forget(this);
       rendezvous.close(stream().connection());
     } else {
       tcp.output().move(this);
@@ -532,7 +546,10 @@ final class Upgrade {
   void received(MessageBuffer message) {
     if (offsetArrived) {
       if (stream().arrived(message)) {
-        readable();
+        // A mark wakes nobody.
+        if (stream().isReadable()) {
+          readable();
+        }
       } else {
         breakLink("the peer has sent more after its end");
       }
@@ -612,33 +629,19 @@ final class Upgrade {
   // ---- The end
 
   /**
-   * Closes the RDMA connection as SO_LINGER says.
+   * Closes the RDMA connection as SO_LINGER says. As with TCP, the peer sees a reset if bytes were
+   * not read.
    *
    * @param seconds how long to wait until all has arrived; 0 if the peer shall see a reset
    */
   void closeWithin(int seconds) {
-    Thread closing = close(seconds == 0);
-    if (closing != null && seconds > 0) {
-      try {
-        var unused = closing.join(Duration.ofSeconds(seconds));
-      } catch (InterruptedException interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
-  }
-
-  /**
-   * Closes the RDMA connection in another thread, after all that was written has arrived.
-   *
-   * @param abort whether the peer shall see a reset instead of the end of the stream
-   * @return the thread; null if there is no RDMA connection
-   */
-  @Nullable Thread close(boolean abort) {
     RdmaStream open;
+    boolean unread;
     lock.lock();
     try {
       closed = true;
       open = stream;
+      unread = handover.hasUnread();
       if (settling != null) {
         settling.cancel(false);
       }
@@ -646,19 +649,11 @@ final class Upgrade {
     } finally {
       lock.unlock();
     }
-    rendezvous.forget(this);
     if (open == null) {
-      return null;
+      rendezvous.forget(this);
+    } else {
+      StreamClose.close(this, open, seconds == 0 || unread || open.hasUnread(), seconds);
     }
-    return ChannelThreads.start(
-        "rdma4j-nio-close",
-        () -> {
-          tcp.input().drop(this);
-          if (!abort) {
-            tcp.output().end(this);
-          }
-          rendezvous.closeNow(open.connection());
-        });
   }
 
   @Override

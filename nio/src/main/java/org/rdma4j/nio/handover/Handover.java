@@ -325,6 +325,15 @@ public final class Handover {
   }
 
   /**
+   * Returns whether bytes that came over TCP were not read before the peer's output moved.
+   *
+   * @return whether some are left, as far as this is known
+   */
+  public boolean hasUnread() {
+    return offset > received.count();
+  }
+
+  /**
    * Returns whether the peer has sent more over TCP than it said. Its offset may arrive while a
    * thread reads from TCP, which has taken more then.
    *
