@@ -14,6 +14,7 @@ import org.rdma4j.verbs.MemoryRegion;
 
 /** Messages that are offered although they would fit into a buffer of the receiver. */
 @Tag("device")
+@Tag("protocol")
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class OfferedMessagesTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
