@@ -48,6 +48,9 @@ final class Meeting {
   /** Whether the server has refused only because it does not know the channel, or not any more. */
   private volatile boolean unknownToServer;
 
+  /** Whether the connection carries the channel. Used by the thread that delivers. */
+  private boolean joined;
+
   /** Whether the first message has arrived. Used by the thread that delivers. */
   private boolean begun;
 
@@ -82,8 +85,14 @@ final class Meeting {
     meeting.begin();
     connection.sendAsync(Messages.challenge(meeting.challenge), 0, Meeting::ignore);
     boolean inTime = meeting.awaitDecision(2);
-    if (!inTime && meeting.carried == null) {
+    Upgrade channel = meeting.carried;
+    if (inTime) {
+      return;
+    }
+    if (channel == null) {
       meeting.refuse("the peer did not prove its claim in time");
+    } else if (channel.giveUp()) {
+      meeting.breakUnconfirmed("the peer did not confirm the grant in time");
     }
   }
 
@@ -101,12 +110,14 @@ final class Meeting {
 
   private void received(MessageBuffer message) {
     Upgrade channel = carried;
-    if (channel != null) {
+    if (channel != null && joined) {
       channel.received(message);
       return;
     }
     try (message) {
-      if (claimant != null) {
+      if (channel != null) {
+        confirmed(channel, message.byteBuffer());
+      } else if (claimant != null) {
         receivedByClient(claimant, message.byteBuffer());
       } else {
         receivedByServer(message.byteBuffer());
@@ -134,7 +145,26 @@ final class Meeting {
     }
     channel.granted(Messages.readGrant(message));
     carry(channel);
+    try {
+      // Before the offset, which join may send.
+      connection.sendAsync(Messages.confirmation(), 0, Meeting::ignore);
+    } catch (RdmaException | IllegalStateException ended) {
+      // The end of the connection comes in its order.
+      rendezvous.log(channel.name(), "the grant cannot be confirmed: " + ended);
+    }
     join(channel);
+  }
+
+  /** Lets the server join, now that the client has. */
+  private void confirmed(Upgrade channel, ByteBuffer message) {
+    try {
+      Messages.readConfirmation(message);
+      channel.confirmed();
+      join(channel);
+    } catch (HandoverException lie) {
+      channel.linkEnded(false);
+      breakUnconfirmed(lie.getMessage());
+    }
   }
 
   private void receivedByServer(ByteBuffer message) throws HandoverException {
@@ -165,12 +195,18 @@ final class Meeting {
         }
         return;
       }
-      // From now on, the client may send what belongs to the channel.
-      carry(channel);
-      connection.sendAsync(Messages.grant(channel.grant()), 0, Meeting::ignore);
-      join(channel);
     } catch (InterruptedException | RdmaException | IllegalStateException failed) {
       refuse("failed: " + failed.getMessage());
+      return;
+    }
+    // From now on, the end of the connection concerns the channel.
+    carry(channel);
+    try {
+      connection.sendAsync(Messages.grant(channel.grant()), 0, Meeting::ignore);
+    } catch (RdmaException | IllegalStateException failed) {
+      // The client has no grant, so it has not joined.
+      channel.linkEnded(true);
+      refuse("the grant cannot be sent: " + failed.getMessage());
     }
   }
 
@@ -180,6 +216,7 @@ final class Meeting {
   }
 
   private void join(Upgrade channel) {
+    joined = true;
     rendezvous.joined(channel);
     channel.join();
     decided.countDown();
@@ -188,6 +225,16 @@ final class Meeting {
   private void refuseEnded(Claim claim) {
     connection.sendAsync(Messages.channelEnded(), 0, Meeting::ignore);
     refuse(claim.connection() + " has ended, or is no connection of this process and this host");
+  }
+
+  /**
+   * Breaks the connection of a grant that was not confirmed. A client that has joined is reset
+   * then; it would go on over TCP if the connection was closed.
+   */
+  private void breakUnconfirmed(@Nullable String why) {
+    rendezvous.log(String.valueOf(connection), "broken: " + why);
+    connection.abort();
+    decided.countDown();
   }
 
   /** Closes the connection, which tells the peer that it does not belong to its channel. */

@@ -487,6 +487,16 @@ final class Upgrade {
     }
   }
 
+  /** The client has confirmed the grant. */
+  void confirmed() throws HandoverException {
+    lock.lock();
+    try {
+      handover.confirmed();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   byte[] grant() {
     lock.lock();
     try {
@@ -509,7 +519,6 @@ final class Upgrade {
     lock.lock();
     try {
       late = closed;
-      handover.join();
       outputDue = handover.isOutputDue();
     } finally {
       lock.unlock();
@@ -524,7 +533,7 @@ final class Upgrade {
   }
 
   /**
-   * Does not wait for the answer to the claim any longer.
+   * Does not wait for the answer to the claim, or for its confirmation, any longer.
    *
    * @return whether it had not come
    */
@@ -538,7 +547,7 @@ final class Upgrade {
     } finally {
       lock.unlock();
     }
-    tcp.changed();
+    linkEnded(false);
     return true;
   }
 

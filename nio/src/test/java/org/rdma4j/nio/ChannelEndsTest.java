@@ -16,12 +16,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.connection.RdmaNode;
+import org.rdma4j.connection.RdmaServer;
+import org.rdma4j.nio.handover.Messages;
+import org.rdma4j.nio.handover.Proof;
 import org.rdma4j.testing.ChildProcess;
 import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.testing.JavaCommand;
@@ -238,6 +243,20 @@ final class ChannelEndsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"the JDK's", "ours"})
+  void aServerSeesTheEndOfAClientThatDiesWhileItsClaimWaits(String kind) throws Exception {
+    start(kind, "claimAndHalt", EndingProgram.PIECE);
+    SocketChannel channel = listener.accept();
+    // Nothing but the beginning is read, so that the claim cannot be checked.
+    ByteBuffer bytes = ByteBuffer.allocate(EndingProgram.EXCHANGE);
+    channel.read(bytes);
+    channel.write(bytes.flip());
+    assertThat(program.await().status()).isZero();
+    var reading = ChannelPair.waiting(() -> readAll(channel));
+    assertThat(reading.get()).isEqualTo(whole(EndingProgram.PIECE));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"the JDK's", "ours"})
   void aCloseWithUnreadBytesResets(String kind) throws Exception {
     listen(kind, 60);
     SelectorProvider provider = overRdma ? ours : JdkProvider.find();
@@ -268,6 +287,34 @@ final class ChannelEndsTest {
           .isInstanceOf(ClosedByInterruptException.class);
       assertThat(Thread.interrupted()).isTrue();
       assertThat(server.isOpen()).isFalse();
+    }
+  }
+
+  /** A peer that listens over RDMA, and is silent there, has not left TCP. */
+  @ParameterizedTest
+  @ValueSource(strings = {"the JDK's", "ours"})
+  void anEndIsAnEndAlsoIfNobodyAnswersTheClaim(String kind) throws Exception {
+    listen("the JDK's", 60);
+    RdmaSelectorProvider impatient = kind.equals("ours") ? provider(4) : null;
+    int port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+    try (RdmaNode node = RdmaNode.open();
+        RdmaServer silent = node.bind(new InetSocketAddress(DeviceAddress.ipv4(), port));
+        SocketChannel client = connected(impatient == null ? JdkProvider.find() : impatient);
+        SocketChannel server = listener.accept()) {
+      UpgradeTest.greet(client, server);
+      if (impatient != null) {
+        var connection = silent.accept(Duration.ofSeconds(60));
+        connection.send(Messages.challenge(Proof.random()), Duration.ofSeconds(20));
+        assertThat(connection.receive(Duration.ofSeconds(20))).isPresent();
+      }
+      server.shutdownOutput();
+      // Longer than the client waits for the grant.
+      Thread.sleep(TimeUnit.SECONDS.toMillis(6));
+      assertThat(UpgradeTest.readOne(client)).isEqualTo(-1);
+    } finally {
+      if (impatient != null) {
+        impatient.rendezvous().close();
+      }
     }
   }
 

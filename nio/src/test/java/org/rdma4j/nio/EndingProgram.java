@@ -91,6 +91,13 @@ final class EndingProgram {
         Thread.sleep(2000);
         Runtime.getRuntime().halt(0);
       }
+      case "claimAndHalt" -> {
+        SocketChannel channel = SocketChannel.open(server);
+        exchange(channel, (byte) 0);
+        channel.write(ByteBuffer.wrap(data(length)));
+        Thread.sleep(1500);
+        Runtime.getRuntime().halt(0);
+      }
       default -> throw new IllegalArgumentException(way);
     }
   }

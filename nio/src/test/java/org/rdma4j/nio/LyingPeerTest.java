@@ -63,6 +63,7 @@ final class LyingPeerTest {
       try (MessageBuffer grant = link.receive(PATIENCE).orElseThrow()) {
         handover.granted(Messages.readGrant(grant.byteBuffer()));
       }
+      link.send(Messages.confirmation(), PATIENCE);
     }
   }
 

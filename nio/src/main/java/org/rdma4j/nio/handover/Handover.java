@@ -61,6 +61,7 @@ public final class Handover {
   private int claims;
   private @Nullable Claim claim;
   private byte[] challenge = {};
+  private boolean isClaimant;
   private boolean granted;
   private boolean joined;
   private boolean outputMoved;
@@ -175,6 +176,7 @@ public final class Handover {
     Claim made = draft.with(proof.ofClient(random, draft, sent, received));
     challenge = random;
     claim = made;
+    isClaimant = true;
     link = Link.CLAIMED;
     return made;
   }
@@ -184,9 +186,12 @@ public final class Handover {
    *
    * @param token the proof of the server
    * @throws HandoverException if it is wrong; then the RDMA connection must be closed, and {@link
-   *     #linkClosed} be called: this server has not joined
+   *     #linkClosed} be called: the server has not joined
    */
   public void granted(byte[] token) throws HandoverException {
+    if (tcpEnded) {
+      throw new HandoverException("the grant comes after the end of TCP");
+    }
     if (claim == null
         || link != Link.CLAIMED
         || !Proof.equal(token, proof.ofServer(challenge, claim, sent, received))) {
@@ -239,8 +244,22 @@ public final class Handover {
     return proof.ofServer(challenge, claim, received, sent);
   }
 
-  /** Joins the RDMA connection, once the grant was sent. */
-  public void join() {
+  /**
+   * Joins the RDMA connection, because the client has confirmed that it has the grant. Before that,
+   * this side sends nothing over RDMA but the grant. So a client without a grant can give up, and
+   * knows that this side stays on TCP.
+   *
+   * @throws HandoverException if no grant was sent, or this side has given up; then the RDMA
+   *     connection must be broken
+   */
+  public void confirmed() throws HandoverException {
+    if (!granted || link != Link.CLAIMED) {
+      throw new HandoverException("the peer confirms what was not granted, or comes too late");
+    }
+    join();
+  }
+
+  private void join() {
     if (link == Link.CLAIMED) {
       link = Link.JOINED;
       joined = true;
@@ -296,11 +315,6 @@ public final class Handover {
    *     must be broken
    */
   public void inputMoves(long bytes) throws HandoverException {
-    if (granted) {
-      // The client has joined, so it has the grant, although this side may not know yet that it was
-      // sent.
-      join();
-    }
     if (!joined || offset >= 0) {
       throw new HandoverException("the peer goes over to RDMA when it must not");
     }
@@ -363,7 +377,9 @@ public final class Handover {
     }
     return switch (link) {
       case NONE, CLOSED -> Source.END;
-      case CLAIMED, JOINED -> Source.UNDECIDED;
+      // Without the confirmation of this client, the server has moved nothing.
+      case CLAIMED -> isClaimant ? Source.END : Source.UNDECIDED;
+      case JOINED -> Source.UNDECIDED;
       case BROKEN -> Source.RESET;
     };
   }
@@ -390,11 +406,14 @@ public final class Handover {
   }
 
   /**
-   * Notes that the RDMA connection has broken, or that this side has ended it and does not know
-   * whether the peer has joined. If nothing was claimed, the peer cannot have joined.
+   * Notes that the RDMA connection has broken, or that this side has broken it. The peer cannot
+   * have joined before this side has joined as a client, or has sent the grant as a server. A
+   * server whose grant was not confirmed goes on over TCP, but does not believe the end of TCP: the
+   * client may have sent something over RDMA.
    */
   public void linkBroken() {
-    link = link == Link.NONE || link == Link.CLOSED ? Link.CLOSED : Link.BROKEN;
+    boolean peerMayHaveJoined = joined || granted;
+    link = link == Link.CLOSED || !peerMayHaveJoined ? Link.CLOSED : Link.BROKEN;
   }
 
   /**

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 /** The messages of the handover whose form is not that of a {@link Claim}. */
 public final class Messages {
   /** "rdma4j", and the version of all these messages. */
-  private static final long MAGIC = 0x7264_6d61_346a_0001L;
+  private static final long MAGIC = 0x7264_6d61_346a_0002L;
 
   private Messages() {}
 
@@ -56,6 +56,29 @@ public final class Messages {
           "the grant of the peer has " + message.remaining() + " bytes, must have " + Proof.BYTES);
     }
     return Proof.bytes(message);
+  }
+
+  /**
+   * Returns the message with which a client confirms that it has the grant. Only then the server
+   * may send over RDMA: a client that gives up before knows that the server has not.
+   *
+   * @return the bytes of the message
+   */
+  public static ByteBuffer confirmation() {
+    return ByteBuffer.allocate(0);
+  }
+
+  /**
+   * Reads the message that confirms a grant.
+   *
+   * @param message its bytes
+   * @throws HandoverException if it is something else
+   */
+  public static void readConfirmation(ByteBuffer message) throws HandoverException {
+    if (message.hasRemaining()) {
+      throw new HandoverException(
+          "the confirmation of the peer has " + message.remaining() + " bytes, must have none");
+    }
   }
 
   /**

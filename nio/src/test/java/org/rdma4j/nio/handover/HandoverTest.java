@@ -47,7 +47,7 @@ final class HandoverTest {
     Claim claim = client.claim(challenge);
     assertThat(server.check(claim, challenge)).isEqualTo(Verdict.PROVEN);
     client.granted(server.grant());
-    server.join();
+    server.confirmed();
   }
 
   @Test
@@ -113,9 +113,12 @@ final class HandoverTest {
   void anOffsetIsRefusedBeforeTheGrantAndAgain() throws HandoverException {
     server.check(client.claim(challenge), challenge);
     assertThatThrownBy(() -> server.inputMoves(EXCHANGED)).isInstanceOf(HandoverException.class);
+    assertThatThrownBy(server::confirmed).isInstanceOf(HandoverException.class);
     server.grant();
+    assertThatThrownBy(() -> server.inputMoves(EXCHANGED)).isInstanceOf(HandoverException.class);
+    server.confirmed();
+    assertThatThrownBy(server::confirmed).isInstanceOf(HandoverException.class);
     server.inputMoves(EXCHANGED);
-    assertThat(server.isJoined()).as("the client has the grant").isTrue();
     assertThatThrownBy(() -> server.inputMoves(EXCHANGED)).isInstanceOf(HandoverException.class);
   }
 
@@ -139,30 +142,48 @@ final class HandoverTest {
   }
 
   @Test
-  void theEndOfTcpIsNotBelievedWhileThePeerMayHaveJoined() throws HandoverException {
-    client.claim(challenge);
+  void aServerDoesNotBelieveTheEndOfTcpWhileTheClientMayHaveJoined() throws HandoverException {
+    server.check(client.claim(challenge), challenge);
+    server.tcpEnded();
+    assertThat(server.source()).isEqualTo(Source.UNDECIDED);
+    server.grant();
+    assertThat(server.source()).isEqualTo(Source.UNDECIDED);
+    server.linkClosed();
+    assertThat(server.source()).isEqualTo(Source.END);
+  }
+
+  @Test
+  void aServerWhoseGrantMayHaveArrivedDoesNotBelieveTheEndOfTcpIfTheConnectionBreaks()
+      throws HandoverException {
+    server.check(client.claim(challenge), challenge);
+    server.grant();
+    server.linkBroken();
+    server.linkClosed();
+    assertThat(server.isReset()).as("it goes on over TCP").isFalse();
+    assertThat(server.source()).isEqualTo(Source.TCP);
+    server.tcpEnded();
+    assertThat(server.source()).isEqualTo(Source.RESET);
+    assertThat(server.isForgotten()).isFalse();
+  }
+
+  @Test
+  void aClientWithoutTheGrantBelievesTheEndOfTcp() throws HandoverException {
+    server.check(client.claim(challenge), challenge);
     client.tcpEnded();
-    assertThat(client.source()).isEqualTo(Source.UNDECIDED);
-    client.linkClosed();
     assertThat(client.source()).isEqualTo(Source.END);
-  }
-
-  @Test
-  void whoHasBrokenTheConnectionDoesNotBelieveItsEnd() throws HandoverException {
-    client.claim(challenge);
+    byte[] grant = server.grant();
+    assertThatThrownBy(() -> client.granted(grant)).isInstanceOf(HandoverException.class);
     client.linkBroken();
-    client.linkClosed();
-    client.tcpEnded();
-    assertThat(client.source()).isEqualTo(Source.RESET);
-    assertThat(client.isForgotten()).isFalse();
+    assertThat(client.source()).isEqualTo(Source.END);
+    assertThat(client.isForgotten()).isTrue();
   }
 
   @Test
-  void whoJoinsTooLateHasNotJoined() throws HandoverException {
+  void whoseConfirmationComesTooLateHasNotJoined() throws HandoverException {
     server.check(client.claim(challenge), challenge);
     server.grant();
     server.linkClosed();
-    server.join();
+    assertThatThrownBy(server::confirmed).isInstanceOf(HandoverException.class);
     assertThat(server.isJoined()).isFalse();
     assertThat(server.isForgotten()).isTrue();
     assertThat(server.isOutputDue()).isFalse();

@@ -237,6 +237,12 @@ final class SimulatedEnd {
     }
   }
 
+  /** Lets the other end know that this one may have lost something. */
+  private void breakLink() {
+    post(Mark.BROKEN);
+    linkOpen = false;
+  }
+
   boolean connect() {
     if (!client || closed || sawReset || !handover.mayClaim()) {
       return false;
@@ -273,6 +279,10 @@ final class SimulatedEnd {
         // Another process has sent this. The peer of the TCP connection has therefore not joined.
         end(handover::linkClosed);
       } else {
+        if (granting) {
+          granting = false;
+          breakLink();
+        }
         end(handover::linkBroken);
       }
     }
@@ -280,8 +290,13 @@ final class SimulatedEnd {
   }
 
   private void take(ByteBuffer message) throws HandoverException {
-    if (joined || granting) {
+    if (joined) {
       takeStream(message);
+    } else if (granting) {
+      Messages.readConfirmation(message);
+      handover.confirmed();
+      granting = false;
+      joined = true;
     } else if (!client) {
       pending = Claim.decode(message);
       checkPending();
@@ -291,6 +306,7 @@ final class SimulatedEnd {
     } else {
       handover.granted(Messages.readGrant(message));
       joined = true;
+      post(Messages.confirmation());
     }
   }
 
@@ -329,21 +345,14 @@ final class SimulatedEnd {
     }
   }
 
-  /** The server has sent the grant, and goes on. */
-  boolean join() {
-    if (!granting || closed) {
-      return false;
-    }
-    granting = false;
-    // The RDMA connection may have ended just before.
-    handover.join();
-    joined = handover.isJoined();
-    return true;
-  }
-
   private void refuse() {
     pending = null;
     closeLink();
+  }
+
+  /** Whether this server waits for the confirmation of a grant. */
+  boolean isUnconfirmed() {
+    return granting;
   }
 
   /** Does not wait any longer for the other side, and returns whether it did. */
@@ -355,7 +364,11 @@ final class SimulatedEnd {
       refuse();
       return true;
     }
-    if (client && linkOpen && !joined) {
+    if (linkOpen && !joined && (client || granting)) {
+      if (granting) {
+        granting = false;
+        breakLink();
+      }
       end(handover::linkBroken);
       return true;
     }
