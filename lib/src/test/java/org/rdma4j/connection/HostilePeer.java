@@ -174,6 +174,22 @@ final class HostilePeer implements AutoCloseable {
         .map(each -> received.segment().asSlice(each.id() * receiveBytes(), receiveBytes()));
   }
 
+  /** Returns whether the server has ended the connection, as far as this has received that. */
+  boolean isEnded() throws InterruptedException {
+    try {
+      Optional<MemorySegment> arrived = receive(Duration.ZERO);
+      while (arrived.isPresent()) {
+        if (MessageHeader.kind(arrived.orElseThrow(), 0) == MessageKind.END.code()) {
+          return true;
+        }
+        arrived = receive(Duration.ZERO);
+      }
+      return false;
+    } catch (RdmaException ended) {
+      return true;
+    }
+  }
+
   /** Waits for the next message, which is an offer. */
   Offer awaitOffer() throws InterruptedException {
     MemorySegment arrived = receive(PATIENCE).orElseThrow();

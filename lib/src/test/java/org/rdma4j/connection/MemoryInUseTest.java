@@ -139,12 +139,21 @@ final class MemoryInUseTest {
 
   @Test
   void aBufferThatWasSentIsUsedAgainOnlyAfterTheReadIntoIt() throws Exception {
-    keepBusy();
-    MessageBuffer target = client.allocateBuffer(SHORT);
-    CompletableFuture<Void> read = client.memory().readAsync(remote(SHORT), target.memory());
-    client.send(target, PATIENCE);
-    await(read);
-    server.receive(PATIENCE).orElseThrow().close();
+    try (RdmaServer listener = peers.bind(RdmaConnectionTest.local());
+        RdmaConnection other = node.connect(listener.localAddress(), PATIENCE);
+        RdmaConnection otherServer = listener.accept(PATIENCE)) {
+      keepBusy();
+      MessageBuffer target = client.allocateBuffer(SHORT);
+      CompletableFuture<Void> read = client.memory().readAsync(remote(SHORT), target.memory());
+      // Over the same connection, it would not leave before the end of the read.
+      await(other.sendAsync(target));
+      otherServer.receive(PATIENCE).orElseThrow().close();
+      try (MessageBuffer next = client.allocateBuffer(SHORT)) {
+        next.segment().fill(NEW);
+        await(read);
+        assertThat(count(next.segment(), NEW)).isEqualTo(SHORT);
+      }
+    }
     awaitBuffers();
   }
 
@@ -164,8 +173,17 @@ final class MemoryInUseTest {
   @Test
   void theBufferOfAnOperationGoesBackAtItsEnd() throws Exception {
     for (int i = 0; i < 100; i++) {
-      try (MessageBuffer target = client.allocateBuffer(SHORT)) {
-        await(client.memory().readAsync(remote(SHORT), target.memory()));
+      if (i % 20 == 0) {
+        keepBusy();
+      }
+      MessageBuffer target = client.allocateBuffer(SHORT);
+      CompletableFuture<Void> read = client.memory().readAsync(remote(SHORT), target.memory());
+      if (i % 2 == 0) {
+        target.close();
+        await(read);
+      } else {
+        await(read);
+        target.close();
       }
     }
     awaitBuffers();
