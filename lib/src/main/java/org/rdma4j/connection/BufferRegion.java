@@ -13,11 +13,27 @@ import org.rdma4j.verbs.internal.VerbsAccess;
 /**
  * The memory of buffers: a memory region, which no peer can access, because all connections use it.
  */
-record BufferRegion(MemoryRegion region) implements BufferMemory {
+class BufferRegion implements BufferMemory {
+  private final MemorySegment segment;
+  private volatile MemoryRegion region;
+
+  BufferRegion(MemoryRegion region) {
+    this(region.segment(), region);
+  }
+
+  /** Creates the memory of buffers of which a region has the first bytes. */
+  BufferRegion(MemorySegment segment, MemoryRegion region) {
+    this.segment = segment;
+    this.region = region;
+  }
+
   /** Registers memory. */
   static BufferRegion register(Exposures exposures, long bytes) {
-    return new BufferRegion(
-        exposures.register(MemoryRegionConfig.allocate(bytes), AccessFlag.LOCAL_WRITE));
+    return new BufferRegion(register(exposures, MemoryRegionConfig.allocate(bytes)));
+  }
+
+  static MemoryRegion register(Exposures exposures, MemoryRegionConfig config) {
+    return exposures.register(config, AccessFlag.LOCAL_WRITE);
   }
 
   /** Returns the memory region of a buffer. */
@@ -35,9 +51,19 @@ record BufferRegion(MemoryRegion region) implements BufferMemory {
     return of(buffer).slice(buffer.start() + offset, bytes);
   }
 
+  /** Sets the region that has more of the first bytes than the one before. */
+  final void region(MemoryRegion longer) {
+    region = longer;
+  }
+
   @Override
-  public MemorySegment segment() {
-    return region.segment();
+  public final MemorySegment segment() {
+    return segment;
+  }
+
+  @Override
+  public final long registeredBytes() {
+    return region.byteSize();
   }
 
   @Override

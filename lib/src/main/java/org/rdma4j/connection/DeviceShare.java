@@ -97,7 +97,7 @@ final class DeviceShare {
     boolean done = false;
     try {
       this.buffers = new BufferPool(this::register, config.bufferBytes(), config.maxBuffers());
-      this.largeBuffers = new LargeBuffers(this::register, config.maxLargeBytes());
+      this.largeBuffers = new LargeBuffers(longMemory(), config.maxLargeBytes());
       int depth =
           Math.min(
               config.maxBuffers(),
@@ -155,6 +155,20 @@ final class DeviceShare {
 
   private BufferMemory register(long bytes) {
     return BufferRegion.register(exposures, bytes);
+  }
+
+  private BufferMemory.Source longMemory() {
+    return new BufferMemory.Source() {
+      @Override
+      public BufferMemory register(long bytes) {
+        return DeviceShare.this.register(bytes);
+      }
+
+      @Override
+      public BufferMemory reserve(long bytes, long first) {
+        return GrowingRegion.reserve(exposures, bytes, first);
+      }
+    };
   }
 
   NodeState node() {
@@ -482,6 +496,7 @@ final class DeviceShare {
       attempts.attempt(poller::close);
     }
     attempts.attempt(domain::close);
+    attempts.attempt(largeBuffers::close);
     attempts.finish();
   }
 

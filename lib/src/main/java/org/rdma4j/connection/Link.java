@@ -18,6 +18,7 @@ import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.buffers.PromisedReceives;
 import org.rdma4j.connection.buffers.ReceiveWindow;
 import org.rdma4j.connection.session.Exposure;
+import org.rdma4j.connection.session.MemoryNeed;
 import org.rdma4j.connection.session.Request;
 import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.session.SessionLimits;
@@ -177,9 +178,9 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
 
   /** Does what the session asks for at once. Requires the lock. */
   private void settle() {
-    long bytes = session.takeMemoryNeed();
-    if (bytes > 0) {
-      memory.supply(bytes);
+    MemoryNeed need = session.takeMemoryNeed();
+    if (need != null) {
+      memory.supply(need);
     }
     if (session.lifecycle().takeChanged()) {
       posting.postAll();

@@ -1,6 +1,8 @@
 package org.rdma4j.connection;
 
 import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.buffers.LargeBuffers;
+import org.rdma4j.connection.session.MemoryNeed;
 import org.rdma4j.connection.session.Session;
 
 /**
@@ -17,27 +19,30 @@ final class MessageMemory {
   }
 
   /** Gets memory, and gives it to the session. */
-  void supply(long bytes) {
-    link.share().largeBuffers().grant(session.arrivals(), bytes, () -> supplySoon(bytes));
+  void supply(MemoryNeed need) {
+    Buffer buffer = need.buffer();
+    if (buffer == null) {
+      LargeBuffers buffers = link.share().largeBuffers();
+      buffers.grant(session.arrivals(), need.total(), () -> soon(() -> supplyNow(need)));
+    } else {
+      soon(() -> registerNow(buffer, need));
+    }
   }
 
-  private void supplySoon(long bytes) {
+  private void soon(Runnable action) {
     // A failure breaks the connection, so no thread waits for this.
-    var unused = link.share().node().blocking().run(() -> supplyNow(bytes));
+    var unused = link.share().node().blocking().run(action);
   }
 
-  private void supplyNow(long bytes) {
+  private void supplyNow(MemoryNeed need) {
     Buffer memory;
     try {
-      memory = link.share().largeBuffers().takeGranted(session.arrivals(), bytes);
+      memory =
+          link.share()
+              .largeBuffers()
+              .takeGranted(session.arrivals(), need.total(), need.first());
     } catch (RuntimeException | Error failed) {
-      // A connection that was closed needs no memory, and its domain may be closed, too.
-      if (link.lifetime().isOpen()) {
-        link.failed(
-            "there is no memory for a message of %d bytes: %s"
-                .formatted(bytes, failed.getMessage()),
-            failed);
-      }
+      failed(need, failed);
       return;
     }
     boolean used = false;
@@ -52,5 +57,32 @@ final class MessageMemory {
       memory.free();
     }
     link.later(link.telling()::tell);
+  }
+
+  private void registerNow(Buffer buffer, MemoryNeed need) {
+    try {
+      link.share().largeBuffers().register(buffer, need.first());
+    } catch (RuntimeException | Error failed) {
+      failed(need, failed);
+      return;
+    }
+    link.lock();
+    try {
+      session.registered();
+      link.flush();
+    } finally {
+      link.unlock();
+    }
+    link.later(link.telling()::tell);
+  }
+
+  private void failed(MemoryNeed need, Throwable failed) {
+    // A connection that was closed needs no memory, and its domain may be closed, too.
+    if (link.lifetime().isOpen()) {
+      link.failed(
+          "there is no memory for a message of %d bytes: %s"
+              .formatted(need.total(), failed.getMessage()),
+          failed);
+    }
   }
 }

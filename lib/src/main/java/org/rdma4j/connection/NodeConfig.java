@@ -15,7 +15,7 @@ import org.rdma4j.platform.Range;
  * connection takes a queue pair and 7 buffers, and while its peer sends, up to {@code receives} and
  * 5; no thread and no descriptor. One that receives no answers takes a quarter of the free buffers
  * as well, at most 3,300 or 14 MiB, and one that sends long messages at most a third of {@code
- * maxLargeBytes}. An address has 1024 connections, of which 256 are in their handshake, for 10 s at
+ * maxLargeBytes}, but no more than eight times what it has offered of them. An address has 1024 connections, of which 256 are in their handshake, for 10 s at
  * most. All connections together take {@code maxBuffers}, briefly twice as many, and as much again
  * as {@code maxLargeBytes} for what arrives.
  *

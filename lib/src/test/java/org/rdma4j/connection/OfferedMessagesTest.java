@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -35,6 +36,30 @@ final class OfferedMessagesTest {
         sent.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
       }
       assertThat(servers.statistics().largeBytes()).isZero();
+    }
+  }
+
+  /** Its memory is registered in steps, because it is longer than eight times its first piece. */
+  @Test
+  void aMessageInManyPiecesArrivesAndIsSentBack() throws Exception {
+    byte[] bytes = new byte[20 << 20];
+    new Random(1).nextBytes(bytes);
+    try (RdmaNode servers = RdmaNode.open();
+        RdmaNode clients = RdmaNode.open();
+        RdmaServer server = servers.bind(RdmaConnectionTest.local());
+        RdmaConnection client = clients.connect(server.localAddress(), PATIENCE);
+        RdmaConnection peer = server.accept(PATIENCE)) {
+      // The second one gets the memory of the first, all of which is registered then.
+      for (int i = 0; i < 2; i++) {
+        client.send(ByteBuffer.wrap(bytes), PATIENCE);
+        MessageBuffer message = peer.receive(PATIENCE).orElseThrow();
+        assertThat(message.byteBuffer()).isEqualTo(ByteBuffer.wrap(bytes));
+        peer.send(message, PATIENCE);
+        try (MessageBuffer back = client.receive(PATIENCE).orElseThrow()) {
+          assertThat(back.byteBuffer()).isEqualTo(ByteBuffer.wrap(bytes));
+        }
+        assertThat(servers.statistics().largeBytes()).isBetween(20L << 20, 24L << 20);
+      }
     }
   }
 

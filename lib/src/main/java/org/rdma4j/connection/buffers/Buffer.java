@@ -204,6 +204,11 @@ public final class Buffer extends ReusedMemory {
     return capacity;
   }
 
+  /** Returns how many of the bytes after the header the device can access: the first ones. */
+  public long registeredBytes() {
+    return Math.min(capacity, memory.registeredBytes() - start);
+  }
+
   /** Returns whether it is one of {@link LargeBuffers}, whatever the length of its message is. */
   public boolean isLong() {
     return home instanceof LargeBuffers;

@@ -4,12 +4,12 @@ import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedSet;
-import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -49,8 +49,8 @@ public final class LargeBuffers implements Buffer.Home {
   /** All that are kept, in the order in which they were given back, as in each class. */
   private final SequencedSet<Buffer> keptInOrder = new LinkedHashSet<>();
 
-  /** All whose memory is registered. */
-  private final Set<Buffer> all = new HashSet<>();
+  /** All whose memory is registered, each with the number of bytes of which it is. */
+  private final Map<Buffer, Long> all = new HashMap<>();
 
   /** Signaled when memory may have become free for the threads that wait. */
   private final Condition freed = lock.newCondition();
@@ -150,12 +150,13 @@ public final class LargeBuffers implements Buffer.Home {
   /**
    * Takes the buffer that was granted. Registers memory if none is kept, which takes long.
    *
+   * @param first the number of bytes that are registered at least; {@link #register} registers more
    * @throws RdmaException if no memory can be registered
    */
-  public Buffer takeGranted(Arrivals arrivals, long bytes) {
+  public Buffer takeGranted(Arrivals arrivals, long bytes, long first) {
     boolean taken = false;
     try {
-      Buffer buffer = take(bytes);
+      Buffer buffer = takeRegistered(bytes, first);
       lock.lock();
       try {
         arriving -= arrivals.granted;
@@ -300,6 +301,11 @@ public final class LargeBuffers implements Buffer.Home {
    * @throws RdmaException if no memory can be registered
    */
   public Buffer take(long bytes) {
+    return takeRegistered(bytes, Long.MAX_VALUE);
+  }
+
+  /** Takes a buffer of which the first bytes are registered, or all. */
+  private Buffer takeRegistered(long bytes, long first) {
     int sizeClass = sizeClass(bytes);
     lock.lock();
     try {
@@ -311,7 +317,7 @@ public final class LargeBuffers implements Buffer.Home {
     } finally {
       lock.unlock();
     }
-    return register(sizeClass);
+    return register(sizeClass, first < bytes ? first : capacity(sizeClass));
   }
 
   /**
@@ -341,7 +347,7 @@ public final class LargeBuffers implements Buffer.Home {
     } finally {
       lock.unlock();
     }
-    return register(sizeClass);
+    return register(sizeClass, capacity);
   }
 
   /**
@@ -352,33 +358,60 @@ public final class LargeBuffers implements Buffer.Home {
     return sending > 0 && sending + capacity > max;
   }
 
-  /** Registers memory for a buffer that is counted as in use. */
-  private Buffer register(int sizeClass) {
+  /** Registers memory for a buffer that is counted as in use: all of it, or the first bytes. */
+  private Buffer register(int sizeClass, long first) {
     long capacity = capacity(sizeClass);
+    long whole = MessageHeader.BYTES + capacity;
     BufferMemory memory;
     try {
-      memory = source.register(MessageHeader.BYTES + capacity);
+      memory =
+          first == capacity
+              ? source.register(whole)
+              : source.reserve(whole, MessageHeader.BYTES + first);
     } catch (RuntimeException | Error failed) {
       noLongerInUse(capacity);
       throw failed;
     }
     Buffer buffer = new Buffer(this, sizeClass, memory, 0, capacity);
     memory.consistsOf(new ReusedPieces(Long.MAX_VALUE, buffer));
+    add(buffer);
+    return buffer;
+  }
+
+  private void add(Buffer buffer) {
     lock.lock();
     try {
-      registered += capacity;
-      all.add(buffer);
+      all.put(buffer, buffer.registeredBytes());
+      registered += buffer.registeredBytes();
     } finally {
       lock.unlock();
     }
-    return buffer;
+  }
+
+  /**
+   * Registers more of a buffer that is in use, which takes long.
+   *
+   * @param first the number of bytes that are registered at least
+   * @throws RdmaException if they cannot be registered
+   */
+  public void register(Buffer buffer, long first) {
+    long bytes = first < buffer.length() ? first : buffer.capacity();
+    buffer.memory().registerUpTo(MessageHeader.BYTES + bytes);
+    lock.lock();
+    try {
+      Long before = all.replace(buffer, bytes);
+      // It is no longer there if it was given back meanwhile.
+      registered += before == null ? 0 : bytes - before;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Returns the buffers that the program has dropped since the last call. */
   public List<Buffer> dropped() {
     lock.lock();
     try {
-      return all.stream().filter(each -> each.holder().isDropped()).toList();
+      return all.keySet().stream().filter(each -> each.holder().isDropped()).toList();
     } finally {
       lock.unlock();
     }
@@ -426,18 +459,35 @@ public final class LargeBuffers implements Buffer.Home {
   }
 
   private void deregisterOrKeep(Buffer buffer) {
-    Buffer surplus = buffer.capacity() <= MAX_KEPT ? keep(buffer) : buffer;
+    boolean isKept = buffer.capacity() <= MAX_KEPT && isWhole(buffer);
+    Buffer surplus = isKept ? keep(buffer) : buffer;
     while (surplus != null) {
       deregister(surplus);
       lock.lock();
       try {
-        registered -= surplus.capacity();
-        all.remove(surplus);
+        Long bytes = all.remove(surplus);
+        registered -= bytes == null ? 0 : bytes;
         surplus = pollSurplus();
       } finally {
         lock.unlock();
       }
     }
+  }
+
+  private static boolean isWhole(Buffer buffer) {
+    return buffer.registeredBytes() == buffer.capacity();
+  }
+
+  /** Gives all memory back, after the end of all that uses it. */
+  public void close() {
+    List<Buffer> left;
+    lock.lock();
+    try {
+      left = List.copyOf(all.keySet());
+    } finally {
+      lock.unlock();
+    }
+    left.forEach(LargeBuffers::deregister);
   }
 
   /** Logs a failure, because who gives a buffer back can do nothing about it. */

@@ -20,6 +20,13 @@ import org.rdma4j.connection.wire.Offer;
  * message that is being fetched, or that waits for memory, holds up those behind it.
  */
 final class Inbox {
+  /**
+   * A message has memory for so many times what the peer has offered of it: an offer that names a
+   * great length costs no more than what it offers. Few enough that a message in pieces registers
+   * its memory in a few steps.
+   */
+  static final int AHEAD = 8;
+
   private final LargeBuffers buffers;
   private final Arrivals arrivals;
   private final long maxBytes;
@@ -30,12 +37,13 @@ final class Inbox {
   /** The offers that have not been fetched. */
   private int offers;
 
-  /** Whether memory is needed for the offer that waits first, and what was supplied for it. */
+  /** What the offer that waits first needs; null if it does not lack memory. */
+  private @Nullable MemoryNeed need;
+
+  /** Whether that was asked for. */
   private boolean asked;
 
-  /** The bytes of memory that are needed, if nobody has been asked for them; otherwise 0. */
-  private long needed;
-
+  /** The buffer that was supplied for it. */
   private @Nullable Buffer supply;
 
   /** The bytes that the peer has still to offer of messages whose first piece it has offered. */
@@ -153,13 +161,16 @@ final class Inbox {
         if (offer.offset() != 0) {
           return "it offered a piece of a message without those before";
         }
-        Buffer target = first.buffer() == null ? takeMemory(offer.total()) : first.buffer();
+        Buffer target = first.buffer() == null ? takeMemory(offer) : first.buffer();
         if (target == null) {
           return null;
         }
         known = begin(first, offer, target);
       } else if (offer.offset() != known.offered || offer.total() != known.total) {
         return "it offered pieces that do not fit together";
+      }
+      if (!isRegistered(known, offer)) {
+        return null;
       }
       waiting.removeFirst();
       moves++;
@@ -171,31 +182,55 @@ final class Inbox {
   }
 
   /** Returns memory for a message; null if there is none yet. */
-  private @Nullable Buffer takeMemory(long total) {
-    if (asked) {
+  private @Nullable Buffer takeMemory(Offer offer) {
+    if (need != null) {
       Buffer supplied = supply;
-      supply = null;
-      asked = supplied == null;
+      if (supplied != null) {
+        supply = null;
+        need = null;
+      }
       return supplied;
     }
-    Buffer kept = buffers.tryTake(arrivals, total);
+    Buffer kept = buffers.tryTake(arrivals, offer.total());
     if (kept == null) {
-      asked = true;
-      needed = total;
+      ask(null, offer);
     }
     return kept;
   }
 
-  /** Returns the bytes of memory that have to be supplied, once; 0 if none have to be. */
-  long takeNeed() {
-    long need = needed;
-    needed = 0;
+  /** Returns whether what is offered can be fetched; if not, asks for the memory that is needed. */
+  private boolean isRegistered(Incoming message, Offer offer) {
+    boolean registered = offer.end() <= message.target.registeredBytes();
+    if (!registered && need == null) {
+      ask(message.target, offer);
+    }
+    return registered;
+  }
+
+  private void ask(@Nullable Buffer buffer, Offer offer) {
+    // The length of an offer is at most that of the longest message, so this is no overflow.
+    long first = Math.min(offer.total(), AHEAD * offer.end());
+    need = new MemoryNeed(buffer, offer.total(), first);
+    asked = false;
+  }
+
+  /** Returns the memory that has to be supplied, once; null if none has to be. */
+  @Nullable MemoryNeed takeNeed() {
+    if (asked) {
+      return null;
+    }
+    asked = need != null;
     return need;
   }
 
   /** Takes the memory that was needed. */
   void supply(Buffer memory) {
     supply = memory;
+  }
+
+  /** Notes that as much of a buffer is registered as was needed. */
+  void registered() {
+    need = null;
   }
 
   private Incoming begin(Waiting first, Offer offer, Buffer target) {

@@ -300,6 +300,12 @@ final class Receiving {
     return fetchOffered();
   }
 
+  /** Goes on after more of the buffer of a message was registered. */
+  @Nullable String registered() {
+    inbox.registered();
+    return fetchOffered();
+  }
+
   /** Handles the completion of a read that fetched a part of a message. */
   @Nullable String fetched(Request fetch) {
     Incoming message = fetch.incoming;

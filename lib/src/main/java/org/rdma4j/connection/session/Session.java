@@ -206,6 +206,13 @@ public final class Session {
     return true;
   }
 
+  /** Notes that as much of the buffer of a long message is registered as was needed. */
+  public void registered() {
+    if (goesOn()) {
+      breakIf(receiving.registered());
+    }
+  }
+
   /** Notes that a message no longer counts against the receive window. */
   public void left(Buffer buffer) {
     receiving.left(buffer);
@@ -411,8 +418,11 @@ public final class Session {
     return arrivals;
   }
 
-  /** Returns the length of the message for which memory has to be supplied, once; otherwise 0. */
-  public long takeMemoryNeed() {
+  /**
+   * Returns what memory has to be got, once: a buffer to be {@link #supplied}, or more of one to be
+   * {@link #registered}; null if none has to be.
+   */
+  public @Nullable MemoryNeed takeMemoryNeed() {
     return inbox.takeNeed();
   }
 

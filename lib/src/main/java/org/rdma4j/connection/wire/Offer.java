@@ -41,6 +41,11 @@ public record Offer(int message, long total, long offset, long length, long addr
     return inside ? offer : null;
   }
 
+  /** Returns the offset of the first byte behind the piece. */
+  public long end() {
+    return offset + length;
+  }
+
   public ByteBuffer write() {
     return ByteBuffer.allocate(BYTES)
         .putInt(message)

@@ -110,7 +110,7 @@ final class LargeBuffersTest {
 
   private static Buffer takeAsked(LargeBuffers from, Arrivals arrivals, long bytes) {
     assertThat(ask(from, arrivals, bytes)[0]).as("granted").isTrue();
-    return from.takeGranted(arrivals, bytes);
+    return from.takeGranted(arrivals, bytes, bytes);
   }
 
   @Test
@@ -137,7 +137,7 @@ final class LargeBuffersTest {
     few.countAnswer(arrivals, answer);
     assertThat(next[0]).as("once they are sent on").isTrue();
     assertThat(few.isFull(arrivals)).as("4 MiB of answers, with 11 left").isTrue();
-    few.countAnswer(arrivals, few.takeGranted(arrivals, MIB));
+    few.countAnswer(arrivals, few.takeGranted(arrivals, MIB, MIB));
     boolean[] last = ask(few, arrivals, MIB);
     assertThat(last[0]).as("5 MiB of answers, with 11 left").isFalse();
     answer.free();
@@ -156,7 +156,7 @@ final class LargeBuffersTest {
     first.free();
     assertThat(granted[0]).isTrue();
     assertThat(third[0]).isFalse();
-    few.takeGranted(second, 4 * MIB).free();
+    few.takeGranted(second, 4 * MIB, 4 * MIB).free();
     assertThat(third[0]).isTrue();
   }
 

@@ -159,10 +159,7 @@ final class Device {
         peer().host.access(peer(), address, request.remoteKey(), request.bytes());
     MemorySegment local =
         request.operation() == Request.Operation.FETCH
-            ? request
-                .target()
-                .segment()
-                .asSlice(request.target().start() + request.targetOffset(), request.bytes())
+            ? target(request)
             : ((UserRegion) request.local()).accessible();
     if (remote == null || local == null) {
       return false;
@@ -184,6 +181,14 @@ final class Device {
       default -> local.copyFrom(remote);
     }
     return true;
+  }
+
+  private static MemorySegment target(Request fetch) {
+    Buffer target = fetch.target();
+    assertThat(fetch.targetOffset() + fetch.bytes())
+        .as("the end of what is fetched, in memory that is registered")
+        .isLessThanOrEqualTo(target.registeredBytes());
+    return target.segment().asSlice(target.start() + fetch.targetOffset(), fetch.bytes());
   }
 
   /** Changes a byte of the message that has arrived last, as an untrue peer would. */

@@ -31,7 +31,7 @@ final class End implements ReceiveWindow {
   /** The offers whose exposures another thread is to end. */
   private final Deque<Request> revocable = new ArrayDeque<>();
 
-  private long memoryNeed;
+  private @Nullable MemoryNeed memoryNeed;
   private boolean awaitsReceives;
   private boolean receivesThere;
   private boolean disconnected;
@@ -91,9 +91,11 @@ final class End implements ReceiveWindow {
   // What the link does.
 
   void settle() {
-    long need = session.takeMemoryNeed();
-    if (need > 0) {
-      host.largeBuffers.grant(session.arrivals(), need, () -> memoryNeed = need);
+    MemoryNeed need = session.takeMemoryNeed();
+    if (need != null && need.buffer() != null) {
+      memoryNeed = need;
+    } else if (need != null) {
+      host.largeBuffers.grant(session.arrivals(), need.total(), () -> memoryNeed = need);
     }
     if (session.lifecycle().takeChanged()) {
       post();
@@ -219,24 +221,33 @@ final class End implements ReceiveWindow {
 
   /** Gets the memory that the session needs. */
   boolean supply() {
-    if (memoryNeed == 0) {
+    MemoryNeed need = memoryNeed;
+    if (need == null) {
       return false;
     }
-    long bytes = memoryNeed;
-    memoryNeed = 0;
-    Buffer memory;
+    memoryNeed = null;
     try {
-      memory = host.largeBuffers.takeGranted(session.arrivals(), bytes);
+      supply(need);
     } catch (RuntimeException none) {
       session.breakUp("there is no memory", none);
       settle();
       return true;
     }
+    flush();
+    return true;
+  }
+
+  private void supply(MemoryNeed need) {
+    if (need.buffer() != null) {
+      host.largeBuffers.register(need.buffer(), need.first());
+      session.registered();
+      return;
+    }
+    Buffer memory =
+        host.largeBuffers.takeGranted(session.arrivals(), need.total(), need.first());
     if (!session.supplied(memory)) {
       memory.free();
     }
-    flush();
-    return true;
   }
 
   /** Ends the exposure of an offer that no request ends. */
@@ -369,7 +380,7 @@ final class End implements ReceiveWindow {
 
   @Override
   public String toString() {
-    return "%s: %s, outstanding %d, posted %d, credits %d, granted %d, device %d, arrivals %d, need %d%s%s"
+    return "%s: %s, outstanding %d, posted %d, credits %d, granted %d, device %d, arrivals %d, need %s%s%s"
         .formatted(
             name,
             user,

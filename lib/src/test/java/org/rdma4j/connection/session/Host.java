@@ -45,15 +45,33 @@ final class Host implements ReceiveQueue {
     this.depth = limits.depth();
     this.hasWindows = limits.hasWindows();
     this.pool = new BufferPool(this::register, bufferBytes, maxBuffers);
-    this.largeBuffers = new LargeBuffers(this::register, maxLargeBytes);
+    this.largeBuffers = new LargeBuffers(longMemory(), maxLargeBytes);
     this.supply = new ReceiveSupply(pool, this);
   }
 
   private BufferMemory register(long bytes) {
+    checkMemory();
+    return new PlainMemory(MemorySegment.ofArray(new byte[(int) bytes]));
+  }
+
+  private BufferMemory.Source longMemory() {
+    return new BufferMemory.Source() {
+      @Override
+      public BufferMemory register(long bytes) {
+        return Host.this.register(bytes);
+      }
+
+      @Override
+      public BufferMemory reserve(long bytes, long first) {
+        return new GrowingMemory(register(bytes).segment(), first, Host.this);
+      }
+    };
+  }
+
+  void checkMemory() {
     if (outOfMemory) {
       throw new RdmaException("register", ErrorNumber.ENOMEM.value());
     }
-    return new PlainMemory(MemorySegment.ofArray(new byte[(int) bytes]));
   }
 
   /** Lets all peers access memory of a user; returns its address. */

@@ -8,6 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.rdma4j.ConnectionException;
 import org.rdma4j.ConnectionException.Reason;
+import org.rdma4j.connection.buffers.LargeBuffers;
 import org.rdma4j.connection.wire.MessageHeader;
 import org.rdma4j.connection.wire.MessageKind;
 
@@ -145,6 +146,50 @@ final class SessionFaultsTest {
         .hasMessageContaining("nothing of a message of 400 bytes, of which 200 are missing");
     simulation.settle();
     assertThat(client.session.lifecycle().failure()).hasMessageContaining("nothing of a message");
+    simulation.checkEnd();
+  }
+
+  @Test
+  void anOfferThatNamesAGreatLengthGetsMemoryForWhatItOffersOnly() {
+    Simulation simulation = Simulation.withHostile(LIMITS, 0);
+    End victim = simulation.end(1);
+    assertThat(simulation.offer(Limits.MAX_MESSAGE, 10)).isTrue();
+    victim.deliver();
+    assertThat(victim.supply()).isTrue();
+    assertThat(victim.host.largeBuffers.inUse()).isEqualTo(Limits.MAX_MESSAGE);
+    assertThat(victim.host.largeBuffers.registeredBytes()).isEqualTo(10 * Inbox.AHEAD);
+    simulation.settle();
+    simulation.checkEnd();
+    assertThat(victim.host.largeBuffers.registeredBytes()).isZero();
+  }
+
+  @Test
+  void aMessageInPiecesGetsMoreMemoryAsMoreOfItIsOffered() {
+    Simulation simulation = Simulation.of(LIMITS, 1);
+    End client = simulation.end(0);
+    LargeBuffers ofServer = simulation.end(1).host.largeBuffers;
+    client.user.sendInPieces(Limits.MAX_MESSAGE);
+    simulation.settle();
+    simulation.checkComplete();
+    assertThat(ofServer.registeredBytes()).isEqualTo(Limits.MAX_MESSAGE);
+    simulation.checkEnd();
+  }
+
+  @Test
+  void aConnectionBreaksIfThereIsNoMemoryForTheRestOfAMessage() {
+    Simulation simulation = Simulation.of(LIMITS, 1);
+    End client = simulation.end(0);
+    End server = simulation.end(1);
+    client.user.sendInPieces(Limits.MAX_MESSAGE);
+    while (client.device.execute() | client.complete() | server.deliver()) {
+      // All offers arrive.
+    }
+    assertThat(server.supply()).as("memory for the first piece").isTrue();
+    server.host.outOfMemory = true;
+    assertThat(server.supply()).as("memory for the second one").isTrue();
+    assertThat(server.session.lifecycle().failure()).hasMessageContaining("there is no memory");
+    simulation.settle();
+    simulation.checkEnded();
     simulation.checkEnd();
   }
 

@@ -2,6 +2,7 @@ package org.rdma4j.connection.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -11,6 +12,8 @@ import org.rdma4j.ConnectionException;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.wire.Forgery;
 import org.rdma4j.connection.wire.Hello;
+import org.rdma4j.connection.wire.MessageHeader;
+import org.rdma4j.connection.wire.Offer;
 
 /**
  * Connections between hosts, joined by a wire and moved step by step: an adversary chooses which
@@ -122,6 +125,7 @@ final class Simulation {
       case SEND_SHORT -> user.send(Math.floorMod(parameter, end.host.pool.bufferBytes()));
       case SEND_FULL -> user.send(end.host.pool.bufferBytes());
       case SEND_LONG -> user.send(longer(parameter));
+      case SEND_PIECES -> user.sendInPieces(longer(parameter));
       case ASK -> user.ask(Math.floorMod(parameter, 2 * limits.bufferBytes()));
       case NOTIFY -> user.sendNotice();
       case READ -> user.begin(Operation.Kind.READ, false);
@@ -243,6 +247,15 @@ final class Simulation {
     Hello receiver = hostile.peer().hello(false);
     SplittableRandom random = new SplittableRandom(number);
     return forge(new Forgery(random, receiver, hostileAddress, Host.SHARED, 1024).next());
+  }
+
+  /** The hostile end offers the first bytes of a message. */
+  boolean offer(long total, long bytes) {
+    byte[] message = new byte[MessageHeader.BYTES + Offer.BYTES];
+    message[1] = MessageHeader.OFFER;
+    ByteBuffer.wrap(message, MessageHeader.BYTES, Offer.BYTES)
+        .put(new Offer(0, total, 0, bytes, hostileAddress, Host.SHARED).write());
+    return forge(message);
   }
 
   /** The hostile end sends a message. */

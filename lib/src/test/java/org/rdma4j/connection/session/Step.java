@@ -24,6 +24,7 @@ enum Step {
   SEND_SHORT,
   SEND_FULL,
   SEND_LONG,
+  SEND_PIECES,
   ASK,
   NOTIFY,
 

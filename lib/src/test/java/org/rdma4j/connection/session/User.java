@@ -168,10 +168,33 @@ final class User {
   void sendFirstHalf(int bytes) {
     Buffer message = host.largeBuffers.take(bytes);
     message.become(MessageKind.MESSAGE, 0, bytes);
-    Buffer carrier = host.pool.take();
+    sendPiece(message, nextOfferNumber++, 2L * bytes, 0, host.pool.take());
+  }
+
+  /** Sends a long message in three pieces, of which the first is the shortest. */
+  boolean sendInPieces(int bytes) {
+    if (!mayCall() || host.outOfMemory) {
+      return false;
+    }
+    ByteBuffer content = ByteBuffer.allocate(bytes);
+    write(content, nextMessage());
+    int number = nextOfferNumber++;
+    int offset = 0;
+    for (int pieceEnd : new int[] {bytes / 40 + 4, bytes / 2, bytes}) {
+      Buffer piece = host.largeBuffers.take(pieceEnd - offset);
+      host.checkPrivate(piece);
+      piece.fill(MessageKind.MESSAGE, content.slice(offset, pieceEnd - offset));
+      sendPiece(piece, number, bytes, offset, host.pool.take());
+      offset = pieceEnd;
+    }
+    return true;
+  }
+
+  private void sendPiece(Buffer message, int number, long total, long offset, Buffer carrier) {
     Range range = expose(message);
-    Offer half = new Offer(nextOfferNumber++, 2L * bytes, 0, bytes, range.address(), range.key());
-    carrier.fill(MessageKind.MESSAGE, half.write());
+    carrier.fill(
+        MessageKind.MESSAGE,
+        new Offer(number, total, offset, message.length(), range.address(), range.key()).write());
     Request request = session.newRequest();
     request.offer(MessageKind.MESSAGE, 0, carrier, message, range);
     request.tell(this, 0);
