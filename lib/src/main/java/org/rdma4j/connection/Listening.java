@@ -207,7 +207,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       return;
     }
     if (oldest != null) {
-      drop(oldest, null);
+      drop(oldest, "too many others began theirs after it");
     }
     try {
       link.id().accept(Connecting.parameters(node.config(), Credits.FIRST_WINDOW));
@@ -252,7 +252,11 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     }
   }
 
-  private void drop(Handshake handshake, @Nullable Throwable reason) {
+  private void drop(Handshake handshake, Throwable reason) {
+    drop(handshake, String.valueOf(reason.getMessage()));
+  }
+
+  private void drop(Handshake handshake, String reason) {
     lock.lock();
     try {
       if (!handshakes.remove(handshake)) {
@@ -264,12 +268,13 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     node.peerLog()
         .warn(
             "dropped a peer that did not finish its part of the connection",
-            handshake.peer + ": " + (reason == null ? "it took too long" : reason.getMessage()));
+            handshake.peer + ": " + reason);
     node.logFailure(handshake.link, handshake.link.closing().closeAtOnce());
   }
 
   @Override
   public void tick() {
+    Duration timeout = node.config().handshakeTimeout();
     List<Handshake> late = new ArrayList<>();
     lock.lock();
     try {
@@ -281,7 +286,9 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     } finally {
       lock.unlock();
     }
-    late.forEach(each -> drop(each, null));
+    for (Handshake each : late) {
+      drop(each, "it took longer than NodeConfig.handshakeTimeout, " + timeout);
+    }
   }
 
   /** Waits for a peer that has connected. */

@@ -15,7 +15,7 @@ import org.rdma4j.platform.Range;
  * connection takes a queue pair and 7 buffers, and while its peer sends, up to {@code receives} and
  * 5; no thread and no descriptor. One that receives no answers takes a quarter of the free buffers
  * as well, at most 3,300 or 14 MiB, and one that sends long messages at most a third of {@code
- * maxLargeBytes}, but no more than eight times what it has offered of them. An address has 1024 connections, of which 256 are in their handshake, for 10 s at
+ * maxLargeBytes}, but no more than eight times what it has offered of them. An address has 1024 connections, of which 256 are in their handshake, for 5 s at
  * most. All connections together take {@code maxBuffers}, briefly twice as many, and as much again
  * as {@code maxLargeBytes} for what arrives.
  *
@@ -48,7 +48,9 @@ import org.rdma4j.platform.Range;
  *     send nothing until it has fetched some of it; default 1 GiB
  * @param maxConnectionsPerAddress the number of connections that the servers of the node have at
  *     most with one address; further ones are rejected; 0 for any number; default 1024
- * @param handshakeTimeout the time that a peer has for its part of a new connection; default 10 s
+ * @param handshakeTimeout the time that a peer has for its part of a new connection: to confirm that the
+ *     server has accepted it, and to send the first message if its network wants that from the
+ *     client. Then the connection ends, and what it took is free; default 5 s
  * @param progressTimeout the time after which the connection breaks if nothing of a message longer
  *     than {@code bufferBytes} arrives that the peer has begun to send; zero for never; default 30
  *     s. Long messages that wait because others have all memory are not late
@@ -95,7 +97,7 @@ public record NodeConfig(
           256L << 20,
           1L << 30,
           1 << 10,
-          Duration.ofSeconds(10),
+          Duration.ofSeconds(5),
           Duration.ofSeconds(30),
           Duration.ofSeconds(5),
           Duration.ofSeconds(30),
