@@ -44,6 +44,19 @@ public final class IncomingRequest {
   }
 
   /**
+   * Returns whether the peer waits for the answer no more: its program has cancelled the future of
+   * the request, or {@link java.util.concurrent.CompletableFuture#orTimeout} has ended it. A
+   * handler that takes long may ask from time to time, and {@linkplain #refuse refuse} the request
+   * then, which must be answered or refused all the same. The peer reports it as soon as it can
+   * send a message, so this may be false although it has given up.
+   *
+   * @return whether it was cancelled; false if it was answered, or the connection has ended
+   */
+  public boolean isCancelled() {
+    return !answered.get() && link.sends().isCancelled(number);
+  }
+
+  /**
    * Answers with a buffer that the caller holds, and gives it up. If the answer is in another
    * buffer than {@link #message}, closes that one. Does not wait: if the peer has no room, the
    * answer is sent later. If this throws, the caller still holds both buffers, and the request can

@@ -685,7 +685,8 @@ public final class RdmaConnection implements AutoCloseable {
    * @param request the bytes from the position to the limit, which becomes the position
    * @return a future of the answer, which must be closed. It completes exceptionally if the peer
    *     refuses the request, or the connection ends before the answer. To stop waiting, use {@link
-   *     CompletableFuture#orTimeout}: an answer that comes later is dropped
+   *     CompletableFuture#orTimeout} or {@link CompletableFuture#cancel}: the peer is notified
+   *     ({@link IncomingRequest#isCancelled}), and an answer that comes nevertheless is dropped
    * @throws IllegalArgumentException if the request is longer than {@link #maxMessageBytes}
    * @throws IllegalStateException if the connection is closed
    * @throws ConnectionException if the connection is broken, or the peer has closed it

@@ -1,11 +1,13 @@
 package org.rdma4j.connection;
 
+import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.RdmaException;
 import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.buffers.ReceiveWindow;
 import org.rdma4j.connection.session.Exposure;
@@ -604,10 +606,11 @@ final class Sends {
   CompletableFuture<MessageBuffer> request(MessageBuffer message) {
     checkMine(message);
     CompletableFuture<MessageBuffer> answer = new CompletableFuture<>();
+    long number;
     link.lock();
     try {
       session.lifecycle().checkOutputOpen();
-      long number = session.addPending(answer);
+      number = session.addPending(answer);
       boolean added = false;
       try {
         addHeld(MessageKind.REQUEST, number, message, null, 0);
@@ -621,7 +624,38 @@ final class Sends {
     } finally {
       link.unlock();
     }
+    var unused =
+        answer.whenComplete(
+            (received, failed) -> {
+              if (failed != null) {
+                cancelRequest(number);
+              }
+            });
     return answer;
+  }
+
+  /** Notifies the peer that the program has given up a request, unless it was answered. */
+  private void cancelRequest(long number) {
+    link.lock();
+    try {
+      if (session.cancelRequest(number)) {
+        link.flushAndLeave();
+      }
+    } catch (RdmaException noMemory) {
+      link.log(Level.DEBUG, "the peer is not notified of a cancelled request", noMemory);
+    } finally {
+      link.unlock();
+    }
+  }
+
+  /** Returns whether the peer has cancelled a request, and it was not answered. */
+  boolean isCancelled(long number) {
+    link.lock();
+    try {
+      return session.isCancelled(number);
+    } finally {
+      link.unlock();
+    }
   }
 
   /** Sends an answer, or the reason why there is none. */

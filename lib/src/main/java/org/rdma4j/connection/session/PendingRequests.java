@@ -22,6 +22,11 @@ final class PendingRequests {
     return byNumber.remove(number);
   }
 
+  /** Returns whether a request waits for its answer. */
+  boolean contains(long number) {
+    return byNumber.containsKey(number);
+  }
+
   /** Removes all requests. */
   List<Object> removeAll() {
     List<Object> all = new ArrayList<>(byNumber.values());

@@ -32,6 +32,8 @@ final class Receiving {
   /** The messages that arrived before the hello of the peer was known. */
   private final Deque<Buffer> early = new ArrayDeque<>();
 
+  private final OpenRequests requests = new OpenRequests();
+
   private Hello peer = Hello.NONE;
   private volatile boolean connected;
 
@@ -138,6 +140,11 @@ final class Receiving {
       if (kind == MessageKind.RETURN) {
         return acceptReturn(number);
       }
+      if (kind == MessageKind.CANCEL) {
+        credits.freed();
+        requests.cancelled(number);
+        return null;
+      }
       if ((flags & MessageHeader.OFFER) != 0) {
         Offer offer = buffer.length() == Offer.BYTES ? Offer.read(buffer.message()) : null;
         if (offer == null || kind == MessageKind.NOTICE) {
@@ -147,6 +154,7 @@ final class Receiving {
         delivered = offer.offset() == 0 && offer.total() <= buffer.capacity();
         wrong = inbox.offer(offer, kind, number, delivered ? buffer : null);
         delivered &= wrong == null;
+        begun(kind, number);
         if (delivered) {
           buffer.enter(window);
         } else {
@@ -158,6 +166,7 @@ final class Receiving {
       counts.receivedBytes += buffer.length();
       buffer.become(kind, number, kind == MessageKind.NOTICE ? 0 : buffer.length());
       buffer.enter(window);
+      begun(kind, number);
       delivered = true;
     } finally {
       if (!delivered) {
@@ -166,6 +175,17 @@ final class Receiving {
       }
     }
     return deliver(buffer);
+  }
+
+  private void begun(MessageKind kind, long number) {
+    if (kind == MessageKind.REQUEST) {
+      requests.add(number);
+    }
+  }
+
+  /** Returns the requests of the peer that have not been answered. */
+  OpenRequests requests() {
+    return requests;
   }
 
   /** Checks what a later version of the protocol might use, which both sides would have to know. */

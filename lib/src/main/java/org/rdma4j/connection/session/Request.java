@@ -397,7 +397,7 @@ public final class Request {
   /** Returns whether the user has asked for it, rather than the protocol. */
   boolean isOfUser() {
     return switch (operation) {
-      case SEND -> kind.takesCredit() && kind != MessageKind.RETURN;
+      case SEND -> kind.isOfUser();
       case FETCH, PING, BIND, INVALIDATE -> false;
       default -> true;
     };

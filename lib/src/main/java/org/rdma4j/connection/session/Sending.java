@@ -386,7 +386,7 @@ final class Sending {
       controls++;
     } else {
       credits.spend();
-      counts.sentMessages += request.kind() == MessageKind.RETURN ? 0 : 1;
+      counts.sentMessages += request.kind().isOfUser() ? 1 : 0;
       counts.sentBytes += request.isOffer() ? 0 : buffer.length();
     }
     int told = Math.min(fetched, MessageHeader.MAX_COUNT);

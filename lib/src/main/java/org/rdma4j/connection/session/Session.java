@@ -271,6 +271,9 @@ public final class Session {
    */
   public void add(Request request) {
     sending.add(request);
+    if (request.kind() == MessageKind.ANSWER || request.kind() == MessageKind.REFUSAL) {
+      receiving.requests().remove(request.number());
+    }
     String tooMuch = sending.checkAnswers();
     if (tooMuch != null) {
       breakUp(tooMuch, null);
@@ -293,6 +296,36 @@ public final class Session {
   /** Forgets a request of the user whose message could not be added. */
   public void cancelPending(long number) {
     deliveries.pending().remove(number);
+  }
+
+  /**
+   * Notifies the peer that the user waits for the answer to a request no more. An answer that comes
+   * nevertheless is delivered as usual.
+   *
+   * @return whether there is something to post: not if the answer has arrived, or nothing can be
+   *     sent
+   * @throws RdmaException if there is no memory for the message
+   */
+  public boolean cancelRequest(long number) {
+    if (lifecycle.isUseless() || !deliveries.pending().contains(number)) {
+      return false;
+    }
+    Buffer empty = pool.take();
+    empty.become(MessageKind.CANCEL, 0, 0);
+    Request message = sending.newRequest();
+    message.send(MessageKind.CANCEL, 0, number, empty);
+    sending.add(message);
+    return true;
+  }
+
+  /** Returns whether the peer has cancelled a request of its own that is not answered. */
+  public boolean isCancelled(long number) {
+    return receiving.requests().isCancelled(number);
+  }
+
+  /** Returns the number of requests of the peer that are not answered. */
+  int openRequests() {
+    return receiving.requests().size();
   }
 
   /** Says that messages are to be delivered as they come, rather than taken. */

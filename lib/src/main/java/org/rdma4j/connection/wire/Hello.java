@@ -26,7 +26,7 @@ public record Hello(int bufferBytes, int credits, int receives, long maxMessageB
   public static final Hello NONE = new Hello(0, 0, 0, 0);
 
   private static final int MAGIC = 0x52344a43;
-  private static final int VERSION = 3;
+  private static final int VERSION = 4;
 
   /**
    * RoCE fills private data up with zeros, so a last byte that is not 0 tells that nothing lacks.

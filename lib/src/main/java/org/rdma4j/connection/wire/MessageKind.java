@@ -19,7 +19,9 @@ public enum MessageKind {
   /** The sender sends nothing more. */
   END(6, false, MessageHeader.CLOSED | MessageHeader.BROKEN, false),
   /** Gives back credits: as many as its number. */
-  RETURN(7, true, 0, false);
+  RETURN(7, true, 0, false),
+  /** Tells that nobody waits for the answer to a request any more, which is sent all the same. */
+  CANCEL(8, true, 0, false);
 
   private static final MessageKind[] BY_CODE = values();
 
@@ -54,6 +56,11 @@ public enum MessageKind {
    */
   public boolean isOutput() {
     return isOutput;
+  }
+
+  /** Returns whether it carries something that a user has sent. */
+  public boolean isOfUser() {
+    return code <= REFUSAL.code;
   }
 
   /** Returns the kind with this code; null if there is none. */

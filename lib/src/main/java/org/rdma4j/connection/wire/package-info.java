@@ -1,10 +1,10 @@
 /**
  * What two ends of a connection send each other.
  *
- * <h2>Wire protocol, version 3</h2>
+ * <h2>Wire protocol, version 4</h2>
  *
  * <p>The private data of the connection request, and that of the answer, are 29 bytes, big-endian:
- * the number 0x52344a43, the version 3, the length of the buffers that the side receives into, at
+ * the number 0x52344a43, the version 4, the length of the buffers that the side receives into, at
  * least 64, the number of messages that it receives before it grants more, the number of messages
  * that it receives at most before it has read one (4 bytes each), the length of the longest message
  * that it receives (8 bytes), and a last byte of 0x5a.
@@ -18,19 +18,19 @@
  *   </thead>
  *   <tbody>
  *     <tr><td>0</td><td>the kind: 0 message, 1 notice, 2 request, 3 answer, 4 refusal of a request,
- *         5 control, 6 end, 7 credits given back</td></tr>
+ *         5 control, 6 end, 7 credits given back, 8 cancel of a request</td></tr>
  *     <tr><td>1</td><td>flags: 1 what follows is an offer of the message; of an end, 2 the sender
  *         closes the connection, 4 the connection is broken, and what follows is the reason</td></tr>
  *     <tr><td>2, 3</td><td>credits: how many messages more the receiver of this may send</td></tr>
  *     <tr><td>4, 5</td><td>how many offers of the receiver of this have been fetched since the last
  *         message</td></tr>
  *     <tr><td>6, 7</td><td>0: reserved</td></tr>
- *     <tr><td>8 to 15</td><td>of a request, an answer and a refusal: the number of the request; of a
- *         notice: its value; of credits given back: how many</td></tr>
+ *     <tr><td>8 to 15</td><td>of a request, an answer, a refusal and a cancel: the number of the
+ *         request; of a notice: its value; of credits given back: how many</td></tr>
  *   </tbody>
  * </table>
  *
- * <p>A message of kind 0 to 4 or 7 needs a credit, which stands for a receive that the peer has
+ * <p>A message of kind 0 to 4, 7 or 8 needs a credit, which stands for a receive that the peer has
  * posted. Credits travel with the next message, or in one of kind 5 once they are half of what the
  * peer may have. At most three such messages can be unread, so receives are set aside for them and
  * for the end. A side grants 2 credits at first, and twice as many whenever the peer has used up
@@ -43,13 +43,16 @@
  * For that, the sender of an offer has a further receive. A side that has made 64 offers that are
  * not fetched makes no further one until the peer says that it has fetched one.
  *
+ * <p>A cancel reports that nobody waits for the answer to a request any more. The receiver may have
+ * answered that meanwhile, and must answer or refuse it in any case.
+ *
  * <h2>The end</h2>
  *
  * <p>An end without flags ends the output of its sender: no message of kind 0 to 2 follows, and no
  * second such end. What the protocol still needs may follow: answers and refusals of requests of
- * the peer, credits, reports of fetched offers, credits given back, and one end that has a flag.
- * After an end with the flag 2 or 4, the receiver ignores what comes; its sender sends at most kind
- * 5.
+ * the peer, cancels, credits, reports of fetched offers, credits given back, and one end that has a
+ * flag. After an end with the flag 2 or 4, the receiver ignores what comes; its sender sends at
+ * most kind 5.
  *
  * <p>A side breaks the connection if the other one breaks these rules, sends a kind or a flag that
  * this page does not have for it, or reserved bytes that are not 0. What a later version adds is

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.rdma4j.ConnectionException;
 import org.rdma4j.ConnectionException.Reason;
 import org.rdma4j.connection.buffers.LargeBuffers;
@@ -146,6 +147,25 @@ final class SessionFaultsTest {
         .hasMessageContaining("nothing of a message of 400 bytes, of which 200 are missing");
     simulation.settle();
     assertThat(client.session.lifecycle().failure()).hasMessageContaining("nothing of a message");
+    simulation.checkEnd();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {4, LONG})
+  void aCancelledRequestIsKnownToBeCancelledUntilItIsAnswered(int length) {
+    Simulation simulation = Simulation.of(LIMITS, 1);
+    End client = simulation.end(0);
+    End server = simulation.end(1);
+    assertThat(client.user.ask(length)).isTrue();
+    assertThat(client.user.cancel()).isTrue();
+    // Both arrive, also if a long request is not fetched yet.
+    Simulation.untilNothingMoves(client.device::execute, client::complete, server::deliver);
+    assertThat(server.session.isCancelled(1)).isTrue();
+    assertThat(server.session.openRequests()).isEqualTo(1);
+    simulation.settle();
+    assertThat(server.session.isCancelled(1)).isFalse();
+    simulation.checkComplete();
+    assertThat(client.user.cancel()).as("after the answer").isFalse();
     simulation.checkEnd();
   }
 
@@ -319,7 +339,7 @@ final class SessionFaultsTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"CONTROL", "RETURN"})
+  @EnumSource(names = {"CONTROL", "RETURN", "CANCEL"})
   void theProtocolGoesOnAfterTheEndOfTheOutput(MessageKind kind) {
     assertThat(afterForged(header(MessageKind.END), header(kind))).isNull();
   }

@@ -127,6 +127,7 @@ final class Simulation {
       case SEND_LONG -> user.send(longer(parameter));
       case SEND_PIECES -> user.sendInPieces(longer(parameter));
       case ASK -> user.ask(Math.floorMod(parameter, 2 * limits.bufferBytes()));
+      case CANCEL -> user.cancel();
       case NOTIFY -> user.sendNotice();
       case READ -> user.begin(Operation.Kind.READ, false);
       case WRITE -> user.begin(Operation.Kind.WRITE, false);
@@ -364,6 +365,7 @@ final class Simulation {
     assertThat(from.session.lifecycle().failure()).as("failure of " + state).isNull();
     assertThat(from.isIdle()).as("deadlock: nothing moves, but\n" + state).isTrue();
     from.user.checkComplete(state);
+    assertThat(from.session.openRequests()).as("requests without an answer: " + state).isZero();
     from.user.operations.checkUsesEnded(state);
     if (hostile == null) {
       assertThat(from.host.exposed()).as("exposed, although all was fetched: " + state).isEmpty();

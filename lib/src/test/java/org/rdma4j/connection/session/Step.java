@@ -26,6 +26,7 @@ enum Step {
   SEND_LONG,
   SEND_PIECES,
   ASK,
+  CANCEL,
   NOTIFY,
 
   // What users do with the memory of the peer.

@@ -38,6 +38,7 @@ final class User {
   private final Set<Integer> lost = new HashSet<>();
 
   private int asked;
+  private long lastRequest;
   private int answered;
   private int sent;
   private int done;
@@ -257,6 +258,7 @@ final class User {
         length > host.pool.bufferBytes() ? host.largeBuffers.take(length) : host.pool.take();
     write(message, length, 1);
     long number = session.addPending(this);
+    lastRequest = number;
     asked++;
     try {
       add(MessageKind.REQUEST, number, message);
@@ -266,6 +268,15 @@ final class User {
       throw none;
     }
     return true;
+  }
+
+  /** Gives up the last request; returns whether the peer is to be notified. */
+  boolean cancel() {
+    boolean cancelled = session.cancelRequest(lastRequest);
+    if (cancelled) {
+      end.submitted();
+    }
+    return cancelled;
   }
 
   /** Takes the next message, and holds it. Nobody can once a close has begun. */

@@ -15,7 +15,7 @@ import java.util.random.RandomGenerator;
  * @param bytes the length of that memory
  */
 public record Forgery(RandomGenerator random, Hello receiver, long address, int key, long bytes) {
-  private static final int[] KINDS = {8, 77, 0x7f, 0x80, 0xff};
+  private static final int[] KINDS = {9, 77, 0x7f, 0x80, 0xff};
   private static final int[] FLAGS = {3, 6, 7, 8, 0x40, 0x80, 0xff};
 
   /** Returns a message: a header, or a part of one, and what follows it. */

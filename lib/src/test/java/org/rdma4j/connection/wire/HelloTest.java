@@ -30,7 +30,7 @@ final class HelloTest {
     assertThat(HexFormat.of().formatHex(bytes))
         .isEqualTo(
             "52344a43"
-                + "00000003"
+                + "00000004"
                 + "00001000"
                 + "00000002"
                 + "00000040"

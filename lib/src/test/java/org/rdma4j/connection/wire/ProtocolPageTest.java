@@ -49,11 +49,11 @@ final class ProtocolPageTest {
 
   @Test
   void theKindsThatNeedACreditAreThoseOfThePage() {
-    assertThat(page).contains("A message of kind 0 to 4 or 7 needs a credit");
+    assertThat(page).contains("A message of kind 0 to 4, 7 or 8 needs a credit");
     for (MessageKind kind : MessageKind.values()) {
       assertThat(kind.takesCredit())
           .as(kind.name())
-          .isEqualTo(kind.code() <= 4 || kind.code() == 7);
+          .isEqualTo(kind.code() <= 4 || kind.code() >= 7);
     }
   }
 
