@@ -113,6 +113,24 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
   void acceptFrom(InetAddress address) {
     acceptedFrom = address;
     share.node().acceptedPeers().add(address);
+    long first = share.config().initialMessageBytes();
+    if (first > 0) {
+      allowMessages(first, "NodeConfig.initialMessageBytes");
+    }
+  }
+
+  /**
+   * Sets the length of the longest message that the peer may send from now on.
+   *
+   * @param where where the program has set it, for messages
+   */
+  void allowMessages(long maxBytes, String where) {
+    lock();
+    try {
+      session.allowMessages(maxBytes, where);
+    } finally {
+      unlock();
+    }
   }
 
   void leaveAccepted() {

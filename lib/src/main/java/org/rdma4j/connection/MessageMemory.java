@@ -38,9 +38,7 @@ final class MessageMemory {
     Buffer memory;
     try {
       memory =
-          link.share()
-              .largeBuffers()
-              .takeGranted(session.arrivals(), need.total(), need.first());
+          link.share().largeBuffers().takeGranted(session.arrivals(), need.total(), need.first());
     } catch (RuntimeException | Error failed) {
       failed(need, failed);
       return;

@@ -15,9 +15,10 @@ import org.rdma4j.platform.Range;
  * connection takes a queue pair and 7 buffers, and while its peer sends, up to {@code receives} and
  * 5; no thread and no descriptor. One that receives no answers takes a quarter of the free buffers
  * as well, at most 3,300 or 14 MiB, and one that sends long messages at most a third of {@code
- * maxLargeBytes}, but no more than eight times what it has offered of them. An address has 1024 connections, of which 256 are in their handshake, for 5 s at
- * most. All connections together take {@code maxBuffers}, briefly twice as many, and as much again
- * as {@code maxLargeBytes} for what arrives.
+ * maxLargeBytes}, but no more than eight times what it has offered of them. An address has 1024
+ * connections, of which 256 are in their handshake, for 5 s at most. All connections together take
+ * {@code maxBuffers}, briefly twice as many, and as much again as {@code maxLargeBytes} for what
+ * arrives.
  *
  * @param bufferBytes the length in bytes of the messages that are sent into a buffer that the
  *     receiver has posted; the receiver fetches longer ones by RDMA read; default 4096
@@ -37,6 +38,10 @@ import org.rdma4j.platform.Range;
  * @param maxMessageBytes the length in bytes of the longest message that is received; also the
  *     memory that a connection has at most for long messages that have not been closed; default 256
  *     MiB
+ * @param initialMessageBytes the length in bytes of the longest message that a peer may send over a
+ *     connection that a server of the node has accepted, until {@link
+ *     RdmaConnection#allowMessages}; a longer one breaks the connection before it takes memory. For
+ *     servers that check first who the peer is. 0 for {@code maxMessageBytes}; default 0
  * @param maxLargeBytes the bytes of all buffers of a device for messages longer than {@code
  *     bufferBytes}, sent or received, beyond which {@link RdmaConnection#buffer(long, Duration)}
  *     waits. A buffer is up to an eighth longer than what it was asked for, or less than twice as
@@ -48,9 +53,9 @@ import org.rdma4j.platform.Range;
  *     send nothing until it has fetched some of it; default 1 GiB
  * @param maxConnectionsPerAddress the number of connections that the servers of the node have at
  *     most with one address; further ones are rejected; 0 for any number; default 1024
- * @param handshakeTimeout the time that a peer has for its part of a new connection: to confirm that the
- *     server has accepted it, and to send the first message if its network wants that from the
- *     client. Then the connection ends, and what it took is free; default 5 s
+ * @param handshakeTimeout the time that a peer has for its part of a new connection: to confirm
+ *     that the server has accepted it, and to send the first message if its network wants that from
+ *     the client. Then the connection ends, and what it took is free; default 5 s
  * @param progressTimeout the time after which the connection breaks if nothing of a message longer
  *     than {@code bufferBytes} arrives that the peer has begun to send; zero for never; default 30
  *     s. Long messages that wait because others have all memory are not late
@@ -71,6 +76,7 @@ public record NodeConfig(
     int pollers,
     int maxBuffers,
     long maxMessageBytes,
+    long initialMessageBytes,
     long maxLargeBytes,
     int maxConnectionsPerAddress,
     Duration handshakeTimeout,
@@ -95,6 +101,7 @@ public record NodeConfig(
           Math.min(8, Runtime.getRuntime().availableProcessors()),
           1 << 14,
           256L << 20,
+          0,
           1L << 30,
           1 << 10,
           Duration.ofSeconds(5),
@@ -113,8 +120,9 @@ public record NodeConfig(
    * @throws IllegalArgumentException if a value is out of its range: from 64 bytes to 1 GiB for
    *     {@code bufferBytes}, from 2 to 16384 for {@code receives}, from 2 to 4096 for {@code
    *     sends}, from 1 to 64 for {@code pollers}, from 64 to 2^20 for {@code maxBuffers}, from 1 to
-   *     2^32 for {@code maxMessageBytes}, from 1 to 2^40 for {@code maxLargeBytes}; or if {@code
-   *     maxConnectionsPerAddress} or a time is negative
+   *     2^32 for {@code maxMessageBytes}, from 0 to 2^32 for {@code initialMessageBytes}, from 1 to
+   *     2^40 for {@code maxLargeBytes}; or if {@code maxConnectionsPerAddress} or a time is
+   *     negative
    */
   public NodeConfig {
     Range.check("bufferBytes", bufferBytes, Hello.MIN_BUFFER_BYTES, MAX_BUFFER_BYTES);
@@ -122,8 +130,9 @@ public record NodeConfig(
     Range.check("sends", sends, 2, 1 << 12);
     Range.check("pollers", pollers, 1, 64);
     Range.check("maxBuffers", maxBuffers, 64, 1 << 20);
-    checkBytes("maxMessageBytes", maxMessageBytes, MAX_MESSAGE_BYTES);
-    checkBytes("maxLargeBytes", maxLargeBytes, MAX_LARGE_BYTES);
+    checkBytes("maxMessageBytes", maxMessageBytes, 1, MAX_MESSAGE_BYTES);
+    checkBytes("initialMessageBytes", initialMessageBytes, 0, MAX_MESSAGE_BYTES);
+    checkBytes("maxLargeBytes", maxLargeBytes, 1, MAX_LARGE_BYTES);
     Range.check("maxConnectionsPerAddress", maxConnectionsPerAddress, 0, Integer.MAX_VALUE);
     checkNotNegative("handshakeTimeout", handshakeTimeout);
     checkNotNegative("progressTimeout", progressTimeout);
@@ -137,9 +146,10 @@ public record NodeConfig(
     return handlers != WHERE_IT_HAPPENS;
   }
 
-  private static void checkBytes(String name, long bytes, long max) {
-    if (bytes < 1 || bytes > max) {
-      throw new IllegalArgumentException(name + " is " + bytes + ", must be from 1 to " + max);
+  private static void checkBytes(String name, long bytes, long min, long max) {
+    if (bytes < min || bytes > max) {
+      throw new IllegalArgumentException(
+          "%s is %d, must be from %d to %d".formatted(name, bytes, min, max));
     }
   }
 
@@ -157,6 +167,7 @@ public record NodeConfig(
     int pollers;
     int maxBuffers;
     long maxMessageBytes;
+    long initialMessageBytes;
     long maxLargeBytes;
     int maxConnectionsPerAddress;
     Duration handshakeTimeout;
@@ -172,6 +183,7 @@ public record NodeConfig(
       pollers = from.pollers;
       maxBuffers = from.maxBuffers;
       maxMessageBytes = from.maxMessageBytes;
+      initialMessageBytes = from.initialMessageBytes;
       maxLargeBytes = from.maxLargeBytes;
       maxConnectionsPerAddress = from.maxConnectionsPerAddress;
       handshakeTimeout = from.handshakeTimeout;
@@ -192,6 +204,7 @@ public record NodeConfig(
         draft.pollers,
         draft.maxBuffers,
         draft.maxMessageBytes,
+        draft.initialMessageBytes,
         draft.maxLargeBytes,
         draft.maxConnectionsPerAddress,
         draft.handshakeTimeout,
@@ -265,6 +278,18 @@ public record NodeConfig(
    */
   public NodeConfig maxMessageBytes(long maxMessageBytes) {
     return with(draft -> draft.maxMessageBytes = maxMessageBytes);
+  }
+
+  /**
+   * Returns a copy with another {@link #initialMessageBytes()}.
+   *
+   * @param initialMessageBytes the length in bytes, from 1 to 2^32; 0 for that of {@link
+   *     #maxMessageBytes()}
+   * @return the copy
+   * @throws IllegalArgumentException if the length is out of range
+   */
+  public NodeConfig initialMessageBytes(long initialMessageBytes) {
+    return with(draft -> draft.initialMessageBytes = initialMessageBytes);
   }
 
   /**

@@ -676,6 +676,23 @@ public final class RdmaConnection implements AutoCloseable {
     link.endOutput();
   }
 
+  /**
+   * Sets the length of the longest message, request or answer that the peer may send from now on. A
+   * longer one breaks the connection before it takes memory; what has begun to arrive is not
+   * affected. Until the first call, that is {@link NodeConfig#initialMessageBytes} if a server has
+   * accepted the connection, otherwise {@link NodeConfig#maxMessageBytes}, which is the most in any
+   * case.
+   *
+   * @param maxBytes the length in bytes, at least 0
+   * @throws IllegalArgumentException if the length is negative
+   */
+  public void allowMessages(long maxBytes) {
+    if (maxBytes < 0) {
+      throw new IllegalArgumentException("maxBytes is " + maxBytes + ", must not be negative");
+    }
+    link.allowMessages(maxBytes, "RdmaConnection.allowMessages");
+  }
+
   // ---- Requests and answers
 
   /**

@@ -84,6 +84,7 @@ final class ConnectionDraw {
         .pollers(1 + d.random.nextInt(2))
         .maxBuffers(d.yes() ? 64 : 256)
         .maxMessageBytes(d.oneIn(8) ? d.few() : 1 << 20)
+        .initialMessageBytes(d.oneIn(8) ? d.few() : 0)
         .handshakeTimeout(Duration.ofSeconds(d.few()))
         .closeTimeout(d.patience().abs().multipliedBy(d.few()))
         .keepAlive(d.yes() ? Duration.ZERO : Duration.ofMillis(d.few()));

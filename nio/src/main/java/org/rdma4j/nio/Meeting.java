@@ -68,6 +68,8 @@ final class Meeting {
   static Answer claim(Rendezvous rendezvous, RdmaConnection connection, Upgrade claimant)
       throws InterruptedException {
     Meeting meeting = new Meeting(rendezvous, connection, claimant);
+    // Not less before the grant, because bytes of the channel may arrive right behind it.
+    connection.allowMessages(RdmaStream.LONG_PIECE);
     meeting.begin();
     boolean inTime = meeting.awaitDecision(1);
     if (!inTime && claimant.giveUp()) {
@@ -202,6 +204,8 @@ final class Meeting {
     // From now on, the end of the connection concerns the channel.
     carry(channel);
     try {
+      // Bytes of the channel may arrive right behind the confirmation of the client.
+      connection.allowMessages(RdmaStream.LONG_PIECE);
       connection.sendAsync(Messages.grant(channel.grant()), 0, Meeting::ignore);
     } catch (RdmaException | IllegalStateException failed) {
       // The client has no grant, so it has not joined.
@@ -263,6 +267,9 @@ final class Meeting {
     } else if (claimant != null && decided.getCount() > 0) {
       rendezvous.stays(claimant, "the peer has refused");
       claimant.linkEnded(inOrder);
+    } else if (claimant == null && reason != null) {
+      rendezvous.log(
+          String.valueOf(connection), "ended before its peer was proven: " + reason.getMessage());
     }
     decided.countDown();
     // What the peer has ended must still be closed on this side.

@@ -30,11 +30,11 @@ final class RdmaStream {
   private static final Duration MEMORY_PAUSE = Duration.ofMillis(10);
 
   /**
-   * A message of so many bytes is fetched by the peer by RDMA read. That costs a round trip, and
-   * still carries a long write in less time than messages of {@link Rendezvous#PIECE} do, because
-   * one takes the place of four.
+   * The length of the longest message. One of so many bytes is fetched by the peer by RDMA read.
+   * That costs a round trip, and still carries a long write in less time than messages of {@link
+   * Rendezvous#PIECE} do, because one takes the place of four.
    */
-  private static final int LONG_PIECE = 64 << 10;
+  static final int LONG_PIECE = 64 << 10;
 
   private final RdmaConnection connection;
   private final Rendezvous rendezvous;

@@ -47,6 +47,11 @@ final class Rendezvous {
   /** The memory of a channel for messages longer than a piece: as many as a channel sends. */
   private static final long MAX_BYTES = RdmaStream.WINDOW;
 
+  /**
+   * The length of the longest message of a peer without a proof. A claim has a few hundred bytes.
+   */
+  private static final int UNPROVEN_BYTES = 4 << 10;
+
   /** The memory of all channels together for such messages. */
   private static final long MAX_LARGE_BYTES = 256L << 20;
 
@@ -55,6 +60,7 @@ final class Rendezvous {
       NodeConfig.DEFAULT
           .bufferBytes(PIECE)
           .maxMessageBytes(MAX_BYTES)
+          .initialMessageBytes(UNPROVEN_BYTES)
           .maxLargeBytes(MAX_LARGE_BYTES);
 
   /**

@@ -93,6 +93,21 @@ final class LyingPeerTest {
   }
 
   @Test
+  void aMessageLongerThanChannelsSendResetsTheConnection() throws Exception {
+    link.send(Messages.offset(GREETING), PATIENCE);
+    link.send(ByteBuffer.allocate(RdmaStream.LONG_PIECE), PATIENCE);
+    assertThat(UpgradeTest.read(server, RdmaStream.LONG_PIECE)).containsOnly(0);
+    var unused = link.sendAsync(ByteBuffer.allocate(RdmaStream.LONG_PIECE + 1));
+    assertThat(link.ended())
+        .failsWithin(PATIENCE)
+        .withThrowableThat()
+        .withMessageContaining("it sent a message of 65537 bytes, more than the 65536");
+    assertThatThrownBy(() -> server.read(ByteBuffer.allocate(100)))
+        .isInstanceOf(IOException.class)
+        .hasMessage("Connection reset");
+  }
+
+  @Test
   void aReaderThatWaitsForTcpIsWokenByAViolationOverRdma() throws Exception {
     var reader = waiting(() -> server.read(ByteBuffer.allocate(100)));
     link.send(ByteBuffer.allocate(5), PATIENCE);

@@ -40,6 +40,11 @@ final class Receiving {
   /** Whether a message of the peer has arrived. */
   private boolean heard;
 
+  /** The length of the longest message that the user allows, and where that is set. */
+  private long allowedBytes = Long.MAX_VALUE;
+
+  private String allowedWhere = "";
+
   Receiving(
       String connection,
       Credits credits,
@@ -76,6 +81,11 @@ final class Receiving {
       }
     }
     return wrong;
+  }
+
+  void allowMessages(long maxBytes, String where) {
+    allowedBytes = maxBytes;
+    allowedWhere = where;
   }
 
   boolean isConnected() {
@@ -150,6 +160,9 @@ final class Receiving {
         if (offer == null || kind == MessageKind.NOTICE) {
           return "it sent an offer that is not valid";
         }
+        if (offer.total() > allowedBytes) {
+          return tooLong(offer.total());
+        }
         // A short message is fetched into the buffer that its offer took, and counts as others do.
         delivered = offer.offset() == 0 && offer.total() <= buffer.capacity();
         wrong = inbox.offer(offer, kind, number, delivered ? buffer : null);
@@ -161,6 +174,9 @@ final class Receiving {
           credits.freed();
         }
         return wrong == null ? fetchOffered() : wrong;
+      }
+      if (buffer.length() > allowedBytes) {
+        return tooLong(buffer.length());
       }
       counts.receivedMessages++;
       counts.receivedBytes += buffer.length();
@@ -175,6 +191,11 @@ final class Receiving {
       }
     }
     return deliver(buffer);
+  }
+
+  private String tooLong(long bytes) {
+    return "it sent a message of %d bytes, more than the %d of %s"
+        .formatted(bytes, allowedBytes, allowedWhere);
   }
 
   private void begun(MessageKind kind, long number) {

@@ -328,6 +328,16 @@ public final class Session {
     return receiving.requests().size();
   }
 
+  /**
+   * Sets the length of the longest message of the peer from now on, if it is less than that of the
+   * {@link SessionLimits}.
+   *
+   * @param where where that is set, for messages
+   */
+  public void allowMessages(long maxBytes, String where) {
+    receiving.allowMessages(maxBytes, where);
+  }
+
   /** Says that messages are to be delivered as they come, rather than taken. */
   public void wantMessages() {
     deliveries.wantMessages();

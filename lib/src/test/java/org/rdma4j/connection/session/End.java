@@ -243,8 +243,7 @@ final class End implements ReceiveWindow {
       session.registered();
       return;
     }
-    Buffer memory =
-        host.largeBuffers.takeGranted(session.arrivals(), need.total(), need.first());
+    Buffer memory = host.largeBuffers.takeGranted(session.arrivals(), need.total(), need.first());
     if (!session.supplied(memory)) {
       memory.free();
     }

@@ -201,9 +201,8 @@ final class SessionFaultsTest {
     End client = simulation.end(0);
     End server = simulation.end(1);
     client.user.sendInPieces(Limits.MAX_MESSAGE);
-    while (client.device.execute() | client.complete() | server.deliver()) {
-      // All offers arrive.
-    }
+    // All offers arrive.
+    Simulation.untilNothingMoves(client.device::execute, client::complete, server::deliver);
     assertThat(server.supply()).as("memory for the first piece").isTrue();
     server.host.outOfMemory = true;
     assertThat(server.supply()).as("memory for the second one").isTrue();

@@ -213,7 +213,7 @@ final class Simulation {
   }
 
   /** Takes some steps again and again; returns whether anything has moved. */
-  private static boolean untilNothingMoves(BooleanSupplier... steps) {
+  static boolean untilNothingMoves(BooleanSupplier... steps) {
     boolean movedOnce = false;
     boolean moved = true;
     while (moved) {
