@@ -6,9 +6,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.AbstractStringAssert;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,7 +25,22 @@ final class TestWatchTest {
   private static final int KILLED = 128 + 9;
   private static final int FAILED = 1;
 
-  @TempDir private Path reports;
+  @TempDir private static Path folder;
+
+  /** They hang at the same time, because this waits most of the time. */
+  private static final Map<Class<?>, Process> RUNS = new HashMap<>();
+
+  @BeforeAll
+  static void start() throws IOException {
+    for (Class<?> tests : HangingTests.class.getDeclaredClasses()) {
+      RUNS.put(tests, start(tests));
+    }
+  }
+
+  @AfterAll
+  static void end() {
+    RUNS.values().forEach(Process::destroyForcibly);
+  }
 
   @Test
   void aTestThatHangsInANativeCallIsNamed() throws Exception {
@@ -50,7 +70,7 @@ final class TestWatchTest {
   private AbstractStringAssert<?> assertKilled(Class<?> tests, String message)
       throws IOException, InterruptedException {
     assertThat(run(tests, KILLED)).contains(tests.getName() + message);
-    try (var files = Files.newDirectoryStream(reports, "TEST-*.xml")) {
+    try (var files = Files.newDirectoryStream(reports(tests), "TEST-*.xml")) {
       List<String> contents = new ArrayList<>();
       for (Path file : files) {
         contents.add(Files.readString(file));
@@ -61,28 +81,36 @@ final class TestWatchTest {
     }
   }
 
-  private String run(Class<?> tests, int status) throws IOException, InterruptedException {
-    Path output = reports.resolve("output");
-    Process process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                ConsoleLauncher.class.getName(),
-                "execute",
-                "--select-class=" + tests.getName(),
-                "--config=junit.jupiter.execution.timeout.default=4",
-                "--reports-dir=" + reports)
-            .redirectErrorStream(true)
-            .redirectOutput(output.toFile())
-            .start();
-    try {
-      assertThat(process.waitFor(50, TimeUnit.SECONDS)).isTrue();
-      assertThat(process.exitValue()).as(Files.readString(output)).isEqualTo(status);
-      return Files.readString(output);
-    } finally {
-      process.destroyForcibly();
-    }
+  private static Process start(Class<?> tests) throws IOException {
+    Path reports = Files.createDirectory(reports(tests));
+    return new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--enable-native-access=ALL-UNNAMED",
+            "-cp",
+            System.getProperty("java.class.path"),
+            ConsoleLauncher.class.getName(),
+            "execute",
+            "--select-class=" + tests.getName(),
+            "--config=junit.jupiter.execution.timeout.default=4",
+            "--reports-dir=" + reports)
+        .redirectErrorStream(true)
+        .redirectOutput(output(tests).toFile())
+        .start();
+  }
+
+  private static Path reports(Class<?> tests) {
+    return folder.resolve(tests.getSimpleName());
+  }
+
+  private static Path output(Class<?> tests) {
+    return reports(tests).resolve("output");
+  }
+
+  private static String run(Class<?> tests, int status) throws IOException, InterruptedException {
+    Process process = Objects.requireNonNull(RUNS.get(tests));
+    assertThat(process.waitFor(50, TimeUnit.SECONDS)).isTrue();
+    String printed = Files.readString(output(tests));
+    assertThat(process.exitValue()).as(printed).isEqualTo(status);
+    return printed;
   }
 }

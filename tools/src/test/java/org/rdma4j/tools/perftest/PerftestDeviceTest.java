@@ -35,7 +35,8 @@ class PerftestDeviceTest {
     List<String> all = new ArrayList<>();
     for (String program : List.of("send", "write", "read")) {
       for (String pattern : List.of("lat", "bw")) {
-        for (String rest : List.of("2 -n 100", "4096 -n 100 -R", "65536 -n 40", "1048576 -n 10 -R")) {
+        for (String rest :
+            List.of("2 -n 100", "4096 -n 100 -R", "65536 -n 40", "1048576 -n 10 -R")) {
           all.add("%s-%s -s %s".formatted(program, pattern, rest));
         }
       }
