@@ -19,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.testing.DeviceAddress;
 
 /** Sockets of programs that use no channels, with the agent: they do what they do without it. */
+@Tag("slow")
 final class PlainSocketTest {
   /** Found out once, because it takes long. */
   private static String expected = "";

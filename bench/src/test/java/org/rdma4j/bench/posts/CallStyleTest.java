@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.rdma4j.verbs.RdmaDevice;
 
 /** Otherwise, {@code dev/bench posts} would measure the same calls and report them as two kinds. */
+@Tag("slow")
 final class CallStyleTest {
   /** Opens a device in the style that its argument names, and prints what it says of itself. */
   static final class Open {

@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A call that C2 does not inline makes each round of a loop cost twice as much. */
+@Tag("slow")
 final class InliningTest {
   private static final List<String> CALL_OF_POST =
       List.of(
