@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.platform.commons.support.ReflectionSupport;
 
 @Tag("device")
+@Tag("protocol")
 final class ManyThreadsTest {
   private static final int CONNECTIONS = 64;
   private static final int FEW = 1_000;

@@ -36,6 +36,7 @@ import org.rdma4j.testing.JavaCommand;
  * and must show the same.
  */
 @Tag("device")
+@Tag("protocol")
 @Tag("slow")
 final class ChannelEndsTest {
   private static final int MUCH = 900_000;
