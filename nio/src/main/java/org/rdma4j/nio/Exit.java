@@ -26,6 +26,9 @@ final class Exit {
 
   private static final long LONGEST_PAUSE_MILLIS = 20;
 
+  /** How long peers have to send credits for what they have read. */
+  private static final long CREDITS_MILLIS = 50;
+
   private final Set<Upgrade> upgrades;
   private final Set<StreamClose> closing = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean watches = new AtomicBoolean();
@@ -71,6 +74,18 @@ final class Exit {
       all.add(new Written(each));
     }
     await(all, closing);
+    if (!all.isEmpty()) {
+      awaitCredits();
+    }
+  }
+
+  /** A peer whose credits are under way when the process ends sees a failure, and so a reset. */
+  private static void awaitCredits() {
+    try {
+      Thread.sleep(CREDITS_MILLIS);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** Waits until all that was written to a channel has arrived. */
