@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 /**
  * Keeps the process alive at its end until what was written over RDMA has arrived, as the kernel
@@ -14,8 +15,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *
  * <p>It ends no connection, because shutdown hooks of the program run at the same time and may
  * still use connections: the kernel ends them with the process. Hooks may also write after this has
- * found that all has arrived. So from the begin of the end on, each close and each blocking write
- * waits for that, and the JVM waits for the hook that calls it.
+ * found that all has arrived. So once the end has begun, each close and each blocking write waits
+ * for that, and the JVM waits for the hook that calls it.
  */
 final class Exit {
   /** How long it waits while nothing arrives: the peer is alive, but does not read. */
@@ -47,7 +48,8 @@ final class Exit {
   void watch() {
     if (!watches.getAndSet(true)) {
       try {
-        Runtime.getRuntime().addShutdownHook(new Thread(this::begin, "rdma4j-nio-exit"));
+        Runtime.getRuntime()
+            .addShutdownHook(ChannelThreads.named("rdma4j-nio-exit").unstarted(this::begin));
       } catch (IllegalStateException endsAlready) {
         begun = true;
       }
@@ -73,7 +75,7 @@ final class Exit {
     for (Upgrade each : upgrades) {
       all.add(new Written(each));
     }
-    await(all, closing);
+    await(all, () -> closing);
     if (!all.isEmpty()) {
       awaitCredits();
     }
@@ -90,15 +92,16 @@ final class Exit {
 
   /** Waits until all that was written to a channel has arrived. */
   void await(Upgrade upgrade) {
-    await(List.of(new Written(upgrade)), Set.of());
+    await(List.of(new Written(upgrade)), Set::of);
   }
 
   /** Waits until a close is done. */
   void await(StreamClose close) {
-    await(List.of(), closing.contains(close) ? Set.of(close) : Set.of());
+    await(List.of(), () -> closing.contains(close) ? Set.of(close) : Set.of());
   }
 
-  private void await(List<Written> written, Set<StreamClose> closes) {
+  /** Waits for what was written, and for the closes that are still under way. */
+  private static void await(List<Written> written, Supplier<Set<StreamClose>> underWay) {
     List<Written> left = new ArrayList<>(written);
     long began = System.nanoTime();
     long progress = began;
@@ -107,6 +110,7 @@ final class Exit {
     boolean logged = false;
     while (true) {
       left.removeIf(Written::hasArrived);
+      Set<StreamClose> closes = underWay.get();
       if (left.isEmpty() && closes.isEmpty()) {
         return;
       }

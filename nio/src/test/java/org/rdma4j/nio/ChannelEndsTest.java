@@ -149,8 +149,11 @@ final class ChannelEndsTest {
     return new Seen(length, true, "end");
   }
 
+  /** All has arrived, so the process waits no longer: without progress it would wait 30 s. */
   private void awaitExit() throws Exception {
+    long began = System.nanoTime();
     var outcome = program.await();
+    assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(20));
     assertThat(outcome.status()).isZero();
     assertThat(outcome.out()).noneMatch(line -> line.startsWith("failed"));
   }
