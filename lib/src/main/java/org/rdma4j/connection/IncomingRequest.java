@@ -44,8 +44,8 @@ public final class IncomingRequest {
   }
 
   /**
-   * Returns whether the peer waits for the answer no more: its program has cancelled the future of
-   * the request, or {@link java.util.concurrent.CompletableFuture#orTimeout} has ended it. A
+   * Returns whether the peer no longer waits for the answer: its program has cancelled the future
+   * of the request, or {@link java.util.concurrent.CompletableFuture#orTimeout} has ended it. A
    * handler that takes long may ask from time to time, and {@linkplain #refuse refuse} the request
    * then, which must be answered or refused all the same. The peer reports it as soon as it can
    * send a message, so this may be false although it has given up.
