@@ -259,9 +259,15 @@ final class Closing {
     }
   }
 
-  /** Handles the end of the connection below: the peer's process has gone. */
+  /**
+   * Handles the end of the connection below: the peer's process has gone; or the device, if the
+   * peer uses it too and noticed that first.
+   */
   void disconnected() {
-    broken(session.because(Reason.RESET, "The peer ended without closing the connection"));
+    broken(
+        link.share().isRemoved()
+            ? DeviceShare.deviceRemoved(link)
+            : session.because(Reason.RESET, "The peer ended without closing the connection"));
   }
 
   /**

@@ -259,7 +259,12 @@ final class DeviceShare {
     }
   }
 
-  private static ConnectionException deviceRemoved(Link link) {
+  boolean isRemoved() {
+    return removed.get();
+  }
+
+  /** Returns why a connection breaks when its device is removed. */
+  static ConnectionException deviceRemoved(Link link) {
     return new ConnectionException(
         Reason.DEVICE_REMOVED, link.toString(), ErrorNumber.ENODEV.value());
   }
@@ -315,9 +320,16 @@ final class DeviceShare {
    * Creates this side of a connection: its queue pair, and the receives for its first messages.
    *
    * @param acceptedFrom the address that has connected; null if this side has
+   *     <p>Not while this is being destroyed: nothing would end the connection before the
+   *     protection domain is closed, which it needs for further receives.
+   * @throws IllegalStateException if this is closed
    * @throws RdmaException if something that it needs is not available
    */
   Link createLink(CmId id, @Nullable InetAddress acceptedFrom) {
+    return lifetime.whileOpen(() -> createLinkNow(id, acceptedFrom));
+  }
+
+  private Link createLinkNow(CmId id, @Nullable InetAddress acceptedFrom) {
     PromisedReceives promises = new PromisedReceives(receives);
     if (!promises.add(FIRST_RECEIVES)) {
       RdmaException refused =
