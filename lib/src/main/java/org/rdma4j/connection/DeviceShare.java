@@ -319,9 +319,10 @@ final class DeviceShare {
   /**
    * Creates this side of a connection: its queue pair, and the receives for its first messages.
    *
+   * <p>Not while this is being destroyed: nothing would end the connection before the protection
+   * domain is closed, which it needs for further receives.
+   *
    * @param acceptedFrom the address that has connected; null if this side has
-   *     <p>Not while this is being destroyed: nothing would end the connection before the
-   *     protection domain is closed, which it needs for further receives.
    * @throws IllegalStateException if this is closed
    * @throws RdmaException if something that it needs is not available
    */
