@@ -26,7 +26,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
  * each launch of dev/device-tests that the tags of the tests ask for.
  */
 final class Plan {
-  private static final Set<String> BASE = Set.of("testing-main-", "bindings-main-");
+  private static final Set<String> BASE = Set.of("testing-support-main-", "bindings-core-main-");
 
   private Plan() {}
 

@@ -15,35 +15,42 @@ import java.util.stream.Stream;
 
 /** The modules of the checkout, and the order in which Maven puts them on class paths. */
 final class Project {
-  private static final Pattern TARGET = Pattern.compile(".*/([^/]+)/target/[^/]+");
+  private static final Pattern MODULE = Pattern.compile("<module>(.*)</module>");
 
   private final Path root;
   private final Path jars;
+  private final Pattern target;
   private final Map<String, Unit> units = new HashMap<>();
 
   Project(Path root, Path jars) {
     this.root = root;
     this.jars = jars;
+    this.target =
+        Pattern.compile(Pattern.quote(root.toAbsolutePath().normalize() + "/") + "(.+)/target/[^/]+");
   }
 
   /** The test classes of all modules: by name, the module. */
   Map<String, String> tests() throws IOException {
     Map<String, String> tests = new TreeMap<>();
-    try (Stream<Path> modules = Files.list(root)) {
-      for (Path module : (Iterable<Path>) modules.sorted()::iterator) {
-        Path sources = module.resolve("src/test/java");
-        if (Files.isDirectory(sources)) {
-          try (Stream<Path> files = Files.walk(sources)) {
-            files
-                .filter(file -> file.toString().endsWith(".java"))
-                .map(file -> sources.relativize(file).toString())
-                .map(name -> name.substring(0, name.length() - 5).replace('/', '.'))
-                .forEach(name -> tests.put(name, module.getFileName().toString()));
-          }
+    for (String module : modules()) {
+      Path sources = root.resolve(module).resolve("src/test/java");
+      if (Files.isDirectory(sources)) {
+        try (Stream<Path> files = Files.walk(sources)) {
+          files
+              .filter(file -> file.toString().endsWith(".java"))
+              .map(file -> sources.relativize(file).toString())
+              .map(name -> name.substring(0, name.length() - 5).replace('/', '.'))
+              .forEach(name -> tests.put(name, module));
         }
       }
     }
     return tests;
+  }
+
+  /** The directories of the modules, relative to the root, without those of profiles. */
+  private List<String> modules() throws IOException {
+    String modules = Files.readString(root.resolve("pom.xml")).split("</modules>", 2)[0];
+    return MODULE.matcher(modules).results().map(found -> found.group(1)).toList();
   }
 
   /** The modules whose main classes a module uses, in the order in which they are compiled. */
@@ -56,7 +63,7 @@ final class Project {
 
   private void visit(String module, SequencedSet<String> order) throws IOException, Trouble {
     for (String entry : classPath(module)) {
-      Matcher matcher = TARGET.matcher(entry);
+      Matcher matcher = target.matcher(entry);
       if (matcher.matches() && !order.contains(matcher.group(1))) {
         visit(matcher.group(1), order);
       }
@@ -87,13 +94,13 @@ final class Project {
     }
     Path directory = root.resolve(module).resolve("src").resolve(kind);
     return units
-        .computeIfAbsent(module + "-" + kind, name -> new Unit(name, directory, jars))
+        .computeIfAbsent(module + "-" + kind, name -> new Unit(name.replace('/', '-'), directory, jars))
         .compile(used, libraries(module));
   }
 
   /** The jars of other projects that a module's tests need. */
   private List<String> libraries(String module) throws IOException, Trouble {
-    return classPath(module).stream().filter(entry -> !TARGET.matcher(entry).matches()).toList();
+    return classPath(module).stream().filter(entry -> !target.matcher(entry).matches()).toList();
   }
 
   private List<String> classPath(String module) throws IOException, Trouble {

@@ -245,7 +245,17 @@ record Coverage(Path document, String header, Pattern function, int min) {
     // The inline functions of the headers, in Java, call exported ones.
     addNames(
         called,
-        Path.of("..", "bindings", "src", "main", "java", "org", "rdma4j", "bindings", "inlines"),
+        Path.of(
+            "..",
+            "bindings",
+            "core",
+            "src",
+            "main",
+            "java",
+            "org",
+            "rdma4j",
+            "bindings",
+            "inlines"),
         "\\brdma_h\\.((?:ibv|rdma)_\\w+)");
     // The pointers of an extended queue pair are read where they are called.
     Set<String> pointers = new TreeSet<>();

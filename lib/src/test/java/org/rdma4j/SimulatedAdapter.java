@@ -115,7 +115,7 @@ public final class SimulatedAdapter {
    * Runs a post, which must have run before, and watches in which order this thread writes what it
    * posts to the queue pair. Each instruction takes a microsecond.
    *
-   * @return what was wrong, 0 if nothing: see simulation/adapter/order.c
+   * @return what was wrong, 0 if nothing: see testing/simulation/adapter/order.c
    */
   public static int watch(QueuePair queuePair, Runnable post) {
     // Linked here, because linking takes millions of instructions.

@@ -25,9 +25,10 @@ final class ClassNamesTest {
 
   /** The sources of all modules, without those that are generated after C's names. */
   private static List<Path> sources(Path top) throws IOException {
-    try (Stream<Path> modules = Files.list(top)) {
-      return modules
-          .map(module -> module.resolve("src/main/java"))
+    // A module is a folder at the top, or a folder in one.
+    try (Stream<Path> folders = Files.walk(top, 2)) {
+      return folders
+          .map(folder -> folder.resolve("src/main/java"))
           .filter(Files::isDirectory)
           .flatMap(ClassNamesTest::files)
           .filter(file -> !file.toString().contains("/generated/"))

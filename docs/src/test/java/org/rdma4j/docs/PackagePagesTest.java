@@ -20,11 +20,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The pages of the exported packages in the Javadoc. */
 class PackagePagesTest {
   private static final Path LIB = Path.of("../lib/src/main/java");
-  private static final Path BINDINGS = Path.of("../bindings/src/main/java");
-  private static final Path PROVIDERS = Path.of("../bindings-providers/src/main/java");
-  private static final Path NIO = Path.of("../nio/src/main/java");
-  private static final Path MICROMETER = Path.of("../micrometer/src/main/java");
-  private static final Path NETTY = Path.of("../netty/src/main/java");
+  private static final Path BINDINGS = Path.of("../bindings/core/src/main/java");
+  private static final Path PROVIDERS = Path.of("../bindings/providers/src/main/java");
+  private static final Path NIO = Path.of("../channels/nio/src/main/java");
+  private static final Path MICROMETER = Path.of("../channels/micrometer/src/main/java");
+  private static final Path NETTY = Path.of("../channels/netty/src/main/java");
   private static final Pattern EXPORTS = Pattern.compile("exports ([\\w.]+);");
 
   /** What the examples take for granted. */

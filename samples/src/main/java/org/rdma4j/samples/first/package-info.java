@@ -30,7 +30,7 @@
  * <p>To change a program and try it without a build, have Java compile it:
  *
  * <pre>
- * java --enable-native-access=ALL-UNNAMED -cp 'lib/target/*:bindings/target/*' \
+ * java --enable-native-access=ALL-UNNAMED -cp 'lib/target/*:bindings/core/target/*' \
  *   samples/src/main/java/org/rdma4j/samples/first/SendAndReceive.java
  * </pre>
  *

@@ -1,0 +1,33 @@
+package org.rdma4j.micrometer;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+/** What the classes of this module may use, as docs/architecture.md describes it. */
+final class ArchitectureTest {
+  private static final JavaClasses CLASSES =
+      new ClassFileImporter()
+          .withImportOption(new ImportOption.DoNotIncludeTests())
+          .importPackages("org.rdma4j.micrometer");
+
+  @Test
+  void metersUseOnlyConnectionsAndChannels() {
+    classes()
+        .that()
+        .resideInAPackage("org.rdma4j.micrometer")
+        .should()
+        .onlyDependOnClassesThat()
+        .resideInAnyPackage(
+            "java..",
+            "io.micrometer..",
+            "org.jspecify..",
+            "org.rdma4j.connection",
+            "org.rdma4j.nio",
+            "org.rdma4j.micrometer")
+        .check(CLASSES);
+  }
+}

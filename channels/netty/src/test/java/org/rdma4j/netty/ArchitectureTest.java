@@ -1,0 +1,34 @@
+package org.rdma4j.netty;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+/** What the classes of this module may use, as docs/architecture.md describes it. */
+final class ArchitectureTest {
+  private static final JavaClasses CLASSES =
+      new ClassFileImporter()
+          .withImportOption(new ImportOption.DoNotIncludeTests())
+          .importPackages("org.rdma4j.netty");
+
+  @Test
+  void theTransportUsesOnlyConnections() {
+    classes()
+        .that()
+        .resideInAPackage("org.rdma4j.netty")
+        .should()
+        .onlyDependOnClassesThat()
+        .resideInAnyPackage(
+            "java..",
+            "io.netty..",
+            "org.jspecify..",
+            "org.rdma4j",
+            "org.rdma4j.connection",
+            "org.rdma4j.verbs",
+            "org.rdma4j.netty")
+        .check(CLASSES);
+  }
+}

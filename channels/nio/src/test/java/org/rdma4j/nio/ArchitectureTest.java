@@ -1,0 +1,45 @@
+package org.rdma4j.nio;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+/** What the classes of this module may use, as docs/architecture.md describes it. */
+final class ArchitectureTest {
+  private static final JavaClasses CLASSES =
+      new ClassFileImporter()
+          .withImportOption(new ImportOption.DoNotIncludeTests())
+          .importPackages("org.rdma4j.nio");
+
+  @Test
+  void channelsUseOnlyConnectionsAndTheHandover() {
+    classes()
+        .that()
+        .resideInAPackage("org.rdma4j.nio")
+        .should()
+        .onlyDependOnClassesThat()
+        .resideInAnyPackage(
+            "java..",
+            "javax.crypto..",
+            "jdk.jfr",
+            "org.jspecify..",
+            "org.rdma4j",
+            "org.rdma4j.connection",
+            "org.rdma4j.nio..")
+        .check(CLASSES);
+  }
+
+  @Test
+  void theHandoverKnowsNeitherChannelsNorConnections() {
+    classes()
+        .that()
+        .resideInAPackage("org.rdma4j.nio.handover")
+        .should()
+        .onlyDependOnClassesThat()
+        .resideInAnyPackage("java..", "javax.crypto..", "org.jspecify..", "org.rdma4j.nio.handover")
+        .check(CLASSES);
+  }
+}
