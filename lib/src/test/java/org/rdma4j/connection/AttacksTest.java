@@ -7,7 +7,9 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -179,14 +181,16 @@ final class AttacksTest {
   @ParameterizedTest
   @EnumSource
   void anAttackHoldsUpNoOtherAndTakesNoMoreThanTheLimits(Attack attack) throws Exception {
+    Duration calm = good.echo(20);
     FutureTask<Boolean> attacking = new FutureTask<>(() -> attack(attack));
     Thread.ofPlatform().daemon().start(attacking);
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     int before = threads.getThreadCount();
     threads.resetPeakThreadCount();
+    List<Duration> rounds = new ArrayList<>();
     try {
       for (int i = 0; i < 5 || (i < MAX_ROUNDS && connections < HOSTILE_CONNECTIONS); i++) {
-        good.echo(20);
+        rounds.add(good.echo(20));
       }
     } finally {
       attacks = false;
@@ -196,7 +200,13 @@ final class AttacksTest {
     NodeStatistics held = node.statistics();
     int moreThreads = threads.getPeakThreadCount() - before;
     System.out.printf(
-        "%s: %d connections, %d threads more; %s%n", attack, connections, moreThreads, held);
+        "%s: %d connections, %d threads more; 20 echoes took %d ms before, %s ms during it; %s%n",
+        attack,
+        connections,
+        moreThreads,
+        calm.toMillis(),
+        rounds.stream().map(Duration::toMillis).sorted().toList(),
+        held);
     assertThat(held.buffers()).isLessThanOrEqualTo(2 * CONFIG.maxBuffers());
     // Those that are sent, and those that arrive.
     assertThat(held.largeBytes()).isLessThanOrEqualTo(2 * CONFIG.maxLargeBytes());

@@ -41,8 +41,9 @@ final class GoodClients implements AutoCloseable {
         });
   }
 
-  /** Lets each client get so many messages back, all clients at the same time. */
-  void echo(int messages) throws Exception {
+  /** Lets each client get so many messages back, all clients at the same time; returns how long. */
+  Duration echo(int messages) throws Exception {
+    long began = System.nanoTime();
     List<Future<Boolean>> echoes = new ArrayList<>();
     for (RdmaConnection each : clients) {
       echoes.add(threads.submit(() -> echo(each, messages)));
@@ -50,6 +51,7 @@ final class GoodClients implements AutoCloseable {
     for (Future<Boolean> each : echoes) {
       assertThat(each.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
     }
+    return Duration.ofNanos(System.nanoTime() - began);
   }
 
   private static boolean echo(RdmaConnection client, int messages) throws Exception {
