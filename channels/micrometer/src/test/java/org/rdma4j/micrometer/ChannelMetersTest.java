@@ -31,6 +31,7 @@ final class ChannelMetersTest {
                     .formatted(
                         SelectorProvider.class.getName(), RdmaSelectorProvider.class.getName()),
                 "-Dorg.rdma4j.nio.addresses=127.0.0.1=" + DeviceAddress.ipv4().getHostAddress(),
+                "-Dorg.rdma4j.nio.devices=all",
                 "-Dorg.rdma4j.nio.after=32",
                 "-Dorg.rdma4j.nio.timeout=60",
                 "-Dorg.rdma4j.nio.refused=1"),

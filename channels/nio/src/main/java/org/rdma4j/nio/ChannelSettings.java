@@ -17,6 +17,8 @@ import org.rdma4j.nio.handover.Proof;
  * What system properties say about the channels of this process.
  *
  * @param upgrades whether connections may go over to RDMA: {@code org.rdma4j.nio.upgrade}
+ * @param allDevices whether they may use software devices, and peers on this host: {@code
+ *     org.rdma4j.nio.devices}
  * @param proof what both sides of a connection must prove: with the content of the file {@code
  *     org.rdma4j.nio.secret} if there is one, and after the number of bytes in each direction that
  *     {@code org.rdma4j.nio.after} says
@@ -33,6 +35,7 @@ import org.rdma4j.nio.handover.Proof;
  */
 record ChannelSettings(
     boolean upgrades,
+    boolean allDevices,
     Proof proof,
     Duration timeout,
     long refusedSeconds,
@@ -68,6 +71,7 @@ record ChannelSettings(
     long usual = isSecret ? 1 : USUAL_WITHOUT_SECRET;
     return new ChannelSettings(
         upgrades(property.apply(PREFIX + "upgrade")),
+        allDevices(property.apply(PREFIX + "devices")),
         new Proof(secret, number(property, "after", least, usual)),
         Duration.ofSeconds(number(property, "timeout", 1, 10)),
         number(property, "refused", 0, 60),
@@ -84,6 +88,16 @@ record ChannelSettings(
       return false;
     }
     throw wrong("upgrade", value, "must be background or off");
+  }
+
+  private static boolean allDevices(@Nullable String value) {
+    if (value == null || value.equals("adapters")) {
+      return false;
+    }
+    if (value.equals("all")) {
+      return true;
+    }
+    throw wrong("devices", value, "must be adapters or all");
   }
 
   /** Returns whether sockets may go over, too, if an agent can let them. */

@@ -101,6 +101,7 @@ final class Rendezvous {
   private static final boolean HAS_RECORDER = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
 
   private final ChannelSettings settings;
+  private final UsableDevices devices;
   private final Map<String, Upgrade> accepted = new ConcurrentHashMap<>();
   private final Map<InetSocketAddress, Long> refusals = new ConcurrentHashMap<>();
 
@@ -115,6 +116,7 @@ final class Rendezvous {
   private final AtomicBoolean logged = new AtomicBoolean();
   private final AtomicBoolean loggedOneSided = new AtomicBoolean();
   private final AtomicBoolean loggedMemory = new AtomicBoolean();
+  private final AtomicBoolean loggedThisHost = new AtomicBoolean();
   private final AtomicBoolean looksForLate = new AtomicBoolean();
   private final Exit exit = new Exit(overRdma);
   private final Marks marks = new Marks(this, overRdma);
@@ -129,6 +131,7 @@ final class Rendezvous {
 
   Rendezvous(ChannelSettings settings) {
     this.settings = settings;
+    this.devices = new UsableDevices(settings.allDevices());
     this.available = settings.upgrades();
   }
 
@@ -172,14 +175,22 @@ final class Rendezvous {
 
   /** Returns the upgrade of a channel that has connected; null if it stays with TCP. */
   @Nullable Upgrade connected(TcpEnd tcp, InetSocketAddress from, InetSocketAddress to) {
-    return mayUpgrade(to) && !isRefused(routes.get(new Route(from.getAddress(), to)))
+    if (!mayUpgrade(to)) {
+      return null;
+    }
+    if (!devices.includePeer(from.getAddress(), to.getAddress())) {
+      logThisHost(to);
+      return null;
+    }
+    return !isRefused(routes.get(new Route(from.getAddress(), to)))
         ? new Upgrade(this, tcp, name(from, to), from, true)
         : null;
   }
 
   /** Returns the upgrade of a channel that was accepted; null if it stays with TCP. */
   @Nullable Upgrade accepted(TcpEnd tcp, InetSocketAddress from, InetSocketAddress to) {
-    if (!settings.includes(from.getAddress())) {
+    if (!settings.includes(from.getAddress())
+        || !devices.includePeer(to.getAddress(), from.getAddress())) {
       return null;
     }
     Upgrade upgrade = new Upgrade(this, tcp, name(from, to), to, false);
@@ -253,6 +264,7 @@ final class Rendezvous {
   synchronized RdmaNode node() {
     RdmaNode open = node;
     if (open == null) {
+      devices.check();
       open = RdmaNode.open(CONFIG);
       node = open;
     }
@@ -308,6 +320,19 @@ final class Rendezvous {
   /** Runs something that does not wait, after a pause. */
   Future<?> later(Duration pause, Runnable action) {
     return timer.schedule(action, pause.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  /** Logs, once, that channels to peers on this host stay on TCP. */
+  private void logThisHost(InetSocketAddress server) {
+    if (!loggedThisHost.getAndSet(true)) {
+      System.getLogger("org.rdma4j.nio")
+          .log(
+              Level.INFO,
+              "channels to peers on this host, such as "
+                  + server
+                  + ", stay on TCP: "
+                  + UsableDevices.REMEDY);
+    }
   }
 
   /** Says, once at the level INFO, that a channel stays on TCP because one direction is silent. */
@@ -370,6 +395,11 @@ final class Rendezvous {
   private void connect(Upgrade upgrade) {
     InetSocketAddress server = upgrade.tcp().remote();
     InetAddress host = settings.rdmaAddress(server.getAddress());
+    if (!devices.includePeer(server.getAddress()) || !devices.includePeer(host)) {
+      logThisHost(server);
+      keepTcp(upgrade, "the peer is on this host: " + UsableDevices.REMEDY);
+      return;
+    }
     RdmaNode open;
     try {
       open = node();
@@ -487,6 +517,11 @@ final class Rendezvous {
     RdmaConnection connection = connectFrom(upgrade.local().getAddress(), open, address);
     boolean claimed = false;
     try {
+      if (!devices.includeThatOf(connection)) {
+        leaveAlone(routes, new Route(upgrade.local().getAddress(), server));
+        keepTcp(upgrade, whySoftware(connection));
+        return;
+      }
       switch (Meeting.claim(this, connection, upgrade)) {
         case REFUSED -> refused(server);
         case UNKNOWN -> unknownTo(server);
@@ -498,6 +533,10 @@ final class Rendezvous {
         close(connection);
       }
     }
+  }
+
+  private static String whySoftware(RdmaConnection connection) {
+    return UsableDevices.name(connection) + " is a software device: " + UsableDevices.REMEDY;
   }
 
   /**
@@ -618,7 +657,12 @@ final class Rendezvous {
 
   private void prove(RdmaConnection connection) {
     try {
-      Meeting.grant(this, connection);
+      if (devices.includeThatOf(connection)) {
+        Meeting.grant(this, connection);
+      } else {
+        log(String.valueOf(connection), "refused: " + whySoftware(connection));
+        close(connection);
+      }
     } catch (RdmaException | IllegalStateException | InterruptedException failed) {
       log(String.valueOf(connection), "failed before it was proven: " + failed.getMessage());
       close(connection);

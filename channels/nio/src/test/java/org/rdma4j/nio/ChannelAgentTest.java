@@ -81,6 +81,7 @@ final class ChannelAgentTest {
         run(
             ChannelAgentTest::withoutBindings,
             "-Djava.nio.channels.spi.SelectorProvider=" + name(),
+            "-Dorg.rdma4j.nio.devices=all",
             "-Dorg.rdma4j.nio.addresses=127.0.0.1=192.0.2.1",
             "-Dorg.rdma4j.nio.after=32");
     assertThat(output)
@@ -96,6 +97,7 @@ final class ChannelAgentTest {
         run(
             "--limit-modules=java.logging,java.net.http,jdk.httpserver,jdk.unsupported",
             "-Djava.nio.channels.spi.SelectorProvider=" + name(),
+            "-Dorg.rdma4j.nio.devices=all",
             "-Dorg.rdma4j.nio.addresses=127.0.0.1=192.0.2.1",
             "-Dorg.rdma4j.nio.after=32");
     assertThat(output).contains("provider " + name()).doesNotContain("\tat ");

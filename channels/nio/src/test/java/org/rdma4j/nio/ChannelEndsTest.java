@@ -73,6 +73,7 @@ final class ChannelEndsTest {
           1, "-Djava.nio.channels.spi.SelectorProvider=" + RdmaSelectorProvider.class.getName());
       command.add(1, "-Dorg.rdma4j.nio.addresses=127.0.0.1=" + device());
       command.add(1, "-Dorg.rdma4j.nio.after=32");
+      command.add(1, "-Dorg.rdma4j.nio.devices=all");
       command.addAll(1, List.of(options));
     }
     program = ChildProcess.start(command);
@@ -96,6 +97,7 @@ final class ChannelEndsTest {
                   case "org.rdma4j.nio.addresses" -> "127.0.0.1=" + device();
                   case "org.rdma4j.nio.timeout" -> "" + timeoutSeconds;
                   case "org.rdma4j.nio.after" -> "32";
+                  case "org.rdma4j.nio.devices" -> "all";
                   default -> null;
                 }));
   }

@@ -55,6 +55,7 @@ final class ChannelPairTest {
         new RdmaSelectorProvider(
             new ChannelSettings(
                 true,
+                true,
                 new Proof(new byte[0], 32),
                 Duration.ofSeconds(30),
                 0,

@@ -88,6 +88,7 @@ final class ChannelRemovalTest {
     public static void main(String[] arguments) throws Exception {
       System.setProperty("org.rdma4j.nio.addresses", "127.0.0.1=" + ADDRESS);
       System.setProperty("org.rdma4j.nio.after", "32");
+      System.setProperty("org.rdma4j.nio.devices", "all");
       System.setProperty("org.rdma4j.nio.timeout", "60");
       SocketChannel channel = new RdmaSelectorProvider().openSocketChannel();
       channel.connect(

@@ -66,6 +66,7 @@ final class ChannelSettingsTest {
       delimiter = '|',
       value = {
         "upgrade|maybe|must be background or off",
+        "devices|some|must be adapters or all",
         "after|31|must be a number, at least 32",
         "timeout|soon|must be a number, at least 1",
         "refused|-1|must be a number, at least 0",

@@ -37,6 +37,7 @@ final class PeerDeathTest {
 
     public static void main(String[] arguments) throws Exception {
       System.setProperty("org.rdma4j.nio.after", "32");
+      System.setProperty("org.rdma4j.nio.devices", "all");
       System.setProperty("org.rdma4j.nio.addresses", "127.0.0.1=" + arguments[1]);
       SocketChannel channel = new RdmaSelectorProvider().openSocketChannel();
       channel.connect(

@@ -63,7 +63,9 @@ final class PlainSocketTest {
   }
 
   private AgentJar.Printed run(String way, String... options) throws Exception {
-    return AgentJar.run(SocketProgram.class, List.of(options), way, keys.toString());
+    List<String> all = new ArrayList<>(List.of(options));
+    all.add("-Dorg.rdma4j.nio.devices=all");
+    return AgentJar.run(SocketProgram.class, all, way, keys.toString());
   }
 
   @Test

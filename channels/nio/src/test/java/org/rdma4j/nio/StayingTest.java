@@ -14,10 +14,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -37,6 +33,7 @@ final class StayingTest {
 
   private RdmaSelectorProvider provider(String... more) {
     Map<String, String> properties = new HashMap<>();
+    properties.put("devices", "all");
     properties.put("addresses", "127.0.0.1=" + DeviceAddress.ipv4().getHostAddress());
     properties.put("timeout", "60");
     properties.put("after", "32");
@@ -77,23 +74,8 @@ final class StayingTest {
 
   @Test
   void aConnectionWithOneDirectionForLongStaysAndOneLineSaysWhy() throws Exception {
-    List<String> lines = new CopyOnWriteArrayList<>();
-    Handler handler =
-        new Handler() {
-          @Override
-          public void publish(LogRecord line) {
-            lines.add(line.getMessage());
-          }
-
-          @Override
-          public void flush() {}
-
-          @Override
-          public void close() {}
-        };
-    Logger logger = Logger.getLogger("org.rdma4j.nio");
-    logger.addHandler(handler);
-    try (ServerSocketChannel listener = UpgradeTest.listen(provider())) {
+    try (LogLines log = new LogLines();
+        ServerSocketChannel listener = UpgradeTest.listen(provider())) {
       RdmaSelectorProvider clients = provider();
       for (int i = 0; i < 2; i++) {
         try (ChannelPair pair = connect(clients, listener)) {
@@ -105,12 +87,9 @@ final class StayingTest {
           assertThat(((StreamChannel) pair.server()).hasUpgrade()).isFalse();
         }
       }
-    } finally {
-      logger.removeHandler(handler);
+      // One of each process, and these are two.
+      assertThat(log.that("lower org.rdma4j.nio.after")).hasSize(2);
     }
-    // One of each process, and these are two.
-    assertThat(lines.stream().filter(each -> each.contains("lower org.rdma4j.nio.after")))
-        .hasSize(2);
   }
 
   private static void write(ChannelPair pair, int bytes) throws Exception {

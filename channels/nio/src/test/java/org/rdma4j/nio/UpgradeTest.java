@@ -87,6 +87,7 @@ final class UpgradeTest {
     return new RdmaSelectorProvider(
         new ChannelSettings(
             true,
+            true,
             new Proof(secret.getBytes(StandardCharsets.UTF_8), 32),
             Duration.ofSeconds(60),
             60,
@@ -100,6 +101,8 @@ final class UpgradeTest {
     Map<String, String> properties =
         new HashMap<>(
             Map.of(
+                "org.rdma4j.nio.devices",
+                "all",
                 "org.rdma4j.nio.addresses",
                 "127.0.0.1=" + DeviceAddress.ipv4().getHostAddress(),
                 "org.rdma4j.nio.timeout",
