@@ -264,6 +264,7 @@ final class NodeState {
     for (DeviceShare share : shares()) {
       guarded("the search for dropped buffers", share::freeDropped);
       guarded("giving memory back", share.buffers()::shrink);
+      guarded("giving memory back", share.largeBuffers()::shrink);
       for (Link link : share.links()) {
         link.tick(keepAlive);
         if (driving == null) {

@@ -164,7 +164,7 @@ final class DroppedTest {
     long registered = node.statistics().largeBytes();
     client.send(ByteBuffer.allocate(length), PATIENCE);
     server.receive(PATIENCE).orElseThrow().close();
-    assertThat(node.statistics().largeBytes()).isEqualTo(registered);
+    assertThat(node.statistics().largeBytes()).isLessThanOrEqualTo(registered);
   }
 
   @ParameterizedTest

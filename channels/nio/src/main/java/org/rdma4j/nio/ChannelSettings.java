@@ -28,6 +28,8 @@ import org.rdma4j.nio.handover.Proof;
  *     org.rdma4j.nio.refused}
  * @param most the number of channels of this process over RDMA from which on no other one goes
  *     over: {@code org.rdma4j.nio.most}
+ * @param maxRegisteredBytes the registered memory of all channels of this process: {@code
+ *     org.rdma4j.nio.maxRegisteredBytes}
  * @param networks the networks in one of which the TCP address of a peer must be for a connection
  *     to go over; empty for any address: {@code org.rdma4j.nio.networks}
  * @param addresses the RDMA addresses of hosts, by those that TCP uses, where they differ: {@code
@@ -40,6 +42,7 @@ record ChannelSettings(
     Duration timeout,
     long refusedSeconds,
     long most,
+    long maxRegisteredBytes,
     List<Network> networks,
     Map<InetAddress, InetAddress> addresses) {
   private static final String PREFIX = "org.rdma4j.nio.";
@@ -76,6 +79,7 @@ record ChannelSettings(
         Duration.ofSeconds(number(property, "timeout", 1, 10)),
         number(property, "refused", 0, 60),
         number(property, "most", 1, Long.MAX_VALUE),
+        maxRegisteredBytes(property),
         networks(property.apply(PREFIX + "networks")),
         addresses(property.apply(PREFIX + "addresses")));
   }
@@ -145,6 +149,12 @@ record ChannelSettings(
       // Reported as one that is too small.
     }
     throw wrong(name, value, "must be a number, at least " + least);
+  }
+
+  private static long maxRegisteredBytes(UnaryOperator<@Nullable String> property) {
+    long usual = MemoryBudget.usual(Runtime.getRuntime().maxMemory());
+    return Math.min(
+        MemoryBudget.MOST, number(property, "maxRegisteredBytes", MemoryBudget.LEAST, usual));
   }
 
   private static List<Network> networks(@Nullable String value) {

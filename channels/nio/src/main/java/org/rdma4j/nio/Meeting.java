@@ -174,8 +174,9 @@ final class Meeting {
       throw new HandoverException("the peer has sent more than a claim");
     }
     begun = true;
-    if (rendezvous.isFull()) {
-      throw new HandoverException(rendezvous.whyFull());
+    String full = rendezvous.whyFull();
+    if (full != null) {
+      throw new HandoverException(full);
     }
     Claim claim = Claim.decode(message);
     Upgrade channel = rendezvous.find(claim.connection(), connection.peerAddress());

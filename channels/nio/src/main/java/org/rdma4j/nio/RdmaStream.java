@@ -359,11 +359,17 @@ final class RdmaStream {
     if (held >= WINDOW) {
       return 0;
     }
+    long window = rendezvous.memory().window();
+    if (held >= window) {
+      // The arrival of what other channels have sent does not wake this one.
+      awaitMemory();
+      return 0;
+    }
     long left = 0;
     for (int i = from; i < to && left < LONG_PIECE; i++) {
       left += sources[i].remaining();
     }
-    boolean isLong = Math.min(left, WINDOW - held) >= LONG_PIECE;
+    boolean isLong = Math.min(left, window - held) >= LONG_PIECE;
     if (held > 0 && !isLong) {
       return join(sources, from, left);
     }
@@ -411,9 +417,14 @@ final class RdmaStream {
     return bytes;
   }
 
-  /** Sends a message of its own, behind all others. Called with the lock of writers. */
+  /**
+   * Sends a message of its own, behind all others. What is sent without a completion is not
+   * counted, so that is one long message at most: its memory is held until the peer fetches it.
+   * Called with the lock of writers.
+   */
   void send(ByteBuffer bytes) {
-    if (!isIdle() || !connection.trySend(bytes)) {
+    boolean waits = !isIdle() || (bytes.remaining() > Rendezvous.PIECE && inFlight() > 0);
+    if (waits || !connection.trySend(bytes)) {
       sendLater(bytes, null);
     }
     count();
@@ -461,6 +472,7 @@ final class RdmaStream {
   private void sendLater(ByteBuffer bytes, @Nullable MessageBuffer holder) {
     long token = Math.max(bytes.remaining(), Rendezvous.PIECE);
     outstanding.addAndGet(token);
+    rendezvous.memory().sending(token);
     boolean done = false;
     try {
       // Not with a lambda, so that this allocates nothing.
@@ -473,6 +485,7 @@ final class RdmaStream {
     } finally {
       if (!done) {
         outstanding.addAndGet(-token);
+        rendezvous.memory().sending(-token);
       }
     }
   }
@@ -511,6 +524,7 @@ final class RdmaStream {
 
   private void sent(long token, @Nullable RuntimeException failure) {
     long left = outstanding.addAndGet(-token);
+    rendezvous.memory().sending(-token);
     boolean flushes = joined != null && left <= LONG_PIECE;
     if (flushes) {
       flushDue = true;

@@ -52,16 +52,12 @@ final class Rendezvous {
    */
   private static final int UNPROVEN_BYTES = 4 << 10;
 
-  /** The memory of all channels together for such messages. */
-  private static final long MAX_LARGE_BYTES = 256L << 20;
-
   /** The limits are much lower than by default, because peers are not authenticated at first. */
   private static final NodeConfig CONFIG =
       NodeConfig.DEFAULT
           .bufferBytes(PIECE)
           .maxMessageBytes(MAX_BYTES)
-          .initialMessageBytes(UNPROVEN_BYTES)
-          .maxLargeBytes(MAX_LARGE_BYTES);
+          .initialMessageBytes(UNPROVEN_BYTES);
 
   /**
    * The maximum number of RDMA connections without a proof of the peer: those of many clients,
@@ -102,6 +98,7 @@ final class Rendezvous {
 
   private final ChannelSettings settings;
   private final UsableDevices devices;
+  private final MemoryBudget memory;
   private final Map<String, Upgrade> accepted = new ConcurrentHashMap<>();
   private final Map<InetSocketAddress, Long> refusals = new ConcurrentHashMap<>();
 
@@ -132,6 +129,7 @@ final class Rendezvous {
   Rendezvous(ChannelSettings settings) {
     this.settings = settings;
     this.devices = new UsableDevices(settings.allDevices());
+    this.memory = new MemoryBudget(settings.maxRegisteredBytes());
     this.available = settings.upgrades();
   }
 
@@ -150,6 +148,10 @@ final class Rendezvous {
 
   Marks marks() {
     return marks;
+  }
+
+  MemoryBudget memory() {
+    return memory;
   }
 
   TcpTable tcpTable() {
@@ -231,16 +233,25 @@ final class Rendezvous {
     return until != null && System.nanoTime() - until < 0;
   }
 
-  /** Returns whether no more channels may go over. Those that are about to are not counted. */
-  boolean isFull() {
-    return overRdma.size() >= settings.most();
-  }
-
-  /** Says why no more channels may go over, for a log. */
-  String whyFull() {
-    return "org.rdma4j.nio.most is "
-        + settings.most()
-        + ", and so many channels of this process are over RDMA: raise it to let more go over";
+  /**
+   * Returns why no further channel may be upgraded; null if it may. Those that are about to be are
+   * not counted.
+   */
+  @Nullable String whyFull() {
+    if (overRdma.size() >= settings.most()) {
+      return "org.rdma4j.nio.most is "
+          + settings.most()
+          + ", and so many channels of this process are over RDMA: raise it to let more go over";
+    }
+    RdmaNode open = node;
+    if (open == null || !memory.isUsedUp(open, overRdma)) {
+      return null;
+    }
+    String why = memory.whyUsedUp();
+    if (!loggedMemory.getAndSet(true)) {
+      System.getLogger("org.rdma4j.nio").log(Level.INFO, "channels stay on TCP: " + why);
+    }
+    return why;
   }
 
   private static String name(InetSocketAddress client, InetSocketAddress server) {
@@ -265,7 +276,7 @@ final class Rendezvous {
     RdmaNode open = node;
     if (open == null) {
       devices.check();
-      open = RdmaNode.open(CONFIG);
+      open = RdmaNode.open(memory.limit(CONFIG));
       node = open;
     }
     return open;
@@ -510,8 +521,9 @@ final class Rendezvous {
       keepTcp(upgrade, "the server has just refused another channel");
       return;
     }
-    if (isFull()) {
-      keepTcp(upgrade, whyFull());
+    String full = whyFull();
+    if (full != null) {
+      keepTcp(upgrade, full);
       return;
     }
     RdmaConnection connection = connectFrom(upgrade.local().getAddress(), open, address);

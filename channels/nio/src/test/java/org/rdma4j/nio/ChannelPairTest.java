@@ -60,6 +60,7 @@ final class ChannelPairTest {
                 Duration.ofSeconds(30),
                 0,
                 Long.MAX_VALUE,
+                1L << 30,
                 List.of(),
                 Map.of()));
     start(CheckedServer.Way.RDMA, 0);

@@ -61,6 +61,15 @@ final class ChannelSettingsTest {
     assertThat(read("networks", "0.0.0.0/0").includes(InetAddress.ofLiteral("8.8.8.8"))).isTrue();
   }
 
+  @Test
+  void channelsTakeLessMemoryThanTheProgramUnlessTheSettingSaysMore() {
+    assertThat(MemoryBudget.usual(16L << 30)).isEqualTo(1L << 30);
+    assertThat(MemoryBudget.usual(512L << 20)).isEqualTo(256L << 20);
+    assertThat(MemoryBudget.usual(16L << 20)).isEqualTo(64L << 20);
+    assertThat(read("maxRegisteredBytes", "4000000000").maxRegisteredBytes())
+        .isEqualTo(4_000_000_000L);
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -71,6 +80,7 @@ final class ChannelSettingsTest {
         "timeout|soon|must be a number, at least 1",
         "refused|-1|must be a number, at least 0",
         "most|0|must be a number, at least 1",
+        "maxRegisteredBytes|1000000|must be a number, at least 33554432",
         "networks|10.0.0.0/33|contains 10.0.0.0/33, which is no network",
         "networks|10.0.0.0/8,|contains , which is no network",
         "addresses|10.0.0.1|must be TCP=RDMA,TCP=RDMA and so on",

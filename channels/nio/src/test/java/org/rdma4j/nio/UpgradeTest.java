@@ -92,6 +92,7 @@ final class UpgradeTest {
             Duration.ofSeconds(60),
             60,
             Long.MAX_VALUE,
+            1L << 30,
             List.of(),
             Map.of(InetAddress.getLoopbackAddress(), device)));
   }

@@ -93,7 +93,8 @@ final class UsableDevicesTest {
   void soDoThoseFromAnotherAddressOfThisHost() throws Exception {
     RdmaSelectorProvider clients = adapters();
     RdmaSelectorProvider servers = UpgradeTest.provider("");
-    try (ServerSocketChannel listener = UpgradeTest.listen(servers);
+    try (LogLines log = new LogLines();
+        ServerSocketChannel listener = UpgradeTest.listen(servers);
         SocketChannel client = clients.openSocketChannel()) {
       client.bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.2"), 0));
       client.connect(listener.getLocalAddress());
@@ -101,6 +102,7 @@ final class UsableDevicesTest {
         UpgradeTest.greet(client, server);
         UpgradeTest.await(() -> !((StreamChannel) client).hasUpgrade());
       }
+      assertThat(log.that("to peers on this host")).hasSize(1);
     } finally {
       clients.rendezvous().close();
       servers.rendezvous().close();

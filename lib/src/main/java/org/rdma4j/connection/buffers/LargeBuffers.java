@@ -65,6 +65,10 @@ public final class LargeBuffers implements Buffer.Home {
   private long arriving;
 
   private long kept;
+
+  /** The least that was kept at a time since the last {@link #shrink}. */
+  private long leastKept;
+
   private long registered;
 
   /**
@@ -287,6 +291,7 @@ public final class LargeBuffers implements Buffer.Home {
       if (known != null) {
         keptInOrder.remove(known);
         kept -= known.capacity();
+        leastKept = Math.min(leastKept, kept);
         inUse += known.capacity();
         return known;
       }
@@ -462,16 +467,44 @@ public final class LargeBuffers implements Buffer.Home {
     boolean isKept = buffer.capacity() <= MAX_KEPT && isWhole(buffer);
     Buffer surplus = isKept ? keep(buffer) : buffer;
     while (surplus != null) {
-      deregister(surplus);
+      giveUp(surplus);
       lock.lock();
       try {
-        Long bytes = all.remove(surplus);
-        registered -= bytes == null ? 0 : bytes;
         surplus = pollSurplus();
       } finally {
         lock.unlock();
       }
     }
+  }
+
+  private void giveUp(Buffer surplus) {
+    deregister(surplus);
+    lock.lock();
+    try {
+      Long bytes = all.remove(surplus);
+      registered -= bytes == null ? 0 : bytes;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Gives back half of the memory that was not needed since the last call. Called at intervals, so
+   * that memory which was needed once is given back within some of them.
+   */
+  public void shrink() {
+    List<Buffer> surplus = new ArrayList<>();
+    lock.lock();
+    try {
+      long rest = kept - (leastKept + 1) / 2;
+      while (kept > rest) {
+        surplus.add(pollOldest());
+      }
+      leastKept = kept;
+    } finally {
+      lock.unlock();
+    }
+    surplus.forEach(this::giveUp);
   }
 
   private static boolean isWhole(Buffer buffer) {
@@ -514,12 +547,15 @@ public final class LargeBuffers implements Buffer.Home {
 
   /** Takes the buffer that was not in use for longest, if those that are kept are too many. */
   private @Nullable Buffer pollSurplus() {
-    if (kept <= MAX_KEPT) {
-      return null;
-    }
+    return kept <= MAX_KEPT ? null : pollOldest();
+  }
+
+  /** Takes the buffer that was not in use for longest. Requires the lock. */
+  private Buffer pollOldest() {
     Buffer oldest = keptInOrder.removeFirst();
     keptByClass.get(oldest.index()).removeFirst();
     kept -= oldest.capacity();
+    leastKept = Math.min(leastKept, kept);
     return oldest;
   }
 }

@@ -76,6 +76,21 @@ final class LargeBuffersTest {
   }
 
   @Test
+  void whatIsKeptAndNotNeededIsGivenBackWithinSomeIntervals() {
+    useAtOnce(MANY, MIB);
+    buffers.shrink();
+    assertThat(buffers.registeredBytes()).as("it was needed a moment ago").isEqualTo(MANY * MIB);
+    useAtOnce(16, MIB);
+    buffers.shrink();
+    assertThat(buffers.registeredBytes()).as("16 were needed").isEqualTo(MANY * MIB - 24 * MIB);
+    for (int i = 0; i < 10; i++) {
+      buffers.shrink();
+    }
+    assertThat(buffers.registeredBytes()).isZero();
+    assertThat(buffers.inUse()).isZero();
+  }
+
+  @Test
   void aThreadWaitsWhileThoseInUseAreTooManyForAnotherOne() throws Exception {
     LargeBuffers few = new LargeBuffers(PlainMemory::of, 4 * MIB);
     Buffer first = few.take(4 * MIB - 1); // counts as 4 MiB
