@@ -233,11 +233,10 @@ final class RefusedCallsTest {
     bystanders.server.onRequest(request -> request.answer(request.message()));
     MessageBuffer request = bystanders.client.allocateBuffer(LONG_MESSAGE);
     List<MessageBuffer> others = new ArrayList<>();
-    NodeStatistics now = clients.statistics();
-    // Then the next short buffer, for the offer, needs memory.
-    while (now.buffersInUse() < now.buffers()) {
-      others.add(bystanders.client.allocateBuffer(1));
-      now = clients.statistics();
+    // Until all stay in use, because a credit that is on its way returns its buffer. Then the next
+    // short buffer, for the offer, needs memory.
+    while (takeAll(others) > 0) {
+      Thread.sleep(200);
     }
     SimulatedAdapter.refuse(0, ErrorNumber.ENOMEM);
     assertThatThrownBy(() -> bystanders.client.request(request)).isInstanceOf(RdmaException.class);
@@ -245,6 +244,17 @@ final class RefusedCallsTest {
     assertThat(request.byteBuffer().remaining()).isEqualTo(LONG_MESSAGE);
     bystanders.client.request(request).get(PATIENCE.toSeconds(), TimeUnit.SECONDS).close();
     others.forEach(MessageBuffer::close);
+  }
+
+  /** Takes the short buffers of the clients that are free; returns how many. */
+  private int takeAll(List<MessageBuffer> taken) {
+    int before = taken.size();
+    NodeStatistics now = clients.statistics();
+    while (now.buffersInUse() < now.buffers()) {
+      taken.add(bystanders.client.allocateBuffer(1));
+      now = clients.statistics();
+    }
+    return taken.size() - before;
   }
 
   @Test
