@@ -76,7 +76,8 @@ final class ArchitectureTest {
     allow("recording");
     allow("connection.wire");
     allow("connection.buffers", "", "connection.wire", "lifetime", "verbs");
-    allow("connection.session", "", "connection.buffers", "connection.wire", "recording");
+    allow(
+        "connection.session", "", "connection.buffers", "connection.wire", "platform", "recording");
     allow(
         "connection",
         "",

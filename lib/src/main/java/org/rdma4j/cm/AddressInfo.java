@@ -24,6 +24,7 @@ import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.platform.DaemonThreads;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.NativeLibraries;
+import org.rdma4j.platform.TimeText;
 import org.rdma4j.verbs.QueuePairType;
 
 /**
@@ -117,7 +118,7 @@ public record AddressInfo(
           new TimeoutException(
               call
                   + ": the name services did not answer within "
-                  + timeout
+                  + TimeText.of(timeout)
                   + ". Wait longer, or give a numeric address");
       timedOut.initCause(late);
       throw timedOut;

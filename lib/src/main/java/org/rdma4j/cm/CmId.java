@@ -15,6 +15,7 @@ import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.platform.Range;
+import org.rdma4j.platform.TimeText;
 import org.rdma4j.verbs.AsyncEventType;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
@@ -147,7 +148,7 @@ public final class CmId implements AutoCloseable {
   private static int milliseconds(Duration timeout) {
     if (timeout.isNegative() || timeout.compareTo(MAX_TIMEOUT) > 0) {
       throw new IllegalArgumentException(
-          "timeout is " + timeout + ", must be from 0 to " + MAX_TIMEOUT);
+          "timeout is " + TimeText.of(timeout) + ", must be from 0 to " + TimeText.of(MAX_TIMEOUT));
     }
     return (int) timeout.plusNanos(999_999).toMillis();
   }

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
 import org.rdma4j.platform.Deadline;
+import org.rdma4j.platform.TimeText;
 
 /**
  * An identifier whose steps wait for their outcomes. It has an event channel of its own. In C, this
@@ -495,8 +496,8 @@ public final class SynchronousCmId implements AutoCloseable {
   private static TimeoutException timedOut(String call, Duration timeout) {
     return new TimeoutException(
         call
-            + ": no answer came within "
-            + timeout
+            + ": no answer within "
+            + TimeText.of(timeout)
             + ". Check that the peer is reachable, or wait longer");
   }
 

@@ -13,6 +13,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.connection.session.Session;
 import org.rdma4j.lifetime.Attempts;
 import org.rdma4j.platform.Deadline;
+import org.rdma4j.platform.TimeText;
 import org.rdma4j.recording.EndEvent;
 import org.rdma4j.verbs.Port;
 import org.rdma4j.verbs.attribute.PortState;
@@ -445,7 +446,7 @@ final class Closing {
       ConnectionException gone = session.lifecycle().goneWhileClosing();
       link.warn(
           "not all that was sent had arrived when a connection was closed",
-          (inTime ? "" : ", after " + link.share().config().closeTimeout())
+          (inTime ? "" : ", after " + TimeText.of(link.share().config().closeTimeout()))
               + (gone == null ? "" : ": " + gone.getMessage()));
     }
   }
@@ -487,7 +488,7 @@ final class Closing {
       link.log(
           Level.WARNING,
           "%d requests are still with the device after %s; the close goes on"
-              .formatted(left, FLUSH),
+              .formatted(left, TimeText.of(FLUSH)),
           null);
     }
   }

@@ -21,6 +21,7 @@ import org.rdma4j.cm.ConnectionRejectedException;
 import org.rdma4j.connection.wire.Credits;
 import org.rdma4j.connection.wire.Hello;
 import org.rdma4j.platform.Deadline;
+import org.rdma4j.platform.TimeText;
 import org.rdma4j.recording.ConnectEvent;
 import org.rdma4j.verbs.attribute.TransportType;
 
@@ -137,7 +138,7 @@ final class Connecting implements CmEvents.Handler {
         "no connection to "
             + server
             + " within "
-            + timeout
+            + TimeText.of(timeout)
             + ": check that the server runs and can be reached, or wait longer");
   }
 

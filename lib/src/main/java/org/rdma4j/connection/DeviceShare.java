@@ -457,8 +457,10 @@ final class DeviceShare {
     }
     log(
         Level.WARNING,
-        "%d buffers were dropped, the last with a message of %d bytes: close each MessageBuffer that is not sent, or its sender has no place for further messages"
-            .formatted(dropped.size(), dropped.getLast().length()),
+        "%s garbage-collected without being closed, the last with a message of %d bytes: close each MessageBuffer that is not sent, or its sender has no place for further messages"
+            .formatted(
+                dropped.size() == 1 ? "1 buffer was" : dropped.size() + " buffers were",
+                dropped.getLast().length()),
         null);
     dropped.forEach(each -> node.later(each::freeDropped));
   }

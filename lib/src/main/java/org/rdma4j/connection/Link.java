@@ -24,6 +24,7 @@ import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.session.SessionLimits;
 import org.rdma4j.connection.wire.Hello;
 import org.rdma4j.lifetime.Lifetime;
+import org.rdma4j.platform.TimeText;
 import org.rdma4j.recording.WaitEvent;
 import org.rdma4j.verbs.CompletionStatus;
 import org.rdma4j.verbs.QueuePair;
@@ -345,7 +346,8 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
   }
 
   TimeoutException timedOut(String missing, Duration timeout) {
-    return new TimeoutException("%s: %s within %s".formatted(lifetime, missing, timeout));
+    return new TimeoutException(
+        "%s: %s within %s".formatted(lifetime, missing, TimeText.of(timeout)));
   }
 
   /** Notes the hello of the peer, and handles what it has sent meanwhile. */
@@ -595,7 +597,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
       }
       closing.tick();
     } catch (Throwable failed) {
-      session.breakUp("what is done at intervals has failed: " + failed.getMessage(), failed);
+      session.breakUp("periodic maintenance failed: " + failed.getMessage(), failed);
     } finally {
       unlock();
     }

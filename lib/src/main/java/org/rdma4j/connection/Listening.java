@@ -29,6 +29,7 @@ import org.rdma4j.connection.wire.Hello;
 import org.rdma4j.lifetime.Attempts;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.Deadline;
+import org.rdma4j.platform.TimeText;
 
 /** A server without the object that users hold: the peers that connect, and those that have. */
 final class Listening implements CmEvents.Handler, NodeState.Periodic {
@@ -154,7 +155,11 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     try {
       link = node.share(peer.device()).createLink(peer, address.getAddress());
     } catch (RuntimeException | Error noResources) {
-      reject(peer, address, "this side cannot create its part", noResources);
+      reject(
+          peer,
+          address,
+          "the server could not allocate resources for this connection",
+          noResources);
       return;
     }
     begin(link, address, hello.get());
@@ -287,7 +292,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       lock.unlock();
     }
     for (Handshake each : late) {
-      drop(each, "it took longer than NodeConfig.handshakeTimeout, " + timeout);
+      drop(each, "it took longer than NodeConfig.handshakeTimeout, " + TimeText.of(timeout));
     }
   }
 
@@ -311,7 +316,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
         }
         long left = end - System.nanoTime();
         if (left <= 0) {
-          throw new TimeoutException("no peer connected within " + timeout);
+          throw new TimeoutException("no peer connected within " + TimeText.of(timeout));
         }
         changed.awaitNanos(left);
       }

@@ -21,6 +21,7 @@ import org.rdma4j.lifetime.Attempts;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.PollingTurn;
+import org.rdma4j.platform.TimeText;
 import org.rdma4j.verbs.RdmaDevice;
 
 /**
@@ -36,7 +37,7 @@ final class NodeState {
     void tick();
   }
 
-  private static final String SOON = "something that was to be done soon";
+  private static final String SOON = "a deferred task";
 
   /** What a close may take at least, because the device and the kernel need some time. */
   private static final Duration MIN_CLOSE = Duration.ofSeconds(5);
@@ -262,7 +263,7 @@ final class NodeState {
     }
     long keepAlive = config.keepAlive().toNanos();
     for (DeviceShare share : shares()) {
-      guarded("the search for dropped buffers", share::freeDropped);
+      guarded("the check for leaked buffers", share::freeDropped);
       guarded("giving memory back", share.buffers()::shrink);
       guarded("giving memory back", share.largeBuffers()::shrink);
       for (Link link : share.links()) {
@@ -425,7 +426,7 @@ final class NodeState {
           Level.WARNING,
           closed
               + " is not closed after "
-              + timeout
+              + TimeText.of(timeout)
               + ", because a handler has not returned or the device is slow; the close goes on",
           null);
       logFailure(closed, close);

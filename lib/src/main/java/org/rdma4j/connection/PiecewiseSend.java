@@ -11,6 +11,7 @@ import java.util.concurrent.TimeoutException;
 import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.platform.Deadline;
+import org.rdma4j.platform.TimeText;
 
 /**
  * Sends a long message of heap memory in pieces, which are copied to registered memory: one is
@@ -75,7 +76,9 @@ final class PiecewiseSend {
       throw new IllegalStateException(failed.getCause());
     } catch (TimeoutException late) {
       throw new TimeoutException(
-          link.lifetime() + ": the peer did not fetch the message within " + deadline.timeout());
+          link.lifetime()
+              + ": the peer did not fetch the message within "
+              + TimeText.of(deadline.timeout()));
     }
   }
 }

@@ -12,6 +12,7 @@ import org.rdma4j.lifetime.ReusedMemory;
 import org.rdma4j.lifetime.ReusedPieces;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.Range;
+import org.rdma4j.platform.TimeText;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.ProtectionDomain;
@@ -164,7 +165,11 @@ public final class SlabPool implements AutoCloseable {
     }
     if (index == FreeSlabs.NONE) {
       throw new TimeoutException(
-          "all " + slabs.length + " slabs were in use for " + timeout + ": make the pool larger");
+          "all "
+              + slabs.length
+              + " slabs were in use for "
+              + TimeText.of(timeout)
+              + ": make the pool larger");
     }
     return slabs[index];
   }

@@ -26,7 +26,8 @@ public final class Deadline {
    */
   public static Deadline after(Duration timeout) {
     if (timeout.isNegative()) {
-      throw new IllegalArgumentException("timeout is " + timeout + ", must not be negative");
+      throw new IllegalArgumentException(
+          "timeout is " + TimeText.of(timeout) + ", must not be negative");
     }
     return new Deadline(timeout);
   }
@@ -64,7 +65,7 @@ public final class Deadline {
   public int millis() throws SocketTimeoutException {
     long nanos = nanos();
     if (nanos == 0) {
-      throw new SocketTimeoutException("nothing within " + timeout);
+      throw new SocketTimeoutException("nothing within " + TimeText.of(timeout));
     }
     return Math.clamp((nanos + 999_999) / 1_000_000, 1, Integer.MAX_VALUE);
   }

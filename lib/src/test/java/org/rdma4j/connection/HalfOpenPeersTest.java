@@ -69,7 +69,7 @@ final class HalfOpenPeersTest {
       peer.id().connect(hello(2));
       await(() -> node.statistics().connections() == 1);
       await(() -> node.statistics().connections() == 0);
-      await(() -> !warnings.containing("longer than NodeConfig.handshakeTimeout, PT5S").isEmpty());
+      await(() -> !warnings.containing("longer than NodeConfig.handshakeTimeout, 5 s").isEmpty());
     }
   }
 

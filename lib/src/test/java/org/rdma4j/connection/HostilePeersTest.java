@@ -248,7 +248,7 @@ final class HostilePeersTest {
           header(memory, 0, MessageHeader.OFFER, 0, 0, offer);
           send(requests, memory, 16 + offer.length);
         },
-        "nothing of a message of 1048576 bytes, of which 1048575 are missing, has arrived for PT2S");
+        "nothing of a message of 1048576 bytes, of which 1048575 are missing, has arrived for 2 s");
     assertThat(node.statistics().largeBytes()).isEqualTo(before);
   }
 

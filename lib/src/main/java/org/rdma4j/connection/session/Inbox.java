@@ -14,6 +14,7 @@ import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.buffers.LargeBuffers;
 import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.connection.wire.Offer;
+import org.rdma4j.platform.TimeText;
 
 /**
  * The messages of one connection that have arrived and that nobody has taken, in their order. A
@@ -275,7 +276,7 @@ final class Inbox {
     }
     Incoming first = incoming.values().iterator().next();
     return "nothing of a message of %d bytes, of which %d are missing, has arrived for %s: offer all of it, or raise NodeConfig.progressTimeout of the receiver"
-        .formatted(first.total, first.missing, Duration.ofNanos(maxNanos));
+        .formatted(first.total, first.missing, TimeText.of(Duration.ofNanos(maxNanos)));
   }
 
   /** Removes all messages that nobody will take, whether they are complete or not. */

@@ -48,7 +48,8 @@ final class KeyValueClient implements AutoCloseable {
       }
       tornReads.incrementAndGet(); // The server was writing the slot: it will soon be done.
     } while (System.nanoTime() - began < timeout.toNanos());
-    throw new TimeoutException("the slot of \"" + key + "\" was never whole within " + timeout);
+    throw new TimeoutException(
+        "the slot of \"" + key + "\" was never whole within " + timeout.toMillis() + " ms");
   }
 
   private static Optional<byte[]> value(ByteBuffer entry, byte[] wanted) {
