@@ -361,8 +361,10 @@ final class RdmaStream {
     }
     long window = rendezvous.memory().window();
     if (held >= window) {
-      // The arrival of what other channels have sent does not wake this one.
-      awaitMemory();
+      if (held <= WINDOW / 2) {
+        // Others hold the memory, and the arrival of their messages does not wake this channel.
+        awaitMemory();
+      }
       return 0;
     }
     long left = 0;
