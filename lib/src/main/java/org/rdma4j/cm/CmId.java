@@ -67,7 +67,6 @@ public final class CmId implements AutoCloseable {
    *
    * @param local an InetSocketAddress or an {@link IbAddress}; with port 0, the system chooses one
    * @throws IllegalArgumentException if the address is unresolved or of another kind
-   * @throws IllegalStateException if the identifier is closed
    * @throws RdmaException if it cannot be bound: EADDRINUSE if the port is in use, or EADDRNOTAVAIL
    *     if one of the two addresses is the wildcard; EADDRNOTAVAIL if no network interface has that
    *     address; ENODEV if no RDMA device has it
@@ -88,7 +87,6 @@ public final class CmId implements AutoCloseable {
    * @param backlog the maximum number of requests that wait until their events are read; 0 lets the
    *     system choose
    * @throws IllegalArgumentException if the backlog is negative
-   * @throws IllegalStateException if the identifier is closed
    * @throws RdmaException if it cannot listen
    */
   public void listen(int backlog) {
@@ -107,7 +105,6 @@ public final class CmId implements AutoCloseable {
    * @param timeout how long that may take, up to 24 days, in milliseconds
    * @throws IllegalArgumentException if the address is unresolved or of another kind, or the
    *     timeout is negative or too long
-   * @throws IllegalStateException if the identifier is closed
    * @throws RdmaException if resolving cannot begin: ENODEV if no RDMA device leads there
    */
   public void resolveAddress(SocketAddress peer, Duration timeout) {
@@ -124,7 +121,6 @@ public final class CmId implements AutoCloseable {
    * @param timeout how long that may take, up to 24 days, in milliseconds
    * @throws IllegalArgumentException if an address is unresolved or of another kind, or the timeout
    *     is negative or too long
-   * @throws IllegalStateException if the identifier is closed
    * @throws RdmaException if resolving cannot begin: ENODEV if no RDMA device leads there
    */
   public void resolveAddress(@Nullable SocketAddress local, SocketAddress peer, Duration timeout) {
@@ -244,7 +240,6 @@ public final class CmId implements AutoCloseable {
    *
    * @param privateData what this side tells the peer: the bytes from the position to the limit
    * @throws IllegalArgumentException if they are more than {@link PortSpace#maxRejectBytes()}
-   * @throws IllegalStateException if the identifier is closed
    * @throws RdmaException if there is nothing to reject
    */
   public void reject(ByteBuffer privateData) {
@@ -258,7 +253,6 @@ public final class CmId implements AutoCloseable {
    *
    * @param privateData what this side tells the peer: the bytes from the position to the limit
    * @throws IllegalArgumentException if they are more than {@link PortSpace#maxRejectBytes()}
-   * @throws IllegalStateException if the identifier is closed
    * @throws RdmaException if there is nothing to reject
    */
   public void rejectEce(ByteBuffer privateData) {
@@ -299,7 +293,6 @@ public final class CmId implements AutoCloseable {
    * then on the identifier is closed when that channel is closed.
    *
    * @param to the channel
-   * @throws IllegalStateException if the identifier or the channel is closed
    * @throws RdmaException if it cannot be moved
    */
   public void migrate(EventChannel to) {
@@ -327,7 +320,6 @@ public final class CmId implements AutoCloseable {
    *
    * @param status any number
    * @param argument any other number
-   * @throws IllegalStateException if the identifier is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if rdma-core is older than 60
    * @throws RdmaException if the event cannot be written: EINVAL if the kernel does not support it
    * @see CmEvent.Written
@@ -389,7 +381,6 @@ public final class CmId implements AutoCloseable {
    * Returns the queue pair that {@link #createQueuePair} created.
    *
    * @return the queue pair; empty if there is none or it was closed
-   * @throws IllegalStateException if the identifier is closed
    */
   public Optional<QueuePair> queuePair() {
     return queuePair.get();
@@ -466,7 +457,6 @@ public final class CmId implements AutoCloseable {
    * does binding it to an address other than the wildcard address.
    *
    * @return whether {@link #device} returns one
-   * @throws IllegalStateException if the identifier is closed
    */
   public boolean hasDevice() {
     return id.query(pointer -> id.hasDevice());
@@ -505,7 +495,6 @@ public final class CmId implements AutoCloseable {
    * Returns the port of the device to which the identifier is bound: {@code rdma_cm_id.port_num}.
    *
    * @return the port, from 1; 0 if the identifier is not bound to a device
-   * @throws IllegalStateException if the identifier is closed
    */
   public int port() {
     return id.query(pointer -> Byte.toUnsignedInt(rdma_cm_id.port_num(pointer)));
@@ -515,7 +504,6 @@ public final class CmId implements AutoCloseable {
    * Returns the addresses of both sides, of any kind, with their GIDs.
    *
    * @return the addresses as they are now
-   * @throws IllegalStateException if the identifier is closed
    */
   public CmIdAddresses addresses() {
     return id.query(CmIdAddresses::read);
@@ -558,7 +546,6 @@ public final class CmId implements AutoCloseable {
    * the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the identifier is closed
    */
   public MemorySegment handle() {
     return id.query(pointer -> pointer);

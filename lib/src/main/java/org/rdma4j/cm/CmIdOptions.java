@@ -34,7 +34,6 @@ public final class CmIdOptions {
    *
    * @param typeOfService the type of service as in the IP header, 0 to 255
    * @throws IllegalArgumentException if the value is out of range
-   * @throws IllegalStateException if the identifier is closed
    * @throws RdmaException if the option cannot be set
    */
   public void typeOfService(int typeOfService) {
@@ -47,7 +46,6 @@ public final class CmIdOptions {
    * RDMA_OPTION_ID_REUSEADDR}. All of them need the option. Set it before binding.
    *
    * @param reuse whether the address may be shared
-   * @throws IllegalStateException if the identifier is closed
    * @throws RdmaException if the option cannot be set
    */
   public void reuseAddress(boolean reuse) {
@@ -59,7 +57,6 @@ public final class CmIdOptions {
    * too: {@code RDMA_OPTION_ID_AFONLY}. Set it before binding.
    *
    * @param only whether it serves IPv6 only
-   * @throws IllegalStateException if the identifier is closed
    * @throws RdmaException if the option cannot be set
    */
   public void ipv6Only(boolean only) {
@@ -72,7 +69,6 @@ public final class CmIdOptions {
    *
    * @param timeout n for 4.096 microseconds x 2^n, 0 to 31; 0 means forever
    * @throws IllegalArgumentException if the value is out of range
-   * @throws IllegalStateException if the identifier is closed
    * @throws RdmaException if the option cannot be set: EINVAL if the port space is not one of
    *     reliable connections
    */

@@ -67,7 +67,6 @@ public final class CmIdService {
    * rdma_query_addrinfo}.
    *
    * @return the addresses, at least one; a second call fails
-   * @throws IllegalStateException if the identifier is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if rdma-core is older than 60
    * @throws RdmaException if there is no result: ENOENT
    */

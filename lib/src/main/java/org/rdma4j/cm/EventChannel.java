@@ -86,7 +86,6 @@ public final class EventChannel implements AutoCloseable {
    *
    * @param space the kind of communication
    * @return the identifier, which is neither bound nor resolved
-   * @throws IllegalStateException if the channel is closed
    * @throws RdmaException if it cannot be created
    */
   public CmId createId(PortSpace space) {
@@ -121,7 +120,6 @@ public final class EventChannel implements AutoCloseable {
    * @return the identifier, which is bound and not resolved
    * @throws IllegalArgumentException if the port space does not allow the type, or the address is
    *     unresolved or of another kind
-   * @throws IllegalStateException if the channel is closed
    * @throws RdmaException if it cannot be created or bound
    */
   public CmId createId(PortSpace space, QueuePairType type, SocketAddress local) {
@@ -199,7 +197,6 @@ public final class EventChannel implements AutoCloseable {
    * rdma_ack_cm_event}. It does not wait and ignores interrupts.
    *
    * @return the event; empty if there is none
-   * @throws IllegalStateException if the channel is closed
    * @throws RdmaException if the event cannot be read
    */
   public Optional<CmEvent> pollEvent() {
@@ -265,7 +262,6 @@ public final class EventChannel implements AutoCloseable {
    * itself. It is non-blocking and belongs to this channel: do not read or close it.
    *
    * @return the descriptor
-   * @throws IllegalStateException if the channel is closed
    */
   public int fileDescriptor() {
     return lifetime.whileOpen(() -> descriptor);
@@ -277,7 +273,6 @@ public final class EventChannel implements AutoCloseable {
    * crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the channel is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(channel::pointer);

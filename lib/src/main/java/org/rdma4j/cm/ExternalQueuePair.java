@@ -88,7 +88,6 @@ public final class ExternalQueuePair {
    *
    * @param ece the options
    * @throws IllegalArgumentException if the vendor is 0
-   * @throws IllegalStateException if the identifier is closed
    * @throws RdmaException if the options cannot be set: EINVAL if the identifier has a queue pair
    *     that the connection manager manages
    */
@@ -111,7 +110,6 @@ public final class ExternalQueuePair {
    * rdma_get_remote_ece}. If they do not fit, a server calls {@link CmId#rejectEce}.
    *
    * @return the options of the peer's request or response; the vendor is 0 if it offers none
-   * @throws IllegalStateException if the identifier is closed
    * @throws RdmaException if the options cannot be read: EINVAL if the identifier has a queue pair
    *     that the connection manager manages
    */

@@ -111,7 +111,6 @@ public final class MulticastMembership {
    *
    * @param group the address with which the group was joined
    * @throws IllegalArgumentException if the group was not joined
-   * @throws IllegalStateException if the identifier is closed
    * @throws RdmaException if leaving fails; the group counts as left all the same
    */
   public void leave(SocketAddress group) {

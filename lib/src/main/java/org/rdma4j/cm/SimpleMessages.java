@@ -180,7 +180,6 @@ public final class SimpleMessages implements AutoCloseable {
    * @param bytes the length, at least 1
    * @return the region, in the domain
    * @throws IllegalArgumentException if the length is out of range
-   * @throws IllegalStateException if this object is closed
    * @throws RdmaException if the memory cannot be registered
    */
   public MemoryRegion registerMessages(long bytes) {
@@ -193,7 +192,6 @@ public final class SimpleMessages implements AutoCloseable {
    * @param bytes the length, at least 1
    * @return the region, in the domain
    * @throws IllegalArgumentException if the length is out of range
-   * @throws IllegalStateException if this object is closed
    * @throws RdmaException if the memory cannot be registered
    */
   public MemoryRegion registerRead(long bytes) {
@@ -206,7 +204,6 @@ public final class SimpleMessages implements AutoCloseable {
    * @param bytes the length, at least 1
    * @return the region, in the domain
    * @throws IllegalArgumentException if the length is out of range
-   * @throws IllegalStateException if this object is closed
    * @throws RdmaException if the memory cannot be registered
    */
   public MemoryRegion registerWrite(long bytes) {
@@ -219,7 +216,6 @@ public final class SimpleMessages implements AutoCloseable {
    * @param id the id that its completion has
    * @param pieces the memory that receives the message, 0 to 4 slices of regions in the domain
    * @throws IllegalArgumentException if there are more pieces, or one is in another domain
-   * @throws IllegalStateException if this object is closed
    * @throws RdmaException if the queue is full
    */
   public void postReceive(long id, MemorySlice... pieces) {
@@ -306,7 +302,6 @@ public final class SimpleMessages implements AutoCloseable {
    * @param queuePairNumber the number of the peer's queue pair
    * @param pieces the memory to send, 0 to 4 slices of regions in the domain
    * @throws IllegalArgumentException if there are more pieces, or one is in another domain
-   * @throws IllegalStateException if this object or the handle is closed
    * @throws RdmaException if the queue is full
    */
   public void postDatagram(

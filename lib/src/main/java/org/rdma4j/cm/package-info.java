@@ -89,6 +89,9 @@
  * {@link org.rdma4j.verbs.RdmaDevice}. Closing that object closes everything that was created from
  * it, but not the native device.
  *
+ * <p>A method throws {@link java.lang.IllegalStateException} if its object, or one that it is
+ * given, is closed. The descriptions mention this only where there is more to say.
+ *
  * <h2>Threads</h2>
  *
  * All methods may be called from any thread. Calls on the identifiers of one channel, and the

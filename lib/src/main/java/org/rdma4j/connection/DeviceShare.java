@@ -323,7 +323,6 @@ final class DeviceShare {
    * domain is closed, which it needs for further receives.
    *
    * @param acceptedFrom the address that has connected; null if this side has
-   * @throws IllegalStateException if this is closed
    * @throws RdmaException if something that it needs is not available
    */
   Link createLink(CmId id, @Nullable InetAddress acceptedFrom) {

@@ -85,7 +85,6 @@ public final class NodeMemory implements AutoCloseable {
    * @param connection a connection of the node
    * @return the region, in the {@link RdmaConnection#domain} of the connection
    * @throws IllegalArgumentException if the connection belongs to another node
-   * @throws IllegalStateException if this memory or the node is closed
    * @throws RdmaException if the memory cannot be registered
    */
   public MemoryRegion region(RdmaConnection connection) {

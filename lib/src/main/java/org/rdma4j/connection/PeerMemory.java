@@ -57,7 +57,6 @@ public final class PeerMemory {
    * @throws TimeoutException if the read does not complete in time; the read goes on
    * @throws IllegalArgumentException if the timeout is negative, the peer's memory is shorter than
    *     the local memory, or the local memory is of another domain or without LOCAL_WRITE
-   * @throws IllegalStateException if the connection or the region is closed
    * @throws WorkCompletionException if the peer's device refuses the read
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
@@ -75,7 +74,6 @@ public final class PeerMemory {
    *     WorkCompletionException} if the peer's device refuses the read
    * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
    *     local memory is of another domain or without LOCAL_WRITE
-   * @throws IllegalStateException if the connection or the region is closed
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<Void> readAsync(RemoteMemory from, MemorySlice to) {
@@ -91,7 +89,6 @@ public final class PeerMemory {
    * @param handler the handler
    * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
    *     local memory is of another domain or without LOCAL_WRITE
-   * @throws IllegalStateException if the connection or the region is closed
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void readAsync(RemoteMemory from, MemorySlice to, long token, OperationHandler handler) {
@@ -111,7 +108,6 @@ public final class PeerMemory {
    * @throws TimeoutException if the write does not complete in time; the write goes on
    * @throws IllegalArgumentException if the timeout is negative, the peer's memory is shorter than
    *     the local memory, or the local memory is of another domain
-   * @throws IllegalStateException if the connection or the region is closed
    * @throws WorkCompletionException if the peer's device refuses the write
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
@@ -129,7 +125,6 @@ public final class PeerMemory {
    *     WorkCompletionException} if the peer's device refuses the write
    * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
    *     local memory is of another domain
-   * @throws IllegalStateException if the connection or the region is closed
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<Void> writeAsync(MemorySlice from, RemoteMemory to) {
@@ -145,7 +140,6 @@ public final class PeerMemory {
    * @param handler the handler
    * @throws IllegalArgumentException if the peer's memory is shorter than the local memory, or the
    *     local memory is of another domain
-   * @throws IllegalStateException if the connection or the region is closed
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void writeAsync(MemorySlice from, RemoteMemory to, long token, OperationHandler handler) {
@@ -243,7 +237,6 @@ public final class PeerMemory {
    * @throws IllegalArgumentException if the timeout is negative, one of the two does not have 8
    *     bytes, the remote address is not a multiple of 8, or the local memory is of another domain
    *     or without LOCAL_WRITE
-   * @throws IllegalStateException if the connection or the region is closed
    * @throws WorkCompletionException if the peer's device refuses the operation
    * @throws org.rdma4j.UnsupportedByDeviceException if the device has no atomic operations
    * @throws ConnectionException if the connection is broken, or the peer has closed it
@@ -267,7 +260,6 @@ public final class PeerMemory {
    *     WorkCompletionException} if the peer's device refuses the operation
    * @throws IllegalArgumentException if one of the two does not have 8 bytes, the remote address is
    *     not a multiple of 8, or the local memory is of another domain or without LOCAL_WRITE
-   * @throws IllegalStateException if the connection or the region is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if the device has no atomic operations
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
@@ -289,7 +281,6 @@ public final class PeerMemory {
    * @param handler the handler
    * @throws IllegalArgumentException if one of the two does not have 8 bytes, the remote address is
    *     not a multiple of 8, or the local memory is of another domain or without LOCAL_WRITE
-   * @throws IllegalStateException if the connection or the region is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if the device has no atomic operations
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
@@ -319,7 +310,6 @@ public final class PeerMemory {
    * @throws IllegalArgumentException if the timeout is negative, one of the two does not have 8
    *     bytes, the remote address is not a multiple of 8, or the local memory is of another domain
    *     or without LOCAL_WRITE
-   * @throws IllegalStateException if the connection or the region is closed
    * @throws WorkCompletionException if the peer's device refuses the operation
    * @throws org.rdma4j.UnsupportedByDeviceException if the device has no atomic operations
    * @throws ConnectionException if the connection is broken, or the peer has closed it
@@ -340,7 +330,6 @@ public final class PeerMemory {
    *     WorkCompletionException} if the peer's device refuses the operation
    * @throws IllegalArgumentException if one of the two does not have 8 bytes, the remote address is
    *     not a multiple of 8, or the local memory is of another domain or without LOCAL_WRITE
-   * @throws IllegalStateException if the connection or the region is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if the device has no atomic operations
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
@@ -361,7 +350,6 @@ public final class PeerMemory {
    * @param handler the handler
    * @throws IllegalArgumentException if one of the two does not have 8 bytes, the remote address is
    *     not a multiple of 8, or the local memory is of another domain or without LOCAL_WRITE
-   * @throws IllegalStateException if the connection or the region is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if the device has no atomic operations
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */

@@ -138,7 +138,6 @@ public final class RdmaConnection implements AutoCloseable {
    * Returns the address of this side.
    *
    * @return the address and the port
-   * @throws IllegalStateException if the connection is closed
    */
   public InetSocketAddress localAddress() {
     return link.id().localAddress();
@@ -148,7 +147,6 @@ public final class RdmaConnection implements AutoCloseable {
    * Returns the address of the other side.
    *
    * @return the address and the port
-   * @throws IllegalStateException if the connection is closed
    */
   public InetSocketAddress peerAddress() {
     return link.id().peerAddress();
@@ -250,7 +248,6 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws InterruptedException if the thread is interrupted while it waits
    * @throws TimeoutException if no buffer becomes free in time
    * @throws IllegalArgumentException if the timeout is negative
-   * @throws IllegalStateException if the connection is closed
    * @throws RdmaException if memory cannot be registered
    */
   public MessageBuffer buffer(Duration timeout) throws InterruptedException, TimeoutException {
@@ -264,7 +261,6 @@ public final class RdmaConnection implements AutoCloseable {
    *
    * @return the buffer, to be sent or closed
    * @throws InterruptedException if the thread is interrupted while it waits
-   * @throws IllegalStateException if the connection is closed
    * @throws RdmaException if memory cannot be registered
    */
   public MessageBuffer buffer() throws InterruptedException {
@@ -302,7 +298,6 @@ public final class RdmaConnection implements AutoCloseable {
    * @param bytes the length of the message, from 0 to 4 GiB
    * @return the buffer, whose limit is that length, to be sent or closed
    * @throws IllegalArgumentException if the length is out of range
-   * @throws IllegalStateException if the connection is closed
    * @throws RdmaException if memory cannot be registered
    */
   public MessageBuffer allocateBuffer(long bytes) {
@@ -388,7 +383,6 @@ public final class RdmaConnection implements AutoCloseable {
    * @throws InterruptedException if the thread is interrupted while it waits. A message of more
    *     than 1 MiB may have been sent in part; that breaks the connection
    * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes}
-   * @throws IllegalStateException if the connection is closed
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void send(ByteBuffer message) throws InterruptedException {
@@ -424,7 +418,6 @@ public final class RdmaConnection implements AutoCloseable {
    *     was sent
    * @return whether it was sent; if not, nothing has changed
    * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes}
-   * @throws IllegalStateException if the connection is closed
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public boolean trySend(ByteBuffer message) {
@@ -476,7 +469,6 @@ public final class RdmaConnection implements AutoCloseable {
    * @param message the message, from the position to the limit, which becomes the position
    * @return a future that completes when the message has arrived, and exceptionally if it cannot
    * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes}
-   * @throws IllegalStateException if the connection is closed
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<Void> sendAsync(ByteBuffer message) {
@@ -495,7 +487,6 @@ public final class RdmaConnection implements AutoCloseable {
    * @param token what the handler is told
    * @param handler the handler
    * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes}
-   * @throws IllegalStateException if the connection is closed
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void sendAsync(ByteBuffer message, long token, OperationHandler handler) {
@@ -518,7 +509,6 @@ public final class RdmaConnection implements AutoCloseable {
    *     {@link #maxMessageBytes}
    * @throws UnsupportedOperationException if the memory has to be registered once more, and this
    *     process cannot access it
-   * @throws IllegalStateException if the connection or the region is closed
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<Void> sendAsync(MemorySlice memory) {
@@ -617,7 +607,6 @@ public final class RdmaConnection implements AutoCloseable {
    * received.
    *
    * @param handler the handler
-   * @throws IllegalStateException if the connection is closed
    */
   public void onMessage(MessageHandler handler) {
     link.handleMessages(Objects.requireNonNull(handler, "handler"), this);
@@ -669,7 +658,6 @@ public final class RdmaConnection implements AutoCloseable {
    * after those sent before, and its {@link #inputEnded} completes; it can still send. Does nothing
    * if this side has ended its output.
    *
-   * @throws IllegalStateException if the connection is closed
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public void endOutput() {
@@ -705,7 +693,6 @@ public final class RdmaConnection implements AutoCloseable {
    *     CompletableFuture#orTimeout} or {@link CompletableFuture#cancel}: the peer is notified
    *     ({@link IncomingRequest#isCancelled}), and an answer that comes nevertheless is dropped
    * @throws IllegalArgumentException if the request is longer than {@link #maxMessageBytes}
-   * @throws IllegalStateException if the connection is closed
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    */
   public CompletableFuture<MessageBuffer> request(ByteBuffer request) {
@@ -740,7 +727,6 @@ public final class RdmaConnection implements AutoCloseable {
    * message.
    *
    * @param handler the handler
-   * @throws IllegalStateException if the connection is closed
    */
   public void onRequest(RequestHandler handler) {
     link.handleRequests(Objects.requireNonNull(handler, "handler"), this);
@@ -770,7 +756,6 @@ public final class RdmaConnection implements AutoCloseable {
    *     in progress fails otherwise, and breaks its connection. The end of the node closes it, too
    * @throws IllegalArgumentException if the length is out of range, or a flag lacks one that it
    *     requires
-   * @throws IllegalStateException if the connection is closed
    * @throws RdmaException if the memory cannot be registered, or the device was removed
    */
   public MemoryRegion register(long bytes, AccessFlag... access) {
@@ -808,7 +793,6 @@ public final class RdmaConnection implements AutoCloseable {
    *     than REMOTE_READ
    * @throws UnsupportedOperationException if the part has to be registered, and this process cannot
    *     access its memory
-   * @throws IllegalStateException if the connection or the region is closed
    * @throws ConnectionException if the connection is broken, or the peer has closed it
    * @throws RdmaException if the device has no further window, the memory cannot be registered, or
    *     the device was removed

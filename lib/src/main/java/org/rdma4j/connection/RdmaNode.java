@@ -111,7 +111,6 @@ public final class RdmaNode implements AutoCloseable {
    *     devices, over IPv4 and IPv6; with port 0 the system chooses a port
    * @return the server
    * @throws IllegalArgumentException if the address is unresolved
-   * @throws IllegalStateException if the node is closed
    * @throws RdmaException if it cannot listen there: EADDRINUSE, or EADDRNOTAVAIL for the wildcard
    *     address, if the port is in use; ENODEV if no RDMA device has that address, such as a
    *     loopback address
@@ -129,7 +128,6 @@ public final class RdmaNode implements AutoCloseable {
    *     are rejected; at least 1
    * @return the server
    * @throws IllegalArgumentException if the address is unresolved or the backlog is less than 1
-   * @throws IllegalStateException if the node is closed
    * @throws RdmaException if it cannot listen there: EADDRINUSE, or EADDRNOTAVAIL for the wildcard
    *     address, if the port is in use; ENODEV if no RDMA device has that address, such as a
    *     loopback address
@@ -145,7 +143,6 @@ public final class RdmaNode implements AutoCloseable {
    * @return the connection, ready to send
    * @throws InterruptedException if the thread is interrupted
    * @throws IllegalArgumentException if the address is unresolved
-   * @throws IllegalStateException if the node is closed
    * @throws ConnectionException if nothing listens at that address, what listens rejects the
    *     connection or is another program, or the address cannot be reached over RDMA, also if
    *     nothing answers
@@ -164,7 +161,6 @@ public final class RdmaNode implements AutoCloseable {
    * @throws InterruptedException if the thread is interrupted
    * @throws TimeoutException if the connection is not established in time
    * @throws IllegalArgumentException if the address is unresolved, or the timeout is negative
-   * @throws IllegalStateException if the node is closed
    * @throws ConnectionException if nothing listens at that address, what listens rejects the
    *     connection or is another program, or the address cannot be reached over RDMA
    * @throws RdmaException if a resource is not available
@@ -186,7 +182,6 @@ public final class RdmaNode implements AutoCloseable {
    * @param timeout the time for all steps together
    * @return completes with the connection, ready to send
    * @throws IllegalArgumentException if the address is unresolved, or the timeout is negative
-   * @throws IllegalStateException if the node is closed
    * @throws ConnectionException if the system knows at once that the address cannot be reached over
    *     RDMA
    * @throws RdmaException if a resource is not available
@@ -206,7 +201,6 @@ public final class RdmaNode implements AutoCloseable {
    * @param timeout the time for all steps together
    * @return completes with the connection, ready to send
    * @throws IllegalArgumentException if an address is unresolved, or the timeout is negative
-   * @throws IllegalStateException if the node is closed
    * @throws ConnectionException if the system knows at once that the address cannot be reached over
    *     RDMA from there
    * @throws RdmaException if a resource is not available
@@ -226,7 +220,6 @@ public final class RdmaNode implements AutoCloseable {
    * @throws InterruptedException if the thread is interrupted
    * @throws TimeoutException if the connection is not established in time
    * @throws IllegalArgumentException if an address is unresolved, or the timeout is negative
-   * @throws IllegalStateException if the node is closed
    * @throws ConnectionException if nothing listens at that address, what listens rejects the
    *     connection or is another program, or the address cannot be reached over RDMA from there
    * @throws RdmaException if a resource is not available
@@ -245,7 +238,6 @@ public final class RdmaNode implements AutoCloseable {
    * @return the memory, of whole pages, filled with zeros
    * @throws IllegalArgumentException if the length is out of range, or a flag lacks one that it
    *     requires
-   * @throws IllegalStateException if the node is closed
    * @throws RdmaException if the memory cannot be allocated or registered
    */
   public NodeMemory register(long bytes, AccessFlag... access) {
@@ -264,7 +256,6 @@ public final class RdmaNode implements AutoCloseable {
    * @return the memory
    * @throws IllegalArgumentException if the memory is on the Java heap, is empty, or belongs to an
    *     arena that can be closed; or a flag lacks one that it requires
-   * @throws IllegalStateException if the node is closed
    * @throws RdmaException if the memory cannot be registered
    */
   public NodeMemory register(MemorySegment memory, AccessFlag... access) {
@@ -283,7 +274,6 @@ public final class RdmaNode implements AutoCloseable {
    * @return the memory
    * @throws IllegalArgumentException if the memory is on the Java heap, is empty, or belongs to
    *     another arena; or a flag lacks one that it requires
-   * @throws IllegalStateException if the node or the arena is closed
    * @throws RdmaException if the memory cannot be registered
    */
   public NodeMemory register(Arena arena, MemorySegment memory, AccessFlag... access) {

@@ -116,7 +116,6 @@ public final class RdmaServer implements AutoCloseable {
    *
    * @return the address, with the port that the system chose; the wildcard address of IPv6 if it
    *     listens on all addresses and the system has IPv6
-   * @throws IllegalStateException if the server is closed
    */
   public InetSocketAddress localAddress() {
     return listening.localAddress();
@@ -159,7 +158,6 @@ public final class RdmaServer implements AutoCloseable {
    * throws an exception, that is logged and the connection is closed.
    *
    * @param handler gets each connection, ready to send
-   * @throws IllegalStateException if the server is closed
    */
   public void onAccept(Consumer<RdmaConnection> handler) {
     listening.handle(Objects.requireNonNull(handler, "handler"));

@@ -56,7 +56,6 @@ public final class Counters implements AutoCloseable {
    *
    * @param device the device
    * @return the counters
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if the creation fails: EOPNOTSUPP if the device does not support counters
    */
   public static Counters create(RdmaDevice device) {
@@ -83,7 +82,6 @@ public final class Counters implements AutoCloseable {
    * @param type what the element counts
    * @param index the index of the element, 0 to 65535
    * @throws IllegalArgumentException if the index is out of range
-   * @throws IllegalStateException if this is closed
    * @throws RdmaException if the device refuses it
    */
   public void attach(CounterType type, int index) {
@@ -98,7 +96,6 @@ public final class Counters implements AutoCloseable {
    * @param flow a flow of the same device
    * @throws IllegalArgumentException if the index is out of range, or the flow belongs to another
    *     device
-   * @throws IllegalStateException if this or the flow is closed
    * @throws RdmaException if the device refuses it, for example because it requires this call
    *     before the flow is created
    */
@@ -134,7 +131,6 @@ public final class Counters implements AutoCloseable {
    *     IBV_READ_COUNTERS_ATTR_PREFER_CACHED}
    * @return the values, as unsigned numbers
    * @throws IllegalArgumentException if {@code count} is out of range
-   * @throws IllegalStateException if this is closed
    * @throws RdmaException if the read fails: EINVAL if an element beyond {@code count} was attached
    */
   public long[] read(int count, boolean cached) {
@@ -167,7 +163,6 @@ public final class Counters implements AutoCloseable {
    * this object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if this is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> counters);

@@ -93,7 +93,6 @@ public final class Flow implements AutoCloseable {
    * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the flow is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> flow);

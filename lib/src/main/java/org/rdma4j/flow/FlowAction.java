@@ -48,7 +48,6 @@ public final class FlowAction implements AutoCloseable {
    * @param config what the action does, with a key
    * @return the action
    * @throws IllegalArgumentException if the configuration has no key
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if the creation fails: EOPNOTSUPP if the device does not support flow
    *     actions
    */
@@ -75,7 +74,6 @@ public final class FlowAction implements AutoCloseable {
    * Changes what the action does: {@code ibv_modify_flow_action_esp}.
    *
    * @param config what the action does from now on
-   * @throws IllegalStateException if it is closed
    * @throws RdmaException if the device refuses it
    */
   public void modify(EspConfig config) {
@@ -105,7 +103,6 @@ public final class FlowAction implements AutoCloseable {
    * until this object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if it is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> action);

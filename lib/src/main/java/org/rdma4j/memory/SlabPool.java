@@ -86,7 +86,6 @@ public final class SlabPool implements AutoCloseable {
    * @return the pool, with no slab in use
    * @throws IllegalArgumentException if a number is out of range, or if {@link
    *     ProtectionDomain#register(long, AccessFlag...)} refuses the length or the access
-   * @throws IllegalStateException if the domain is closed
    * @throws RdmaException if the memory cannot be allocated or registered
    */
   public static SlabPool register(
@@ -117,7 +116,6 @@ public final class SlabPool implements AutoCloseable {
    * Takes a free slab if there is one.
    *
    * @return the slab, with the data that the previous use left in it; null if all are in use
-   * @throws IllegalStateException if the pool is closed
    */
   public @Nullable Slab tryAcquire() {
     checkOpen();
@@ -222,7 +220,6 @@ public final class SlabPool implements AutoCloseable {
    * @param memory memory within one slab
    * @return the slab
    * @throws IllegalArgumentException if it does not lie within a slab of this pool
-   * @throws IllegalStateException if the pool is closed
    */
   public Slab slabOf(MemorySegment memory) {
     long offset = memory.isNative() ? memory.address() - region.segment().address() : -1;

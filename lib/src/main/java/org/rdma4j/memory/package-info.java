@@ -18,6 +18,9 @@
  *   }
  * }
  * }
+ *
+ * <p>A method throws {@link java.lang.IllegalStateException} if its object, or one that it is
+ * given, is closed. The descriptions mention this only where there is more to say.
  */
 @NullMarked
 package org.rdma4j.memory;

@@ -138,7 +138,6 @@ public final class AddressHandle implements AutoCloseable {
    * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the address handle is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> handle);

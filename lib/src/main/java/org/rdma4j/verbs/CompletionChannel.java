@@ -193,7 +193,6 @@ public final class CompletionChannel implements AutoCloseable {
    * themselves. It is non-blocking. It belongs to this channel; do not read from it or close it.
    *
    * @return the descriptor
-   * @throws IllegalStateException if the channel is closed
    */
   public int fileDescriptor() {
     return lifetime.whileOpen(() -> descriptor);

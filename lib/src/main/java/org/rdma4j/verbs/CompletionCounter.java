@@ -67,7 +67,6 @@ public final class CompletionCounter implements AutoCloseable {
    * Reads how much has completed: {@code ibv_read_comp_cntr}.
    *
    * @return the number of requests or bytes
-   * @throws IllegalStateException if the counter is closed
    * @throws RdmaException if it cannot be read
    */
   public long completed() {
@@ -78,7 +77,6 @@ public final class CompletionCounter implements AutoCloseable {
    * Reads how many requests have failed: {@code ibv_read_err_comp_cntr}.
    *
    * @return the number
-   * @throws IllegalStateException if the counter is closed
    * @throws RdmaException if it cannot be read
    */
   public long failed() {
@@ -89,7 +87,6 @@ public final class CompletionCounter implements AutoCloseable {
    * Sets the number that {@link #completed} returns: {@code ibv_set_comp_cntr}.
    *
    * @param value the number
-   * @throws IllegalStateException if the counter is closed
    * @throws RdmaException if the device refuses it
    */
   public void setCompleted(long value) {
@@ -100,7 +97,6 @@ public final class CompletionCounter implements AutoCloseable {
    * Sets the number that {@link #failed} returns: {@code ibv_set_err_comp_cntr}.
    *
    * @param value the number
-   * @throws IllegalStateException if the counter is closed
    * @throws RdmaException if the device refuses it
    */
   public void setFailed(long value) {
@@ -111,7 +107,6 @@ public final class CompletionCounter implements AutoCloseable {
    * Adds to the number that {@link #completed} returns: {@code ibv_inc_comp_cntr}.
    *
    * @param amount what to add
-   * @throws IllegalStateException if the counter is closed
    * @throws RdmaException if the device refuses it
    */
   public void addCompleted(long amount) {
@@ -122,7 +117,6 @@ public final class CompletionCounter implements AutoCloseable {
    * Adds to the number that {@link #failed} returns: {@code ibv_inc_err_comp_cntr}.
    *
    * @param amount what to add
-   * @throws IllegalStateException if the counter is closed
    * @throws RdmaException if the device refuses it
    */
   public void addFailed(long amount) {
@@ -170,7 +164,6 @@ public final class CompletionCounter implements AutoCloseable {
    * this object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the counter is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> counter);

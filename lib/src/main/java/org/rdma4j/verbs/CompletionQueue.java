@@ -285,7 +285,6 @@ public final class CompletionQueue implements AutoCloseable {
    * @param max the maximum number of completions in one poll, from 1 to {@link #capacity}
    * @return the batch, empty
    * @throws IllegalArgumentException if the number is out of range
-   * @throws IllegalStateException if the queue is closed
    */
   public Completions completions(int max) {
     Range.check("max", max, 1, capacity());
@@ -380,7 +379,6 @@ public final class CompletionQueue implements AutoCloseable {
    * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the queue is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> queue);
@@ -488,7 +486,6 @@ public final class CompletionQueue implements AutoCloseable {
    *     DeviceAttributes#maxCompletionQueueEntries}
    * @throws IllegalArgumentException if the number is out of range, or less than the requests of
    *     all queue pairs of this queue need
-   * @throws IllegalStateException if the queue is closed
    * @throws UnsupportedByDeviceException if the queue is used {@linkplain QueueAccess in place}
    * @throws RdmaException if the device refuses it
    */
@@ -526,7 +523,6 @@ public final class CompletionQueue implements AutoCloseable {
    * @param count the number of completions after which an event is raised, 0 to 65535
    * @param period the time in microseconds after which an event is raised at the latest, 0 to 65535
    * @throws IllegalArgumentException if a number is out of range
-   * @throws IllegalStateException if the queue is closed
    * @throws RdmaException if the device refuses it
    */
   public void moderate(int count, int period) {

@@ -109,7 +109,6 @@ public final class DeviceMemory implements AutoCloseable {
    * @param source the bytes, on or off the heap; some devices require lengths and offsets that are
    *     multiples of 4
    * @throws IndexOutOfBoundsException if the bytes do not fit into the memory at this offset
-   * @throws IllegalStateException if the memory or the arena of the source is closed
    * @throws RdmaException if the device refuses it
    */
   public void write(long offset, MemorySegment source) {
@@ -137,7 +136,6 @@ public final class DeviceMemory implements AutoCloseable {
    * @param target the memory to copy to, on or off the heap; its length is the number of bytes
    * @throws IndexOutOfBoundsException if the bytes are not within the memory
    * @throws IllegalArgumentException if the target is read-only
-   * @throws IllegalStateException if the memory or the arena of the target is closed
    * @throws RdmaException if the device refuses it
    */
   public void read(long offset, MemorySegment target) {
@@ -167,7 +165,6 @@ public final class DeviceMemory implements AutoCloseable {
    * ibv_dm_export_dmabuf_fd}.
    *
    * @return the buffer, which the caller has to close
-   * @throws IllegalStateException if the memory is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if the device does not support this, or
    *     rdma-core is older than 62
    * @throws RdmaException if the memory cannot be exported
@@ -190,7 +187,6 @@ public final class DeviceMemory implements AutoCloseable {
    * RdmaDevice#importDeviceMemory}.
    *
    * @return the handle, which is valid only together with the file descriptor of the device
-   * @throws IllegalStateException if the memory is closed
    */
   public int kernelHandle() {
     return lifetime.whileOpen(() -> ibv_dm.handle(memory));
@@ -210,7 +206,6 @@ public final class DeviceMemory implements AutoCloseable {
    * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the memory is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> memory);

@@ -29,7 +29,6 @@ public final class DmaBuffer implements AutoCloseable {
    * process, but do not close it.
    *
    * @return the descriptor
-   * @throws IllegalStateException if this is closed
    */
   public int fileDescriptor() {
     return lifetime.whileOpen(() -> fileDescriptor);

@@ -92,7 +92,6 @@ public final class ImplicitRegion implements AutoCloseable {
    * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the region is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> region);

@@ -97,7 +97,6 @@ public final class IndirectionTable implements AutoCloseable {
    * until this object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the table is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> table);

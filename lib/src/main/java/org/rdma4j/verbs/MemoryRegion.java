@@ -209,7 +209,6 @@ public final class MemoryRegion implements AutoCloseable {
    * Returns the local key, {@code lkey}, by which requests of this process name the region.
    *
    * @return the key
-   * @throws IllegalStateException if the region is closed
    */
   public int localKey() {
     checkOpen();
@@ -220,7 +219,6 @@ public final class MemoryRegion implements AutoCloseable {
    * Returns the remote key, {@code rkey}, by which requests of a peer name the region.
    *
    * @return the key
-   * @throws IllegalStateException if the region is closed
    */
   public int remoteKey() {
     checkOpen();
@@ -232,7 +230,6 @@ public final class MemoryRegion implements AutoCloseable {
    * address of the memory in this process, unless another one (IOVA) was registered.
    *
    * @return the address, as an unsigned number
-   * @throws IllegalStateException if the region is closed
    */
   public long remoteAddress() {
     checkOpen();
@@ -244,7 +241,6 @@ public final class MemoryRegion implements AutoCloseable {
    * caller's, this is the segment that the caller registered.
    *
    * @return the memory
-   * @throws IllegalStateException if the region is closed
    * @throws UnsupportedOperationException if this process cannot access the memory: for a null
    *     region, an imported region, and a region of device memory or a DMA buffer
    */
@@ -261,7 +257,6 @@ public final class MemoryRegion implements AutoCloseable {
    * every new ByteBuffer.
    *
    * @return the memory
-   * @throws IllegalStateException if the region is closed
    * @throws UnsupportedOperationException if the region is longer than a ByteBuffer can be, 2 GiB -
    *     1 (use slices then), or if this process cannot access the memory
    */
@@ -276,7 +271,6 @@ public final class MemoryRegion implements AutoCloseable {
    * @param length the length in bytes, may be 0
    * @return the part
    * @throws IndexOutOfBoundsException if the part is not within the region
-   * @throws IllegalStateException if the region is closed
    */
   public MemorySlice slice(long offset, long length) {
     addressOf(offset, length);
@@ -307,7 +301,6 @@ public final class MemoryRegion implements AutoCloseable {
    * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the region is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(registration::region);
@@ -318,7 +311,6 @@ public final class MemoryRegion implements AutoCloseable {
    * ProtectionDomain#importRegion}.
    *
    * @return the handle, which is valid only together with the file descriptor of the device
-   * @throws IllegalStateException if the region is closed
    */
   public int kernelHandle() {
     return lifetime.whileOpen(() -> ibv_mr.handle(registration.region()));
@@ -335,7 +327,6 @@ public final class MemoryRegion implements AutoCloseable {
    *     are invalid as described for {@link ProtectionDomain#register(MemoryRegionConfig)}, or if
    *     the new domain belongs to another device
    * @throws UnsupportedOperationException if this process cannot access the memory
-   * @throws IllegalStateException if this region or the new domain is closed
    * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support it, EBUSY while a
    *     memory window is bound. If the failure has made the region unusable, the region is closed
    *     and the message says so; otherwise the region is unchanged
@@ -457,7 +448,6 @@ public final class MemoryRegion implements AutoCloseable {
    * Returns the address of a part, for a request of this process.
    *
    * @throws IndexOutOfBoundsException if the part is not within the region
-   * @throws IllegalStateException if the region is closed
    */
   long addressOf(long offset, long length) {
     if ((offset | length) < 0 || length > reach - offset) {
@@ -471,7 +461,6 @@ public final class MemoryRegion implements AutoCloseable {
    * Returns the address of a part in the memory of this process, which must have access to it.
    *
    * @throws IndexOutOfBoundsException if the part is not within the region
-   * @throws IllegalStateException if the region is closed
    */
   long memoryAddressOf(long offset, long length) {
     return addressOf(offset, length) - address + memoryAddress;
@@ -506,8 +495,6 @@ public final class MemoryRegion implements AutoCloseable {
    * Throws an exception if the region is closed. It is cheap enough for loops that post, because it
    * reads a plain field: reading a volatile one would force the compiler to reload all other
    * fields. So a close by another thread may be noticed late.
-   *
-   * @throws IllegalStateException if the region is closed
    */
   public void checkOpen() {
     if (reach == CLOSED) {

@@ -120,7 +120,6 @@ public final class MemoryRegionConfig {
    * @return the configuration, without access flags
    * @throws IllegalArgumentException if the part is empty
    * @throws UnsupportedOperationException if this process cannot access the memory of the region
-   * @throws IllegalStateException if the region is closed
    */
   public static MemoryRegionConfig of(MemorySlice part) {
     return of(new MemoryKind.PartOf(part));

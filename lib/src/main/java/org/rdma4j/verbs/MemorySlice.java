@@ -17,7 +17,6 @@ public record MemorySlice(MemoryRegion region, long offset, long length) {
    * Checks that the part is within the region.
    *
    * @throws IndexOutOfBoundsException if it is not
-   * @throws IllegalStateException if the region is closed
    */
   public MemorySlice {
     region.addressOf(offset, length);
@@ -27,7 +26,6 @@ public record MemorySlice(MemoryRegion region, long offset, long length) {
    * Returns the memory of this part, which any thread may read and write.
    *
    * @return the memory
-   * @throws IllegalStateException if the region is closed
    * @throws UnsupportedOperationException if this process cannot access the memory
    */
   public MemorySegment segment() {
@@ -39,7 +37,6 @@ public record MemorySlice(MemoryRegion region, long offset, long length) {
    * new ByteBuffer.
    *
    * @return the memory
-   * @throws IllegalStateException if the region is closed
    * @throws UnsupportedOperationException if the part is longer than a ByteBuffer can be, 2 GiB -
    *     1, or if this process cannot access the memory
    */
@@ -60,7 +57,6 @@ public record MemorySlice(MemoryRegion region, long offset, long length) {
    * Returns the address of the first byte in requests of a peer.
    *
    * @return the address, as an unsigned number
-   * @throws IllegalStateException if the region is closed
    */
   public long remoteAddress() {
     return region.remoteAddress() + offset;
@@ -73,7 +69,6 @@ public record MemorySlice(MemoryRegion region, long offset, long length) {
    * @param length the length in bytes, may be 0
    * @return the part of the region
    * @throws IndexOutOfBoundsException if it is not within this part
-   * @throws IllegalStateException if the region is closed
    */
   public MemorySlice slice(long offset, long length) {
     Objects.checkFromIndexSize(offset, length, this.length);

@@ -129,7 +129,6 @@ public final class MemoryWindow implements AutoCloseable {
    * once the bind has completed successfully.
    *
    * @return the key that the last bind set
-   * @throws IllegalStateException if the window is closed
    */
   public int remoteKey() {
     return lifetime.whileOpen(
@@ -210,8 +209,6 @@ public final class MemoryWindow implements AutoCloseable {
    * Restores the key that the window had before the last {@link #bind} or {@link #unbind}. Call it
    * after the completion has said that the bind failed: {@code ibv_bind_mw} leaves this to its
    * caller. Without it, devices refuse further binds.
-   *
-   * @throws IllegalStateException if the window is closed
    */
   public void bindFailed() {
     lifetime.whileOpen(
@@ -330,7 +327,6 @@ public final class MemoryWindow implements AutoCloseable {
    * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the window is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> window);

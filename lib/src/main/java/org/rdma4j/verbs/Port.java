@@ -81,7 +81,6 @@ public final class Port {
    * Queries the attributes of the port: {@code ibv_query_port}.
    *
    * @return the current attributes
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if the query fails
    */
   public PortAttributes attributes() {
@@ -96,7 +95,6 @@ public final class Port {
    * Queries the port's GID table: {@code ibv_query_gid_table}. Empty entries are left out.
    *
    * @return the entries in use, ordered by index
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if the query fails
    */
   public List<GidEntry> gids() {
@@ -109,7 +107,6 @@ public final class Port {
    * @param index the index in the table, from 0 to {@link PortAttributes#gidTableLength} - 1
    * @return the GID; {@link Gid#ZERO} if the entry is empty
    * @throws IllegalArgumentException if the index does not exist
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if the query fails
    */
   public Gid gid(int index) {
@@ -135,7 +132,6 @@ public final class Port {
    * @param index the index in the table, from 0 to {@link PortAttributes#gidTableLength} - 1
    * @return the entry; an empty Optional if the entry is empty
    * @throws IllegalArgumentException if the index does not exist
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if the query fails
    */
   public Optional<GidEntry> gidEntry(int index) {
@@ -164,7 +160,6 @@ public final class Port {
    * with a link-local one; without RoCE version 2, and on InfiniBand, the first one of the table.
    *
    * @return the entry of the GID
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if the port has no GID, or the query fails
    */
   public GidEntry preferredGid() {
@@ -219,7 +214,6 @@ public final class Port {
    *     1
    * @return the partition key, 0 to 0xffff, as a number (C returns it in network byte order)
    * @throws IllegalArgumentException if the index does not exist
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if the query fails
    */
   public int partitionKey(int index) {
@@ -252,7 +246,6 @@ public final class Port {
    * @return the index, by which queue pairs name the key; empty if the table does not contain the
    *     key
    * @throws IllegalArgumentException if the key is out of range
-   * @throws IllegalStateException if the device is closed
    */
   public OptionalInt partitionKeyIndex(int key) {
     Range.check("partition key", key, 0, 0xffff);
@@ -272,7 +265,6 @@ public final class Port {
    * Queries the speed of the port, over all of its lanes and links: {@code ibv_query_port_speed}.
    *
    * @return the speed in Mbit/s, a multiple of 100
-   * @throws IllegalStateException if the device is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if the provider of the device does not support
    *     this, or rdma-core is older than 62
    * @throws RdmaException if the query fails
@@ -304,7 +296,6 @@ public final class Port {
    * @param gidIndex the index of the GID of this port that packets come from
    * @return the destination
    * @throws IllegalArgumentException if the port has no GID at the index
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if no route leads to the GID, or no neighbour answers
    */
   public EthernetDestination resolve(Gid destination, int gidIndex) {

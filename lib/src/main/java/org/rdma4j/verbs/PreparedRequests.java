@@ -125,7 +125,6 @@ public abstract sealed class PreparedRequests<T extends PreparedRequests<T>> ext
    * @param id the number that identifies the request in its completion
    * @return this
    * @throws IndexOutOfBoundsException if there is no such request
-   * @throws IllegalStateException if the queue is closed
    */
   public final T id(int index, long id) {
     RawMemory.putLong(at(index) + REQUEST + RequestLayout.WR_ID, id);
@@ -167,7 +166,6 @@ public abstract sealed class PreparedRequests<T extends PreparedRequests<T>> ext
    * @throws IndexOutOfBoundsException if there is no such request
    * @throws IllegalArgumentException if the length is out of range, or the request does not have
    *     exactly one piece
-   * @throws IllegalStateException if the queue is closed
    */
   public final T length(int index, long length) {
     long entry = at(index);
@@ -239,8 +237,6 @@ public abstract sealed class PreparedRequests<T extends PreparedRequests<T>> ext
   /**
    * Ends the ownership of the requests by the current thread. The next thread that changes or posts
    * them becomes their owner.
-   *
-   * @throws IllegalStateException if the queue is closed
    */
   public final void release() {
     releaseOwnership();

@@ -206,7 +206,6 @@ public final class PreparedSends extends PreparedRequests<PreparedSends> {
    * @param signaled whether it does
    * @return this
    * @throws IndexOutOfBoundsException if there is no such request
-   * @throws IllegalStateException if the queue pair is closed
    */
   public PreparedSends signaled(int index, boolean signaled) {
     long flags = at(index) + FLAGS;

@@ -114,7 +114,6 @@ public final class ProtectionDomain implements AutoCloseable {
    * @return the parent domain, which is closed with this domain and with the thread domain
    * @throws IllegalArgumentException if the thread domain belongs to another device, or this is
    *     itself a parent domain
-   * @throws IllegalStateException if the domain or the thread domain is closed
    * @throws RdmaException if it fails: EOPNOTSUPP if the device's provider does not support it
    */
   public ProtectionDomain allocateParentDomain(@Nullable ThreadDomain threads) {
@@ -183,7 +182,6 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws IllegalArgumentException if the length is not from 1 to the device's {@link
    *     DeviceAttributes#maxMemoryRegionSize}, or if the access contains REMOTE_WRITE or
    *     REMOTE_ATOMIC without LOCAL_WRITE
-   * @throws IllegalStateException if the domain is closed
    * @throws RdmaException if the memory cannot be allocated or registered: ENOMEM if the limit on
    *     locked memory (ulimit -l) is too low
    */
@@ -202,7 +200,6 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws IllegalArgumentException if the length is not from 1 to the device's {@link
    *     DeviceAttributes#maxMemoryRegionSize}, or if the access contains REMOTE_WRITE or
    *     REMOTE_ATOMIC without LOCAL_WRITE
-   * @throws IllegalStateException if the domain is closed
    * @throws RdmaException if the memory cannot be allocated or registered: ENOMEM if the limit on
    *     locked memory (ulimit -l) is too low
    */
@@ -240,7 +237,6 @@ public final class ProtectionDomain implements AutoCloseable {
    * whole address space with {@code IBV_ACCESS_ON_DEMAND}.
    *
    * @return the region, which requests can send from
-   * @throws IllegalStateException if the domain is closed
    * @throws UnsupportedByDeviceException if the device does not support it, see {@link
    *     OnDemandPagingCapabilities#implicit}
    * @throws RdmaException if it fails
@@ -257,7 +253,6 @@ public final class ProtectionDomain implements AutoCloseable {
    * @param kernelHandle the {@link MemoryRegion#kernelHandle} of the original
    * @param remoteAddress the {@link MemoryRegion#remoteAddress} of the original
    * @return the region, whose memory this process cannot access
-   * @throws IllegalStateException if the domain is closed
    * @throws RdmaException if it fails: EOPNOTSUPP if the device's provider does not support it
    */
   public MemoryRegion importRegion(int kernelHandle, long remoteAddress) {
@@ -275,7 +270,6 @@ public final class ProtectionDomain implements AutoCloseable {
    *     bytes
    * @throws IllegalArgumentException if there is no part, or a part is too long or of another
    *     domain
-   * @throws IllegalStateException if the domain or a region is closed
    * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support it; EFAULT if
    *     pages cannot be faulted in, or, on soft-RoCE, if a region is not on demand
    */
@@ -319,7 +313,6 @@ public final class ProtectionDomain implements AutoCloseable {
    *
    * @param type the type of the window, which determines how it is bound
    * @return the window
-   * @throws IllegalStateException if the domain is closed
    * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support memory windows,
    *     EINVAL if it does not support this type
    */
@@ -404,7 +397,6 @@ public final class ProtectionDomain implements AutoCloseable {
    * @return the queue, in the state RESET
    * @throws IllegalArgumentException if a number is out of range, or the completion queue belongs
    *     to another device or is not long enough
-   * @throws IllegalStateException if the domain or the completion queue is closed
    * @throws UnsupportedByDeviceException if the device does not support work queues, or the
    *     completion queue is used {@linkplain QueueAccess in place}
    * @throws RdmaException if it fails
@@ -419,7 +411,6 @@ public final class ProtectionDomain implements AutoCloseable {
    * @param vector the way to the destination
    * @return the handle
    * @throws IllegalArgumentException if the device does not have the port
-   * @throws IllegalStateException if the domain is closed
    * @throws RdmaException if the device refuses it: ENODATA if the port has no GID at the index, or
    *     an errno of the network if no route leads to the destination
    */
@@ -440,7 +431,6 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws IllegalArgumentException if the device does not have the port
    * @throws IndexOutOfBoundsException if there is no such completion, or the memory is shorter than
    *     40 bytes
-   * @throws IllegalStateException if the domain or the memory is closed
    * @throws RdmaException if the device refuses it, for example because the datagram's destination
    *     is not a GID of the port
    */
@@ -463,7 +453,6 @@ public final class ProtectionDomain implements AutoCloseable {
    * RdmaDevice#importProtectionDomain}.
    *
    * @return the handle, which is valid only together with the file descriptor of the device
-   * @throws IllegalStateException if the domain is closed
    */
   public int kernelHandle() {
     return lifetime.whileOpen(() -> ibv_pd.handle(domain));
@@ -474,7 +463,6 @@ public final class ProtectionDomain implements AutoCloseable {
    * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the domain is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> domain);

@@ -174,7 +174,6 @@ public final class QueuePair implements AutoCloseable {
    * it.
    *
    * @return the number, 0 to 0xffffff
-   * @throws IllegalStateException if the queue pair is closed
    */
   public int number() {
     return lifetime.whileOpen(() -> ibv_qp.qp_num(queuePair));
@@ -226,7 +225,6 @@ public final class QueuePair implements AutoCloseable {
    * {@link Port#preferredGid}.
    *
    * @return the address
-   * @throws IllegalStateException if the queue pair is closed
    * @throws RdmaException if the port or the GID cannot be queried, or the port has no GID
    */
   public QueuePairAddress address() {
@@ -241,7 +239,6 @@ public final class QueuePair implements AutoCloseable {
    *     {@link Port#preferredGid} returns; {@link PathConfig#NO_GID} if packets carry none
    * @return the address
    * @throws IllegalArgumentException if the device does not have the port or the GID
-   * @throws IllegalStateException if the queue pair is closed
    * @throws RdmaException if the port or the GID cannot be queried
    */
   public QueuePairAddress address(int port, int gidIndex) {
@@ -259,7 +256,6 @@ public final class QueuePair implements AutoCloseable {
    * Queries the queue pair: {@code ibv_query_qp}.
    *
    * @return its current attributes
-   * @throws IllegalStateException if the queue pair is closed
    * @throws RdmaException if the query fails
    */
   public QueuePairAttributes query() {
@@ -408,7 +404,6 @@ public final class QueuePair implements AutoCloseable {
    * that it has begun, and later ones wait. When they are finished, the device reports {@link
    * AsyncEventType#SEND_QUEUE_DRAINED}.
    *
-   * @throws IllegalStateException if the queue pair is closed
    * @throws RdmaException if the state does not allow it
    */
   public void drainSendQueue() {
@@ -418,7 +413,6 @@ public final class QueuePair implements AutoCloseable {
   /**
    * Moves the queue pair from SEND_QUEUE_DRAINED back to READY_TO_SEND.
    *
-   * @throws IllegalStateException if the queue pair is closed
    * @throws RdmaException if the state does not allow it
    */
   public void resumeSendQueue() {
@@ -429,7 +423,6 @@ public final class QueuePair implements AutoCloseable {
    * Moves the queue pair to ERROR: every outstanding request, and every request that is posted
    * later, completes with {@link CompletionStatus#FLUSHED}.
    *
-   * @throws IllegalStateException if the queue pair is closed
    * @throws RdmaException if the device refuses it
    */
   public void toError() {
@@ -440,7 +433,6 @@ public final class QueuePair implements AutoCloseable {
    * Moves the queue pair to RESET: outstanding requests are dropped without a completion. The queue
    * pair can then be connected again.
    *
-   * @throws IllegalStateException if the queue pair is closed
    * @throws RdmaException if the device refuses it
    */
   public void reset() {
@@ -452,7 +444,6 @@ public final class QueuePair implements AutoCloseable {
    * ibv_modify_qp}.
    *
    * @param change what to change
-   * @throws IllegalStateException if the queue pair is closed
    * @throws RdmaException if the state or the type does not allow it
    */
   public void modify(QueuePairChange change) {
@@ -485,7 +476,6 @@ public final class QueuePair implements AutoCloseable {
    * Limits the rate at which this queue pair sends: {@code ibv_modify_qp_rate_limit}.
    *
    * @param limit the limit, see {@link ExtendedDeviceAttributes#packetPacing}
-   * @throws IllegalStateException if the queue pair is closed
    * @throws RdmaException if the device refuses it: EOPNOTSUPP if it cannot limit the rate
    */
   public void limitRate(RateLimit limit) {
@@ -509,7 +499,6 @@ public final class QueuePair implements AutoCloseable {
    * the queue pair is in READY_TO_RECEIVE: {@code ibv_query_ece}.
    *
    * @return the options
-   * @throws IllegalStateException if the queue pair is closed
    * @throws RdmaException if the query fails: EOPNOTSUPP if the device does not support such
    *     options
    */
@@ -533,7 +522,6 @@ public final class QueuePair implements AutoCloseable {
    * know.
    *
    * @param ece the options that the peer offers
-   * @throws IllegalStateException if the queue pair is closed
    * @throws RdmaException if the call fails: EOPNOTSUPP if the vendor is 0, or if the device does
    *     not support such options
    */
@@ -559,7 +547,6 @@ public final class QueuePair implements AutoCloseable {
    * @param deviceOnly whether to ask about the device alone, for memory that other processors than
    *     those of this host read, such as a GPU: {@code IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY}
    * @return the orders that are guaranteed; empty with providers that do not know these questions
-   * @throws IllegalStateException if the queue pair is closed
    */
   public Set<DataOrder> dataOrder(SendOperation operation, boolean deviceOnly) {
     int opcode = AllowedOpcodes.opcode(operation);
@@ -581,7 +568,6 @@ public final class QueuePair implements AutoCloseable {
    * @param operations what it counts, at least one
    * @throws IllegalArgumentException if there are no operations, or the counter belongs to another
    *     device
-   * @throws IllegalStateException if the queue pair or the counter is closed
    * @throws RdmaException if the device refuses it, for example because of the state of the queue
    *     pair
    */
@@ -614,7 +600,6 @@ public final class QueuePair implements AutoCloseable {
    *
    * @param operation the operation
    * @return whether the order is guaranteed; always false on processors other than x86
-   * @throws IllegalStateException if the queue pair is closed
    */
   public boolean isDataInOrder(SendOperation operation) {
     int opcode = AllowedOpcodes.opcode(operation);
@@ -656,7 +641,6 @@ public final class QueuePair implements AutoCloseable {
    * @param group the group's GID
    * @param lid the group's local identifier on InfiniBand, 0 on RoCE
    * @throws IllegalArgumentException if the queue pair is not attached to that group
-   * @throws IllegalStateException if the queue pair is closed
    * @throws RdmaException if the device refuses it
    */
   public void detachMulticast(Gid group, int lid) {
@@ -725,7 +709,6 @@ public final class QueuePair implements AutoCloseable {
    * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the queue pair is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> queuePair);

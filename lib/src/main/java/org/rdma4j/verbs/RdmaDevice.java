@@ -229,7 +229,6 @@ public final class RdmaDevice implements AutoCloseable {
    * Queries the attributes of the device, among them its limits: {@code ibv_query_device}.
    *
    * @return the attributes
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if the query fails
    */
   public DeviceAttributes attributes() {
@@ -241,7 +240,6 @@ public final class RdmaDevice implements AutoCloseable {
    * ibv_query_device_ex}.
    *
    * @return the attributes
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if the query fails
    */
   public ExtendedDeviceAttributes extendedAttributes() {
@@ -256,7 +254,6 @@ public final class RdmaDevice implements AutoCloseable {
    *
    * @param operation the operation
    * @return whether the device supports it
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if the attributes cannot be queried
    */
   public boolean supports(DeviceOperation operation) {
@@ -269,7 +266,6 @@ public final class RdmaDevice implements AutoCloseable {
    *
    * @return the time in ticks of {@link ExtendedDeviceAttributes#coreClock}; the bits of {@link
    *     ExtendedDeviceAttributes#completionTimestampMask} are valid
-   * @throws IllegalStateException if the device is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if the device has no clock that can be read
    * @throws RdmaException if the clock cannot be read
    */
@@ -311,7 +307,6 @@ public final class RdmaDevice implements AutoCloseable {
    * Queries what completion counters of the device can do: {@code ibv_query_comp_cntr_caps}.
    *
    * @return the capabilities
-   * @throws IllegalStateException if the device is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if the device has no completion counters, or
    *     rdma-core is older than 65
    * @throws RdmaException if the query fails
@@ -325,7 +320,6 @@ public final class RdmaDevice implements AutoCloseable {
    * them, see {@link CompletionQueueConfig}.
    *
    * @return the number, at least 1
-   * @throws IllegalStateException if the device is closed
    */
   public int completionVectors() {
     return lifetime.whileOpen(() -> ibv_context.num_comp_vectors(context));
@@ -335,7 +329,6 @@ public final class RdmaDevice implements AutoCloseable {
    * Allocates a protection domain: {@code ibv_alloc_pd}.
    *
    * @return the domain
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if it cannot be allocated
    */
   public ProtectionDomain allocateProtectionDomain() {
@@ -349,7 +342,6 @@ public final class RdmaDevice implements AutoCloseable {
    *
    * @param kernelHandle what {@link ProtectionDomain#kernelHandle} of the original returns
    * @return the domain
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if it fails: EOPNOTSUPP if the device's provider does not support it
    */
   public ProtectionDomain importProtectionDomain(int kernelHandle) {
@@ -363,7 +355,6 @@ public final class RdmaDevice implements AutoCloseable {
    * @param alignment log2 of the alignment of its address on the device, from 0 to 31
    * @return the memory
    * @throws IllegalArgumentException if a number is out of range
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if it fails: EOPNOTSUPP if the device has no such memory, ENOMEM if it
    *     has too little
    */
@@ -379,7 +370,6 @@ public final class RdmaDevice implements AutoCloseable {
    * @param bytes what {@link DeviceMemory#byteSize()} of the original returns
    * @return the memory
    * @throws IllegalArgumentException if the length is not positive
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if it fails: EOPNOTSUPP if the device's provider does not support it
    */
   public DeviceMemory importDeviceMemory(int kernelHandle, long bytes) {
@@ -391,7 +381,6 @@ public final class RdmaDevice implements AutoCloseable {
    *
    * @param config what the device is told
    * @return the handle, for {@link MemoryRegionConfig#dmaHandle}
-   * @throws IllegalStateException if the device is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if the device does not support DMA handles, or
    *     rdma-core is older than 59
    * @throws RdmaException if it cannot be allocated
@@ -406,7 +395,6 @@ public final class RdmaDevice implements AutoCloseable {
    * @param type what it counts
    * @return the counter; {@link QueuePair#attach(CompletionCounter, CountedOperation...)} makes a
    *     queue pair use it
-   * @throws IllegalStateException if the device is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if the device has no completion counters, or
    *     rdma-core is older than 65
    * @throws RdmaException if it cannot be created
@@ -419,7 +407,6 @@ public final class RdmaDevice implements AutoCloseable {
    * Allocates a thread domain: {@code ibv_alloc_td}.
    *
    * @return the thread domain
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if it fails: EOPNOTSUPP if the device's provider does not support it
    */
   public ThreadDomain allocateThreadDomain() {
@@ -430,7 +417,6 @@ public final class RdmaDevice implements AutoCloseable {
    * Opens a new XRC domain that no other context shares: {@code ibv_open_xrcd}.
    *
    * @return the domain
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support XRC
    */
   public XrcDomain openXrcDomain() {
@@ -444,7 +430,6 @@ public final class RdmaDevice implements AutoCloseable {
    * @param file the file
    * @param create whether to create the domain if the file has none yet
    * @return the domain
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if the file or the domain cannot be opened: EOPNOTSUPP if the device does
    *     not support XRC, EAGAIN if the file has no domain and {@code create} is false
    */
@@ -460,7 +445,6 @@ public final class RdmaDevice implements AutoCloseable {
    * @return the table
    * @throws IllegalArgumentException if the number of entries is not a power of two, or a queue
    *     belongs to another device
-   * @throws IllegalStateException if the device or a queue is closed
    * @throws RdmaException if it fails: EOPNOTSUPP if the device does not support such tables
    */
   public IndirectionTable createIndirectionTable(WorkQueue... queues) {
@@ -471,7 +455,6 @@ public final class RdmaDevice implements AutoCloseable {
    * Creates a completion channel: {@code ibv_create_comp_channel}.
    *
    * @return the channel
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if it cannot be created
    */
   public CompletionChannel createCompletionChannel() {
@@ -485,7 +468,6 @@ public final class RdmaDevice implements AutoCloseable {
    *     DeviceAttributes#maxCompletionQueueEntries}
    * @return the queue; {@link CompletionQueue#capacity()} returns how many it was granted
    * @throws IllegalArgumentException if the number is out of range
-   * @throws IllegalStateException if the device is closed
    * @throws RdmaException if it cannot be created
    */
   public CompletionQueue createCompletionQueue(int entries) {
@@ -501,7 +483,6 @@ public final class RdmaDevice implements AutoCloseable {
    * @return the queue; {@link CompletionQueue#capacity()} returns how many it was granted
    * @throws IllegalArgumentException if the number is out of range, or the channel belongs to
    *     another device
-   * @throws IllegalStateException if the device or the channel is closed
    * @throws RdmaException if it cannot be created
    */
   public CompletionQueue createCompletionQueue(int entries, @Nullable CompletionChannel channel) {
@@ -516,7 +497,6 @@ public final class RdmaDevice implements AutoCloseable {
    * @return the queue; {@link CompletionQueue#capacity()} returns how many entries it was granted
    * @throws IllegalArgumentException if a number is out of range, or the channel belongs to another
    *     device
-   * @throws IllegalStateException if the device or the channel is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if it is to be used {@linkplain QueueAccess in
    *     place} and cannot be
    * @throws RdmaException if it cannot be created, for example because the device does not support
@@ -549,7 +529,6 @@ public final class RdmaDevice implements AutoCloseable {
    * epoll. It is non-blocking and belongs to this device: do not read from it and do not close it.
    *
    * @return the descriptor
-   * @throws IllegalStateException if the device is closed
    */
   public int asyncEventFileDescriptor() {
     return lifetime.whileOpen(() -> ibv_context.async_fd(context));
@@ -560,7 +539,6 @@ public final class RdmaDevice implements AutoCloseable {
    * to this device: it may be duplicated or sent to another process, but do not close it.
    *
    * @return the descriptor
-   * @throws IllegalStateException if the device is closed
    */
   public int commandFileDescriptor() {
     return lifetime.whileOpen(() -> ibv_context.cmd_fd(context));
@@ -571,7 +549,6 @@ public final class RdmaDevice implements AutoCloseable {
    * this object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the device is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> context);

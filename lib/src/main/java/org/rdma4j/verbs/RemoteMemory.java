@@ -41,7 +41,6 @@ public record RemoteMemory(long address, int key, long length) implements Serial
    *
    * @param region the region
    * @return its name
-   * @throws IllegalStateException if the region is closed
    */
   public static RemoteMemory of(MemoryRegion region) {
     return new RemoteMemory(region.remoteAddress(), region.remoteKey(), region.byteSize());

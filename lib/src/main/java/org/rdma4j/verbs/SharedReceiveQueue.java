@@ -205,7 +205,6 @@ public final class SharedReceiveQueue implements AutoCloseable {
    * ibv_get_srq_num}.
    *
    * @return the number
-   * @throws IllegalStateException if the queue is closed
    * @throws RdmaException if the queue has no number; on most devices only queues of type XRC have
    *     one
    */
@@ -227,7 +226,6 @@ public final class SharedReceiveQueue implements AutoCloseable {
    * Queries the queue: {@code ibv_query_srq}.
    *
    * @return its current attributes
-   * @throws IllegalStateException if the queue is closed
    * @throws RdmaException if the query fails; {@link UnsupportedByDeviceException} if the provider
    *     has none, such as that of soft-iWARP
    */
@@ -252,7 +250,6 @@ public final class SharedReceiveQueue implements AutoCloseable {
    *
    * @param limit the limit, from 0, which means no event, to the depth
    * @throws IllegalArgumentException if the limit is out of range
-   * @throws IllegalStateException if the queue is closed
    * @throws RdmaException if the device refuses it
    */
   public void limit(int limit) {
@@ -267,7 +264,6 @@ public final class SharedReceiveQueue implements AutoCloseable {
    *     DeviceAttributes#maxSharedReceiveQueueRequests}; at least as many as are posted
    * @throws IllegalArgumentException if the depth is out of range, or more than a completion queue
    *     of its queue pairs can hold
-   * @throws IllegalStateException if the queue is closed
    * @throws RdmaException if the device refuses it
    */
   public void resize(int depth) {
@@ -313,7 +309,6 @@ public final class SharedReceiveQueue implements AutoCloseable {
    * @param max the maximum number of requests in one post, from 1 to the depth
    * @return the batch, empty
    * @throws IllegalArgumentException if the number is out of range
-   * @throws IllegalStateException if the queue is closed
    */
   public ReceiveRequests receiveRequests(int max) {
     Range.check("max", max, 1, depth());
@@ -367,7 +362,6 @@ public final class SharedReceiveQueue implements AutoCloseable {
    * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the queue is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> queue);

@@ -70,7 +70,6 @@ public final class ThreadDomain implements AutoCloseable {
    * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the thread domain is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> domain);

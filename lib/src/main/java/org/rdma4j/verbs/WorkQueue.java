@@ -109,7 +109,6 @@ public final class WorkQueue implements AutoCloseable {
    *
    * @param state the new state, not UNKNOWN
    * @throws IllegalArgumentException if the state is UNKNOWN
-   * @throws IllegalStateException if the queue is closed
    * @throws RdmaException if the device refuses it
    */
   public void modify(WorkQueueState state) {
@@ -126,7 +125,6 @@ public final class WorkQueue implements AutoCloseable {
    * @param set the flags to set
    * @param cleared the flags to clear
    * @throws IllegalArgumentException if a flag is in both
-   * @throws IllegalStateException if the queue is closed
    * @throws RdmaException if the device refuses it
    */
   public void modifyFlags(Collection<WorkQueueFlag> set, Collection<WorkQueueFlag> cleared) {
@@ -169,7 +167,6 @@ public final class WorkQueue implements AutoCloseable {
    * Returns the state of the queue as libibverbs knows it.
    *
    * @return the state
-   * @throws IllegalStateException if the queue is closed
    */
   public WorkQueueState state() {
     return lifetime.whileOpen(
@@ -181,7 +178,6 @@ public final class WorkQueue implements AutoCloseable {
    * Returns the number of the queue, which its completions carry.
    *
    * @return the number
-   * @throws IllegalStateException if the queue is closed
    */
   public int number() {
     return lifetime.whileOpen(() -> ibv_wq.wq_num(queue));
@@ -194,7 +190,6 @@ public final class WorkQueue implements AutoCloseable {
    * @param max the maximum number of requests in one post, from 1 to the depth
    * @return the batch, empty
    * @throws IllegalArgumentException if the number is out of range
-   * @throws IllegalStateException if the queue is closed
    */
   public ReceiveRequests receiveRequests(int max) {
     Range.check("max", max, 1, depth);
@@ -215,7 +210,6 @@ public final class WorkQueue implements AutoCloseable {
    * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the queue is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> queue);

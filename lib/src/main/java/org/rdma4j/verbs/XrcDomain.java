@@ -90,7 +90,6 @@ public final class XrcDomain implements AutoCloseable {
    * object is closed; code that uses it can crash the JVM.
    *
    * @return the pointer
-   * @throws IllegalStateException if the domain is closed
    */
   public MemorySegment handle() {
     return lifetime.whileOpen(() -> domain);
