@@ -28,7 +28,10 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** The packages of the library and their dependencies, as docs/architecture.md describes them. */
+/**
+ * The packages of the library and their dependencies, as docs/architecture/layers.md describes
+ * them.
+ */
 final class ArchitectureTest {
   private static final String ROOT = "org.rdma4j";
 

@@ -65,7 +65,18 @@ public final class Site {
               "CHANGELOG.md",
               "SECURITY.md"),
           Section.of(
-              "Development", "CONTRIBUTING.md", "docs/architecture.md", "docs/mutations.md"));
+              "Development",
+              "CONTRIBUTING.md",
+              "docs/architecture/layers.md",
+              "docs/architecture/lifetimes-and-threads.md",
+              "docs/architecture/memory.md",
+              "docs/architecture/data-path.md",
+              "docs/architecture/queues-in-place.md",
+              "docs/architecture/connection-manager.md",
+              "docs/architecture/connections.md",
+              "docs/architecture/channels.md",
+              "bindings/README.md",
+              "docs/mutations.md"));
 
   private final Path top;
   private final Path out;
