@@ -8,13 +8,14 @@ public final class TimeText {
 
   /** Returns a duration in the largest of seconds, milliseconds and microseconds that is exact. */
   public static String of(Duration duration) {
-    int nanos = duration.getNano();
+    long seconds = duration.toSeconds();
     // The fraction of such long ones does not matter, and may have no number of microseconds.
-    if (nanos == 0 || duration.compareTo(Duration.ofHours(1)) > 0) {
-      return duration.getSeconds() + " s";
+    if (duration.equals(Duration.ofSeconds(seconds)) || seconds > 3600) {
+      return seconds + " s";
     }
-    return nanos % 1_000_000 == 0
-        ? duration.toMillis() + " ms"
+    long millis = duration.toMillis();
+    return duration.equals(Duration.ofMillis(millis))
+        ? millis + " ms"
         : (duration.toNanos() + 999) / 1000 + " us";
   }
 }
