@@ -5,6 +5,8 @@
 module org.rdma4j.nio {
   requires static org.jspecify;
   requires java.instrument;
+  // Optional: a runtime without it cannot show its channels to JMX.
+  requires static java.management;
   requires jdk.jfr;
   // JdkProvider needs it if the JDK's provider is not exported.
   requires jdk.unsupported;

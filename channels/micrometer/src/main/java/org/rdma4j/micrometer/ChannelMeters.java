@@ -19,6 +19,13 @@ import org.rdma4j.nio.RdmaSelectorProvider;
  * RDMA, and channels of clients that have tried to, and stay with TCP</td></tr>
  * <tr><td>{@code rdma4j.channel.bytes}</td>
  * <td>{@code direction}: {@code sent}, {@code received}</td><td>bytes that went over RDMA</td></tr>
+ * <tr><td>{@code rdma4j.channel.tcp.bytes}</td>
+ * <td>{@code direction}</td><td>bytes that went over TCP</td></tr>
+ * <tr><td>{@code rdma4j.channel.stays}</td>
+ * <td>{@code reason}: see {@link ChannelStatistics#stayedByReason}</td><td>channels that stay with
+ * TCP, on either side</td></tr>
+ * <tr><td>{@code rdma4j.channel.registered.bytes}</td>
+ * <td></td><td>registered memory of all channels</td></tr>
  * </table>
  *
  * <p>A provider lasts as long as its program, so nothing removes these meters.
@@ -67,5 +74,31 @@ public final class ChannelMeters implements MeterBinder {
         "bytes",
         bytes,
         ChannelStatistics::receivedBytes);
+    String tcpBytes = "Bytes of channels that went over TCP";
+    channels.counter(
+        "tcp.bytes",
+        Tags.of("direction", "sent"),
+        "bytes",
+        tcpBytes,
+        ChannelStatistics::tcpSentBytes);
+    channels.counter(
+        "tcp.bytes",
+        Tags.of("direction", "received"),
+        "bytes",
+        tcpBytes,
+        ChannelStatistics::tcpReceivedBytes);
+    for (String reason : statistics.apply(source).stayedByReason().keySet()) {
+      channels.counter(
+          "stays",
+          Tags.of("reason", reason),
+          null,
+          "Channels that stay with TCP",
+          now -> now.stayedByReason().getOrDefault(reason, 0L));
+    }
+    channels.gauge(
+        "registered.bytes",
+        "bytes",
+        "Registered memory of all channels",
+        ChannelStatistics::registeredBytes);
   }
 }

@@ -9,6 +9,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.lang.ref.WeakReference;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -26,7 +27,8 @@ final class MetersTest {
   private static final NodeStatistics NODE = new NodeStatistics(TRAFFIC, 10, 11, 12, 13, 14);
   private static final ConnectionStatistics CONNECTION =
       new ConnectionStatistics(TRAFFIC, 10, 11, 12, 13, 14);
-  private static final ChannelStatistics CHANNELS = new ChannelStatistics(1, 2, 3, 4);
+  private static final ChannelStatistics CHANNELS =
+      new ChannelStatistics(1, 2, 3, 4, 5, 6, 7, Map.of("refused", 8L));
   private static final long PATIENCE = 20_000_000_000L;
 
   private final PrometheusMeterRegistry registry =
@@ -124,6 +126,10 @@ final class MetersTest {
             """
             rdma4j_channel_bytes_total{direction="received"} 4.0
             rdma4j_channel_bytes_total{direction="sent"} 3.0
+            rdma4j_channel_registered_bytes 7.0
+            rdma4j_channel_stays_total{reason="refused"} 8.0
+            rdma4j_channel_tcp_bytes_total{direction="received"} 6.0
+            rdma4j_channel_tcp_bytes_total{direction="sent"} 5.0
             rdma4j_channel_upgrades_total{outcome="stayed"} 2.0
             rdma4j_channel_upgrades_total{outcome="upgraded"} 1.0\
             """);
@@ -135,7 +141,8 @@ final class MetersTest {
     new ChannelMeters(provider, "program", "test").bindTo(registry);
     assertThat(scrape())
         .contains("rdma4j_channel_upgrades_total{outcome=\"stayed\",program=\"test\"} 0.0");
-    assertThat(provider.statistics()).isEqualTo(new ChannelStatistics(0, 0, 0, 0));
+    assertThat(provider.statistics().upgraded()).isZero();
+    assertThat(provider.statistics().stayedByReason()).containsEntry("refused", 0L);
   }
 
   @Test

@@ -104,6 +104,9 @@ final class ChannelInput {
           }
           case RDMA -> {
             int count = way.stream().take(target);
+            if (count > 0) {
+              tcp.record().receivedOverRdma(count);
+            }
             if (count != 0 || !target.hasRemaining()) {
               return count;
             }
@@ -178,6 +181,7 @@ final class ChannelInput {
       target.limit(limit);
     }
     if (count > 0) {
+      tcp.record().receivedOverTcp(count);
       way.read(target, from, count);
     } else if (count < 0 && !shut) {
       way.tcpEnded();

@@ -148,7 +148,9 @@ final class ChannelOutput {
       if (!tcp.isOpen() || shut) {
         throw count == 0 ? new ClosedChannelException() : new AsynchronousCloseException();
       }
-      count += way.stream().put(sources, offset, length);
+      long put = way.stream().put(sources, offset, length);
+      tcp.record().sentOverRdma(put);
+      count += put;
       if (!tcp.isBlocking() || !hasRemaining(sources, offset, length)) {
         return count;
       }
@@ -177,6 +179,7 @@ final class ChannelOutput {
     } finally {
       for (int i = 0; i < length; i++) {
         ByteBuffer source = sources[offset + i];
+        tcp.record().sentOverTcp(source.position() - from[i]);
         way.wrote(source, from[i], source.position() - from[i]);
       }
     }

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.nio.handover.Proof;
 
@@ -197,6 +198,13 @@ record ChannelSettings(
   private static IllegalArgumentException wrong(String name, String value, String why) {
     return new IllegalArgumentException(
         "the system property " + PREFIX + name + " is " + value + ": it " + why);
+  }
+
+  /** Returns the networks of peers, for a log. */
+  String networkNames() {
+    return networks.isEmpty()
+        ? "all networks"
+        : networks.stream().map(Network::toString).collect(Collectors.joining(", "));
   }
 
   /** Returns whether connections to a peer with a TCP address may go over. */

@@ -1,5 +1,7 @@
 package org.rdma4j.nio;
 
+import java.util.Map;
+
 /**
  * What the channels of a provider have done, at one moment.
  *
@@ -7,5 +9,26 @@ package org.rdma4j.nio;
  * @param stayed the number of channels of clients that have tried to, and stay with TCP
  * @param sentBytes the bytes that were written and went over RDMA
  * @param receivedBytes the bytes that came over RDMA and were read
+ * @param tcpSentBytes the bytes that were written and went over TCP
+ * @param tcpReceivedBytes the bytes that came over TCP and were read
+ * @param registeredBytes the registered memory of all channels
+ * @param stayedByReason the number of channels that stay with TCP for each reason, also of those
+ *     that were accepted or have not tried: {@code unavailable}, {@code software-device}, {@code
+ *     same-host}, {@code other-network}, {@code limit}, {@code memory}, {@code refused}, {@code
+ *     left-alone} because the peer has refused another one, {@code one-direction}, {@code
+ *     not-asked}, {@code urgent-data}, {@code failed}
  */
-public record ChannelStatistics(long upgraded, long stayed, long sentBytes, long receivedBytes) {}
+public record ChannelStatistics(
+    long upgraded,
+    long stayed,
+    long sentBytes,
+    long receivedBytes,
+    long tcpSentBytes,
+    long tcpReceivedBytes,
+    long registeredBytes,
+    Map<String, Long> stayedByReason) {
+  /** Creates the statistics. */
+  public ChannelStatistics {
+    stayedByReason = Map.copyOf(stayedByReason);
+  }
+}

@@ -63,9 +63,7 @@ final class ListenerChannel extends ServerSocketChannel implements OverTcp {
   }
 
   private StreamChannel channel(SocketChannel accepted) throws IOException {
-    return rdma.upgrades()
-        ? StreamChannel.upgradable(provider, accepted)
-        : new StreamChannel(provider, accepted);
+    return StreamChannel.accepted(provider, accepted, rdma.upgrades());
   }
 
   @Override

@@ -245,7 +245,7 @@ final class Meeting {
   /** Closes the connection, which tells the peer that it does not belong to its channel. */
   private void refuse(@Nullable String why) {
     if (claimant != null) {
-      rendezvous.stays(claimant, String.valueOf(why));
+      rendezvous.stays(claimant, StayReason.REFUSED, String.valueOf(why));
     } else {
       rendezvous.log(String.valueOf(connection), "refused: " + why);
     }
@@ -266,7 +266,7 @@ final class Meeting {
       channel.stream().ended(inOrder);
       channel.linkEnded(inOrder);
     } else if (claimant != null && decided.getCount() > 0) {
-      rendezvous.stays(claimant, "the peer has refused");
+      rendezvous.stays(claimant, StayReason.REFUSED, "the peer has refused");
       claimant.linkEnded(inOrder);
     } else if (claimant == null && reason != null) {
       rendezvous.log(

@@ -78,6 +78,11 @@ final class MemoryBudget {
     return used > bytes / 3;
   }
 
+  /** Returns how much memory is registered, also for what is not in use. */
+  static long registered(NodeStatistics statistics) {
+    return (long) statistics.buffers() * Rendezvous.PIECE + statistics.largeBytes();
+  }
+
   /**
    * Receives that were posted for channels which are closed can serve others, and cannot be taken
    * back from the device. So only those count which peers may use.

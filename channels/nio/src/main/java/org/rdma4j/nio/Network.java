@@ -32,6 +32,11 @@ record Network(InetAddress address, int bits) {
     return new Network(address, Integer.parseInt(text.substring(slash + 1)));
   }
 
+  @Override
+  public String toString() {
+    return address.getHostAddress() + "/" + bits;
+  }
+
   /** Returns whether an address is one of them. One of another version of IP never is. */
   boolean contains(InetAddress other) {
     byte[] mine = address.getAddress();

@@ -25,18 +25,24 @@ final class PlainStream implements TcpEnd {
   private final InputStream tcpInput;
   private final OutputStream tcpOutput;
   private final InetSocketAddress remote;
+  private final ChannelRecord record;
   private final ChannelInput input;
   private final ChannelOutput output;
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile @Nullable Upgrade upgrade;
   private volatile boolean ended;
 
-  private PlainStream(Rendezvous rendezvous, PlatformSocket socket) throws IOException {
+  private PlainStream(Rendezvous rendezvous, PlatformSocket socket, boolean isClient)
+      throws IOException {
     this.rendezvous = rendezvous;
     this.socket = socket;
     this.tcpInput = socket.input();
     this.tcpOutput = socket.output();
     this.remote = socket.remote();
+    this.record =
+        isClient
+            ? rendezvous.register().add(socket.local(), remote, true)
+            : rendezvous.register().add(remote, socket.local(), false);
     this.input = new ChannelInput(this);
     this.output = new ChannelOutput(this);
   }
@@ -44,17 +50,31 @@ final class PlainStream implements TcpEnd {
   /** Returns the stream of a socket that has connected; null if it stays with TCP. */
   static @Nullable PlainStream connected(Rendezvous rendezvous, PlatformSocket socket)
       throws IOException {
-    PlainStream stream = new PlainStream(rendezvous, socket);
+    PlainStream stream = new PlainStream(rendezvous, socket, true);
     stream.upgrade = rendezvous.connected(stream, socket.local(), stream.remote);
-    return stream.upgrade == null ? null : stream;
+    return stream.orNull();
   }
 
   /** Returns the stream of a socket that was accepted; null if it stays with TCP. */
   static @Nullable PlainStream accepted(Rendezvous rendezvous, PlatformSocket socket)
       throws IOException {
-    PlainStream stream = new PlainStream(rendezvous, socket);
+    PlainStream stream = new PlainStream(rendezvous, socket, false);
     stream.upgrade = rendezvous.accepted(stream, stream.remote, socket.local());
-    return stream.upgrade == null ? null : stream;
+    return stream.orNull();
+  }
+
+  /** A socket that cannot be upgraded is the JDK's from now on, and not listed. */
+  private @Nullable PlainStream orNull() {
+    if (upgrade == null) {
+      record.closed();
+      return null;
+    }
+    return this;
+  }
+
+  @Override
+  public ChannelRecord record() {
+    return record;
   }
 
   @Override
@@ -88,7 +108,9 @@ final class PlainStream implements TcpEnd {
     Objects.checkFromIndexSize(offset, length, target.length);
     Upgrade way = upgrade;
     if (way == null) {
-      return tcpInput.read(target, offset, length);
+      int count = tcpInput.read(target, offset, length);
+      record.receivedOverTcp(Math.max(count, 0));
+      return count;
     }
     if (length == 0) {
       return 0;
@@ -118,6 +140,7 @@ final class PlainStream implements TcpEnd {
     Upgrade way = upgrade;
     if (way == null || length == 0) {
       tcpOutput.write(source, offset, length);
+      record.sentOverTcp(length);
       return;
     }
     try {
@@ -246,6 +269,7 @@ final class PlainStream implements TcpEnd {
       return;
     }
     try {
+      record.closed();
       socket.close();
     } finally {
       changed();

@@ -19,6 +19,7 @@ final class RdmaListener {
 
   /** Begins, in another thread. */
   void listen(InetSocketAddress local) {
+    rendezvous.bean().registerSoon();
     upgrades = rendezvous.mayListen(local);
     if (upgrades) {
       rendezvous.listen(this, local);

@@ -120,11 +120,14 @@ final class Rendezvous {
   private final TcpTable tcpTable = new TcpTable();
   private final AtomicLong upgraded = new AtomicLong();
   private final AtomicLong stayed = new AtomicLong();
+  private final ChannelRegister register = new ChannelRegister();
+  private final ChannelsBean bean = new ChannelsBean(this);
   private final LongAdder sentBytes = new LongAdder();
   private final LongAdder receivedBytes = new LongAdder();
   private final ScheduledThreadPoolExecutor timer = timer();
   private volatile boolean available;
   private volatile @Nullable RdmaNode node;
+  private volatile @Nullable String whyUnavailable;
 
   Rendezvous(ChannelSettings settings) {
     this.settings = settings;
@@ -159,8 +162,34 @@ final class Rendezvous {
   }
 
   ChannelStatistics statistics() {
+    RdmaNode open = node;
     return new ChannelStatistics(
-        upgraded.get(), stayed.get(), sentBytes.sum(), receivedBytes.sum());
+        upgraded.get(),
+        stayed.get(),
+        sentBytes.sum(),
+        receivedBytes.sum(),
+        register.tcpSent().sum(),
+        register.tcpReceived().sum(),
+        open == null ? 0 : MemoryBudget.registered(open.statistics()),
+        register.stayedByReason());
+  }
+
+  ChannelsBean bean() {
+    return bean;
+  }
+
+  ChannelRegister register() {
+    return register;
+  }
+
+  /** Returns what is used and what is not, and why. */
+  String summary() {
+    String known = whyUnavailable;
+    return known != null
+        ? known
+        : "channels are upgraded to RDMA over %s, with peers in %s, and share %d MiB of registered memory"
+            .formatted(
+                devices.summary(), settings.networkNames(), settings.maxRegisteredBytes() >> 20);
   }
 
   /** Counts the bytes of all channels that went over RDMA from here. */
@@ -177,25 +206,35 @@ final class Rendezvous {
 
   /** Returns the upgrade of a channel that has connected; null if it stays with TCP. */
   @Nullable Upgrade connected(TcpEnd tcp, InetSocketAddress from, InetSocketAddress to) {
-    if (!mayUpgrade(to)) {
-      return null;
-    }
-    if (!devices.includePeer(from.getAddress(), to.getAddress())) {
+    bean.registerSoon();
+    StayReason why = whyNot(to);
+    if (why == null && !devices.includePeer(from.getAddress(), to.getAddress())) {
       logThisHost(to);
+      why = StayReason.SAME_HOST;
+    }
+    if (why == null && isRefused(routes.get(new Route(from.getAddress(), to)))) {
+      why = StayReason.UNAVAILABLE;
+    }
+    if (why != null) {
+      register.stays(tcp.record(), why, why.tag());
       return null;
     }
-    return !isRefused(routes.get(new Route(from.getAddress(), to)))
-        ? new Upgrade(this, tcp, name(from, to), from, true)
-        : null;
+    return new Upgrade(this, tcp, tcp.record().name(), from, true);
   }
 
   /** Returns the upgrade of a channel that was accepted; null if it stays with TCP. */
   @Nullable Upgrade accepted(TcpEnd tcp, InetSocketAddress from, InetSocketAddress to) {
-    if (!settings.includes(from.getAddress())
-        || !devices.includePeer(to.getAddress(), from.getAddress())) {
+    StayReason why =
+        !settings.includes(from.getAddress())
+            ? StayReason.OTHER_NETWORK
+            : !devices.includePeer(to.getAddress(), from.getAddress())
+                ? StayReason.SAME_HOST
+                : null;
+    if (why != null) {
+      register.stays(tcp.record(), why, why.tag());
       return null;
     }
-    Upgrade upgrade = new Upgrade(this, tcp, name(from, to), to, false);
+    Upgrade upgrade = new Upgrade(this, tcp, tcp.record().name(), to, false);
     accepted.put(upgrade.name(), upgrade);
     if (!looksForLate.getAndSet(true)) {
       var unused = later(timeout(), this::letLateStay);
@@ -220,13 +259,21 @@ final class Rendezvous {
 
   /** Returns whether it is worth trying for channels to a server. */
   boolean mayUpgrade(InetSocketAddress server) {
+    return whyNot(server) == null;
+  }
+
+  private @Nullable StayReason whyNot(InetSocketAddress server) {
     InetAddress address = server.getAddress();
-    if (!available
-        || settings.rdmaAddress(address).isLoopbackAddress()
-        || !settings.includes(address)) {
-      return false;
+    if (!available) {
+      return StayReason.UNAVAILABLE;
     }
-    return !isRefused(refusals.get(server));
+    if (settings.rdmaAddress(address).isLoopbackAddress()) {
+      return StayReason.SAME_HOST;
+    }
+    if (!settings.includes(address)) {
+      return StayReason.OTHER_NETWORK;
+    }
+    return isRefused(refusals.get(server)) ? StayReason.LEFT_ALONE : null;
   }
 
   private static boolean isRefused(@Nullable Long until) {
@@ -254,17 +301,6 @@ final class Rendezvous {
     return why;
   }
 
-  private static String name(InetSocketAddress client, InetSocketAddress server) {
-    return name(client) + " " + name(server);
-  }
-
-  /** The scope of an IPv6 address is different on both sides. */
-  private static String name(InetSocketAddress address) {
-    String host = address.getAddress().getHostAddress();
-    int scope = host.indexOf('%');
-    return (scope < 0 ? host : host.substring(0, scope)) + " " + address.getPort();
-  }
-
   // ---- The node
 
   /**
@@ -278,6 +314,7 @@ final class Rendezvous {
       devices.check();
       open = RdmaNode.open(memory.limit(CONFIG));
       node = open;
+      System.getLogger("org.rdma4j.nio").log(Level.INFO, summary());
     }
     return open;
   }
@@ -298,6 +335,7 @@ final class Rendezvous {
   /** Closes the node, and with it all channels that have gone over. */
   synchronized void close() {
     available = false;
+    bean.close();
     RdmaNode open = node;
     if (open != null) {
       open.close();
@@ -313,8 +351,8 @@ final class Rendezvous {
               ? why
                   + ": put the jars of rdma4j and rdma4j-bindings on the class path, and the module jdk.jfr into the runtime"
               : why.getMessage();
-      System.getLogger("org.rdma4j.nio")
-          .log(Level.INFO, "all channels of this process use TCP: " + reason);
+      whyUnavailable = "all channels of this process use TCP: " + reason;
+      System.getLogger("org.rdma4j.nio").log(Level.INFO, whyUnavailable);
     }
   }
 
@@ -355,11 +393,7 @@ final class Rendezvous {
       System.getLogger("org.rdma4j.nio")
           .log(Level.INFO, upgrade.name() + ": stays on TCP, as others may: " + reason);
     }
-    if (upgrade.isClient()) {
-      stays(upgrade, reason);
-    } else {
-      log(upgrade.name(), "stays on TCP: " + reason);
-    }
+    stays(upgrade, StayReason.ONE_DIRECTION, reason);
   }
 
   void log(String connection, String event) {
@@ -408,7 +442,7 @@ final class Rendezvous {
     InetAddress host = settings.rdmaAddress(server.getAddress());
     if (!devices.includePeer(server.getAddress()) || !devices.includePeer(host)) {
       logThisHost(server);
-      keepTcp(upgrade, "the peer is on this host: " + UsableDevices.REMEDY);
+      keepTcp(upgrade, StayReason.SAME_HOST, "the peer is on this host: " + UsableDevices.REMEDY);
       return;
     }
     RdmaNode open;
@@ -416,7 +450,7 @@ final class Rendezvous {
       open = node();
     } catch (RuntimeException | LinkageError unavailable) {
       giveUp(unavailable);
-      keepTcp(upgrade, String.valueOf(unavailable));
+      keepTcp(upgrade, StayReason.UNAVAILABLE, String.valueOf(unavailable));
       return;
     }
     try {
@@ -433,7 +467,10 @@ final class Rendezvous {
         System.getLogger("org.rdma4j.nio")
             .log(Level.INFO, "channels stay on TCP while memory is missing: " + known.getMessage());
       }
-      keepTcp(upgrade, failed.getMessage());
+      keepTcp(
+          upgrade,
+          failed instanceof ConnectionException ? StayReason.REFUSED : StayReason.FAILED,
+          failed.getMessage());
     }
   }
 
@@ -518,12 +555,13 @@ final class Rendezvous {
       return;
     }
     if (!mayUpgrade(server)) {
-      keepTcp(upgrade, "the server has just refused another channel");
+      keepTcp(upgrade, StayReason.LEFT_ALONE, "the server has just refused another channel");
       return;
     }
     String full = whyFull();
     if (full != null) {
-      keepTcp(upgrade, full);
+      keepTcp(
+          upgrade, overRdma.size() >= settings.most() ? StayReason.LIMIT : StayReason.MEMORY, full);
       return;
     }
     RdmaConnection connection = connectFrom(upgrade.local().getAddress(), open, address);
@@ -531,7 +569,7 @@ final class Rendezvous {
     try {
       if (!devices.includeThatOf(connection)) {
         leaveAlone(routes, new Route(upgrade.local().getAddress(), server));
-        keepTcp(upgrade, whySoftware(connection));
+        keepTcp(upgrade, StayReason.SOFTWARE_DEVICE, whySoftware(connection));
         return;
       }
       switch (Meeting.claim(this, connection, upgrade)) {
@@ -695,27 +733,33 @@ final class Rendezvous {
     accepted.remove(upgrade.name(), upgrade);
     overRdma.add(upgrade);
     exit.watch();
-    record(upgrade, true, "");
+    upgrade.tcp().record().upgraded();
+    record(upgrade, true, "", "");
   }
 
   /** Leaves a channel of a client with TCP, and tells it that no RDMA connection will come. */
-  private void keepTcp(Upgrade upgrade, @Nullable String reason) {
-    stays(upgrade, String.valueOf(reason));
+  private void keepTcp(Upgrade upgrade, StayReason kind, @Nullable String reason) {
+    stays(upgrade, kind, String.valueOf(reason));
     upgrade.linkEnded(true);
   }
 
-  /** A channel of a client stays with TCP. */
-  void stays(Upgrade upgrade, String reason) {
-    stayed.incrementAndGet();
-    log(upgrade.name(), "stays with TCP: " + reason);
-    record(upgrade, false, reason);
+  /** A channel stays on TCP. */
+  void stays(Upgrade upgrade, StayReason kind, String reason) {
+    if (upgrade.isClient()) {
+      stayed.incrementAndGet();
+    }
+    register.stays(upgrade.tcp().record(), kind, reason);
+    log(upgrade.name(), "stays on TCP: " + reason);
+    record(upgrade, false, kind.tag(), reason);
   }
 
-  private static void record(Upgrade upgrade, boolean overRdma, String reason) {
+  private static void record(Upgrade upgrade, boolean overRdma, String kind, String reason) {
     if (HAS_RECORDER && FlightRecorder.isInitialized()) {
       UpgradeEvent event = new UpgradeEvent();
       event.connection = upgrade.name();
       event.overRdma = overRdma;
+      event.client = upgrade.isClient();
+      event.kind = kind;
       event.reason = reason;
       event.commit();
     }

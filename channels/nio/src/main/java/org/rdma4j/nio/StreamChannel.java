@@ -34,6 +34,9 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   private volatile @Nullable Upgrade upgrade;
   private volatile @Nullable InetSocketAddress remote;
 
+  /** What an operator may know of it; null until it has connected. */
+  private volatile @Nullable ChannelRecord record;
+
   StreamChannel(RdmaSelectorProvider provider, SocketChannel tcp) throws IOException {
     super(provider);
     this.provider = provider;
@@ -43,14 +46,25 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     this.output = new ChannelOutput(this);
   }
 
-  /** Creates a channel that a listener which listens over RDMA, too, has accepted. */
-  static StreamChannel upgradable(RdmaSelectorProvider provider, SocketChannel tcp)
+  /**
+   * Creates a channel that was accepted.
+   *
+   * @param upgrades whether the listener listens over RDMA, too
+   */
+  static StreamChannel accepted(RdmaSelectorProvider provider, SocketChannel tcp, boolean upgrades)
       throws IOException {
     StreamChannel channel = new StreamChannel(provider, tcp);
     if (tcp.getRemoteAddress() instanceof InetSocketAddress client
         && tcp.getLocalAddress() instanceof InetSocketAddress server) {
       channel.remote = client;
-      channel.upgrade = provider.rendezvous().accepted(channel, client, server);
+      ChannelRegister register = provider.rendezvous().register();
+      ChannelRecord added = register.add(client, server, false);
+      channel.record = added;
+      if (upgrades) {
+        channel.upgrade = provider.rendezvous().accepted(channel, client, server);
+      } else {
+        register.stays(added, StayReason.UNAVAILABLE, "the server listens over TCP only");
+      }
     }
     return channel;
   }
@@ -69,6 +83,27 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   @Override
   public InetSocketAddress remote() {
     return Objects.requireNonNull(remote, "remote");
+  }
+
+  @Override
+  public ChannelRecord record() {
+    return Objects.requireNonNull(record, "record");
+  }
+
+  private long received(long bytes) {
+    ChannelRecord known = record;
+    if (known != null && bytes > 0) {
+      known.receivedOverTcp(bytes);
+    }
+    return bytes;
+  }
+
+  private long sent(long bytes) {
+    ChannelRecord known = record;
+    if (known != null) {
+      known.sentOverTcp(bytes);
+    }
+    return bytes;
   }
 
   @Override
@@ -141,6 +176,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
         && tcp.getRemoteAddress() instanceof InetSocketAddress server
         && tcp.getLocalAddress() instanceof InetSocketAddress client) {
       remote = server;
+      record = provider.rendezvous().register().add(client, server, true);
       upgrade = provider.rendezvous().connected(this, client, server);
     }
     return done;
@@ -165,7 +201,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
       checkNotInterrupted();
       return input.read(way, target, null, 0);
     }
-    return readTcp(target);
+    return (int) received(readTcp(target));
   }
 
   @Override
@@ -185,7 +221,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
       return input.read(way, targets, offset, length);
     }
     try {
-      return tcp.read(targets, offset, length);
+      return received(tcp.read(targets, offset, length));
     } finally {
       closeIfTcpIs();
     }
@@ -203,7 +239,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
       return input.read(way, bytes, stream, socket.getSoTimeout());
     }
     try {
-      return stream.read(target, offset, length);
+      return (int) received(stream.read(target, offset, length));
     } finally {
       closeIfTcpIs();
     }
@@ -223,7 +259,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
       return output.write(way, source);
     }
     try {
-      return tcp.write(source);
+      return (int) sent(tcp.write(source));
     } finally {
       closeIfTcpIs();
     }
@@ -236,7 +272,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
       checkNotInterrupted();
       return output.write(way, sources, offset, length);
     }
-    return writeTcp(sources, offset, length);
+    return sent(writeTcp(sources, offset, length));
   }
 
   @Override
@@ -404,6 +440,10 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   protected void implCloseSelectableChannel() throws IOException {
     Upgrade way = upgrade;
     int linger = way == null ? -1 : lingerSeconds(way);
+    ChannelRecord known = record;
+    if (known != null) {
+      known.closed();
+    }
     tcp.close();
     input.wake();
     output.wake();

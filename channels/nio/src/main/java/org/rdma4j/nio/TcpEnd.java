@@ -19,6 +19,9 @@ interface TcpEnd {
   /** Returns whether reads and writes wait. */
   boolean isBlocking();
 
+  /** Returns what an operator may know of it. */
+  ChannelRecord record();
+
   ChannelInput input();
 
   ChannelOutput output();

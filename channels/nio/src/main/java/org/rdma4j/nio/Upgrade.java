@@ -356,7 +356,7 @@ final class Upgrade {
     } finally {
       lock.unlock();
     }
-    rendezvous.log(name, "stays on TCP: the client has not asked for an upgrade");
+    rendezvous.stays(this, StayReason.NOT_ASKED, "the client has not asked for an upgrade");
     tcp.forget(this);
   }
 
@@ -425,6 +425,7 @@ final class Upgrade {
     } finally {
       lock.unlock();
     }
+    rendezvous.stays(this, StayReason.URGENT_DATA, "the program has asked for urgent data");
     tcp.forget(this);
     return true;
   }

@@ -21,6 +21,14 @@ final class UpgradeEvent extends Event {
   @Label("Over RDMA")
   boolean overRdma;
 
+  @Label("Client")
+  @Description("Whether this side has connected")
+  boolean client;
+
+  @Label("Kind of reason")
+  @Description("What the counters by reason call it")
+  String kind = "";
+
   @Label("Reason")
   @Description("Why it stays with TCP")
   String reason = "";

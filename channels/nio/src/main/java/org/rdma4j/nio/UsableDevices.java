@@ -1,5 +1,7 @@
 package org.rdma4j.nio;
 
+import static java.util.stream.Collectors.joining;
+
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
@@ -24,6 +26,11 @@ final class UsableDevices {
 
   private final boolean all;
 
+  /** The devices that are used, and those that are not, since the last check. */
+  private volatile List<String> used = List.of();
+
+  private volatile List<String> software = List.of();
+
   /**
    * Creates it.
    *
@@ -45,23 +52,32 @@ final class UsableDevices {
    * @throws RdmaException if the devices cannot be listed
    */
   void check() {
-    if (all) {
-      return;
+    List<String> usable = new ArrayList<>();
+    List<String> others = new ArrayList<>();
+    for (DeviceInfo each : RdmaDevice.list()) {
+      (all || !isSoftware(each) ? usable : others).add(each.name());
     }
-    List<String> software = new ArrayList<>();
-    List<DeviceInfo> devices = RdmaDevice.list();
-    for (DeviceInfo each : devices) {
-      if (isSoftware(each)) {
-        software.add(each.name());
-      }
-    }
-    if (!devices.isEmpty() && software.size() == devices.size()) {
+    used = List.copyOf(usable);
+    software = List.copyOf(others);
+    if (usable.isEmpty() && !others.isEmpty()) {
       throw new IllegalStateException(
           "the only RDMA devices of this machine are software devices, which are slower than TCP: "
-              + String.join(", ", software)
+              + String.join(", ", others)
               + ": "
               + REMEDY);
     }
+  }
+
+  /** Returns what is used and what is not, and why, for a log. */
+  String summary() {
+    String names = used.isEmpty() ? "no device yet" : String.join(", ", used);
+    if (all) {
+      return names + ", also software devices and peers on this host";
+    }
+    return names
+        + ", but not "
+        + software.stream().map(each -> each + " (a software device), ").collect(joining())
+        + "with peers on this host, because org.rdma4j.nio.devices is adapters";
   }
 
   /** A device that cannot be opened is none of software: who uses it gets the reason. */

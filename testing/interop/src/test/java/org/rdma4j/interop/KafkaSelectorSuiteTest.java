@@ -2,6 +2,7 @@ package org.rdma4j.interop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Map;
 import org.apache.kafka.common.network.SelectorTest;
 import org.junit.platform.suite.api.AfterSuite;
 import org.junit.platform.suite.api.BeforeSuite;
@@ -18,7 +19,7 @@ import org.rdma4j.nio.ChannelStatistics;
 @SelectClasses(SelectorTest.class)
 final class KafkaSelectorSuiteTest {
   /** What the channels of other tests did in this JVM. */
-  private static ChannelStatistics before = new ChannelStatistics(0, 0, 0, 0);
+  private static ChannelStatistics before = new ChannelStatistics(0, 0, 0, 0, 0, 0, 0, Map.of());
 
   private KafkaSelectorSuiteTest() {}
 
