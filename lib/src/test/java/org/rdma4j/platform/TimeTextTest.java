@@ -12,6 +12,7 @@ final class TimeTextTest {
     assertThat(TimeText.of(Duration.ofMinutes(2))).isEqualTo("120 s");
     assertThat(TimeText.of(Duration.ofMillis(1500))).isEqualTo("1500 ms");
     assertThat(TimeText.of(Duration.ofNanos(50_000))).isEqualTo("50 us");
+    assertThat(TimeText.of(Duration.ofNanos(-1))).isEqualTo("-1 ns");
   }
 
   @Test

@@ -305,10 +305,10 @@ final class EventsTest {
   void aNegativeTimeoutIsRefused() {
     assertThatThrownBy(() -> loopback.b.channel.awaitEvent(Duration.ofMillis(-1)))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("PT-0.001S");
+        .hasMessageContaining("-1 ms");
     assertThatThrownBy(() -> loopback.b.channel.awaitReady(Duration.ofMillis(-1)))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("PT-0.001S");
+        .hasMessageContaining("-1 ms");
   }
 
   @Test
