@@ -15,7 +15,7 @@ final class ArchitectureTest {
           .importPackages("org.rdma4j.nio");
 
   @Test
-  void channelsUseOnlyConnectionsAndTheHandover() {
+  void channelsUseOnlyConnectionsTheHandoverAndTheListOfDevices() {
     classes()
         .that()
         .resideInAPackage("org.rdma4j.nio")
@@ -24,10 +24,13 @@ final class ArchitectureTest {
         .resideInAnyPackage(
             "java..",
             "javax.crypto..",
+            "javax.management..",
             "jdk.jfr",
             "org.jspecify..",
             "org.rdma4j",
             "org.rdma4j.connection",
+            "org.rdma4j.verbs",
+            "org.rdma4j.verbs.attribute",
             "org.rdma4j.nio..")
         .check(CLASSES);
   }
