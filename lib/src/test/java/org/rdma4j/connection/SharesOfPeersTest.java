@@ -73,7 +73,9 @@ final class SharesOfPeersTest {
   @Test
   void longAnswersThatAreNotFetchedStayWithinTheBudgetOfTheConnection() throws Exception {
     int bytes = 1 << 20;
-    NodeConfig config = NodeConfig.DEFAULT.maxMessageBytes(4L * bytes).maxLargeBytes(64L * bytes);
+    // As many messages as receives may cause answers after the budget is used up.
+    NodeConfig config =
+        NodeConfig.DEFAULT.maxMessageBytes(4L * bytes).maxLargeBytes(64L * bytes).receives(8);
     // The client holds the first answer, and has no budget for a second one.
     NodeConfig ofClient = NodeConfig.DEFAULT.maxMessageBytes(bytes);
     try (RdmaNode servers = RdmaNode.open(config);
