@@ -154,8 +154,12 @@ record ChannelSettings(
 
   private static long maxRegisteredBytes(UnaryOperator<@Nullable String> property) {
     long usual = MemoryBudget.usual(Runtime.getRuntime().maxMemory());
-    return Math.min(
-        MemoryBudget.MOST, number(property, "maxRegisteredBytes", MemoryBudget.LEAST, usual));
+    long bytes = number(property, "maxRegisteredBytes", MemoryBudget.LEAST, usual);
+    if (bytes > MemoryBudget.MOST) {
+      throw wrong(
+          "maxRegisteredBytes", Long.toString(bytes), "must be at most " + MemoryBudget.MOST);
+    }
+    return bytes;
   }
 
   private static List<Network> networks(@Nullable String value) {

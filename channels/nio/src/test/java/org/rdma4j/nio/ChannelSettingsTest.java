@@ -81,6 +81,7 @@ final class ChannelSettingsTest {
         "refused|-1|must be a number, at least 0",
         "most|0|must be a number, at least 1",
         "maxRegisteredBytes|1000000|must be a number, at least 33554432",
+        "maxRegisteredBytes|34359738369|must be at most 34359738368",
         "networks|10.0.0.0/33|contains 10.0.0.0/33, which is no network",
         "networks|10.0.0.0/8,|contains , which is no network",
         "addresses|10.0.0.1|must be TCP=RDMA,TCP=RDMA and so on",
