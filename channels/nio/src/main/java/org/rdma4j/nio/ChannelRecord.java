@@ -4,14 +4,20 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What an operator may know of one connected channel or socket. It does not refer to the channel,
  * which the program may drop.
  */
 final class ChannelRecord {
-  /** Over what the channel goes, and since when. */
-  private record Way(boolean overRdma, long sinceMillis, String reason) {}
+  /**
+   * What carries the channel, and since when.
+   *
+   * @param kind why that is TCP; null if it is not, or not decided yet
+   */
+  private record Way(
+      boolean overRdma, long sinceMillis, @Nullable StayReason kind, String reason) {}
 
   private final ChannelRegister register;
   private final InetSocketAddress client;
@@ -22,7 +28,11 @@ final class ChannelRecord {
   private final AtomicLong rdmaSent = new AtomicLong();
   private final AtomicLong rdmaReceived = new AtomicLong();
   private volatile Way way =
-      new Way(false, System.currentTimeMillis(), "not decided: both sides must send enough first");
+      new Way(
+          false,
+          System.currentTimeMillis(),
+          null,
+          "not decided: both sides must send enough first");
 
   ChannelRecord(
       ChannelRegister register,
@@ -56,14 +66,15 @@ final class ChannelRecord {
     return isClient;
   }
 
-  void upgraded() {
-    way = new Way(true, System.currentTimeMillis(), "");
+  synchronized void upgraded() {
+    way = new Way(true, System.currentTimeMillis(), null, "");
   }
 
-  /** Records that the channel uses TCP, since it was connected or since RDMA has ended. */
-  void staysOnTcp(String reason) {
+  /** Records why the channel stays on TCP; returns whether that was not recorded before. */
+  synchronized boolean staysOnTcp(StayReason kind, String reason) {
     Way before = way;
-    way = new Way(false, before.overRdma ? System.currentTimeMillis() : before.sinceMillis, reason);
+    way = new Way(false, before.sinceMillis, kind, reason);
+    return before.kind == null;
   }
 
   /** Removes it from the channels that are open. */

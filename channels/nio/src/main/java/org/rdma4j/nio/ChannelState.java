@@ -5,8 +5,8 @@ package org.rdma4j.nio;
  *
  * @param connection the addresses and ports of the TCP connection, those of the client first
  * @param client whether this side has connected
- * @param over {@code RDMA}, or {@code TCP}
- * @param since since when, in UTC, such as {@code 2026-11-28T02:56:00Z}
+ * @param over what carries its bytes now: {@code RDMA}, or {@code TCP}
+ * @param since since when that carries them, in UTC, such as {@code 2026-11-28T02:56:00Z}
  * @param reason why it is on TCP; empty if it is not
  * @param tcpSentBytes the bytes that were written to TCP
  * @param tcpReceivedBytes the bytes that were read from TCP

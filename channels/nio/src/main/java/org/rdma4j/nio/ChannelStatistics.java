@@ -5,15 +5,15 @@ import java.util.Map;
 /**
  * What the channels of a provider have done, at one moment.
  *
- * @param upgraded the number of channels that have gone over to RDMA
- * @param stayed the number of channels of clients that have tried to, and stay with TCP
- * @param sentBytes the bytes that were written and went over RDMA
- * @param receivedBytes the bytes that came over RDMA and were read
- * @param tcpSentBytes the bytes that were written and went over TCP
- * @param tcpReceivedBytes the bytes that came over TCP and were read
- * @param registeredBytes the registered memory of all channels
- * @param stayedByReason the number of channels that stay with TCP for each reason, also of those
- *     that were accepted or have not tried: {@code unavailable}, {@code software-device}, {@code
+ * @param upgraded the number of channels that were upgraded to RDMA
+ * @param stayed the number of channels of clients that have tried to, and stay on TCP
+ * @param sentBytes the bytes that were written to RDMA
+ * @param receivedBytes the bytes that were read from RDMA
+ * @param tcpSentBytes the bytes that were written to TCP
+ * @param tcpReceivedBytes the bytes that were read from TCP
+ * @param registeredBytes the registered memory of all channels, in bytes
+ * @param stayedByReason the number of channels that stay on TCP for each reason, also of those that
+ *     were accepted or have not tried: {@code unavailable}, {@code software-device}, {@code
  *     same-host}, {@code other-network}, {@code limit}, {@code memory}, {@code refused}, {@code
  *     left-alone} because the peer has refused another one, {@code one-direction}, {@code
  *     not-asked}, {@code urgent-data}, {@code failed}

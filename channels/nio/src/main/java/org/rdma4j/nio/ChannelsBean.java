@@ -24,7 +24,7 @@ final class ChannelsBean implements ChannelsMXBean {
 
   /** Registers itself, soon, unless that has begun. */
   void registerSoon() {
-    if (!begun.get() && !begun.getAndSet(true)) {
+    if (!begun.getAndSet(true)) {
       var unused = rendezvous.later(PAUSE, this::startToRegister);
     }
   }

@@ -6,6 +6,8 @@ import java.util.List;
  * The channels of a provider, for JMX: {@code org.rdma4j:type=Channels}. A second provider of the
  * process has {@code number=2} there, and so on. It is registered a second after the first channel
  * has connected or listens, if the runtime has the module {@code java.management}.
+ *
+ * <p>All methods may be called from any thread.
  */
 public interface ChannelsMXBean {
   /**

@@ -26,7 +26,7 @@ final class MemoryBudget {
   /** The most that the limits of a node allow. */
   static final long MOST = 32L << 30;
 
-  /** The receives of a connection for what is no message, and that no peer is told of. */
+  /** The receives of a connection for credits and the like, which the peer has no credits for. */
   private static final int CONTROL_RECEIVES = 5;
 
   /** How long a measurement is valid: it asks all connections. */

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Registers the channels of a provider for JMX. Needs a module that a runtime may lack. */
 final class Monitoring {
-  /** Nobody needs more providers in a process. */
+  /** More providers of one process are not shown. */
   private static final int MOST = 100;
 
   private Monitoring() {}
@@ -29,6 +29,7 @@ final class Monitoring {
           return () -> remove(server, name);
         }
       }
+      log("the channels cannot be seen by JMX: " + MOST + " providers are registered already");
     } catch (JMException failed) {
       log("the channels cannot be seen by JMX: " + failed);
     }

@@ -216,7 +216,7 @@ final class Rendezvous {
       why = StayReason.UNAVAILABLE;
     }
     if (why != null) {
-      register.stays(tcp.record(), why, why.tag());
+      register.stays(tcp.record(), why, why.text());
       return null;
     }
     return new Upgrade(this, tcp, tcp.record().name(), from, true);
@@ -224,14 +224,14 @@ final class Rendezvous {
 
   /** Returns the upgrade of a channel that was accepted; null if it stays with TCP. */
   @Nullable Upgrade accepted(TcpEnd tcp, InetSocketAddress from, InetSocketAddress to) {
-    StayReason why =
-        !settings.includes(from.getAddress())
-            ? StayReason.OTHER_NETWORK
-            : !devices.includePeer(to.getAddress(), from.getAddress())
-                ? StayReason.SAME_HOST
-                : null;
+    StayReason why = null;
+    if (!settings.includes(from.getAddress())) {
+      why = StayReason.OTHER_NETWORK;
+    } else if (!devices.includePeer(to.getAddress(), from.getAddress())) {
+      why = StayReason.SAME_HOST;
+    }
     if (why != null) {
-      register.stays(tcp.record(), why, why.tag());
+      register.stays(tcp.record(), why, why.text());
       return null;
     }
     Upgrade upgrade = new Upgrade(this, tcp, tcp.record().name(), to, false);
@@ -280,16 +280,22 @@ final class Rendezvous {
     return until != null && System.nanoTime() - until < 0;
   }
 
-  /**
-   * Returns why no further channel may be upgraded; null if it may. Those that are about to be are
-   * not counted.
-   */
+  /** Returns why no further channel may be upgraded; null if it may. */
   @Nullable String whyFull() {
-    if (overRdma.size() >= settings.most()) {
-      return "org.rdma4j.nio.most is "
-          + settings.most()
-          + ", and so many channels of this process are over RDMA: raise it to let more go over";
-    }
+    String tooMany = whyTooMany();
+    return tooMany == null ? whyNoMemory() : tooMany;
+  }
+
+  /** Channels that are about to be upgraded are not counted. */
+  private @Nullable String whyTooMany() {
+    return overRdma.size() < settings.most()
+        ? null
+        : "org.rdma4j.nio.most is "
+            + settings.most()
+            + ", and so many channels of this process are over RDMA: raise it to upgrade more";
+  }
+
+  private @Nullable String whyNoMemory() {
     RdmaNode open = node;
     if (open == null || !memory.isUsedUp(open, overRdma)) {
       return null;
@@ -558,10 +564,14 @@ final class Rendezvous {
       keepTcp(upgrade, StayReason.LEFT_ALONE, "the server has just refused another channel");
       return;
     }
-    String full = whyFull();
-    if (full != null) {
-      keepTcp(
-          upgrade, overRdma.size() >= settings.most() ? StayReason.LIMIT : StayReason.MEMORY, full);
+    String tooMany = whyTooMany();
+    if (tooMany != null) {
+      keepTcp(upgrade, StayReason.LIMIT, tooMany);
+      return;
+    }
+    String noMemory = whyNoMemory();
+    if (noMemory != null) {
+      keepTcp(upgrade, StayReason.MEMORY, noMemory);
       return;
     }
     RdmaConnection connection = connectFrom(upgrade.local().getAddress(), open, address);

@@ -2,32 +2,31 @@ package org.rdma4j.nio;
 
 import java.util.Locale;
 
-/** Why a channel stays on TCP, as counters tell it apart. */
+/** Why a channel stays on TCP, as counters distinguish it. */
 enum StayReason {
-  /** RDMA is off, or this process cannot use it. */
-  UNAVAILABLE,
-  /** The device is one of software. */
-  SOFTWARE_DEVICE,
-  /** The peer is on this host. */
-  SAME_HOST,
-  /** The peer is in none of the networks of the setting. */
-  OTHER_NETWORK,
-  /** As many channels are over RDMA as the setting allows. */
-  LIMIT,
-  /** The channels of the process use too much memory. */
-  MEMORY,
-  /** The peer has refused, does not answer, or listens over TCP only. */
-  REFUSED,
-  /** The peer has refused another channel a moment ago. */
-  LEFT_ALONE,
-  /** One direction has carried too little for a proof. */
-  ONE_DIRECTION,
-  /** No client has asked in time. */
-  NOT_ASKED,
-  /** The program has asked for urgent data, which RDMA does not have. */
-  URGENT_DATA,
-  /** This side could not connect. */
-  FAILED;
+  UNAVAILABLE("RDMA is off, or this process cannot use it"),
+  SOFTWARE_DEVICE("the device is a software device"),
+  SAME_HOST("the peer is on this host"),
+  OTHER_NETWORK("the peer is in none of the networks in org.rdma4j.nio.networks"),
+  LIMIT("as many channels are over RDMA as org.rdma4j.nio.most allows"),
+  MEMORY("the channels of this process use too much registered memory"),
+  REFUSED("the peer has refused, does not answer, or listens over TCP only"),
+  LEFT_ALONE("the peer has refused another channel a moment ago"),
+  ONE_DIRECTION("one direction has carried too little for a proof"),
+  NOT_ASKED("the client has not asked for an upgrade"),
+  URGENT_DATA("the program has asked for urgent data, which RDMA does not have"),
+  FAILED("this side could not connect");
+
+  private final String text;
+
+  StayReason(String text) {
+    this.text = text;
+  }
+
+  /** Returns the reason in words, for operators. */
+  String text() {
+    return text;
+  }
 
   /** Returns the name as tags and maps have it, such as {@code same-host}. */
   String tag() {

@@ -356,7 +356,7 @@ final class Upgrade {
     } finally {
       lock.unlock();
     }
-    rendezvous.stays(this, StayReason.NOT_ASKED, "the client has not asked for an upgrade");
+    rendezvous.stays(this, StayReason.NOT_ASKED, StayReason.NOT_ASKED.text());
     tcp.forget(this);
   }
 
@@ -425,7 +425,7 @@ final class Upgrade {
     } finally {
       lock.unlock();
     }
-    rendezvous.stays(this, StayReason.URGENT_DATA, "the program has asked for urgent data");
+    rendezvous.stays(this, StayReason.URGENT_DATA, StayReason.URGENT_DATA.text());
     tcp.forget(this);
     return true;
   }

@@ -30,6 +30,6 @@ final class UpgradeEvent extends Event {
   String kind = "";
 
   @Label("Reason")
-  @Description("Why it stays with TCP")
+  @Description("Why it stays on TCP")
   String reason = "";
 }

@@ -26,9 +26,10 @@ final class UsableDevices {
 
   private final boolean all;
 
-  /** The devices that are used, and those that are not, since the last check. */
+  /** The devices that channels use, as of the last check. */
   private volatile List<String> used = List.of();
 
+  /** The devices that channels do not use, as of the last check. */
   private volatile List<String> software = List.of();
 
   /**
@@ -80,7 +81,7 @@ final class UsableDevices {
         + "with peers on this host, because org.rdma4j.nio.devices is adapters";
   }
 
-  /** A device that cannot be opened is none of software: who uses it gets the reason. */
+  /** A device that cannot be opened is no software device: its user gets the reason. */
   private static boolean isSoftware(DeviceInfo info) {
     try (RdmaDevice device = RdmaDevice.open(info.name())) {
       return isSoftware(device.attributes().vendorId());

@@ -12,7 +12,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.rdma4j.connection.NodeStatistics;
 import org.rdma4j.testing.DeviceAddress;
 
 /** The registered memory of all channels of a process, however many there are. */
@@ -97,8 +96,7 @@ final class MemoryBudgetTest {
   }
 
   private static long registered(RdmaSelectorProvider provider) {
-    NodeStatistics statistics = provider.rendezvous().node().statistics();
-    return statistics.buffers() * (long) Rendezvous.PIECE + statistics.largeBytes();
+    return provider.statistics().registeredBytes();
   }
 
   private void checkRegistered() {
