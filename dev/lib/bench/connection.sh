@@ -52,7 +52,7 @@ run() {
   java=$(dev/lib/jdk)/bin/java
   flags=(-XX:-TieredCompilation -XX:CompileThreshold=800 -XX:+UseSystemMemoryBarrier --enable-native-access=ALL-UNNAMED)
   # JVMs that have just begun in an emulated guest need more than ten seconds for a handover.
-  # The device may be one of software, and the peer is on this host, unless there are two guests.
+  # The device may be a software device, and the peer is on this host, unless there are two guests.
   flags+=(-Dorg.rdma4j.nio.timeout=60 -Dorg.rdma4j.nio.devices=all)
   case $role in
     # The peer runs until its standard input ends.

@@ -16,13 +16,13 @@ import org.rdma4j.nio.RdmaSelectorProvider;
  * <tr><th>name</th><th>tag</th><th>what</th></tr>
  * <tr><td>{@code rdma4j.channel.upgrades}</td>
  * <td>{@code outcome}: {@code upgraded}, {@code stayed}</td><td>channels that have gone over to
- * RDMA, and channels of clients that have tried to, and stay with TCP</td></tr>
+ * RDMA, and channels of clients that have tried to, and stay on TCP</td></tr>
  * <tr><td>{@code rdma4j.channel.bytes}</td>
  * <td>{@code direction}: {@code sent}, {@code received}</td><td>bytes that went over RDMA</td></tr>
  * <tr><td>{@code rdma4j.channel.tcp.bytes}</td>
- * <td>{@code direction}</td><td>bytes that went over TCP</td></tr>
+ * <td>{@code direction}</td><td>bytes over TCP</td></tr>
  * <tr><td>{@code rdma4j.channel.stays}</td>
- * <td>{@code reason}: see {@link ChannelStatistics#stayedByReason}</td><td>channels that stay with
+ * <td>{@code reason}: see {@link ChannelStatistics#stayedByReason}</td><td>channels that stay on
  * TCP, on either side</td></tr>
  * <tr><td>{@code rdma4j.channel.registered.bytes}</td>
  * <td></td><td>registered memory of all channels</td></tr>
@@ -60,7 +60,7 @@ public final class ChannelMeters implements MeterBinder {
       MeterRegistry registry, Tags tags, T source, Function<T, ChannelStatistics> statistics) {
     var added = new RdmaMeters.Added(registry);
     var channels = new RdmaMeters.Adding<>(added, "rdma4j.channel.", tags, source, statistics);
-    String upgrades = "Channels that have gone over to RDMA, or tried to and stay with TCP";
+    String upgrades = "Channels that have gone over to RDMA, or tried to and stay on TCP";
     channels.counter(
         "upgrades", Tags.of("outcome", "upgraded"), null, upgrades, ChannelStatistics::upgraded);
     channels.counter(
@@ -74,7 +74,7 @@ public final class ChannelMeters implements MeterBinder {
         "bytes",
         bytes,
         ChannelStatistics::receivedBytes);
-    String tcpBytes = "Bytes of channels that went over TCP";
+    String tcpBytes = "Bytes of channels over TCP";
     channels.counter(
         "tcp.bytes",
         Tags.of("direction", "sent"),
@@ -92,7 +92,7 @@ public final class ChannelMeters implements MeterBinder {
           "stays",
           Tags.of("reason", reason),
           null,
-          "Channels that stay with TCP",
+          "Channels that stay on TCP",
           now -> now.stayedByReason().getOrDefault(reason, 0L));
     }
     channels.gauge(
