@@ -53,7 +53,7 @@ run() {
   flags=(-XX:-TieredCompilation -XX:CompileThreshold=800 -XX:+UseSystemMemoryBarrier --enable-native-access=ALL-UNNAMED)
   # JVMs that have just begun in an emulated guest need more than ten seconds for a handover.
   # The device may be a software device, and the peer is on this host, unless there are two guests.
-  flags+=(-Dorg.rdma4j.nio.timeout=60 -Dorg.rdma4j.nio.devices=all)
+  flags+=(-Dorg.rdma4j.nio.timeoutSeconds=60 -Dorg.rdma4j.nio.devices=all)
   case $role in
     # The peer runs until its standard input ends.
     --serve) start peer 192.0.2.1 "$port" < <(sleep 800) ;;
@@ -69,7 +69,7 @@ run() {
       # UCX would replace the mmap by which the simulated adapter hands out its registers.
       export LD_PRELOAD MLX5SIM_NETWORK UCX_MEM_MMAP_HOOK_MODE=none
       # The kernel does not have the address of the simulated adapter.
-      flags+=(-Dorg.rdma4j.bench.tcp=127.0.0.1 -Dorg.rdma4j.nio.addresses=127.0.0.1=192.0.2.1)
+      flags+=(-Dorg.rdma4j.bench.tcp=127.0.0.1 -Dorg.rdma4j.nio.addressMap=127.0.0.1=192.0.2.1)
       # The index of the GID of RoCE v2 that contains the address.
       start connection "$java" "$jar" mlx5_0 3 192.0.2.1 "$pairs" "${chosen[@]}"
     fi

@@ -22,7 +22,7 @@ import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.testing.DeviceAddress;
 
-/** Meters of real nodes and connections, and what is left of them afterwards. */
+/** Meters of real nodes and connections, and what remains of them afterwards. */
 @Tag("device")
 @Timeout(200)
 final class BoundMetersTest {
@@ -116,7 +116,7 @@ final class BoundMetersTest {
       collectUntil(() -> registry.getMeters().isEmpty());
 
       RdmaMeters.of(client, "peer", "orders").bindTo(registry);
-      assertThat(registry.getMeters()).as("meters of one that has ended").isEmpty();
+      assertThat(registry.getMeters()).as("meters of an ended connection").isEmpty();
     }
   }
 

@@ -14,8 +14,8 @@ import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.testing.OwnJvm;
 
 /**
- * Meters of real channels. In an emulated guest, these would take more than a minute to go over and
- * show nothing else.
+ * Meters of real channels. In an emulated guest, these would take more than a minute for their
+ * upgrades and show nothing else.
  */
 @Tag("mlx5")
 @Timeout(200)
@@ -30,11 +30,11 @@ final class ChannelMetersTest {
                 "-D%s=%s"
                     .formatted(
                         SelectorProvider.class.getName(), RdmaSelectorProvider.class.getName()),
-                "-Dorg.rdma4j.nio.addresses=127.0.0.1=" + DeviceAddress.ipv4().getHostAddress(),
+                "-Dorg.rdma4j.nio.addressMap=127.0.0.1=" + DeviceAddress.ipv4().getHostAddress(),
                 "-Dorg.rdma4j.nio.devices=all",
-                "-Dorg.rdma4j.nio.after=32",
-                "-Dorg.rdma4j.nio.timeout=60",
-                "-Dorg.rdma4j.nio.refused=1"),
+                "-Dorg.rdma4j.nio.upgradeAfterBytes=32",
+                "-Dorg.rdma4j.nio.timeoutSeconds=60",
+                "-Dorg.rdma4j.nio.retryDelaySeconds=1"),
             Map.of());
     for (String figure :
         List.of("upgrades_total{outcome=\"upgraded\"}", "bytes_total{direction=\"received\"}")) {

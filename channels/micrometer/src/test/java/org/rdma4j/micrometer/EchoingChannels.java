@@ -13,8 +13,8 @@ import org.rdma4j.nio.ChannelStatistics;
 import org.rdma4j.nio.RdmaSelectorProvider;
 
 /**
- * Sends bytes through two channels until all go over RDMA, and prints what Prometheus gets. If a
- * channel stays with TCP, because the server did not listen over RDMA in time, others are tried.
+ * Sends bytes through two channels until all use RDMA, and prints what Prometheus gets. If a
+ * channel stays on TCP, because the server did not listen over RDMA in time, others are tried.
  */
 final class EchoingChannels {
   private static final int LENGTH = 64;

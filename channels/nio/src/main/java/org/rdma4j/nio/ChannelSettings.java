@@ -15,38 +15,50 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.nio.handover.Proof;
 
 /**
- * What system properties say about the channels of this process.
+ * The system properties of the channels of this process, whose names begin with {@code
+ * org.rdma4j.nio.}.
  *
- * @param upgrades whether connections may go over to RDMA: {@code org.rdma4j.nio.upgrade}
- * @param allDevices whether they may use software devices, and peers on this host: {@code
- *     org.rdma4j.nio.devices}
+ * @param enabled whether connections may be upgraded to RDMA: {@code enabled}
+ * @param allDevices whether software devices, and RDMA to peers on this host, are used, too: {@code
+ *     devices}
  * @param proof what both sides of a connection must prove: with the content of the file {@code
- *     org.rdma4j.nio.secret} if there is one, and after the number of bytes in each direction that
- *     {@code org.rdma4j.nio.after} says
+ *     secretFile} if there is one, and after {@code upgradeAfterBytes} bytes in each direction
  * @param timeout the time that a peer has for its part of the handover, and a server to listen over
- *     RDMA, too: {@code org.rdma4j.nio.timeout}
- * @param refusedSeconds how long an address that has refused is left alone: {@code
- *     org.rdma4j.nio.refused}
- * @param most the number of channels of this process over RDMA from which on no other one goes
- *     over: {@code org.rdma4j.nio.most}
+ *     RDMA, too: {@code timeoutSeconds}
+ * @param retryDelaySeconds how long a client asks no address that has refused: {@code
+ *     retryDelaySeconds}
+ * @param maxUpgradedChannels the number of channels of this process over RDMA from which on others
+ *     stay on TCP: {@code maxUpgradedChannels}
  * @param maxRegisteredBytes the registered memory of all channels of this process: {@code
- *     org.rdma4j.nio.maxRegisteredBytes}
- * @param networks the networks in one of which the TCP address of a peer must be for a connection
- *     to go over; empty for any address: {@code org.rdma4j.nio.networks}
- * @param addresses the RDMA addresses of hosts, by those that TCP uses, where they differ: {@code
- *     org.rdma4j.nio.addresses}
+ *     maxRegisteredBytes}
+ * @param allowedNetworks the networks in one of which the TCP address of a peer must be for a
+ *     connection to be upgraded; empty for any address: {@code allowedNetworks}
+ * @param addressMap the RDMA addresses of hosts, by their TCP addresses, where they differ: {@code
+ *     addressMap}
  */
 record ChannelSettings(
-    boolean upgrades,
+    boolean enabled,
     boolean allDevices,
     Proof proof,
     Duration timeout,
-    long refusedSeconds,
-    long most,
+    long retryDelaySeconds,
+    long maxUpgradedChannels,
     long maxRegisteredBytes,
-    List<Network> networks,
-    Map<InetAddress, InetAddress> addresses) {
+    List<Network> allowedNetworks,
+    Map<InetAddress, InetAddress> addressMap) {
   private static final String PREFIX = "org.rdma4j.nio.";
+
+  /** The new names of properties, by those that they had before the first release. */
+  private static final Map<String, String> RENAMED =
+      Map.of(
+          "upgrade", "enabled",
+          "secret", "secretFile",
+          "after", "upgradeAfterBytes",
+          "timeout", "timeoutSeconds",
+          "refused", "retryDelaySeconds",
+          "most", "maxUpgradedChannels",
+          "networks", "allowedNetworks",
+          "addresses", "addressMap");
 
   /**
    * Without a secret, a peer must prove all that this side records, because less may be guessed.
@@ -58,41 +70,54 @@ record ChannelSettings(
   private static final int LEAST_SECRET = 16;
 
   ChannelSettings {
-    networks = List.copyOf(networks);
-    addresses = Map.copyOf(addresses);
+    allowedNetworks = List.copyOf(allowedNetworks);
+    addressMap = Map.copyOf(addressMap);
   }
 
   /**
    * Reads the properties.
    *
-   * @throws IllegalArgumentException if one has a value that it must not have, with the name of the
-   *     property
+   * @throws IllegalArgumentException if one has a value that it must not have, or an old name, with
+   *     the name of the property
    */
   static ChannelSettings read(UnaryOperator<@Nullable String> property) {
-    byte[] secret = secret(property.apply(PREFIX + "secret"));
+    RENAMED.forEach(
+        (old, now) -> {
+          String value = property.apply(PREFIX + old);
+          if (value != null) {
+            throw wrong(old, value, "has another name now: set " + PREFIX + now);
+          }
+        });
+    byte[] secret = secret(property.apply(PREFIX + "secretFile"));
     boolean isSecret = secret.length > 0;
     long least = isSecret ? 1 : LEAST_WITHOUT_SECRET;
     long usual = isSecret ? 1 : USUAL_WITHOUT_SECRET;
     return new ChannelSettings(
-        upgrades(property.apply(PREFIX + "upgrade")),
+        isTrue(property, "enabled"),
         allDevices(property.apply(PREFIX + "devices")),
-        new Proof(secret, number(property, "after", least, usual)),
-        Duration.ofSeconds(number(property, "timeout", 1, 10)),
-        number(property, "refused", 0, 60),
-        number(property, "most", 1, Long.MAX_VALUE),
+        new Proof(secret, number(property, "upgradeAfterBytes", least, usual)),
+        Duration.ofSeconds(number(property, "timeoutSeconds", 1, 10)),
+        number(property, "retryDelaySeconds", 0, 60),
+        number(property, "maxUpgradedChannels", 1, Long.MAX_VALUE),
         maxRegisteredBytes(property),
-        networks(property.apply(PREFIX + "networks")),
-        addresses(property.apply(PREFIX + "addresses")));
+        networks(property.apply(PREFIX + "allowedNetworks")),
+        addresses(property.apply(PREFIX + "addressMap")));
   }
 
-  private static boolean upgrades(@Nullable String value) {
-    if (value == null || value.equals("background")) {
+  /** Returns whether sockets may be upgraded, too, if an agent supports them. */
+  static boolean sockets(UnaryOperator<@Nullable String> property) {
+    return isTrue(property, "sockets") && isTrue(property, "enabled");
+  }
+
+  private static boolean isTrue(UnaryOperator<@Nullable String> property, String name) {
+    String value = property.apply(PREFIX + name);
+    if (value == null || value.equals("true")) {
       return true;
     }
-    if (value.equals("off")) {
+    if (value.equals("false")) {
       return false;
     }
-    throw wrong("upgrade", value, "must be background or off");
+    throw wrong(name, value, "must be true or false");
   }
 
   private static boolean allDevices(@Nullable String value) {
@@ -105,18 +130,6 @@ record ChannelSettings(
     throw wrong("devices", value, "must be adapters or all");
   }
 
-  /** Returns whether sockets may go over, too, if an agent can let them. */
-  static boolean sockets(UnaryOperator<@Nullable String> property) {
-    String value = property.apply(PREFIX + "sockets");
-    if (value == null || value.equals("on")) {
-      return !"off".equals(property.apply(PREFIX + "upgrade"));
-    }
-    if (value.equals("off")) {
-      return false;
-    }
-    throw wrong("sockets", value, "must be on or off");
-  }
-
   private static byte[] secret(@Nullable String file) {
     if (file == null) {
       return new byte[0];
@@ -125,13 +138,13 @@ record ChannelSettings(
       byte[] secret = Files.readAllBytes(Path.of(file));
       if (secret.length < LEAST_SECRET) {
         throw wrong(
-            "secret",
+            "secretFile",
             file,
             "has " + secret.length + " bytes, must have at least " + LEAST_SECRET + " random ones");
       }
       return secret;
     } catch (IOException unreadable) {
-      throw wrong("secret", file, "cannot be read: " + unreadable);
+      throw wrong("secretFile", file, "cannot be read: " + unreadable);
     }
   }
 
@@ -170,7 +183,9 @@ record ChannelSettings(
           networks.add(Network.parse(each.strip()));
         } catch (IllegalArgumentException noNetwork) {
           throw wrong(
-              "networks", value, "contains " + each + ", which is no network: 10.0.0.0/8 is one");
+              "allowedNetworks",
+              value,
+              "contains " + each + ", which is no network: 10.0.0.0/8 is one");
         }
       }
     }
@@ -183,7 +198,7 @@ record ChannelSettings(
       for (String pair : value.split(",", -1)) {
         String[] both = pair.split("=", -1);
         if (both.length != 2) {
-          throw wrong("addresses", value, "must be TCP=RDMA,TCP=RDMA and so on");
+          throw wrong("addressMap", value, "must be TCP=RDMA,TCP=RDMA and so on");
         }
         addresses.put(address(value, both[0]), address(value, both[1]));
       }
@@ -195,7 +210,7 @@ record ChannelSettings(
     try {
       return InetAddress.ofLiteral(text.strip());
     } catch (IllegalArgumentException noAddress) {
-      throw wrong("addresses", value, "contains " + text + ", which is no IP address");
+      throw wrong("addressMap", value, "contains " + text + ", which is no IP address");
     }
   }
 
@@ -206,18 +221,19 @@ record ChannelSettings(
 
   /** Returns the networks of peers, for a log. */
   String networkNames() {
-    return networks.isEmpty()
+    return allowedNetworks.isEmpty()
         ? "all networks"
-        : networks.stream().map(Network::toString).collect(Collectors.joining(", "));
+        : allowedNetworks.stream().map(Network::toString).collect(Collectors.joining(", "));
   }
 
-  /** Returns whether connections to a peer with a TCP address may go over. */
+  /** Returns whether connections to a peer with a TCP address may be upgraded. */
   boolean includes(InetAddress tcp) {
-    return networks.isEmpty() || networks.stream().anyMatch(each -> each.contains(tcp));
+    return allowedNetworks.isEmpty()
+        || allowedNetworks.stream().anyMatch(each -> each.contains(tcp));
   }
 
   /** Returns the RDMA address of the host that has a TCP address. */
   InetAddress rdmaAddress(InetAddress tcp) {
-    return addresses.getOrDefault(tcp, tcp);
+    return addressMap.getOrDefault(tcp, tcp);
   }
 }

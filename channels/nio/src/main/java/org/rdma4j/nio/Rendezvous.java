@@ -133,7 +133,7 @@ final class Rendezvous {
     this.settings = settings;
     this.devices = new UsableDevices(settings.allDevices());
     this.memory = new MemoryBudget(settings.maxRegisteredBytes());
-    this.available = settings.upgrades();
+    this.available = settings.enabled();
   }
 
   Proof proof() {
@@ -288,10 +288,10 @@ final class Rendezvous {
 
   /** Channels that are about to be upgraded are not counted. */
   private @Nullable String whyTooMany() {
-    return overRdma.size() < settings.most()
+    return overRdma.size() < settings.maxUpgradedChannels()
         ? null
-        : "org.rdma4j.nio.most is "
-            + settings.most()
+        : "org.rdma4j.nio.maxUpgradedChannels is "
+            + settings.maxUpgradedChannels()
             + ", and so many channels of this process are over RDMA: raise it to upgrade more";
   }
 
@@ -393,7 +393,7 @@ final class Rendezvous {
   /** Says, once at the level INFO, that a channel stays on TCP because one direction is silent. */
   void oneSided(Upgrade upgrade, long bytes) {
     String reason =
-        "%d bytes went almost all in one direction, and each must have carried %d to prove an upgrade: lower org.rdma4j.nio.after, which without org.rdma4j.nio.secret weakens the proof"
+        "%d bytes went almost all in one direction, and each must have carried %d to prove an upgrade: lower org.rdma4j.nio.upgradeAfterBytes, which without org.rdma4j.nio.secretFile weakens the proof"
             .formatted(bytes, proof().least());
     if (!loggedOneSided.getAndSet(true)) {
       System.getLogger("org.rdma4j.nio")
@@ -633,7 +633,7 @@ final class Rendezvous {
     if (refused.size() >= MAX_REFUSALS) {
       refused.clear();
     }
-    refused.put(which, System.nanoTime() + TimeUnit.SECONDS.toNanos(settings.refusedSeconds()));
+    refused.put(which, System.nanoTime() + TimeUnit.SECONDS.toNanos(settings.retryDelaySeconds()));
   }
 
   /** Returns whether the address of this side is that of no RDMA device that reaches the server. */

@@ -82,8 +82,8 @@ final class ChannelAgentTest {
             ChannelAgentTest::withoutBindings,
             "-Djava.nio.channels.spi.SelectorProvider=" + name(),
             "-Dorg.rdma4j.nio.devices=all",
-            "-Dorg.rdma4j.nio.addresses=127.0.0.1=192.0.2.1",
-            "-Dorg.rdma4j.nio.after=32");
+            "-Dorg.rdma4j.nio.addressMap=127.0.0.1=192.0.2.1",
+            "-Dorg.rdma4j.nio.upgradeAfterBytes=32");
     assertThat(output)
         .contains("provider " + name())
         .contains("put the jars of rdma4j and rdma4j-bindings on the class path")
@@ -98,8 +98,8 @@ final class ChannelAgentTest {
             "--limit-modules=java.logging,java.net.http,jdk.httpserver,jdk.unsupported",
             "-Djava.nio.channels.spi.SelectorProvider=" + name(),
             "-Dorg.rdma4j.nio.devices=all",
-            "-Dorg.rdma4j.nio.addresses=127.0.0.1=192.0.2.1",
-            "-Dorg.rdma4j.nio.after=32");
+            "-Dorg.rdma4j.nio.addressMap=127.0.0.1=192.0.2.1",
+            "-Dorg.rdma4j.nio.upgradeAfterBytes=32");
     assertThat(output).contains("provider " + name()).doesNotContain("\tat ");
     assertThat(output.lines().filter(each -> each.contains("use TCP"))).hasSizeLessThanOrEqualTo(1);
   }
@@ -233,8 +233,8 @@ final class ChannelAgentTest {
     assertThat(
             run(
                 "-Djava.nio.channels.spi.SelectorProvider=" + name(),
-                "-Dorg.rdma4j.nio.upgrade=sometimes"))
-        .contains("org.rdma4j.nio.upgrade is sometimes: it must be background or off");
+                "-Dorg.rdma4j.nio.enabled=sometimes"))
+        .contains("org.rdma4j.nio.enabled is sometimes: it must be true or false");
   }
 
   private static String name() {

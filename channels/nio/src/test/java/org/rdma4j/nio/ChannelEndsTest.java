@@ -71,8 +71,8 @@ final class ChannelEndsTest {
     if (overRdma) {
       command.add(
           1, "-Djava.nio.channels.spi.SelectorProvider=" + RdmaSelectorProvider.class.getName());
-      command.add(1, "-Dorg.rdma4j.nio.addresses=127.0.0.1=" + device());
-      command.add(1, "-Dorg.rdma4j.nio.after=32");
+      command.add(1, "-Dorg.rdma4j.nio.addressMap=127.0.0.1=" + device());
+      command.add(1, "-Dorg.rdma4j.nio.upgradeAfterBytes=32");
       command.add(1, "-Dorg.rdma4j.nio.devices=all");
       command.addAll(1, List.of(options));
     }
@@ -94,9 +94,9 @@ final class ChannelEndsTest {
         ChannelSettings.read(
             name ->
                 switch (name) {
-                  case "org.rdma4j.nio.addresses" -> "127.0.0.1=" + device();
-                  case "org.rdma4j.nio.timeout" -> "" + timeoutSeconds;
-                  case "org.rdma4j.nio.after" -> "32";
+                  case "org.rdma4j.nio.addressMap" -> "127.0.0.1=" + device();
+                  case "org.rdma4j.nio.timeoutSeconds" -> "" + timeoutSeconds;
+                  case "org.rdma4j.nio.upgradeAfterBytes" -> "32";
                   case "org.rdma4j.nio.devices" -> "all";
                   default -> null;
                 }));

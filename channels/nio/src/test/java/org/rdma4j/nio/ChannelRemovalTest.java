@@ -86,10 +86,10 @@ final class ChannelRemovalTest {
     private Client() {}
 
     public static void main(String[] arguments) throws Exception {
-      System.setProperty("org.rdma4j.nio.addresses", "127.0.0.1=" + ADDRESS);
-      System.setProperty("org.rdma4j.nio.after", "32");
+      System.setProperty("org.rdma4j.nio.addressMap", "127.0.0.1=" + ADDRESS);
+      System.setProperty("org.rdma4j.nio.upgradeAfterBytes", "32");
       System.setProperty("org.rdma4j.nio.devices", "all");
-      System.setProperty("org.rdma4j.nio.timeout", "60");
+      System.setProperty("org.rdma4j.nio.timeoutSeconds", "60");
       SocketChannel channel = new RdmaSelectorProvider().openSocketChannel();
       channel.connect(
           new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[0])));

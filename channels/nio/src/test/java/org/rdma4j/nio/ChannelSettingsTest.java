@@ -21,11 +21,11 @@ final class ChannelSettingsTest {
   }
 
   @Test
-  void withoutPropertiesChannelsGoOver() {
+  void withoutPropertiesChannelsAreUpgraded() {
     ChannelSettings settings = ChannelSettings.read(Map.<String, String>of()::get);
-    assertThat(settings.upgrades()).isTrue();
+    assertThat(settings.enabled()).isTrue();
     assertThat(settings.timeout()).isEqualTo(Duration.ofSeconds(10));
-    assertThat(settings.refusedSeconds()).isEqualTo(60);
+    assertThat(settings.retryDelaySeconds()).isEqualTo(60);
     InetAddress any = InetAddress.ofLiteral("192.0.2.7");
     assertThat(settings.rdmaAddress(any)).isEqualTo(any);
   }
@@ -36,29 +36,30 @@ final class ChannelSettingsTest {
     assertThat(usual.proof().suffices(1023, 1 << 20)).isFalse();
     assertThat(usual.proof().suffices(1024, 1024)).isTrue();
     Path file = Files.write(folder.resolve("secret"), new byte[16]);
-    assertThat(read("secret", file.toString()).proof().suffices(1, 1)).isTrue();
+    assertThat(read("secretFile", file.toString()).proof().suffices(1, 1)).isTrue();
   }
 
   @Test
   void anAddressOfTcpHasOneOfRdma() {
-    ChannelSettings settings = read("addresses", "10.0.0.1=192.0.2.1, 10.0.0.2=2001:db8::2");
+    ChannelSettings settings = read("addressMap", "10.0.0.1=192.0.2.1, 10.0.0.2=2001:db8::2");
     assertThat(settings.rdmaAddress(InetAddress.ofLiteral("10.0.0.2")))
         .isEqualTo(InetAddress.ofLiteral("2001:db8::2"));
-    assertThat(read("upgrade", "off").upgrades()).isFalse();
+    assertThat(read("enabled", "false").enabled()).isFalse();
   }
 
   @Test
-  void networksSayWhichPeersGoOver() {
+  void onlyPeersInAllowedNetworksAreUpgraded() {
     ChannelSettings all = ChannelSettings.read(Map.<String, String>of()::get);
     assertThat(all.includes(InetAddress.ofLiteral("192.0.2.7"))).isTrue();
-    ChannelSettings some = read("networks", "10.16.0.0/12, 192.0.2.7,2001:db8::/32");
+    ChannelSettings some = read("allowedNetworks", "10.16.0.0/12, 192.0.2.7,2001:db8::/32");
     for (String each : List.of("10.16.0.1", "10.31.255.255", "192.0.2.7", "2001:db8:1::1")) {
       assertThat(some.includes(InetAddress.ofLiteral(each))).as(each).isTrue();
     }
     for (String each : List.of("10.15.0.1", "10.32.0.0", "192.0.2.6", "2001:db9::1", "::1")) {
       assertThat(some.includes(InetAddress.ofLiteral(each))).as(each).isFalse();
     }
-    assertThat(read("networks", "0.0.0.0/0").includes(InetAddress.ofLiteral("8.8.8.8"))).isTrue();
+    assertThat(read("allowedNetworks", "0.0.0.0/0").includes(InetAddress.ofLiteral("8.8.8.8")))
+        .isTrue();
   }
 
   @Test
@@ -74,19 +75,19 @@ final class ChannelSettingsTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "upgrade|maybe|must be background or off",
+        "enabled|maybe|must be true or false",
         "devices|some|must be adapters or all",
-        "after|31|must be a number, at least 32",
-        "timeout|soon|must be a number, at least 1",
-        "refused|-1|must be a number, at least 0",
-        "most|0|must be a number, at least 1",
+        "upgradeAfterBytes|31|must be a number, at least 32",
+        "timeoutSeconds|soon|must be a number, at least 1",
+        "retryDelaySeconds|-1|must be a number, at least 0",
+        "maxUpgradedChannels|0|must be a number, at least 1",
         "maxRegisteredBytes|1000000|must be a number, at least 33554432",
         "maxRegisteredBytes|34359738369|must be at most 34359738368",
-        "networks|10.0.0.0/33|contains 10.0.0.0/33, which is no network",
-        "networks|10.0.0.0/8,|contains , which is no network",
-        "addresses|10.0.0.1|must be TCP=RDMA,TCP=RDMA and so on",
-        "addresses|10.0.0.1=server|contains server, which is no IP address",
-        "secret|/nowhere/at/all|cannot be read",
+        "allowedNetworks|10.0.0.0/33|contains 10.0.0.0/33, which is no network",
+        "allowedNetworks|10.0.0.0/8,|contains , which is no network",
+        "addressMap|10.0.0.1|must be TCP=RDMA,TCP=RDMA and so on",
+        "addressMap|10.0.0.1=server|contains server, which is no IP address",
+        "secretFile|/nowhere/at/all|cannot be read",
       })
   void aWrongValueIsRefusedWithTheRemedy(String name, String value, String message) {
     assertThatThrownBy(() -> read(name, value))
@@ -95,12 +96,30 @@ final class ChannelSettingsTest {
         .hasMessageContaining(message);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "upgrade, enabled",
+    "secret, secretFile",
+    "after, upgradeAfterBytes",
+    "timeout, timeoutSeconds",
+    "refused, retryDelaySeconds",
+    "most, maxUpgradedChannels",
+    "networks, allowedNetworks",
+    "addresses, addressMap",
+  })
+  void anOldNameIsRefusedWithTheNewOne(String old, String now) {
+    assertThatThrownBy(() -> read(old, "100"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("org.rdma4j.nio." + old + " is 100: it has another name now")
+        .hasMessageEndingWith("set org.rdma4j.nio." + now);
+  }
+
   @Test
   void aShortSecretIsRefused(@TempDir Path folder) throws Exception {
     Path file = Files.write(folder.resolve("secret"), new byte[15]);
-    assertThatThrownBy(() -> read("secret", file.toString()))
+    assertThatThrownBy(() -> read("secretFile", file.toString()))
         .hasMessageContaining("has 15 bytes, must have at least 16 random ones");
     Files.write(file, new byte[16]);
-    assertThat(read("secret", file.toString()).upgrades()).isTrue();
+    assertThat(read("secretFile", file.toString()).enabled()).isTrue();
   }
 }

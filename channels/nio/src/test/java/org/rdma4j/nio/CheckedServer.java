@@ -23,9 +23,9 @@ final class CheckedServer {
 
   /** Takes the address, the port, which may be 0, and the way. */
   public static void main(String[] arguments) throws Exception {
-    System.setProperty("org.rdma4j.nio.after", "32");
+    System.setProperty("org.rdma4j.nio.upgradeAfterBytes", "32");
     System.setProperty("org.rdma4j.nio.devices", "all");
-    System.setProperty("org.rdma4j.nio.timeout", "30");
+    System.setProperty("org.rdma4j.nio.timeoutSeconds", "30");
     SelectorProvider provider =
         Way.valueOf(arguments[2]) == Way.RDMA
             ? new RdmaSelectorProvider()

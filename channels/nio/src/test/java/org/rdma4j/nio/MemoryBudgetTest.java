@@ -48,12 +48,12 @@ final class MemoryBudgetTest {
         ChannelSettings.read(
             name ->
                 switch (name) {
-                  case "org.rdma4j.nio.addresses" ->
+                  case "org.rdma4j.nio.addressMap" ->
                       "127.0.0.1=" + DeviceAddress.ipv4().getHostAddress();
-                  case "org.rdma4j.nio.after" -> "32";
+                  case "org.rdma4j.nio.upgradeAfterBytes" -> "32";
                   case "org.rdma4j.nio.devices" -> "all";
-                  case "org.rdma4j.nio.timeout" -> "60";
-                  case "org.rdma4j.nio.refused" -> "0";
+                  case "org.rdma4j.nio.timeoutSeconds" -> "60";
+                  case "org.rdma4j.nio.retryDelaySeconds" -> "0";
                   case "org.rdma4j.nio.maxRegisteredBytes" -> "" + budget;
                   default -> null;
                 }));

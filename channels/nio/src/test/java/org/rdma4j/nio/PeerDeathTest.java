@@ -36,9 +36,9 @@ final class PeerDeathTest {
     private Client() {}
 
     public static void main(String[] arguments) throws Exception {
-      System.setProperty("org.rdma4j.nio.after", "32");
+      System.setProperty("org.rdma4j.nio.upgradeAfterBytes", "32");
       System.setProperty("org.rdma4j.nio.devices", "all");
-      System.setProperty("org.rdma4j.nio.addresses", "127.0.0.1=" + arguments[1]);
+      System.setProperty("org.rdma4j.nio.addressMap", "127.0.0.1=" + arguments[1]);
       SocketChannel channel = new RdmaSelectorProvider().openSocketChannel();
       channel.connect(
           new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[0])));

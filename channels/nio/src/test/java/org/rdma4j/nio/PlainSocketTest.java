@@ -76,7 +76,7 @@ final class PlainSocketTest {
   @Test
   void withoutADeviceTheyDoTheSame() throws Exception {
     AgentJar.Printed printed =
-        run("tcp", agent, "-Dorg.rdma4j.nio.addresses=127.0.0.1=198.51.100.1");
+        run("tcp", agent, "-Dorg.rdma4j.nio.addressMap=127.0.0.1=198.51.100.1");
     assertThat(printed.output()).isEqualTo(expected());
   }
 
@@ -85,7 +85,7 @@ final class PlainSocketTest {
   @Tag("protocol")
   void beforeTheyGoOverTheyDoTheSame() throws Exception {
     AgentJar.Printed printed =
-        run("waiting", agent, address(), "-Dorg.rdma4j.nio.after=1000000000");
+        run("waiting", agent, address(), "-Dorg.rdma4j.nio.upgradeAfterBytes=1000000000");
     assertThat(printed.output()).isEqualTo(expected());
     assertThat(statistic(printed, "upgraded")).isZero();
   }
@@ -94,7 +94,8 @@ final class PlainSocketTest {
   @Tag("device")
   @Tag("protocol")
   void overRdmaTheyDoTheSame() throws Exception {
-    AgentJar.Printed printed = run("rdma", agent, address(), "-Dorg.rdma4j.nio.after=32");
+    AgentJar.Printed printed =
+        run("rdma", agent, address(), "-Dorg.rdma4j.nio.upgradeAfterBytes=32");
     assertThat(printed.output()).isEqualTo(expected());
     assertThat(statistic(printed, "upgraded")).isGreaterThan(60);
     assertThat(statistic(printed, "sentBytes")).isGreaterThan(20_000_000);
@@ -102,7 +103,7 @@ final class PlainSocketTest {
   }
 
   private static String address() {
-    return "-Dorg.rdma4j.nio.addresses=127.0.0.1=" + DeviceAddress.ipv4().getHostAddress();
+    return "-Dorg.rdma4j.nio.addressMap=127.0.0.1=" + DeviceAddress.ipv4().getHostAddress();
   }
 
   private static long statistic(AgentJar.Printed printed, String name) {
@@ -150,8 +151,8 @@ final class PlainSocketTest {
   @Test
   void aSettingLeavesTheFactoriesToTheProgram() throws Exception {
     assertThat(set(agent)).contains("factory already defined");
-    assertThat(set(agent, "-Dorg.rdma4j.nio.sockets=off")).contains("set: done");
-    assertThat(set(agent, "-Dorg.rdma4j.nio.upgrade=off")).contains("set: done");
-    assertThat(set(agent, "-Dorg.rdma4j.nio.sockets=maybe")).contains("must be on or off");
+    assertThat(set(agent, "-Dorg.rdma4j.nio.sockets=false")).contains("set: done");
+    assertThat(set(agent, "-Dorg.rdma4j.nio.enabled=false")).contains("set: done");
+    assertThat(set(agent, "-Dorg.rdma4j.nio.sockets=off")).contains("must be true or false");
   }
 }

@@ -34,9 +34,9 @@ final class StayingTest {
   private RdmaSelectorProvider provider(String... more) {
     Map<String, String> properties = new HashMap<>();
     properties.put("devices", "all");
-    properties.put("addresses", "127.0.0.1=" + DeviceAddress.ipv4().getHostAddress());
-    properties.put("timeout", "60");
-    properties.put("after", "32");
+    properties.put("addressMap", "127.0.0.1=" + DeviceAddress.ipv4().getHostAddress());
+    properties.put("timeoutSeconds", "60");
+    properties.put("upgradeAfterBytes", "32");
     for (int i = 0; i < more.length; i += 2) {
       properties.put(more[i], more[i + 1]);
     }
@@ -62,7 +62,7 @@ final class StayingTest {
 
   @Test
   void aServerLetsGoOfClientsThatDoNotUpgrade() throws Exception {
-    RdmaSelectorProvider servers = provider("timeout", "1");
+    RdmaSelectorProvider servers = provider("timeoutSeconds", "1");
     try (ServerSocketChannel listener = UpgradeTest.listen(servers);
         ChannelPair pair = connect(JdkProvider.find(), listener)) {
       UpgradeTest.greet(pair.client(), pair.server());
@@ -88,7 +88,7 @@ final class StayingTest {
         }
       }
       // One of each process, and these are two.
-      assertThat(log.that("lower org.rdma4j.nio.after")).hasSize(2);
+      assertThat(log.that("lower org.rdma4j.nio.upgradeAfterBytes")).hasSize(2);
     }
   }
 
@@ -139,7 +139,7 @@ final class StayingTest {
   void anotherProcessAtTheSamePortDoesNotKeepOthersOnTcp() throws Exception {
     RdmaSelectorProvider clients = provider();
     try (ServerSocketChannel first = provider().openServerSocketChannel();
-        ServerSocketChannel second = provider("timeout", "1").openServerSocketChannel()) {
+        ServerSocketChannel second = provider("timeoutSeconds", "1").openServerSocketChannel()) {
       first.setOption(StandardSocketOptions.SO_REUSEPORT, true).bind(ChannelPair.anyPort());
       UpgradeTest.awaitListener(first);
       second.setOption(StandardSocketOptions.SO_REUSEPORT, true).bind(first.getLocalAddress());

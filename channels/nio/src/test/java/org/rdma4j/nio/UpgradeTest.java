@@ -104,11 +104,11 @@ final class UpgradeTest {
             Map.of(
                 "org.rdma4j.nio.devices",
                 "all",
-                "org.rdma4j.nio.addresses",
+                "org.rdma4j.nio.addressMap",
                 "127.0.0.1=" + DeviceAddress.ipv4().getHostAddress(),
-                "org.rdma4j.nio.timeout",
+                "org.rdma4j.nio.timeoutSeconds",
                 "60",
-                "org.rdma4j.nio.after",
+                "org.rdma4j.nio.upgradeAfterBytes",
                 "32"));
     properties.put("org.rdma4j.nio." + name, value);
     RdmaSelectorProvider provider = new RdmaSelectorProvider(ChannelSettings.read(properties::get));
@@ -464,7 +464,7 @@ final class UpgradeTest {
 
   @Test
   void aPeerWithoutTheProviderStaysWithTcp() throws Exception {
-    RdmaSelectorProvider impatient = with("timeout", "3");
+    RdmaSelectorProvider impatient = with("timeoutSeconds", "3");
     try (ServerSocketChannel plain = ChannelPair.listen(JdkProvider.find())) {
       reconnect(impatient, plain);
       greet();
@@ -478,14 +478,14 @@ final class UpgradeTest {
   @Test
   void aClientTriesOnlyInItsNetworks() throws Exception {
     InetSocketAddress address = (InetSocketAddress) listener.getLocalAddress();
-    assertThat(with("networks", "10.0.0.0/8").rendezvous().mayUpgrade(address)).isFalse();
-    reconnect(with("networks", "10.0.0.0/8, 127.0.0.0/8"), listener);
+    assertThat(with("allowedNetworks", "10.0.0.0/8").rendezvous().mayUpgrade(address)).isFalse();
+    reconnect(with("allowedNetworks", "10.0.0.0/8, 127.0.0.0/8"), listener);
     upgrade();
   }
 
   @Test
   void aServerLetsOnlyPeersInItsNetworksGoOver() throws Exception {
-    try (ServerSocketChannel strict = listen(with("networks", "10.0.0.0/8"))) {
+    try (ServerSocketChannel strict = listen(with("allowedNetworks", "10.0.0.0/8"))) {
       reconnect(clients, strict);
       greet();
       await(() -> clients.statistics().stayed() == 1);
@@ -508,7 +508,7 @@ final class UpgradeTest {
 
   @Test
   void aClientStaysWithTcpIfItHasEnoughChannelsOverRdma() throws Exception {
-    RdmaSelectorProvider few = with("most", "1");
+    RdmaSelectorProvider few = with("maxUpgradedChannels", "1");
     reconnect(few, listener);
     upgrade();
     checkThatAnotherOneStays(few, listener);
@@ -520,7 +520,7 @@ final class UpgradeTest {
 
   @Test
   void aServerRefusesClientsIfItHasEnoughChannelsOverRdma() throws Exception {
-    RdmaSelectorProvider few = with("most", "1");
+    RdmaSelectorProvider few = with("maxUpgradedChannels", "1");
     try (ServerSocketChannel busy = listen(few)) {
       reconnect(clients, busy);
       upgrade();

@@ -24,9 +24,9 @@ final class UsableDevicesTest {
         ChannelSettings.read(
             name ->
                 switch (name) {
-                  case "org.rdma4j.nio.addresses" ->
+                  case "org.rdma4j.nio.addressMap" ->
                       "127.0.0.1=" + DeviceAddress.ipv4().getHostAddress();
-                  case "org.rdma4j.nio.after" -> "32";
+                  case "org.rdma4j.nio.upgradeAfterBytes" -> "32";
                   default -> null;
                 }));
   }
