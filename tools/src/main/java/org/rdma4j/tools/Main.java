@@ -20,7 +20,6 @@ import org.rdma4j.tools.command.Version;
 import org.rdma4j.tools.devices.AsyncWatch;
 import org.rdma4j.tools.devices.DevInfo;
 import org.rdma4j.tools.devices.Devices;
-import org.rdma4j.tools.devices.VerifyInPlace;
 import org.rdma4j.tools.doctor.Doctor;
 import org.rdma4j.tools.perftest.AtomicBw;
 import org.rdma4j.tools.perftest.AtomicLat;
@@ -36,6 +35,7 @@ import org.rdma4j.tools.pingpong.RcPingPongProgram;
 import org.rdma4j.tools.pingpong.SrqPingPong;
 import org.rdma4j.tools.pingpong.UcPingPong;
 import org.rdma4j.tools.pingpong.UdPingPong;
+import org.rdma4j.tools.selftest.SelfTest;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -62,7 +62,7 @@ public final class Main implements Runnable {
           entry("devices", Devices.class),
           entry("devinfo", DevInfo.class),
           entry("doctor", Doctor.class),
-          entry("verify-in-place", VerifyInPlace.class),
+          entry("selftest", SelfTest.class),
           entry("rc-pingpong", RcPingPongProgram.class),
           entry("uc-pingpong", UcPingPong.class),
           entry("ud-pingpong", UdPingPong.class),
@@ -166,7 +166,7 @@ public final class Main implements Runnable {
     return CommandLine.ExitCode.USAGE;
   }
 
-  /** Returns the program whose name is most like the one that was given. */
+  /** Returns the program whose name is most like the given one. */
   private static String suggestion(ParameterException misuse) {
     if (misuse instanceof UnmatchedArgumentException unmatched
         && misuse.getCommandLine().getParent() == null) {

@@ -20,7 +20,7 @@ class MainTest {
         "devices --help",
         "devinfo --help",
         "doctor --help",
-        "verify-in-place --help",
+        "selftest --help",
         "rc-pingpong --help",
         "uc-pingpong --help",
         "ud-pingpong --help",
@@ -116,6 +116,8 @@ class MainTest {
   @CsvSource({
     "'', name a program to run",
     "ping, Unmatched argument",
+    "selftest -n 0, '-n is 0, must be from 1'",
+    "selftest mlx5_0 mlx5_1, Unmatched argument",
     "devinfo -i 0, '-i is 0, must be at least 1'",
     "rc-pingpong -s 0, '-s is 0, must be from 1'",
     "rc-pingpong -s many, '''many'' is not an int'",

@@ -18,7 +18,7 @@ final class ReadmeCommands {
   private static final Pattern SIMILAR =
       Pattern.compile("\\s*(?:\\$ )?java .*rdma4j-(?:tools|samples).*");
 
-  private static final Set<String> ALONE = Set.of("devices", "devinfo", "doctor");
+  private static final Set<String> ALONE = Set.of("devices", "devinfo", "doctor", "selftest");
 
   /** The programs that are a server or a client, with the wait for the server. */
   private static final Map<String, Server> SERVERS =

@@ -66,6 +66,17 @@ public final class DeviceOptions {
    * @throws Failure if this machine has no RDMA device, or none of that name
    */
   public List<DeviceInfo> selected() {
+    return selected(device);
+  }
+
+  /**
+   * Returns the device of a name, or all devices.
+   *
+   * @param device the name, or null
+   * @return at least one device
+   * @throws Failure if this machine has no RDMA device, or none of that name
+   */
+  public static List<DeviceInfo> selected(@Nullable String device) {
     List<DeviceInfo> devices = list();
     if (device == null) {
       return devices;

@@ -1,4 +1,4 @@
-package org.rdma4j.tools.perftest;
+package org.rdma4j.tools.command;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -7,10 +7,16 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /** Writes a JSON text of maps, lists, numbers and strings. */
-final class Json {
+public final class Json {
   private Json() {}
 
-  static String text(Object value) {
+  /**
+   * Returns the text of a value.
+   *
+   * @param value a map, a list, a number or a boolean; of anything else, its string
+   * @return the text, in one line
+   */
+  public static String text(Object value) {
     return switch (value) {
       case Map<?, ?> map ->
           map.entrySet().stream()
@@ -41,8 +47,13 @@ final class Json {
     return json.append('"').toString();
   }
 
-  /** Returns a map in the order of its keys and values. */
-  static Map<String, Object> object(Object... keysAndValues) {
+  /**
+   * Returns an object with its members in this order.
+   *
+   * @param keysAndValues a key, its value, the next key, and so on
+   * @return the map of keys to values
+   */
+  public static Map<String, Object> object(Object... keysAndValues) {
     Map<String, Object> map = new LinkedHashMap<>();
     for (int i = 0; i < keysAndValues.length; i += 2) {
       map.put(keysAndValues[i].toString(), keysAndValues[i + 1]);

@@ -56,12 +56,12 @@ public final class TcpPeer implements AutoCloseable {
     try (listening) {
       listening.setSoTimeout(Math.toIntExact(timeout.toMillis()));
       return new TcpPeer(listening.accept(), program, timeout);
-    } catch (SocketTimeoutException nobody) {
+    } catch (SocketTimeoutException noClient) {
       throw new Failure(
           ("no client connected to TCP port %d within %d s; start the client, or wait longer with"
                   + " --timeout")
               .formatted(listening.getLocalPort(), timeout.toSeconds()),
-          nobody);
+          noClient);
     } catch (IOException failed) {
       throw new Failure("cannot accept a client: " + failed, failed);
     }

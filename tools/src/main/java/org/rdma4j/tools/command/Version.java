@@ -5,7 +5,8 @@ import picocli.CommandLine.IVersionProvider;
 
 /** The version in the jar's manifest, for {@code --version}. */
 public final class Version implements IVersionProvider {
-  private Version() {}
+  /** Creates the provider. */
+  public Version() {}
 
   @Override
   public String[] getVersion() {

@@ -1,25 +1,19 @@
 package org.rdma4j.tools.doctor;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.rdma4j.RdmaException;
-import org.rdma4j.cm.PortSpace;
-import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
+import org.rdma4j.tools.command.CmAddress;
 import org.rdma4j.tools.command.Failure;
 
 /** Connects each device to itself with the connection manager, and sends messages to and fro. */
@@ -41,7 +35,7 @@ final class ConnectionCheck {
   }
 
   private static Finding of(KernelDevice device) {
-    Optional<InetAddress> address = addressOf(device);
+    Optional<InetAddress> address = CmAddress.of(device.name());
     if (address.isEmpty()) {
       return Finding.note(
           device.name(),
@@ -60,32 +54,6 @@ final class ConnectionCheck {
           "a connection to itself at " + host + " failed: " + Failure.describe(failed),
           "see whether C can: rping -s -a %s -C 10 & sleep 1; rping -c -a %s -C 10"
               .formatted(host, host));
-    }
-  }
-
-  /**
-   * Returns an address of this machine with which the connection manager chooses the device; an
-   * IPv4 address if there is one.
-   */
-  private static Optional<InetAddress> addressOf(KernelDevice device) {
-    try {
-      return NetworkInterface.networkInterfaces()
-          .flatMap(NetworkInterface::inetAddresses)
-          .filter(address -> !address.isLoopbackAddress() && leadsTo(address, device))
-          .min(
-              Comparator.comparing(InetAddress::isLinkLocalAddress)
-                  .thenComparing(address -> !(address instanceof Inet4Address)));
-    } catch (IOException failed) {
-      throw new UncheckedIOException(failed);
-    }
-  }
-
-  private static boolean leadsTo(InetAddress address, KernelDevice device) {
-    try (SynchronousCmId id = SynchronousCmId.open(PortSpace.TCP)) {
-      id.id().bind(new InetSocketAddress(address, 0));
-      return id.id().device().info().name().equals(device.name());
-    } catch (RdmaException noDevice) {
-      return false;
     }
   }
 

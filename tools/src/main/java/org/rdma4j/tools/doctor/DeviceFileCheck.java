@@ -12,7 +12,7 @@ import java.util.List;
 
 /**
  * Checks that this process can open the files in {@code /dev/infiniband}. It opens them, because
- * their permissions do not tell everything: a container may refuse what they allow.
+ * their permissions do not show everything: a container may refuse what they allow.
  */
 final class DeviceFileCheck {
   private static final String SUBJECT = "permissions";

@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
       "Finds out whether RDMA works on this machine, and if not, why: checks the kernel, the devices,"
           + " the libraries, permissions and limits, says which GID to use, and sends messages"
           + " through each device.",
-      "Each line is a finding: OK, NOTE, WARNING or PROBLEM. Those that can be fixed end with the"
+      "Each line is a finding: OK, NOTE, WARNING or PROBLEM. Findings that can be fixed end with the"
           + " command to type. It needs no libraries of RDMA and no root."
     },
     mixinStandardHelpOptions = true,
@@ -70,7 +70,7 @@ public final class Doctor implements Callable<Integer> {
     return findings;
   }
 
-  /** Returns what the files of a machine tell. */
+  /** Returns what the files of a machine show. */
   static List<Finding> filesOf(Machine machine, RdmaAvailability availability) {
     List<KernelDevice> devices = KernelDevice.all(machine);
     List<Finding> findings = new ArrayList<>();

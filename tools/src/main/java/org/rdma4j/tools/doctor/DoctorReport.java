@@ -3,6 +3,7 @@ package org.rdma4j.tools.doctor;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import org.rdma4j.tools.command.Json;
 import org.rdma4j.tools.doctor.Finding.Level;
 
 /**
@@ -56,19 +57,9 @@ record DoctorReport(List<Finding> findings) {
   private static String json(Finding finding) {
     return "{\"level\": %s, \"subject\": %s, \"text\": %s, \"fix\": %s}"
         .formatted(
-            quoted(finding.level().name().toLowerCase(Locale.ROOT)),
-            quoted(finding.subject()),
-            quoted(finding.text()),
-            finding.fix().isEmpty() ? "null" : quoted(finding.fix()));
-  }
-
-  private static String quoted(String text) {
-    return text.chars()
-        .mapToObj(
-            c ->
-                c == '"' || c == '\\'
-                    ? "\\" + (char) c
-                    : c < ' ' ? "\\u%04x".formatted(c) : String.valueOf((char) c))
-        .collect(Collectors.joining("", "\"", "\""));
+            Json.text(finding.level().name().toLowerCase(Locale.ROOT)),
+            Json.text(finding.subject()),
+            Json.text(finding.text()),
+            finding.fix().isEmpty() ? "null" : Json.text(finding.fix()));
   }
 }

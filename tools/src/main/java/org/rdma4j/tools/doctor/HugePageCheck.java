@@ -3,7 +3,7 @@ package org.rdma4j.tools.doctor;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Tells how many huge pages are reserved, for regions that are registered with them. */
+/** Shows how many huge pages are reserved, for regions that are registered with them. */
 final class HugePageCheck {
   private static final String SUBJECT = "huge pages";
   private static final String POOLS = "/sys/kernel/mm/hugepages";

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Tells which known faults this kernel and this rdma-core have. All are of soft-RoCE. */
+/** Finds which known faults this kernel and this rdma-core have. All are of soft-RoCE. */
 final class KnownFaults {
   /**
    * A fault.

@@ -9,7 +9,7 @@ import org.rdma4j.verbs.RdmaAvailability;
 
 /**
  * Checks that libibverbs and librdmacm are loaded, and that they belong together. The files that
- * are mapped into this process tell which ones the dynamic linker chose.
+ * are mapped into this process show which ones the dynamic linker chose.
  */
 final class Libraries {
   private static final String SUBJECT = "libraries";

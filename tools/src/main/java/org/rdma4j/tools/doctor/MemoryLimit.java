@@ -27,7 +27,8 @@ final class MemoryLimit {
   private static Finding finding(Machine machine) {
     Matcher limit = LIMIT.matcher(machine.field("/proc/self/limits", "Max locked memory"));
     if (!limit.matches()) {
-      return Finding.note(SUBJECT, "/proc/self/limits does not tell how much memory may be locked");
+      return Finding.note(
+          SUBJECT, "/proc/self/limits does not state how much memory may be locked");
     }
     String soft = limit.group(1);
     if (soft.equals("unlimited")) {

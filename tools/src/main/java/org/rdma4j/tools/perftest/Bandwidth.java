@@ -8,7 +8,7 @@ final class Bandwidth {
   private Bandwidth() {}
 
   /**
-   * A result as one side tells it the other.
+   * A result as one side sends it to the other.
    *
    * @param size the length of a message in bytes
    * @param messages the number of messages

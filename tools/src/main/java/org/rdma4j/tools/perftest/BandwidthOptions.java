@@ -13,7 +13,7 @@ final class BandwidthOptions {
   @Option(
       names = {"-l", "--post_list"},
       paramLabel = "COUNT",
-      description = "post so many requests at once (default: ${DEFAULT-VALUE})")
+      description = "post so many requests per call (default: ${DEFAULT-VALUE})")
   int postList = 1;
 
   @Option(

@@ -6,9 +6,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 
 /**
- * Tells the loop of a test when to measure and when to end, and tells others how far it has come.
- * The loop belongs to one thread; a timed test, and whatever wants to be told, have a second one.
- * Any thread may end the test early.
+ * Decides when the loop of a test measures and when it ends, and reports how far it has come. The
+ * loop belongs to one thread; a timed test, and its observers have a second one. Any thread may end
+ * the test early.
  */
 final class Clock implements AutoCloseable {
   private static final VarHandle DONE;
@@ -129,7 +129,7 @@ final class Clock implements AutoCloseable {
     return ended;
   }
 
-  /** Tells how many messages are done. */
+  /** Records how many messages are done. */
   void done(long messages) {
     DONE.setOpaque(this, messages);
   }

@@ -29,7 +29,7 @@ final class CmLinks implements AutoCloseable {
 
   private static final Duration RETRY_INTERVAL = Duration.ofMillis(100);
 
-  /** The first datagram of a client tells the server where to send. It carries four bytes. */
+  /** The first datagram of a client shows the server where to send. It carries four bytes. */
   private static final int FIRST_DATAGRAM_BYTES = GlobalRoutingHeader.BYTES + Integer.BYTES;
 
   private final Resources resources;
@@ -53,7 +53,7 @@ final class CmLinks implements AutoCloseable {
     return settings.transport() == Transport.UD ? PortSpace.UDP : PortSpace.TCP;
   }
 
-  /** Listens, which must be so before the client is told that it may connect. */
+  /** Listens, which must be so before the client is allowed to connect. */
   SynchronousCmId listen(int port) {
     return CmControl.listen(space(), port, settings.queuePairs());
   }

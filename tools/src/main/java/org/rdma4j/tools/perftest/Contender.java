@@ -60,7 +60,7 @@ record Contender(
     }
   }
 
-  /** Tries again while nobody listens yet. */
+  /** Tries again while no server listens yet. */
   private List<String> runClient(String host, @Nullable Process server)
       throws InterruptedException {
     long began = System.nanoTime();

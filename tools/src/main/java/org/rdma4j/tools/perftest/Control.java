@@ -1,8 +1,8 @@
 package org.rdma4j.tools.perftest;
 
 /**
- * The channel over which both sides tell each other what they need to know. They take turns: the
- * client sends first, then the server answers.
+ * The channel over which both sides exchange what they need to know. They take turns: the client
+ * sends first, then the server answers.
  */
 interface Control extends AutoCloseable {
   /**
@@ -21,7 +21,7 @@ interface Control extends AutoCloseable {
    */
   Keys exchange(Keys mine, boolean patiently);
 
-  /** Tells the peer that nothing follows. */
+  /** Notifies the peer that nothing follows. */
   void end();
 
   @Override

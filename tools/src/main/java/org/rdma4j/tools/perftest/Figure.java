@@ -5,7 +5,7 @@ import java.util.OptionalDouble;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-/** The figure that is compared, among those that a program prints. */
+/** The figure that is compared, of all that a program prints. */
 enum Figure {
   /** The median latency, which a few long times do not change. */
   TYPICAL_LATENCY("t_typical[usec]", "less is better"),

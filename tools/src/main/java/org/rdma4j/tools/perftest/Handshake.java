@@ -139,7 +139,7 @@ final class Handshake {
     try {
       return Integer.parseInt(Files.readString(CACHE_LINE_FILE).strip());
     } catch (IOException | NumberFormatException unknown) {
-      // Not every machine tells; this is the line of nearly all processors.
+      // Not every machine has it; this is the line of nearly all processors.
       return CACHE_LINE;
     }
   }

@@ -23,7 +23,7 @@ final class Inflow {
     }
   }
 
-  /** Notes that a message has arrived, and posts receives if they are needed and due. */
+  /** Records that a message has arrived, and posts receives if they are needed and due. */
   void complete(long bytes) {
     if (bytes != expectedBytes) {
       throw wrongSize(bytes);

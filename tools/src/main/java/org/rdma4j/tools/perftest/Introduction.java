@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.tools.command.Failure;
 
-/** What both sides tell each other about their queue pairs. */
+/** What both sides send each other about their queue pairs. */
 final class Introduction {
   private final Control control;
   private final Resources resources;

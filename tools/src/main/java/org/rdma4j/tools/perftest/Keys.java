@@ -10,7 +10,7 @@ import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.address.QueuePairAddress;
 
 /**
- * What a side tells the other about a queue pair: {@code struct pingpong_dest} of perftest.
+ * What a side sends the other about a queue pair: {@code struct pingpong_dest} of perftest.
  *
  * @param address the address of the queue pair; the GID is zero if it has none
  * @param reads the number of reads and atomic operations that may be outstanding

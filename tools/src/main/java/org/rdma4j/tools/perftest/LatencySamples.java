@@ -6,7 +6,7 @@ import org.rdma4j.tools.command.Failure;
 /**
  * When each message of a latency test was sent. A timed test only counts its messages.
  *
- * <p>Messages that do not count are noted like the others: if the first one that counts took a
+ * <p>Messages that do not count are noted like the others: if the first message that counts took a
  * branch that was never taken before, compiled code would be thrown away just then.
  */
 final class LatencySamples {
@@ -37,7 +37,7 @@ final class LatencySamples {
     }
   }
 
-  /** Notes that a message is about to be sent. */
+  /** Records that a message is about to be sent. */
   void send() {
     if (next < sent.length) {
       sent[(int) next] = System.nanoTime();
@@ -45,7 +45,7 @@ final class LatencySamples {
     next++;
   }
 
-  /** Notes that a round trip is complete, and tells the clock. */
+  /** Records that a round trip is complete, and notifies the clock. */
   void complete(long messages) {
     if (clock.isMeasuring()) {
       counted++;

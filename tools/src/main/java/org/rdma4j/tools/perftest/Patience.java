@@ -6,7 +6,7 @@ import java.time.Duration;
 final class Patience {
   /**
    * The wait of a side that does not notice how the test proceeds: the server of a test that reads
-   * or writes its memory. It ends at once if the peer closes its connection.
+   * or writes its memory. It ends immediately if the peer closes its connection.
    */
   static final Duration WHOLE_TEST = Duration.ofDays(7);
 

@@ -29,7 +29,7 @@ final class Peak {
     lastOfCompletion = new int[messages];
   }
 
-  /** Notes that messages are about to be posted; so many were posted before. */
+  /** Records that messages are about to be posted; so many were posted before. */
   void post(long before) {
     if (posts < posted.length) {
       post(before, System.nanoTime());
@@ -41,7 +41,7 @@ final class Peak {
     posted[posts++] = time;
   }
 
-  /** Notes that so many messages are complete. */
+  /** Records that so many messages are complete. */
   void complete(long count) {
     if (completions < completed.length) {
       complete(count, System.nanoTime());

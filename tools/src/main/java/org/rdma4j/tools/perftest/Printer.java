@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import org.rdma4j.tools.command.Json;
 import org.rdma4j.verbs.address.Gid;
 
 /** Prints what perftest prints, in its columns and units. */

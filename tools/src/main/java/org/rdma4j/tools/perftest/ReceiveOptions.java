@@ -13,7 +13,7 @@ final class ReceiveOptions {
   @Option(
       names = "--recv_post_list",
       paramLabel = "COUNT",
-      description = "post so many receives at once (default: ${DEFAULT-VALUE})")
+      description = "post so many receives per call (default: ${DEFAULT-VALUE})")
   int postList = 1;
 
   void fill(Settings.Draft draft, TestOptions test) {

@@ -21,8 +21,8 @@ import java.util.function.Function;
  * @param queuePairs the number of queue pairs
  * @param sendDepth the maximum number of outstanding requests of a queue pair
  * @param receiveDepth the number of posted receives of a queue pair
- * @param postList how many requests are posted at once
- * @param receivePostList how many receives are posted at once
+ * @param postList how many requests a call posts
+ * @param receivePostList how many receives a call posts
  * @param moderation every how many requests one is signaled
  * @param inlineBytes the length up to which messages are inline, or -1 for the default
  * @param reads the number of outstanding reads and atomic operations, or 0 for the maximum

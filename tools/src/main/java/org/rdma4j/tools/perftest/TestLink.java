@@ -49,7 +49,7 @@ final class TestLink {
     return receives;
   }
 
-  /** Returns what the peer is told. */
+  /** Returns what the peer receives about this side. */
   Keys local() {
     return local;
   }

@@ -35,7 +35,7 @@ final class TestReceives {
     places = settings.program().isBandwidth() ? resources.layout().places(settings.size()) : 1;
   }
 
-  /** Posts as many receives as are posted at once. */
+  /** Posts as many receives as a call posts. */
   void post() {
     for (int i = 0; places > 1 && i < list; i++) {
       receives.offset(i, base + offset);

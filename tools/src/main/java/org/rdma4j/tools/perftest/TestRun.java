@@ -16,7 +16,7 @@ import org.rdma4j.verbs.attribute.Mtu;
 
 /**
  * The steps of a run, in the order of perftest: both sides agree on their terms, create and connect
- * their queue pairs, tell each other the addresses, run the test for each length, and exchange the
+ * their queue pairs, exchange the addresses, run the test for each length, and exchange the
  * results.
  */
 final class TestRun {

@@ -105,7 +105,9 @@ final class Trial {
     }
   }
 
-  /** Returns the number of messages of all queue pairs, including those that are not measured. */
+  /**
+   * Returns the number of messages of all queue pairs, including messages that are not measured.
+   */
   private long total() {
     return settings.iterations() * settings.queuePairs();
   }

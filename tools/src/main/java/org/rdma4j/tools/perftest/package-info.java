@@ -6,7 +6,7 @@
  *
  * <p>Read it in this order: {@link org.rdma4j.tools.perftest.SendLat} for the options, {@code
  * Settings} for what they mean together, {@code TestRun} for the steps of a run, {@code Control}
- * and {@code Handshake} for what both sides tell each other, {@code Resources} for queues and
+ * and {@code Handshake} for what both sides send each other, {@code Resources} for queues and
  * memory. The loops that are measured are classes of their own: {@code SendPingPong}, {@code
  * WritePingPong}, {@code RequestLoop} for latency, and {@code Sender}, {@code Receiver} and {@code
  * BothWays} for bandwidth. They know nothing of options, exchange and reports.

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.rdma4j.tools.command.Json;
 
 /** How results are computed from what was measured. */
 class ResultsTest {

@@ -137,7 +137,7 @@ class RcPingPongDeviceTest {
     assertThat(client.out()).last().asString().contains("iterations=60 ");
   }
 
-  /** Asserts that it printed the lines of C, and the one that --latency adds. */
+  /** Asserts that it printed the lines of C, and the line that --latency adds. */
   private static void assertThatClientSucceeded(Outcome client, String options) {
     List<String> words = List.of(options.split(" "));
     String size = words.get(2);
@@ -290,7 +290,7 @@ class RcPingPongDeviceTest {
 
   @Test
   void tooManyBytesAreReportedInOneLine() throws Exception {
-    // Soft-RoCE of newer kernels sends as much at once, but cannot register it.
+    // Soft-RoCE of newer kernels sends as much per message, but cannot register it.
     String message =
         TestDevice.maxMessageSize() < Integer.MAX_VALUE
             ? "-s is 2147483647, must be at most "
