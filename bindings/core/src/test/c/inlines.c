@@ -1,4 +1,4 @@
-/* Functions that the tests of the inlines call, and those that they compare with. */
+/* Functions that the tests of the inlines call, and functions that they compare with. */
 #include <errno.h>
 #include <string.h>
 #include "stand_in.h"

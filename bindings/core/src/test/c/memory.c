@@ -1,4 +1,4 @@
-/* Functions that the tests of the inlines for memory call, and those that they compare with. */
+/* Functions that the tests of the inlines for memory call, and functions that they compare with. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>

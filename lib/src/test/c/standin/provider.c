@@ -1,4 +1,4 @@
-/* The functions of the provider: those that a context, a queue pair or a completion queue points to. */
+/* The functions of the provider: to which a context, a queue pair or a completion queue points. */
 #include "newer.h"
 #include <errno.h>
 #include <string.h>
@@ -925,7 +925,7 @@ static int read_counters(struct ibv_counters *counters, uint64_t *values, uint32
 	return 0;
 }
 
-/* Their presence tells that the operation is supported; libibverbs calls them in another way. */
+/* Their presence shows that the operation is supported; libibverbs calls them in another way. */
 static void *present(void)
 {
 	return NULL;

@@ -82,7 +82,7 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 	return 0;
 }
 
-/* The identifier has a channel of its own, which nobody sees. */
+/* The identifier has a channel of its own, which is not visible. */
 int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res, struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr)
 {
 	struct rdma_addrinfo copy = *res;
@@ -111,7 +111,7 @@ void rdma_destroy_ep(struct rdma_cm_id *id)
 int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 {
 	CALLED();
-	/* Another one each time: its pointer would tell nothing. */
+	/* Another one each time: its pointer would show nothing. */
 	NUMBER(id->qp_type);
 	POINTER(channel);
 	errno = answered();

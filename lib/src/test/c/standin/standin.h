@@ -3,7 +3,7 @@
  * what they are called with, as lines of a transcript. A test calls them once through the library, and once in C
  * through the headers (`cases/`), and compares the two transcripts.
  *
- * Functions that only query, and those that free what they return (events, lists), are not recorded, unless a query has
+ * Functions that only query, and functions that free what they return (events, lists), are not recorded, unless a query has
  * arguments that a program chooses.
  */
 #ifndef STANDIN_H
@@ -80,7 +80,7 @@ void answer(int result);
 int answered(void);
 
 /*
- * What the next post does: it refuses the request of this index with this errno value, and tells which one it was or
+ * What the next post does: it refuses the request of this index with this errno value, and reports which one it was, or
  * not. Once.
  */
 void refuse(int index, int errnum, int tells_which);

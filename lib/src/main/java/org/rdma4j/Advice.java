@@ -35,7 +35,7 @@ final class Advice {
   private static final String TOO_MANY_FILES_IN_SYSTEM =
       "All processes together have too many files open: raise fs.file-max (sysctl)";
   private static final String PORT_NEEDS_RIGHTS =
-      "The port is one of those that need the right CAP_NET_BIND_SERVICE: choose one from 1024 on,"
+      "The port needs the right CAP_NET_BIND_SERVICE: choose one from 1024 on,"
           + " or grant the right ('sysctl net.ipv4.ip_unprivileged_port_start' shows the first port"
           + " that needs none)";
   private static final String MEMORY_NOT_WRITABLE =
@@ -46,7 +46,7 @@ final class Advice {
   private static final String MEMLOCK =
       "Registered memory is locked: raise the memlock limit (ulimit -l, or LimitMEMLOCK= of the"
           + " service), or register less. A driver may refuse a large region whatever the limit:"
-          + " soft-RoCE of newer kernels takes at most 1 GiB at once, so register several regions";
+          + " soft-RoCE of newer kernels takes at most 1 GiB per region, so register several regions";
   private static final String QUEUE_FULL =
       "The queue is full: poll completions before posting more, or create a longer queue";
   private static final String DEVICE_FILE =

@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A connection of {@link org.rdma4j.connection} could not be established, or has ended otherwise
- * than by a close of this side. {@link #reason} says why, so that a program can decide whether to
- * connect again; the message and the cause say more.
+ * than by a close of this side. {@link #reason} is the reason, so that a program can decide whether
+ * to connect again; the message and the cause say more.
  *
  * <p>{@link #errno} is ECONNREFUSED, ECONNRESET, ENODEV or EPROTO, or what a call has failed with;
  * 0 for {@link Reason#BROKEN_HERE}.
@@ -34,7 +34,7 @@ public final class ConnectionException extends RdmaException {
     CLOSED_BY_PEER,
     /**
      * The peer's process has ended without closing the connection, or the peer has closed it in the
-     * middle of a message or has broken it, which the message then tells.
+     * middle of a message or has broken it, which the message then states.
      */
     RESET,
     /** The device of this side was removed. */

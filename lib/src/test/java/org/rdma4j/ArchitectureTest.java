@@ -35,7 +35,7 @@ import org.junit.jupiter.api.TestFactory;
 final class ArchitectureTest {
   private static final String ROOT = "org.rdma4j";
 
-  /** Maps each package of the library to those that it may import. */
+  /** Maps each package of the library to the packages that it may import. */
   private static final Map<String, Set<String>> MAY_IMPORT = new TreeMap<>();
 
   static {

@@ -67,8 +67,8 @@ record Coverage(Path document, String header, Pattern function, int min) {
   }
 
   /**
-   * Returns the functions that have a row, but that the header does not declare. Those that only a
-   * newer header has say since which version of rdma-core.
+   * Returns the functions that have a row, but that the header does not declare. Functions that
+   * only a newer header has name the version of rdma-core.
    */
   Set<String> undeclared(Path directory) throws IOException, InterruptedException {
     Set<String> declared = functions(directory);
@@ -222,7 +222,7 @@ record Coverage(Path document, String header, Pattern function, int min) {
 
   /**
    * Returns the rows that do not say {@code in Java} though no code of the library calls the
-   * function, and those that say so though it is called.
+   * function, and functions that say so though they are called.
    */
   List<String> wrongCalls() throws IOException {
     Set<String> called = called();

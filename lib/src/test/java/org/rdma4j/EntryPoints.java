@@ -63,7 +63,7 @@ final class EntryPoints {
   /** The prefix of a line that contains the number of members that were used. */
   static final String CHECKED = "checked: ";
 
-  private static final InetSocketAddress NOBODY =
+  private static final InetSocketAddress UNUSED =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
   private static final Duration SHORT = Duration.ofMillis(1);
 
@@ -74,10 +74,10 @@ final class EntryPoints {
   private static final Map<String, Call> NEED_LIBRARIES = new LinkedHashMap<>();
 
   static {
-    NEED_LIBRARIES.put("RdmaConnection.connect", () -> RdmaConnection.connect(NOBODY, SHORT));
+    NEED_LIBRARIES.put("RdmaConnection.connect", () -> RdmaConnection.connect(UNUSED, SHORT));
     NEED_LIBRARIES.put(
-        "RdmaConnection.connect without a timeout", () -> RdmaConnection.connect(NOBODY));
-    NEED_LIBRARIES.put("RdmaServer.bind", () -> RdmaServer.bind(NOBODY));
+        "RdmaConnection.connect without a timeout", () -> RdmaConnection.connect(UNUSED));
+    NEED_LIBRARIES.put("RdmaServer.bind", () -> RdmaServer.bind(UNUSED));
     NEED_LIBRARIES.put("RdmaNode.open", () -> RdmaNode.open(NodeConfig.DEFAULT));
     NEED_LIBRARIES.put("SynchronousCmId.open", () -> SynchronousCmId.open(PortSpace.TCP));
     NEED_LIBRARIES.put("EventChannel.open", EventChannel::open);
@@ -160,7 +160,7 @@ final class EntryPoints {
   /**
    * Initializes the type, reads its static fields, calls its static methods and constructors with
    * made-up arguments, and calls all methods without parameters on the resulting objects. Any
-   * exception is fine, except one that a failed static initializer causes.
+   * exception is fine, except that of a failed static initializer.
    */
   private void check(Class<?> type) {
     List<@Nullable Object> objects = new ArrayList<>();
@@ -245,7 +245,7 @@ final class EntryPoints {
     } else if (type == Duration.class) {
       return SHORT;
     } else if (type == InetSocketAddress.class) {
-      return NOBODY;
+      return UNUSED;
     } else if (type == ByteBuffer.class) {
       return ByteBuffer.allocate(64);
     } else if (type == MemorySegment.class) {

@@ -162,7 +162,7 @@ final class RdmaExceptionTest {
   void aRegionWithoutMemoryMayBeTooLargeForTheDriver() {
     assertThat(new RdmaException("ibv_reg_mr", 12))
         .hasMessageContaining("raise the memlock limit")
-        .hasMessageContaining("soft-RoCE of newer kernels takes at most 1 GiB at once");
+        .hasMessageContaining("soft-RoCE of newer kernels takes at most 1 GiB per region");
   }
 
   @Test

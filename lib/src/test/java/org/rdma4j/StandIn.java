@@ -27,11 +27,11 @@ import org.rdma4j.verbs.RdmaDevice;
  * They are compiled with the installed headers. Their functions record what they are called with. A
  * test makes a call through the safe API, and lets C make the same call (in {@code
  * src/test/c/cases}); both must have the same transcript. The provider supports every operation,
- * also those that no software device has.
+ * also operations that no software device has.
  *
- * <p>The libraries have the sonames of those that they replace, and the dynamic linker finds them
- * by these, because they are loaded first. So tests that use this class have the tag {@link #TAG},
- * and run in a JVM of their own.
+ * <p>The libraries have the sonames of the replaced ones, and the dynamic linker finds them by
+ * these, because they are loaded first. So tests that use this class have the tag {@link #TAG}, and
+ * run in a JVM of their own.
  */
 public final class StandIn {
   /** The JUnit tag of tests on the stand-in. */
@@ -89,7 +89,7 @@ public final class StandIn {
     command.addAll(List.of("-I", SOURCES.resolve("standin").toString()));
     command.addAll(List.of("-Wl,-soname," + library, "-o", made.toString()));
     Arrays.stream(sources).map(source -> SOURCES.resolve(source).toString()).forEach(command::add);
-    // Each library calls those that were compiled before it.
+    // Each library calls libraries that were compiled before it.
     for (String other : List.of("libibverbs.so.1", "librdmacm.so.1")) {
       if (!library.startsWith("libibverbs") && !library.equals(other)) {
         command.add(LIBRARIES.resolve(other).toString());

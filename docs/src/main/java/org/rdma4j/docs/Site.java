@@ -179,7 +179,8 @@ public final class Site {
     html.append("<header><a class=\"name\" href=\"").append(home).append("index.html\">rdma4j</a>");
     html.append("<span>RDMA for the JVM</span><a href=\"").append(home);
     html.append("api/index.html\">Javadoc</a></header>\n<div class=\"columns\">\n");
-    // On a phone, the navigation is folded behind its title; with room beside the text, it is open.
+    // On a phone, the navigation is folded behind its title; with room next to the text, it is
+    // open.
     html.append("<nav class=\"folded\"><details><summary>Pages</summary>\n");
     appendNavigation(html, page, home);
     html.append("</details></nav>\n<nav class=\"open\">\n");

@@ -23,7 +23,7 @@ final class ClassNamesTest {
     assertThat(seen).containsKeys("RdmaDevice.java", "Doctor.java", "Rcopy.java");
   }
 
-  /** The sources of all modules, without those that are generated after C's names. */
+  /** The sources of all modules, without generated ones after C's names. */
   private static List<Path> sources(Path top) throws IOException {
     // A module is a folder at the top, or a folder in one.
     try (Stream<Path> folders = Files.walk(top, 2)) {

@@ -79,8 +79,9 @@ public final class CmDevices {
   }
 
   /**
-   * Lets the device of an identifier that is about to be destroyed be removed afterwards. Nobody
-   * may have listed the devices so far: binding and resolving let librdmacm open the device, too.
+   * Lets the device of an identifier that is about to be destroyed be removed afterwards. No
+   * program may have listed the devices so far: binding and resolving let librdmacm open the
+   * device, too.
    */
   static void watch(MemorySegment context) {
     WATCH.watch(context.reinterpret(Long.MAX_VALUE));
@@ -88,7 +89,7 @@ public final class CmDevices {
 
   /**
    * Closes the devices that are being removed, with all that was created from them, and lets
-   * librdmacm close those that nobody uses: it does so when it lists the devices.
+   * librdmacm close devices that are not in use: it does so when it lists the devices.
    */
   private static void closeRemoved() {
     List<RdmaDevice> removed = new ArrayList<>();

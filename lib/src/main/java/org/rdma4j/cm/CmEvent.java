@@ -69,7 +69,7 @@ public sealed interface CmEvent {
    *
    * @param id the identifier that this request created, to accept or reject
    * @param listener the identifier that listens
-   * @param config what the peer tells; for datagrams, only its private data
+   * @param config what the peer sends; for datagrams, only its private data
    */
   record ConnectRequest(CmId id, CmId listener, ConnectionConfig config) implements CmEvent {}
 
@@ -79,7 +79,7 @@ public sealed interface CmEvent {
    * ExternalQueuePair#establish}.
    *
    * @param id the identifier
-   * @param config what the peer tells
+   * @param config what the peer sends
    */
   record ConnectResponse(CmId id, ConnectionConfig config) implements CmEvent {}
 
@@ -117,7 +117,7 @@ public sealed interface CmEvent {
    * @param id the identifier
    * @param reason the reason, as a number of the InfiniBand connection manager; over iWARP, the
    *     negative of an errno value
-   * @param privateData what the peer tells, read-only, filled up with zeros
+   * @param privateData what the peer sends, read-only, filled up with zeros
    */
   record Rejected(CmId id, int reason, ByteBuffer privateData) implements CmEvent {
     /** No program listens on that port. */
@@ -130,7 +130,7 @@ public sealed interface CmEvent {
     public static final int VENDOR_OPTION_NOT_SUPPORTED = 35;
 
     /**
-     * Returns what the peer tells.
+     * Returns what the peer sends.
      *
      * @return the private data, read-only; each call returns a buffer with its own position
      */
@@ -145,7 +145,7 @@ public sealed interface CmEvent {
    * RDMA_CM_EVENT_ESTABLISHED}.
    *
    * @param id the identifier
-   * @param config what the peer tells; for datagrams, only its private data
+   * @param config what the peer sends; for datagrams, only its private data
    * @param destination the destination of datagrams to the peer; null for a connection
    */
   record Established(CmId id, ConnectionConfig config, @Nullable DatagramDestination destination)

@@ -20,7 +20,7 @@ final class CmFailures {
   /** Returns the exception for an errno value. */
   static RdmaException of(String call, int errno) {
     if (errno == ErrorNumber.ENODEV.value()) {
-      // librdmacm finds no device either if it cannot open the files of those that are there.
+      // librdmacm finds no device either if it cannot open the files of the devices.
       Descriptors.require(call);
     }
     if (errno == ErrorNumber.ECONNREFUSED.value() && call.startsWith("rdma_connect")) {

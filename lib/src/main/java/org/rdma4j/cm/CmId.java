@@ -30,7 +30,7 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  * socket. {@link EventChannel#createId} creates identifiers, and so does each request to connect.
  *
  * <p>This class has the steps of a connection. Each begins something and returns; an event of the
- * {@link #channel} tells the outcome. {@link SynchronousCmId} has the same steps and waits for
+ * {@link #channel} reports the outcome. {@link SynchronousCmId} has the same steps and waits for
  * their outcomes. What not every program needs is in objects of its own: {@link #options}, {@link
  * #addresses}, {@link #multicast} and {@link #externalQueuePair}.
  *
@@ -98,8 +98,8 @@ public final class CmId implements AutoCloseable {
 
   /**
    * Resolves the address of a peer, and binds the identifier to the device that leads there: {@code
-   * rdma_resolve_addr}. {@link CmEvent.AddressResolved} or {@link CmEvent.AddressFailed} tells the
-   * outcome.
+   * rdma_resolve_addr}. {@link CmEvent.AddressResolved} or {@link CmEvent.AddressFailed} reports
+   * the outcome.
    *
    * @param peer an InetSocketAddress or an {@link IbAddress}
    * @param timeout how long that may take, up to 24 days, in milliseconds
@@ -114,7 +114,7 @@ public final class CmId implements AutoCloseable {
   /**
    * Resolves the address of a peer as seen from a local address, and binds the identifier to that:
    * {@code rdma_resolve_addr}. {@link CmEvent.AddressResolved} or {@link CmEvent.AddressFailed}
-   * tells the outcome.
+   * reports the outcome.
    *
    * @param local the local address; null for any
    * @param peer an InetSocketAddress or an {@link IbAddress}
@@ -151,7 +151,7 @@ public final class CmId implements AutoCloseable {
 
   /**
    * Resolves the route to the peer, after its address was resolved: {@code rdma_resolve_route}.
-   * {@link CmEvent.RouteResolved} or {@link CmEvent.RouteFailed} tells the outcome.
+   * {@link CmEvent.RouteResolved} or {@link CmEvent.RouteFailed} reports the outcome.
    *
    * @param timeout how long that may take, up to 24 days, in milliseconds; 0 counts as 1
    * @throws IllegalArgumentException if the timeout is negative or too long
@@ -172,11 +172,11 @@ public final class CmId implements AutoCloseable {
   /**
    * Connects to the peer, after the route was resolved and the queue pair was created: {@code
    * rdma_connect}. {@link CmEvent.Established}, {@link CmEvent.Rejected}, {@link
-   * CmEvent.Unreachable} or {@link CmEvent.ConnectFailed} tells the outcome. If the peer accepts
+   * CmEvent.Unreachable} or {@link CmEvent.ConnectFailed} reports the outcome. If the peer accepts
    * and the queue pair is an {@link #externalQueuePair}, {@link CmEvent.ConnectResponse} comes
    * instead of {@link CmEvent.Established}.
    *
-   * @param config what this side tells the peer
+   * @param config what this side sends to the peer
    * @throws IllegalArgumentException if the private data is longer than {@link
    *     PortSpace#maxConnectBytes}
    * @throws IllegalStateException if the identifier is closed, its address is not resolved, or
@@ -199,10 +199,10 @@ public final class CmId implements AutoCloseable {
 
   /**
    * Accepts the peer whose request created this identifier: {@code rdma_accept}. {@link
-   * CmEvent.Established} tells that the connection is there. No event follows in a port space of
-   * datagrams.
+   * CmEvent.Established} reports that the connection is established. No event follows in a port
+   * space of datagrams.
    *
-   * @param config what this side tells the peer. {@link ConnectionConfig#DEVICE_MAXIMUM} grants
+   * @param config what this side sends to the peer. {@link ConnectionConfig#DEVICE_MAXIMUM} grants
    *     what the peer asked for, as far as the device can
    * @throws IllegalArgumentException if the private data is longer than {@link
    *     PortSpace#maxAcceptBytes}
@@ -238,7 +238,7 @@ public final class CmId implements AutoCloseable {
    * Rejects the peer whose request created this identifier: {@code rdma_reject}. Close the
    * identifier afterwards.
    *
-   * @param privateData what this side tells the peer: the bytes from the position to the limit
+   * @param privateData what this side sends to the peer: the bytes from the position to the limit
    * @throws IllegalArgumentException if they are more than {@link PortSpace#maxRejectBytes()}
    * @throws RdmaException if there is nothing to reject
    */
@@ -251,7 +251,7 @@ public final class CmId implements AutoCloseable {
    * ExternalQueuePair#remoteEce} does not fit: {@code rdma_reject_ece}. Close the identifier
    * afterwards.
    *
-   * @param privateData what this side tells the peer: the bytes from the position to the limit
+   * @param privateData what this side sends to the peer: the bytes from the position to the limit
    * @throws IllegalArgumentException if they are more than {@link PortSpace#maxRejectBytes()}
    * @throws RdmaException if there is nothing to reject
    */
@@ -272,8 +272,8 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * Ends the connection: {@code rdma_disconnect}. The queue pair changes to ERROR at once; {@link
-   * CmEvent.Disconnected} comes on both sides.
+   * Ends the connection: {@code rdma_disconnect}. The queue pair changes to ERROR immediately;
+   * {@link CmEvent.Disconnected} comes on both sides.
    *
    * @throws IllegalStateException if the identifier is closed or has no device yet
    * @throws RdmaException if there is no connection
@@ -435,7 +435,7 @@ public final class CmId implements AutoCloseable {
   /**
    * Returns the type of the queue pairs that this identifier can have.
    *
-   * @return the type: that of the port space, or the one that {@link
+   * @return the type: that of the port space, or the type that {@link
    *     EventChannel#createId(PortSpace, QueuePairType, SocketAddress)} got. Requests to connect
    *     have the type of their listener
    */
@@ -453,8 +453,8 @@ public final class CmId implements AutoCloseable {
   }
 
   /**
-   * Tells whether the identifier is bound to a device. Resolving an address binds it to one, and so
-   * does binding it to an address other than the wildcard address.
+   * Returns whether the identifier is bound to a device. Resolving an address binds it to one, and
+   * so does binding it to an address other than the wildcard address.
    *
    * @return whether {@link #device} returns one
    */
@@ -554,7 +554,7 @@ public final class CmId implements AutoCloseable {
   /**
    * Closes the queue pair, leaves the multicast groups, then destroys the identifier: {@code
    * rdma_destroy_id}. Steps in progress are cancelled and unread events are discarded. A connection
-   * ends, which {@link CmEvent.Disconnected} tells the peer. Does nothing if the identifier is
+   * ends, which {@link CmEvent.Disconnected} reports to the peer. Does nothing if the identifier is
    * closed.
    *
    * @throws RdmaException if a destruction failed; the other steps are done all the same

@@ -15,11 +15,11 @@ import org.rdma4j.platform.Range;
  * <p>What comes with an event differs in two points. The private data is as long as such a message
  * can carry: zeros follow what the peer gave. The numbers are what the peer asks for or grants:
  * remoteReads is how many reads and atomics it would have outstanding here, reads is how many of
- * this side it answers at once.
+ * this side it answers concurrently.
  *
  * @param privateData the bytes from the position to the limit, which the program of the peer gets
- * @param remoteReads the maximum number of the peer's reads and atomics that are answered at once,
- *     {@code responder_resources}: 0 to 254, or {@link #DEVICE_MAXIMUM}
+ * @param remoteReads the maximum number of the peer's reads and atomics that are answered
+ *     concurrently, {@code responder_resources}: 0 to 254, or {@link #DEVICE_MAXIMUM}
  * @param reads the maximum number of reads and atomics outstanding at the peer, {@code
  *     initiator_depth}: 0 to 254, or {@link #DEVICE_MAXIMUM}
  * @param flowControl whether the hardware controls the flow of messages, if it can
@@ -59,7 +59,7 @@ public record ConnectionConfig(
    * Checks the numbers and copies the private data.
    *
    * @throws IllegalArgumentException if a number is out of its range, or the private data is longer
-   *     than 255 bytes; {@link PortSpace} tells how much of that a message carries
+   *     than 255 bytes; {@link PortSpace} specifies how much of that a message carries
    */
   public ConnectionConfig {
     Range.check("length of the private data", privateData.remaining(), 0, MAX_PRIVATE_DATA);
@@ -71,7 +71,7 @@ public record ConnectionConfig(
     privateData = PrivateData.copy(privateData);
   }
 
-  /** Reads what the peer tells in an event. */
+  /** Reads what the peer sends in an event. */
   static ConnectionConfig read(MemorySegment param) {
     return new ConnectionConfig(
         PrivateData.read(
@@ -123,8 +123,8 @@ public record ConnectionConfig(
   /**
    * Returns a copy with another {@link #remoteReads()}.
    *
-   * @param remoteReads the maximum number of the peer's reads and atomics that are answered at
-   *     once, 0 to 254, or {@link #DEVICE_MAXIMUM}
+   * @param remoteReads the maximum number of the peer's reads and atomics that are answered
+   *     concurrently, 0 to 254, or {@link #DEVICE_MAXIMUM}
    * @return the copy
    */
   public ConnectionConfig remoteReads(int remoteReads) {

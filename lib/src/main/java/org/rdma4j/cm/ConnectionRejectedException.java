@@ -38,7 +38,7 @@ public final class ConnectionRejectedException extends RdmaException {
 
   /**
    * Creates the exception for a call that failed because no program listens. Only over iWARP the
-   * call itself fails; otherwise an event tells it.
+   * call itself fails; otherwise an event reports it.
    *
    * @param call the C function
    */
@@ -54,7 +54,7 @@ public final class ConnectionRejectedException extends RdmaException {
     if (call.startsWith("rdma_accept")) {
       return "The client gave up the connection after this side had accepted it (reason "
           + reason
-          + "): its own output says why";
+          + "): its own output has the reason";
     }
     return switch (reason) {
       case CmEvent.Rejected.INVALID_SERVICE_ID -> NOBODY_LISTENS;

@@ -33,8 +33,8 @@ final class DeviceWatch {
   }
 
   /**
-   * A directory in sysfs as it was when watching began. A new device may get the name of one that
-   * was removed, so the identity is kept; it is null if the directory was already gone.
+   * A directory in sysfs at the time when watching began. A new device may get the name of a device
+   * that was removed, so the identity is kept; it is null if the directory was already gone.
    */
   private record Watched(Path directory, @Nullable Object identity) {
     static Watched of(MemorySegment context) {

@@ -63,8 +63,8 @@ public final class ExternalQueuePair {
   }
 
   /**
-   * Tells the peer that accepted that the queue pair is ready to send: {@code rdma_establish}, the
-   * answer to {@link CmEvent.ConnectResponse}.
+   * Notifies the peer that accepted that the queue pair is ready to send: {@code rdma_establish},
+   * the answer to {@link CmEvent.ConnectResponse}.
    *
    * @throws IllegalStateException if the identifier is closed, or has a queue pair that the
    *     connection manager manages, for which it sends this message itself
@@ -76,7 +76,7 @@ public final class ExternalQueuePair {
         (pointer, arena) -> {
           if (id.hasQueuePair()) {
             throw new IllegalStateException(
-                id + " has a queue pair of its own, and tells the peer itself that it is ready");
+                id + " has a queue pair of its own, and notifies the peer itself that it is ready");
           }
           return Calls.integer(rdma_h.rdma_establish$address(), pointer);
         });

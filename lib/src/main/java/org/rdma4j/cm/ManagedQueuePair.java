@@ -12,7 +12,7 @@ import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
  * The queue pair that librdmacm creates for an identifier and brings from state to state. The
- * {@link QueuePair} does not see these changes, so this class tells it the state.
+ * {@link QueuePair} does not see these changes, so this class sets its state.
  */
 final class ManagedQueuePair {
   private final NativeId id;

@@ -41,7 +41,7 @@ public final class MulticastMembership {
 
   /**
    * Joins a group, to send and to receive: {@code rdma_join_multicast}. {@link
-   * CmEvent.MulticastJoined} or {@link CmEvent.MulticastFailed} tells the outcome.
+   * CmEvent.MulticastJoined} or {@link CmEvent.MulticastFailed} reports the outcome.
    *
    * @param group an InetSocketAddress or an {@link IbAddress}; the port has no meaning
    * @throws IllegalArgumentException if the address is unresolved or of another kind
@@ -58,7 +58,7 @@ public final class MulticastMembership {
 
   /**
    * Joins a group: {@code rdma_join_multicast_ex}. {@link CmEvent.MulticastJoined} or {@link
-   * CmEvent.MulticastFailed} tells the outcome.
+   * CmEvent.MulticastFailed} reports the outcome.
    *
    * @param group an InetSocketAddress or an {@link IbAddress}; the port has no meaning
    * @param flag whether to receive as well as to send

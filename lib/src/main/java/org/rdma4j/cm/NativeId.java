@@ -97,8 +97,8 @@ final class NativeId {
   }
 
   /**
-   * Moves the identifier to another channel, and tells the object that users hold. The lifetimes of
-   * the identifier and of that channel must be open during this call.
+   * Moves the identifier to another channel, and updates the object that users hold. The lifetimes
+   * of the identifier and of that channel must be open during this call.
    */
   void migrate(CmId object, EventChannel target) {
     NativeChannel to = target.channel();

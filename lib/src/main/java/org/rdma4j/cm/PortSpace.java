@@ -63,7 +63,7 @@ public enum PortSpace implements NativeConstant {
     return maxRejectBytes;
   }
 
-  /** Tells whether the queue pairs of this port space send datagrams. */
+  /** Returns whether the queue pairs of this port space send datagrams. */
   boolean isDatagram() {
     return this == UDP || this == IPOIB;
   }

@@ -26,8 +26,8 @@ final class SocketAddresses {
   private SocketAddresses() {}
 
   /**
-   * Throws if the address is unresolved or of a kind that C does not have, or if it is a link-local
-   * one that does not say on which interface.
+   * Throws if the address is unresolved or of a kind that C does not have, or if it is link-local
+   * and names no interface.
    */
   static void check(SocketAddress address) {
     if (address instanceof InetSocketAddress inet) {

@@ -241,7 +241,7 @@ public final class SynchronousCmId implements AutoCloseable {
    * the timeout be long enough for that. The peer is not told if it is not, and its next step fails
    * with EINVAL.
    *
-   * @param config what this side tells the peer
+   * @param config what this side sends to the peer
    * @param timeout how long that may take, including what the peer does before it accepts
    * @return what the peer answered; in a port space of datagrams, where to send them
    * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
@@ -263,7 +263,7 @@ public final class SynchronousCmId implements AutoCloseable {
    * rdma_connect}. When this returns, bring the queue pair to READY_TO_SEND with {@link
    * ExternalQueuePair#changeTo}, then call {@link ExternalQueuePair#establish}.
    *
-   * @param config what this side tells the peer, with the number of the queue pair
+   * @param config what this side sends to the peer, with the number of the queue pair
    * @param timeout how long that may take
    * @return what the peer answered
    * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
@@ -338,7 +338,7 @@ public final class SynchronousCmId implements AutoCloseable {
    * Accepts the peer, after the queue pair was created: {@code rdma_accept}. It does not wait in a
    * port space of datagrams.
    *
-   * @param config what this side tells the peer
+   * @param config what this side sends to the peer
    * @param timeout how long it may take until the connection is there
    * @throws InterruptedException if the thread is interrupted, which it notices within 50 ms
    * @throws IllegalArgumentException if the timeout is negative, or see {@link CmId#accept}

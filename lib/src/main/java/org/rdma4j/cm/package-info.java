@@ -1,7 +1,7 @@
 /**
  * The connection manager of rdma-core, librdmacm. It connects two queue pairs by IP address and
- * port, as sockets are connected: the two sides need no other way to tell each other the addresses
- * of their queue pairs.
+ * port, as sockets are connected: the two sides need no other way to exchange the addresses of
+ * their queue pairs.
  *
  * <h2>Where to start</h2>
  *
@@ -9,8 +9,8 @@
  *   <li>{@link org.rdma4j.cm.SynchronousCmId} is the simplest class: each step waits for its
  *       outcome. Use it for a few connections, or with a virtual thread for each.
  *   <li>{@link org.rdma4j.cm.EventChannel} serves many connections from one thread: each step of a
- *       {@link org.rdma4j.cm.CmId} returns at once, and a {@link org.rdma4j.cm.CmEvent} tells its
- *       outcome.
+ *       {@link org.rdma4j.cm.CmId} returns immediately, and a {@link org.rdma4j.cm.CmEvent} reports
+ *       its outcome.
  *   <li>{@link org.rdma4j.cm.SimpleMessages} sends, receives, reads and writes over a connected
  *       identifier, one request at a time.
  *   <li>{@code org.rdma4j.connection} is built on this package and hides queue pairs and completion
@@ -84,12 +84,12 @@
  * <h2>Lifetimes</h2>
  *
  * An identifier depends on its channel. Its queue pair depends on the identifier, the protection
- * domain and the completion queues. Closing an object first closes those that depend on it. The
- * devices belong to librdmacm, which opens each of them once: all identifiers of a device share one
- * {@link org.rdma4j.verbs.RdmaDevice}. Closing that object closes everything that was created from
- * it, but not the native device.
+ * domain and the completion queues. Closing an object first closes the objects that depend on it.
+ * The devices belong to librdmacm, which opens each of them once: all identifiers of a device share
+ * one {@link org.rdma4j.verbs.RdmaDevice}. Closing that object closes everything that was created
+ * from it, but not the native device.
  *
- * <p>A method throws {@link java.lang.IllegalStateException} if its object, or one that it is
+ * <p>A method throws {@link java.lang.IllegalStateException} if its object, or an object that it is
  * given, is closed. The descriptions mention this only where there is more to say.
  *
  * <h2>Threads</h2>

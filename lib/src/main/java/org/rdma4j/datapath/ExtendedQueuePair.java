@@ -338,7 +338,7 @@ public final class ExtendedQueuePair extends ChainPosting {
 
   /**
    * Sets the memory of a request that has several pieces, or none, or is inline. libmlx5 ends a
-   * request in this call, so one that has no pieces would be lost without it.
+   * request in this call, so a request without pieces would be lost without it.
    */
   private void setMemory(boolean critical, long queuePair, long request, int pieces, int flags) {
     long list = request + SendLayout.SIZE;

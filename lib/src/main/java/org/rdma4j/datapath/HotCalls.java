@@ -18,7 +18,7 @@ public final class HotCalls {
   /** What lets only one thread at a time call; null if the provider takes locks. */
   private final @Nullable ThreadConfinement confinement;
 
-  /** Is told of each new owner; null if the queue needs no lock of this side. */
+  /** Is notified of each new owner; null if the queue needs no lock of this side. */
   private final @Nullable QueueUse use;
 
   public HotCalls() {
@@ -66,7 +66,7 @@ public final class HotCalls {
   }
 
   /**
-   * Notes that the current thread has become the owner of a call.
+   * Records that the current thread has become the owner of a call.
    *
    * @throws IllegalStateException if it must not
    */
@@ -79,7 +79,7 @@ public final class HotCalls {
     }
   }
 
-  /** Notes that the thread that was the owner of a call is not any more. */
+  /** Records that the thread that was the owner of a call is not any more. */
   void leave(HotCall call) {
     if (confinement != null) {
       confinement.leave(call);

@@ -47,7 +47,7 @@ public final class QueueUse {
     return shared;
   }
 
-  /** Notes that the current thread has become the owner of a call. */
+  /** Records that the current thread has become the owner of a call. */
   void enter() {
     Thread current = Thread.currentThread();
     Thread awaited;

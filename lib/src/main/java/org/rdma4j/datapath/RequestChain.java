@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The memory is safe for a provider to read at any moment: links lead to requests of this chain
  * or end it, and counts stay within their arrays. This requires that the thread that builds a chain
- * is the one that posts it, which {@link HotCall} ensures.
+ * also posts it, which {@link HotCall} ensures.
  *
  * <p>In the usual case, requests point to nothing that must be checked, and the same number of them
  * is posted each time. Then a request takes one comparison of {@link #limit}, and a post one of
@@ -146,7 +146,7 @@ public abstract class RequestChain extends HotCall {
     return maxPieces == 0 ? NO_PIECES : 0;
   }
 
-  /** Returns the address of the current request, the one that was added last. */
+  /** Returns the address of the current request, which was added last. */
   protected final long current() {
     check();
     if (state == NONE) {

@@ -27,7 +27,7 @@ public final class ThreadConfinement {
   }
 
   /**
-   * Notes that the current thread owns a call.
+   * Records that the current thread owns a call.
    *
    * @throws IllegalStateException if another thread owns a call of these queues
    */
@@ -49,7 +49,7 @@ public final class ThreadConfinement {
     owned.add(new WeakReference<>(call));
   }
 
-  /** Notes that no thread owns a call any more. */
+  /** Records that no thread owns a call any more. */
   synchronized void leave(HotCall call) {
     owned.removeIf(each -> each.refersTo(call) || each.refersTo(null));
   }

@@ -16,7 +16,7 @@
  * }
  * }
  *
- * <p>A method throws {@link java.lang.IllegalStateException} if its object, or one that it is
+ * <p>A method throws {@link java.lang.IllegalStateException} if its object, or an object that it is
  * given, is closed. The descriptions mention this only where there is more to say.
  */
 @NullMarked

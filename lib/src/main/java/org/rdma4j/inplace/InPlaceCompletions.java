@@ -67,7 +67,7 @@ public final class InPlaceCompletions extends QueuePolling {
    */
   private boolean wasEmpty;
 
-  /** How many events were raised, which the adapter must be told with a request for the next. */
+  /** How many events were raised, which the adapter must receive with a request for the next. */
   private final AtomicInteger events = new AtomicInteger();
 
   /** The queue pairs, by their numbers: the one of a number is in a place of it or after that. */

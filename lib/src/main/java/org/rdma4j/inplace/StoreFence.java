@@ -16,9 +16,9 @@ import org.rdma4j.platform.Libc;
  *
  * <p>No method of Java is compiled to it: {@link VarHandle#storeStoreFence} is no instruction on
  * x86-64, and {@link VarHandle#fullFence} a locked one, which takes four times as long as a call of
- * SFENCE (5 ns beside 1.3 ns on an EPYC of family 26). So the four bytes of a function that does
- * nothing else are written into a page of memory, and called. If the system does not allow a page
- * to be executable, the full fence takes its place.
+ * SFENCE (5 ns instead of 1.3 ns on an EPYC of family 26). So the four bytes of a function that
+ * does nothing else are written into a page of memory, and called. If the system does not allow a
+ * page to be executable, the full fence takes its place.
  */
 final class StoreFence {
   /** {@code sfence; ret}. */

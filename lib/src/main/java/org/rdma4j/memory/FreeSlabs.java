@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * do not slow each other down. Only if this stack is empty, the thread looks at the others.
  *
  * <p>Each change of the top of a stack gives it a new tag. Otherwise a thread that was stopped
- * between reading and changing a top could mistake a newer top for the one that it read, because
+ * between reading and changing a top could mistake a newer top for the top that it read, because
  * the same slab is on top again. If two passes over all tops find the same tags, nothing has
  * changed in between.
  */

@@ -18,7 +18,7 @@ import org.rdma4j.platform.Deadline;
  * compare-and-set.
  */
 final class SlabWaiters {
-  /** Fair, or a thread that releases and acquires in a loop would overtake those that wait. */
+  /** Fair, or a thread that releases and acquires in a loop would overtake waiting threads. */
   private final ReentrantLock lock = new ReentrantLock(true);
 
   private final Condition changed = lock.newCondition();

@@ -4,7 +4,7 @@
  *
  * <p>Registering memory takes a system call and pins pages, so a program registers once, and takes
  * a slab for each message. The ticket of a slab can be the id of a request: the completion then
- * tells which slab to give back.
+ * names the slab to release.
  *
  * {@snippet :
  * try (SlabPool pool = SlabPool.register(domain, 64, 4096, AccessFlag.LOCAL_WRITE)) {
@@ -19,7 +19,7 @@
  * }
  * }
  *
- * <p>A method throws {@link java.lang.IllegalStateException} if its object, or one that it is
+ * <p>A method throws {@link java.lang.IllegalStateException} if its object, or an object that it is
  * given, is closed. The descriptions mention this only where there is more to say.
  */
 @NullMarked

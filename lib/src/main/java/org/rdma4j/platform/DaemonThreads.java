@@ -1,10 +1,10 @@
 package org.rdma4j.platform;
 
 /**
- * Builds the threads of this library. A thread of a program is often the one that starts them: they
- * do not keep its class loader and its inheritable thread locals, which would never be collected.
- * They are platform threads, because virtual threads make no progress while those of the program
- * keep all processors busy.
+ * Builds the threads of this library. Often a thread of a program starts them: they do not keep its
+ * class loader and its inheritable thread locals, which would never be collected. They are platform
+ * threads, because virtual threads make no progress while those of the program keep all processors
+ * busy.
  */
 public final class DaemonThreads {
   private DaemonThreads() {}

@@ -12,10 +12,10 @@ import org.rdma4j.RdmaException;
  * Page-aligned memory outside the Java heap, from {@code mmap(2)}, with small or huge pages. It is
  * zeroed, can have any length, and does not count against {@code -XX:MaxDirectMemorySize}.
  *
- * <p>{@link #close} returns the pages to the system at once. The addresses stay mapped while a view
- * of them is reachable. So a stale view reads zeros, and writes through it are lost, but nothing
- * crashes. A close also needs no handshake with other threads, unlike the close of a shared {@link
- * Arena}.
+ * <p>{@link #close} returns the pages to the system immediately. The addresses stay mapped while a
+ * view of them is reachable. So a stale view reads zeros, and writes through it are lost, but
+ * nothing crashes. A close also needs no handshake with other threads, unlike the close of a shared
+ * {@link Arena}.
  *
  * <p>All methods may be called from any thread.
  */

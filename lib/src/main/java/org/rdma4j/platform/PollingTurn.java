@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Whose turn it is to poll for something that several threads wait for. The turn belongs to one
  * thread, its owner. While another platform thread waits, it borrows the turn and polls itself for
- * a moment, which saves a change of threads. The owner then stays away until nobody has polled for
- * 2 ms, or until a thread sleeps that relies on it.
+ * a moment, which saves a change of threads. The owner then stays away until no thread has polled
+ * for 2 ms, or until a thread sleeps that relies on it.
  */
 public final class PollingTurn {
   /**
@@ -67,7 +67,7 @@ public final class PollingTurn {
   private volatile boolean wanted;
 
   /**
-   * Creates a turn that nobody has.
+   * Creates a turn that no thread has.
    *
    * @param poll polls once, handles what is there, and returns how much that was; called by one
    *     thread at a time
@@ -103,7 +103,7 @@ public final class PollingTurn {
   }
 
   /**
-   * Polls in the thread that owns the turn, once nobody borrows it any more.
+   * Polls in the thread that owns the turn, once no thread borrows it any more.
    *
    * @param ifNothing called with the turn if nothing was found, also not within a moment; its
    *     result counts
@@ -248,7 +248,7 @@ public final class PollingTurn {
     recallOwner();
   }
 
-  /** Notes that the calling thread sleeps no more. */
+  /** Records that the calling thread sleeps no more. */
   public void relyNoMore() {
     sleepers.decrementAndGet();
   }
@@ -258,7 +258,7 @@ public final class PollingTurn {
   }
 
   /**
-   * Takes the turn if nobody uses it, or if the owner has found nothing yet. Then the calling
+   * Takes the turn if no thread uses it, or if the owner has found nothing yet. Then the calling
    * thread polls, and need not be woken up.
    *
    * @return whether it has the turn, and must {@link #giveBack} it; false for virtual threads,
@@ -301,7 +301,7 @@ public final class PollingTurn {
     }
   }
 
-  /** Makes the owner poll again at once, because nobody else does. */
+  /** Makes the owner poll again immediately, because no other thread does. */
   public void recallOwner() {
     borrowed = System.nanoTime() - longestAwayNanos;
     if (away) {
@@ -310,7 +310,7 @@ public final class PollingTurn {
   }
 
   /**
-   * Makes the owner poll again at once if it stays away, because the calling thread has begun
+   * Makes the owner poll again immediately if it stays away, because the calling thread has begun
    * something and does not poll for it.
    */
   public void attend() {

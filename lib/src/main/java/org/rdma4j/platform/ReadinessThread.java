@@ -36,7 +36,7 @@ final class ReadinessThread {
   static boolean await(int fd, long deadline, BooleanSupplier cancelled)
       throws InterruptedException {
     Waiting waiting = new Waiting();
-    // Before the descriptor is armed, so that an event that comes at once finds this thread.
+    // Before the descriptor is armed, so that an event that comes immediately finds this thread.
     WAITING.compute(fd, (any, others) -> with(waiting, others));
     try {
       arm(fd);

@@ -6,7 +6,7 @@ import java.util.function.IntSupplier;
 /**
  * Polls for something for a short time before the thread sleeps: what comes soon is found earlier
  * than a sleeping thread would wake up. After four polls in a row that found nothing, the next one
- * is skipped; after each further one that finds nothing, twice as many are skipped, up to 64.
+ * is skipped; after each further wait that finds nothing, twice as many are skipped, up to 64.
  *
  * <p>Virtual threads do not poll, because they would block their carrier. At most half of the
  * processors poll at a time, because the thread that is waited for may need one.

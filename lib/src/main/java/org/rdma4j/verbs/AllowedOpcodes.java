@@ -15,7 +15,7 @@ final class AllowedOpcodes {
 
   /**
    * Refuses flushes on a device without them. The provider may accept them although the kernel is
-   * too old, so only the capabilities of the device tell.
+   * too old, so only the capabilities of the device show it.
    */
   static void check(Set<SendOperation> operations, RdmaDevice device) {
     if (operations.contains(SendOperation.FLUSH)

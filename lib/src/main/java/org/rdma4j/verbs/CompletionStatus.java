@@ -46,7 +46,7 @@ public enum CompletionStatus implements NativeConstant {
       rdma_h.IBV_WC_LOC_PROT_ERR(),
       "Local memory of the request is not in an open memory region of the queue pair's protection"
           + " domain, or the region does not grant the access: keep regions open until their"
-          + " requests have completed, and register those that receives, reads and atomics write"
+          + " requests have completed, and register memory that receives, reads and atomics write"
           + " to with LOCAL_WRITE"),
   /**
    * The queue pair went to the state ERROR before the request was carried out: {@code

@@ -40,10 +40,10 @@ import org.rdma4j.verbs.address.GlobalRoutingHeader;
  * them, also after the completion queue is closed. The methods that read take the index of a
  * completion, from 0 to {@link #size} - 1.
  *
- * <p>No method allocates, except {@link #await}. Only one thread may poll: the first one that does,
- * until it calls {@link #release}. A poll by another thread throws IllegalStateException, as does a
- * poll after the completion queue was closed. If the queue is closed during a poll, the close waits
- * until the poll returns.
+ * <p>No method allocates, except {@link #await}. Only one thread may poll: the first thread that
+ * does, until it calls {@link #release}. A poll by another thread throws IllegalStateException, as
+ * does a poll after the completion queue was closed. If the queue is closed during a poll, the
+ * close waits until the poll returns.
  *
  * @see CompletionQueue#completions
  * @see CompletionStatus

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Whether posts and polls of a device call C critically: the thread keeps its state, which saves
  * about 20 ns, and a garbage collector waits until the call returns. This is right for a provider
  * whose posts and polls access only memory and the registers of the device, as the providers of
- * adapters do. It is wrong for one that enters the kernel, as those of software devices do.
+ * adapters do. It is wrong for a provider that enters the kernel, as those of software devices do.
  */
 final class CriticalCalls {
   /** The system property that overrides the choice, with the value plain or critical. */

@@ -50,7 +50,7 @@ record DeviceFiles(Path classes, Path files) {
   /**
    * Returns the names in a directory; none if it does not exist.
    *
-   * @throws RdmaException if it cannot be read, so that nobody knows what is in it
+   * @throws RdmaException if it cannot be read, so that its content is unknown
    */
   private static List<String> names(Path directory) {
     List<String> names = new ArrayList<>();

@@ -91,7 +91,7 @@ public enum DeviceOperation {
     NONE,
     CONTEXT_OPS,
     VERBS_CONTEXT,
-    /** None that can be seen; the number of counters tells. */
+    /** None that can be seen; the number of counters shows it. */
     COUNTERS
   }
 

@@ -11,8 +11,8 @@ import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeFailures;
 
 /**
- * A DMA handle, {@code struct ibv_dmah}: what a device is told about its accesses to the memory
- * regions that are registered with it, see {@link MemoryRegionConfig#dmaHandle}.
+ * A DMA handle, {@code struct ibv_dmah}: how a device accesses the memory regions that are
+ * registered with it, see {@link MemoryRegionConfig#dmaHandle}.
  *
  * <p>All methods may be called from any thread.
  *

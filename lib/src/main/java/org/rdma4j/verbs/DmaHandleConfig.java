@@ -8,9 +8,9 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.platform.Range;
 
 /**
- * What a device is told about its accesses to memory: {@code struct ibv_dmah_init_attr}. It becomes
- * a hint in the packets on PCIe (TPH), such as the processor that will read the data. Immutable;
- * the methods that set a property return a changed copy.
+ * How a device accesses memory: {@code struct ibv_dmah_init_attr}. It becomes a hint in the packets
+ * on PCIe (TPH), such as the processor that will read the data. Immutable; the methods that set a
+ * property return a changed copy.
  *
  * @param cpu the number of the processor that uses the data; empty, the default, for none
  * @param processingHint the processing hint, 0 to 3; empty, the default, for none
@@ -19,7 +19,7 @@ import org.rdma4j.platform.Range;
  */
 public record DmaHandleConfig(
     OptionalInt cpu, OptionalInt processingHint, @Nullable Boolean persistent) {
-  /** A configuration that tells the device nothing. */
+  /** A configuration without hints for the device. */
   public static final DmaHandleConfig DEFAULT =
       new DmaHandleConfig(OptionalInt.empty(), OptionalInt.empty(), null);
 

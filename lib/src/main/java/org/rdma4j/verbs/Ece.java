@@ -6,7 +6,7 @@ import org.rdma4j.bindings.generated.ibv_ece;
 /**
  * Options of enhanced connection establishment (ECE), vendor-specific features that both sides of a
  * connection agree on: {@code struct ibv_ece}. Each side sends the options of its queue pair to the
- * other, and sets those that both support before the queue pair leaves INIT.
+ * other, and sets the options that both support before the queue pair leaves INIT.
  *
  * @param vendorId the vendor that defines the options, as its IEEE OUI; 0 if none are offered
  * @param options the options, as the vendor defines them

@@ -13,7 +13,7 @@ import org.rdma4j.platform.NativeFailures;
 import org.rdma4j.verbs.attribute.OnDemandPagingCapabilities;
 
 /**
- * All memory of this process, which the device may read and nobody may write (implicit on-demand
+ * All memory of this process, which the device may read and no peer may write (implicit on-demand
  * paging): the region that {@code ibv_reg_mr} returns for the address 0, the length {@code
  * SIZE_MAX} and {@code IBV_ACCESS_ON_DEMAND}. Requests can send from any native memory without
  * registering it, see {@link SendRequests#from(ImplicitRegion, MemorySegment)}. Nothing is pinned;

@@ -96,8 +96,8 @@ final class InPlaceChoice {
   }
 
   /**
-   * Makes a completion queue one that is used by functions of the provider, for a queue that cannot
-   * be used in place.
+   * Makes a completion queue use functions of the provider, for a queue that cannot be used in
+   * place.
    *
    * @throws UnsupportedByDeviceException if it is used in place
    */

@@ -109,7 +109,7 @@ sealed interface MemoryKind {
   /**
    * Memory of the caller.
    *
-   * @param arena the arena of the memory, which can be closed; null if nobody can free the memory
+   * @param arena the arena of the memory, which can be closed; null if the memory cannot be freed
    *     while it is reachable
    */
   record Given(MemorySegment segment, @Nullable Arena arena) implements OfProcess {
@@ -310,7 +310,7 @@ sealed interface MemoryKind {
   }
 
   /**
-   * Registers memory, and tells the device what the handle says about it.
+   * Registers memory, and passes the hints of the handle to the device.
    *
    * @param describe sets where the memory is, in a {@code struct ibv_mr_init_attr}
    */

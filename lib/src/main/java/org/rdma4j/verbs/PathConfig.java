@@ -30,7 +30,7 @@ import org.rdma4j.verbs.attribute.PortAttributes;
  * @param port the local port, from 1; default 1
  * @param gidIndex the index of the local GID that packets come from; {@link #NO_GID} if packets
  *     carry none, which works only within a subnet of InfiniBand; {@link #PREFERRED_GID}, the
- *     default, for the one that suits the port
+ *     default, for the GID that suits the port
  * @param partitionKeyIndex the index of the partition key; default 0
  * @param mtu the maximum payload of a packet; null, the default, for the active MTU of the local
  *     port. Both sides must have the same: if their ports differ, set the smaller one on both
@@ -129,7 +129,7 @@ public record PathConfig(
    * Returns a copy with another {@link #gidIndex()}.
    *
    * @param gidIndex the index of the local GID that packets come from; {@link #NO_GID} if packets
-   *     carry none; {@link #PREFERRED_GID} for the one that suits the port
+   *     carry none; {@link #PREFERRED_GID} for the GID that suits the port
    * @return the copy
    * @throws IllegalArgumentException if the number is out of range
    */

@@ -6,7 +6,7 @@ import java.util.function.LongPredicate;
 
 /**
  * The requests of a batch that bind memory windows, until they are posted. A window takes its new
- * binding when the request is built, so this class tells it whether the request was posted or
+ * binding when the request is built, so this class reports to it whether the request was posted or
  * dropped.
  */
 final class PendingBinds {

@@ -25,8 +25,8 @@ import org.rdma4j.datapath.RequestLayout;
  *
  * @param <T> the kind of requests
  */
-// Users cannot name the superclass, nor call it: its members are protected, and nobody else can
-// extend this.
+// Users cannot name the superclass, nor call it: its members are protected, and no other class
+// can extend this.
 public abstract sealed class PreparedRequests<T extends PreparedRequests<T>> extends HotCall
     permits PreparedSends, PreparedReceives {
   /*

@@ -86,9 +86,9 @@ public final class PreparedSends extends PreparedRequests<PreparedSends> {
    * this is called, it cannot be moved.
    *
    * @param index which request, from 0 to {@link #size} - 1
-   * @param bytes the number of bytes, at least as many as the request transfers; at most those that
-   *     follow in the {@link RemoteMemory} that the request was built with, if it was built with
-   *     one
+   * @param bytes the number of bytes, at least as many as the request transfers; at most the bytes
+   *     that follow in the {@link RemoteMemory} that the request was built with, if it was built
+   *     with one
    * @return this
    * @throws IndexOutOfBoundsException if there is no such request, or the RemoteMemory ends before
    * @throws IllegalArgumentException if the request transfers more bytes

@@ -40,7 +40,7 @@ public final class ProtectionDomain implements AutoCloseable {
   private final MemorySegment domain;
   private final Lifetime lifetime;
 
-  /** This domain, or the one that a parent domain was allocated from. */
+  /** This domain, or the domain that a parent domain was allocated from. */
   private final ProtectionDomain original;
 
   /** What lets one thread at a time use queues of this domain; null without a thread domain. */

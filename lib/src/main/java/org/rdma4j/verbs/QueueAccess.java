@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
  * provider, or in place, in the memory that the queues have in this process.
  *
  * <p>In place is <b>experimental</b>: it was proven on the real libmlx5 with a simulated adapter,
- * and nobody has run it on hardware. It takes less time, because there is no call of a library that
- * looks up, locks and copies. It is supported for adapters of mlx5 (ConnectX-4 and newer) on x86-64
+ * and was not run on hardware. It takes less time, because there is no call of a library that looks
+ * up, locks and copies. It is supported for adapters of mlx5 (ConnectX-4 and newer) on x86-64
  * processors.
  *
  * <p>A completion queue chooses, by {@link CompletionQueueConfig#access}, and so does a shared
@@ -54,8 +54,8 @@ public enum QueueAccess {
   IN_PLACE,
   /**
    * In place if the device and the first queue pair allow it, otherwise by functions of the
-   * provider. The first queue pair decides for its queues; the creation of a later one that cannot
-   * be used in the same way throws an {@link org.rdma4j.UnsupportedByDeviceException}.
+   * provider. The first queue pair decides for its queues; the creation of a later queue pair that
+   * cannot be used in the same way throws an {@link org.rdma4j.UnsupportedByDeviceException}.
    * Experimental.
    */
   IN_PLACE_WHERE_POSSIBLE;

@@ -200,8 +200,7 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
-   * Returns the capacities that the device granted: at least those that the configuration asked
-   * for.
+   * Returns the capacities that the device granted: at least the requested ones.
    *
    * @return the capacities
    */
@@ -235,8 +234,8 @@ public final class QueuePair implements AutoCloseable {
    * Returns what the peer must know to connect to this queue pair.
    *
    * @param port the local port, from 1
-   * @param gidIndex the index of the local GID; {@link PathConfig#PREFERRED_GID} for the one that
-   *     {@link Port#preferredGid} returns; {@link PathConfig#NO_GID} if packets carry none
+   * @param gidIndex the index of the local GID; {@link PathConfig#PREFERRED_GID} for that of {@link
+   *     Port#preferredGid}; {@link PathConfig#NO_GID} if packets carry none
    * @return the address
    * @throws IllegalArgumentException if the device does not have the port or the GID
    * @throws RdmaException if the port or the GID cannot be queried
@@ -495,8 +494,8 @@ public final class QueuePair implements AutoCloseable {
   }
 
   /**
-   * Returns the enhanced connection options that this side offers, or those that are in use once
-   * the queue pair is in READY_TO_RECEIVE: {@code ibv_query_ece}.
+   * Returns the enhanced connection options that this side offers, or the options in use once the
+   * queue pair is in READY_TO_RECEIVE: {@code ibv_query_ece}.
    *
    * @return the options
    * @throws RdmaException if the query fails: EOPNOTSUPP if the device does not support such

@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import org.rdma4j.bindings.generated.ibv_qp_cap;
 
 /**
- * The capacities of a queue pair: {@code struct ibv_qp_cap}. Those that a device grants are at
- * least the requested ones.
+ * The capacities of a queue pair: {@code struct ibv_qp_cap}. The granted capacities are at least
+ * the requested ones.
  *
  * @param sendDepth the maximum number of outstanding send requests
  * @param receiveDepth the maximum number of outstanding receive requests

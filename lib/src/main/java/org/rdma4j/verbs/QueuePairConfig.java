@@ -445,7 +445,7 @@ public record QueuePairConfig(
     if (type == QueuePairType.DRIVER) {
       throw new IllegalArgumentException(
           "type is DRIVER, must be a type that ibv_create_qp_ex can create: which type of the"
-              + " provider is meant is told only by efadv_create_driver_qp and mlx5dv_create_qp, in"
+              + " provider is meant is specified only by efadv_create_driver_qp and mlx5dv_create_qp, in"
               + " the artifact rdma4j-bindings-providers");
     }
     require("sendCompletions", sendCompletions != null, sends());

@@ -43,8 +43,8 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  * }
  * }
  *
- * <p>{@link #list} names the devices of this machine, and {@link #availability} says why there is
- * none.
+ * <p>{@link #list} names the devices of this machine, and {@link #availability} gives the reason if
+ * there is none.
  *
  * <p>All methods may be called from any thread.
  *
@@ -249,8 +249,8 @@ public final class RdmaDevice implements AutoCloseable {
   /**
    * Returns whether the device supports an operation: whether its provider implements it and its
    * attributes do not rule it out. An operation that the device supports may still refuse certain
-   * arguments. One that it does not support throws {@link org.rdma4j.UnsupportedByDeviceException},
-   * or another RdmaException.
+   * arguments. A call that it does not support throws {@link
+   * org.rdma4j.UnsupportedByDeviceException}, or another RdmaException.
    *
    * @param operation the operation
    * @return whether the device supports it
@@ -337,8 +337,8 @@ public final class RdmaDevice implements AutoCloseable {
 
   /**
    * Imports a protection domain that was allocated through the same device file by another context,
-   * such as one that another process passed on: {@code ibv_import_pd}. Closing it here does not
-   * deallocate it, {@code ibv_unimport_pd}.
+   * such as a domain that another process passed on: {@code ibv_import_pd}. Closing it here does
+   * not deallocate it, {@code ibv_unimport_pd}.
    *
    * @param kernelHandle what {@link ProtectionDomain#kernelHandle} of the original returns
    * @return the domain
@@ -379,7 +379,7 @@ public final class RdmaDevice implements AutoCloseable {
   /**
    * Allocates a DMA handle: {@code ibv_alloc_dmah}.
    *
-   * @param config what the device is told
+   * @param config the hints for the device
    * @return the handle, for {@link MemoryRegionConfig#dmaHandle}
    * @throws org.rdma4j.UnsupportedByDeviceException if the device does not support DMA handles, or
    *     rdma-core is older than 59
@@ -512,7 +512,7 @@ public final class RdmaDevice implements AutoCloseable {
    * closed in the meantime; an event that has not been read when its object is closed is lost. A
    * virtual thread does not pin its carrier while it waits.
    *
-   * @param timeout the longest time to wait; zero returns at once
+   * @param timeout the longest time to wait; zero returns immediately
    * @return the event; empty if none came in time
    * @throws InterruptedException if the thread is interrupted before or while it waits, which it
    *     notices within 50 ms

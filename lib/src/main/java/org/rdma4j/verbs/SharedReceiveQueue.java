@@ -296,7 +296,7 @@ public final class SharedReceiveQueue implements AutoCloseable {
   /**
    * Returns how many receives the queue can hold.
    *
-   * @return the granted depth, at least the one that the configuration asked for
+   * @return the granted depth, at least the requested one
    */
   public int depth() {
     return places.depth();

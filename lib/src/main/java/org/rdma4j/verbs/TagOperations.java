@@ -184,7 +184,9 @@ public final class TagOperations extends HotCall {
     long operation = current();
     if (!tagHandles.contains(handle)) {
       throw new IllegalArgumentException(
-          "handle is " + handle + ", must be one that an operation on this queue has returned");
+          "handle is "
+              + handle
+              + ", must be a handle that an operation on this queue has returned");
     }
     RawMemory.putInt(operation + OPCODE, TAG_DEL);
     RawMemory.putInt(operation + HANDLE, handle);
@@ -192,9 +194,9 @@ public final class TagOperations extends HotCall {
   }
 
   /**
-   * Tells the device how many messages without a matching receive this process has received, {@code
-   * IBV_OPS_TM_SYNC}. The device matches no messages until it knows that the process has received
-   * all of these.
+   * Informs the device how many messages without a matching receive this process has received,
+   * {@code IBV_OPS_TM_SYNC}. The device matches no messages until it knows that the process has
+   * received all of these.
    *
    * @param unexpected the number of completions of such messages that were polled so far
    * @return this
@@ -260,7 +262,7 @@ public final class TagOperations extends HotCall {
   /**
    * Returns the handle of a tagged receive of the last post, {@code tm.handle}.
    *
-   * @param index the index of its operation among those that were posted, from 0
+   * @param index the index of its operation among the posted operations, from 0
    * @return the handle, for {@link #remove}
    * @throws IndexOutOfBoundsException if the last post had fewer operations
    */

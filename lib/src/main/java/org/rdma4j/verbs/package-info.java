@@ -115,7 +115,7 @@
  * at any time. Closing an object first closes everything that depends on it, the youngest first: a
  * queue pair depends on its protection domain and its completion queues, and everything depends on
  * the device. Closing an object again does nothing. A method throws {@link
- * java.lang.IllegalStateException} if its object, or one that it is given, is closed; the
+ * java.lang.IllegalStateException} if its object, or an object that it is given, is closed; the
  * descriptions mention this only where there is more to say. An object that is dropped without
  * being closed is reported once by the logger {@code org.rdma4j}; with the system property {@code
  * org.rdma4j.leaks=stack}, the report contains the stack that created it.

@@ -160,8 +160,8 @@ final class ConnectionsTest {
 
   @Test
   void aPortWithoutListenerRejects() throws Exception {
-    InetSocketAddress nobody = CmLoopback.address(9);
-    try (var client = CmLoopback.resolved(PortSpace.TCP, nobody);
+    InetSocketAddress unused = CmLoopback.address(9);
+    try (var client = CmLoopback.resolved(PortSpace.TCP, unused);
         var side = new CmLoopback.Side(client.id())) {
       assertThat(side.queuePair.number()).isPositive();
       assertThatThrownBy(() -> client.connect(ConnectionConfig.DEFAULT, PATIENCE))
@@ -171,7 +171,7 @@ final class ConnectionsTest {
                   assertThat(rejected.reason())
                       .isEqualTo(
                           reason(CmEvent.Rejected.INVALID_SERVICE_ID, ErrorNumber.ECONNREFUSED)))
-          .hasMessageContaining(nobody.toString());
+          .hasMessageContaining(unused.toString());
     }
   }
 
@@ -247,7 +247,7 @@ final class ConnectionsTest {
     void awaitItsEnd() throws Exception {
       assertThatThrownBy(() -> CmLoopback.get(connect))
           .hasMessageContaining("no answer within 3 s");
-      // The kernel takes a moment to tell the other side, which notices it by nothing else.
+      // The kernel takes a moment to notify the other side, which notices it by nothing else.
       Thread.sleep(1000);
     }
 

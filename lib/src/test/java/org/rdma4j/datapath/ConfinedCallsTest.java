@@ -110,7 +110,7 @@ final class ConfinedCallsTest {
         Thread.sleep(10);
       }
     }
-    throw new AssertionError("a call that nobody can make keeps its thread");
+    throw new AssertionError("an unreachable call keeps its thread");
   }
 
   @Test

@@ -18,8 +18,8 @@ import org.rdma4j.verbs.address.GlobalRoute;
 import org.rdma4j.verbs.address.StaticRate;
 
 /**
- * Requests that are written in place are, byte for byte, those that libmlx5 writes: the request,
- * the doorbell record and the BlueFlame register. So are refusals of a full queue.
+ * Requests that are written in place equal, byte for byte, what libmlx5 writes: the request, the
+ * doorbell record and the BlueFlame register. So are refusals of a full queue.
  */
 @Tag("mlx5")
 final class InPlaceBytesTest {

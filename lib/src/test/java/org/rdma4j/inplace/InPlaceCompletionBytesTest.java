@@ -80,7 +80,7 @@ final class InPlaceCompletionBytesTest {
     return end.completions.entries() + (long) (index & count - 1) * CompletionEntry.SIZE;
   }
 
-  /** Writes a completion into both queues, polls both, and compares what came of it. */
+  /** Writes a completion into both queues, polls both, and compares the results. */
   private static void compare(byte[] completion, int kind) {
     write(pairs.byLibrary, completion, kind, userIndexByLibrary);
     write(pairs.inPlace, completion, kind, userIndexInPlace);

@@ -164,7 +164,7 @@ final class TwoQueuePairs implements AutoCloseable {
 
   /**
    * Compares memory, block by block, apart from the numbers of the queue pairs: the numbers may
-   * also be what is left in a block of an earlier request, in part.
+   * also be the rest of an earlier request in a block, in part.
    */
   private void assertSame(String what, byte[] written, byte[] expected) {
     for (int at = 0; at < written.length; at += RequestSegments.BLOCK) {

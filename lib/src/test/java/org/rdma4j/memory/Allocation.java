@@ -15,7 +15,7 @@ final class Allocation {
   /**
    * Returns the least that one of many rounds allocates, in bytes. Some rounds allocate what has
    * nothing to do with the code: when a method becomes hot, the JVM creates the string constants of
-   * its class, in the thread that has called it, and nobody can say in which round that is. Code
+   * its class, in the thread that has called it, and it is unknown in which round that is. Code
    * that allocates does so in every round, if a round has many operations.
    *
    * @param round does something many times; its results are added, so that it is not left out

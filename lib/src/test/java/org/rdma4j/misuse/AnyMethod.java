@@ -83,7 +83,7 @@ import org.rdma4j.verbs.address.Gid;
  */
 final class AnyMethod {
   /**
-   * Methods that allocate as much as they are told to, close too much, or crash the kernel of
+   * Methods that allocate as much as an argument requests, close too much, or crash the kernel of
    * soft-RoCE.
    */
   private static final Set<String> LEFT_OUT =
@@ -218,7 +218,7 @@ final class AnyMethod {
         .formatted(method.getDeclaringClass().getSimpleName(), method.getName(), types);
   }
 
-  /** Calls the next method, or the next one that was never called, for lack of an object. */
+  /** Calls the next method, or the next that was never called, for lack of an object. */
   void call(Draw draw) throws Exception {
     int next = turn.getAndIncrement() % methods.size();
     Method method = methods.get(draw.yes() ? firstNotCalled(draw.objects.called, next) : next);

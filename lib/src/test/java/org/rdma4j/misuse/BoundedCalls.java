@@ -66,7 +66,7 @@ final class BoundedCalls {
   /**
    * Creates it.
    *
-   * @param slack what each call may take on this machine beside the time that it waits
+   * @param slack what each call may take on this machine, in addition to the time that it waits
    */
   BoundedCalls(Failures failures, Duration slack) {
     this.failures = failures;

@@ -14,7 +14,7 @@ import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemorySlice;
 
 /**
- * Calls of connections: those that get them connected, and those with arguments that {@link
+ * Calls of connections: calls that get them connected, and calls with arguments that {@link
  * AnyMethod} cannot draw.
  */
 final class ConnectionOperations {
@@ -182,7 +182,7 @@ final class ConnectionOperations {
         }
       }
     } catch (IllegalStateException | InterruptedException closed) {
-      // Nobody interrupts this thread but user code of the test, in which case others drive.
+      // Only user code interrupts this thread of the test, in which case others drive.
     }
   }
 

@@ -204,7 +204,7 @@ final class Draw {
     return oneIn(4) ? access() : new AccessFlag[] {AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE};
   }
 
-  /** Returns a short length that can be registered, or one that must be refused. */
+  /** Returns a short length that can be registered, or a length that must be refused. */
   long regionBytes() {
     return switch (random.nextInt(20)) {
       case 0 -> number() & Long.MIN_VALUE;

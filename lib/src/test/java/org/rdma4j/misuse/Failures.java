@@ -2,7 +2,7 @@ package org.rdma4j.misuse;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What must not happen, and has. It is printed at once, because the program may hang later. */
+/** What must not happen, and has. It is printed immediately, because the program may hang later. */
 final class Failures {
   private final AtomicInteger count = new AtomicInteger();
 

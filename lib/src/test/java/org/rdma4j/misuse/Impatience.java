@@ -35,7 +35,7 @@ final class Impatience {
   }
 
   private synchronized void end() {
-    // An interruption that came too late is for nobody.
+    // An interruption that came too late has no addressee.
     over = true;
     Thread.interrupted();
   }

@@ -26,8 +26,8 @@ import org.rdma4j.verbs.RdmaDevice;
 /**
  * A program whose threads make random calls of connections, nodes and servers, and so does all the
  * code that it gives to the library. It exits with status 0 if each call ended in time, and with
- * nothing but a documented exception; if a node that nobody closed still serves new connections;
- * and if nothing is left when all is closed.
+ * nothing but a documented exception; if an open node still serves new connections; and if nothing
+ * is left when all is closed.
  */
 final class Unruly {
   private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -51,7 +51,7 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
           InterruptedException.class,
           TimeoutException.class);
 
-  /** A user who waits in a handler holds up others for that long, so it is short. */
+  /** User code that waits in a handler holds up others for that long, so it is short. */
   private static final Duration SHORT = Duration.ofMillis(20);
 
   private static final Duration CONNECT = Duration.ofSeconds(2);

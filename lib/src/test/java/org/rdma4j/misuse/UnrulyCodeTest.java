@@ -13,7 +13,8 @@ import org.rdma4j.testing.OwnJvm;
  * Whatever user code does where the library calls it, it ends nothing but its own connection, and
  * no call waits for it for longer than documented. {@code -Dorg.rdma4j.unruly.calls=} sets the
  * number of calls, {@code -Dorg.rdma4j.unruly.seed=} the seed, which a failure reports, and {@code
- * -Dorg.rdma4j.unruly.slack=} the seconds that a call may take beside the time that it waits.
+ * -Dorg.rdma4j.unruly.slack=} the seconds that a call may take in addition to the time that it
+ * waits.
  */
 @Tag("device")
 @Tag("protocol")

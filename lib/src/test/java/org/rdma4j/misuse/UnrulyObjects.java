@@ -90,7 +90,7 @@ final class UnrulyObjects {
     }
   }
 
-  /** Nobody closes this one before the end. */
+  /** It stays open until the end. */
   final Member kept = new Member(RdmaNode.open(CONFIG.pollers(KEPT_POLLERS)));
 
   final Pool<Member> members = new Pool<>(4);
@@ -154,7 +154,7 @@ final class UnrulyObjects {
     return random.nextInt(3) == 0 ? kept : members.any(random);
   }
 
-  /** Returns a connection, mostly one that is open. */
+  /** Returns a connection, mostly an open one. */
   Held connection(Random random) {
     Held held = connections.any(random);
     for (int i = 0; i < 4 && !held.connection().isOpen() && random.nextInt(16) > 0; i++) {

@@ -34,7 +34,7 @@ enum Need {
   IMMEDIATE_DATA,
   /** Sends that complete when the peer has taken the message; over iWARP, when TCP has it. */
   ACKNOWLEDGED_SENDS,
-  /** A completion status that tells why the peer refused an access. */
+  /** A completion status with the reason why the peer refused an access. */
   REMOTE_ERRORS,
   /** The events and the reasons of rejections that iWARP does not have. */
   INFINIBAND_CONNECTION_MANAGER,

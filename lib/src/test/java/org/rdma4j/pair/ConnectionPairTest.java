@@ -137,7 +137,7 @@ class ConnectionPairTest {
   @Test
   void callsEndInTimeIfTheLinkIsDownBetweenMessages() throws Exception {
     try (RdmaConnection connection = connect(server)) {
-      // So few that the peer has a receive for one that is sent while the link is down.
+      // So few that the peer has a receive for a message that is sent while the link is down.
       FutureTask<Boolean> echoes = new Echoes(connection, SEED, ENDLESS, 2, SHORT).begin();
       DisturbedLink.down()
           .during(

@@ -20,7 +20,7 @@ import org.rdma4j.connection.RdmaConnection;
 final class Echoes {
   static final int MAX_BYTES = 1 << 20;
 
-  /** The number of echoes after which the exchange is under way. */
+  /** The number of echoes after which the exchange has begun. */
   private static final int UNDER_WAY = 20;
 
   private static final Duration TIMEOUT = Duration.ofMinutes(3);
@@ -69,7 +69,7 @@ final class Echoes {
     assertThat(sending.get(timeout.toSeconds(), TimeUnit.SECONDS)).isTrue();
   }
 
-  /** Starts another thread that runs, and returns when the exchange is under way. */
+  /** Starts another thread that runs, and returns when the exchange has begun. */
   FutureTask<Boolean> begin() throws InterruptedException {
     FutureTask<Boolean> running =
         new FutureTask<>(

@@ -12,7 +12,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The owner stays away for an hour here, so that a lost wake-up shows: nobody polls any more. */
+/**
+ * The owner stays away for an hour here, so that a lost wake-up shows: no thread polls any more.
+ */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PollingTurnTest {
   private static final int ROUNDS = 20_000;
@@ -59,7 +61,7 @@ class PollingTurnTest {
   private void awaitFound(int count) {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
     while (found.get() < count) {
-      assertThat(System.nanoTime() - end).as("nobody polls").isNegative();
+      assertThat(System.nanoTime() - end).as("no thread polls").isNegative();
       Thread.onSpinWait();
     }
   }

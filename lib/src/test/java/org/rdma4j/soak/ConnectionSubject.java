@@ -49,7 +49,7 @@ final class ConnectionSubject implements AutoCloseable {
   @Nullable Link accept() throws Exception {
     try {
       return new ConnectionLink(server.accept(Duration.ofSeconds(5)));
-    } catch (TimeoutException nobody) {
+    } catch (TimeoutException noClient) {
       return null;
     }
   }
@@ -92,7 +92,7 @@ final class ConnectionSubject implements AutoCloseable {
   String lie(Random random) throws Exception {
     Duration patience = Duration.ofMillis(random.nextBoolean() ? 1 : 2000);
     request(random, patience);
-    return patience.toMillis() == 1 ? "lied, gave up at once" : "lied, random private data";
+    return patience.toMillis() == 1 ? "lied, gave up immediately" : "lied, random private data";
   }
 
   /** Is a peer whose first words are random. */

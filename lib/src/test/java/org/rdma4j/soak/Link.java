@@ -7,7 +7,7 @@ public interface Link extends AutoCloseable {
   /** The longest message that {@link Soak} sends. */
   int MAX_BYTES = 4096;
 
-  /** Sends a message, which may be empty, and waits until it has arrived or is on its way. */
+  /** Sends a message, which may be empty, and waits until it has arrived or is in flight. */
   void send(byte[] message) throws Exception;
 
   /** Waits for a message; null if the peer has ended, or has been silent for a while. */

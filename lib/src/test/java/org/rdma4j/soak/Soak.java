@@ -22,7 +22,7 @@ import org.rdma4j.testing.Held;
  * Lets many peers come to a server, good ones and such that lie, and counts what became of them.
  *
  * <ol>
- *   <li>Many peers connect at once, stay, and each gets its messages back.
+ *   <li>Many peers connect concurrently, stay, and each gets its messages back.
  *   <li>Peers whose first words are random.
  *   <li>For the chosen time, random peers: some good, some that lie, and processes that are killed
  *       with all of their connections.
@@ -57,7 +57,7 @@ public final class Soak {
     this.seed = seed;
   }
 
-  /** Takes the seed, and the numbers of peers at once, of fuzzed ones and of seconds. */
+  /** Takes the seed, and the numbers of concurrent peers, of fuzzed ones and of seconds. */
   public static void main(String[] arguments) throws Exception {
     if (arguments[0].equals("victim")) {
       victim(Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]));
@@ -152,7 +152,7 @@ public final class Soak {
     }
   }
 
-  /** So many peers that are connected at once. */
+  /** So many peers that are connected concurrently. */
   private void crowd(int peers) throws Exception {
     long began = System.nanoTime();
     CountDownLatch connected = new CountDownLatch(peers);
@@ -179,7 +179,7 @@ public final class Soak {
           });
     }
     connected.await();
-    OUT.printf("%d connected at once, after %s%n", peers, since(began));
+    OUT.printf("%d connected concurrently, after %s%n", peers, since(began));
     OUT.printf("crowd: %s%n", Held.now());
   }
 

@@ -169,7 +169,7 @@ final class AdapterFaultsTest {
     assertThat(loopback.a.await(CHAIN)).hasSize(CHAIN);
   }
 
-  /** Returns the first event that is as expected, of those that come within the patience. */
+  /** Returns the first event that is as expected, of the events that come within the patience. */
   private Optional<AsyncEvent> event(Predicate<AsyncEvent> expected) throws InterruptedException {
     long deadline = System.nanoTime() + Loopback.PATIENCE.toNanos();
     while (System.nanoTime() < deadline) {

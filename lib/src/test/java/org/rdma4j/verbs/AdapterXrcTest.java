@@ -48,7 +48,7 @@ final class AdapterXrcTest {
     device.close();
   }
 
-  /** Connects a queue pair that sends to one that receives, and returns it. */
+  /** Connects a queue pair that sends to a receiving one, and returns it. */
   private QueuePair connected(QueuePair sender) {
     QueuePair receiver = domain.createQueuePair(QueuePairConfig.xrcReceive(xrcDomain));
     int gid = Loopback.gidIndex(device);

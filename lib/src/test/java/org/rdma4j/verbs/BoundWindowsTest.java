@@ -106,8 +106,9 @@ final class BoundWindowsTest {
     loopback.a.sends.add(4).sendWithInvalidate(window.remoteKey()).signaled();
     loopback.a.sends.post();
     loopback.b.await(1);
-    // The flag of the completion is not checked: the kernel's soft-RoCE sets another bit than the
-    // one that libibverbs defines.
+    // The flag of the completion is not checked: the kernel's soft-RoCE sets another bit than
+    // libibverbs
+    // defines.
     assertThat(loopback.b.completions.invalidatedKey(0)).isEqualTo(window.remoteKey());
     loopback.a.await(1);
     assertThat(write(window.remoteKey())).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);

@@ -32,7 +32,7 @@ import org.rdma4j.verbs.attribute.PortAttributes;
 import org.rdma4j.verbs.attribute.PortState;
 import org.rdma4j.verbs.attribute.TransportType;
 
-/** The attributes of a device are those that sysfs and ibv_devinfo show. */
+/** The attributes of a device are what sysfs and ibv_devinfo show. */
 @Tag("device")
 final class DevicesTest {
   /** The last index that a path can use. The table of soft-RoCE has 1024 entries. */

@@ -58,7 +58,8 @@ final class EventsTest {
         new FutureTask<>(
             () -> {
               while (!Thread.currentThread().isInterrupted()) {
-                // A new Completions each time: one that has polled without success several times
+                // A new Completions each time: an object that has polled without success several
+                // times
                 // polls only seldom.
                 loopback.b.queue.completions(1).await(Duration.ofMillis(1));
               }

@@ -17,8 +17,8 @@ import org.rdma4j.verbs.attribute.LinkLayer;
 @Tag("data-path")
 final class FailuresTest {
   /**
-   * The status of the specification, and those that soft-RoCE reports instead: the second one until
-   * Linux 6.1, the third one from 6.12 on.
+   * The status of the specification, and the statuses that soft-RoCE reports instead: the second
+   * one until Linux 6.1, the third one from 6.12 on.
    */
   private static final List<CompletionStatus> REFUSED_LOCALLY =
       List.of(

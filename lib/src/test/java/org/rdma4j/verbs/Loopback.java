@@ -75,7 +75,7 @@ public final class Loopback implements AutoCloseable {
     }
   }
 
-  /** Returns the next completions of a queue that nobody else polls. */
+  /** Returns the next completions of a queue that no other code polls. */
   public static List<Done> await(CompletionQueue queue, int expected) {
     return await(queue.completions(1), expected);
   }

@@ -257,7 +257,7 @@ final class RemoteOperationsTest {
   @Test
   void anAtomicOnAQueuePairWithoutTheAccessIsRefusedByThePeer() {
     loopback.b.queuePair.modify(QueuePairChange.none().access(List.of(AccessFlag.REMOTE_READ)));
-    // The status of the specification, and the one that soft-RoCE reports instead.
+    // The status of the specification, and the status that soft-RoCE reports instead.
     assertThat(fetchAndAdd(remote.remoteKey()))
         .isIn(CompletionStatus.REMOTE_ACCESS_ERROR, CompletionStatus.REMOTE_INVALID_REQUEST);
   }

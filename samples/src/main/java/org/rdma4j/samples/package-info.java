@@ -1,7 +1,7 @@
 /**
- * Programs to learn from, in one runnable jar: {@link org.rdma4j.samples.Main} starts the one that
- * the first argument names. The package {@code first} has programs of one file each, with a plain
- * {@code main}. The others are small applications:
+ * Programs to learn from, in one runnable jar: {@link org.rdma4j.samples.Main} starts the program
+ * that the first argument names. The package {@code first} has programs of one file each, with a
+ * plain {@code main}. The others are small applications:
  *
  * <ul>
  *   <li>{@link org.rdma4j.samples.messages}: endpoints, connections that carry messages, remote

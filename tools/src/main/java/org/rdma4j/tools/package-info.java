@@ -1,6 +1,6 @@
 /**
- * Tools for RDMA in one runnable jar: {@link org.rdma4j.tools.Main} starts the one that the first
- * argument names. Most of them talk to the program of the same name in C:
+ * Tools for RDMA in one runnable jar: {@link org.rdma4j.tools.Main} starts the program that the
+ * first argument names. Most of them talk to the program of the same name in C:
  *
  * <ul>
  *   <li>{@link org.rdma4j.tools.doctor}: find out why RDMA does not work on a machine

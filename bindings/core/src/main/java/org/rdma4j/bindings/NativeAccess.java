@@ -29,8 +29,8 @@ public final class NativeAccess {
   }
 
   /**
-   * Checks that this module may call C. {@link Module#isNativeAccessEnabled} does not tell: it is
-   * also false if the JVM would merely warn.
+   * Checks that this module may call C. {@link Module#isNativeAccessEnabled} does not show it: it
+   * is also false if the JVM would merely warn.
    *
    * @throws IllegalCallerException if the JVM denies it
    */

@@ -2,7 +2,7 @@
  * What the bindings need before they can call C: the shared libraries, and the JVM's permission.
  *
  * <p>A program that calls C itself uses {@link org.rdma4j.bindings.generated.rdma_h} for exported
- * functions, and {@link org.rdma4j.bindings.inlines} for those that the headers define inline:
+ * functions, and {@link org.rdma4j.bindings.inlines} for functions that the headers define inline:
  *
  * {@snippet :
  * try (Arena arena = Arena.ofConfined()) {

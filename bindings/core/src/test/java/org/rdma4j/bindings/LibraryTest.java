@@ -66,7 +66,7 @@ final class LibraryTest {
     assertThat(Library.contains("ibv_no_such_function")).isFalse();
   }
 
-  /** Tells what a library lacks that is as old as the bindings claim to support. */
+  /** Shows what a library lacks that is as old as the bindings claim to support. */
   @Test
   void onlyFunctionsThatAreNewerThanRdmaCore44AreMissing() {
     assertThat(Rdma.GENERATED.symbols())

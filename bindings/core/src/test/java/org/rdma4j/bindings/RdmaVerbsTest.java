@@ -18,7 +18,7 @@ import org.rdma4j.bindings.generated.sockaddr_in6;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.RdmaVerbs;
 
-/** Each request is the one that C builds, whether it is accepted or refused. */
+/** Each request equals what C builds, whether it is accepted or refused. */
 final class RdmaVerbsTest {
   private static final int LARGER_THAN_ANY_OBJECT = 1024;
   private static final int EBADF = 9;

@@ -8,17 +8,17 @@ import org.rdma4j.nio.ChannelStatistics;
 import org.rdma4j.nio.RdmaSelectorProvider;
 
 /**
- * How many channels of {@code java.nio} have gone over to RDMA, and what went there, as {@link
- * RdmaSelectorProvider#statistics} tells. It needs the artifact {@code rdma4j-nio}.
+ * How many channels of {@code java.nio} were upgraded to RDMA, and what went there, as {@link
+ * RdmaSelectorProvider#statistics} counts them. It needs the artifact {@code rdma4j-nio}.
  *
  * <table>
  * <caption>Meters</caption>
  * <tr><th>name</th><th>tag</th><th>what</th></tr>
  * <tr><td>{@code rdma4j.channel.upgrades}</td>
- * <td>{@code outcome}: {@code upgraded}, {@code stayed}</td><td>channels that have gone over to
- * RDMA, and channels of clients that have tried to, and stay on TCP</td></tr>
+ * <td>{@code outcome}: {@code upgraded}, {@code stayed}</td><td>channels that were upgraded to RDMA,
+ * and channels of clients that have tried to, and stay on TCP</td></tr>
  * <tr><td>{@code rdma4j.channel.bytes}</td>
- * <td>{@code direction}: {@code sent}, {@code received}</td><td>bytes that went over RDMA</td></tr>
+ * <td>{@code direction}: {@code sent}, {@code received}</td><td>bytes over RDMA</td></tr>
  * <tr><td>{@code rdma4j.channel.tcp.bytes}</td>
  * <td>{@code direction}</td><td>bytes over TCP</td></tr>
  * <tr><td>{@code rdma4j.channel.stays}</td>
@@ -60,12 +60,12 @@ public final class ChannelMeters implements MeterBinder {
       MeterRegistry registry, Tags tags, T source, Function<T, ChannelStatistics> statistics) {
     var added = new RdmaMeters.Added(registry);
     var channels = new RdmaMeters.Adding<>(added, "rdma4j.channel.", tags, source, statistics);
-    String upgrades = "Channels that have gone over to RDMA, or tried to and stay on TCP";
+    String upgrades = "Channels that were upgraded to RDMA, or tried to and stay on TCP";
     channels.counter(
         "upgrades", Tags.of("outcome", "upgraded"), null, upgrades, ChannelStatistics::upgraded);
     channels.counter(
         "upgrades", Tags.of("outcome", "stayed"), null, upgrades, ChannelStatistics::stayed);
-    String bytes = "Bytes that went over RDMA";
+    String bytes = "Bytes over RDMA";
     channels.counter(
         "bytes", Tags.of("direction", "sent"), "bytes", bytes, ChannelStatistics::sentBytes);
     channels.counter(

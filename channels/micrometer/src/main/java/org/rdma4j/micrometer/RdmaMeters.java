@@ -228,7 +228,7 @@ public final class RdmaMeters implements MeterBinder, AutoCloseable {
       Tags received = Tags.of("direction", "received");
       traffic.counter("messages", sent, "messages", "Messages", Traffic::sentMessages);
       traffic.counter("messages", received, "messages", "Messages", Traffic::receivedMessages);
-      String ofMessages = "Bytes of messages; a sender does not count those that the peer fetches";
+      String ofMessages = "Bytes of messages; a sender does not count bytes that the peer fetches";
       traffic.counter("message.bytes", sent, "bytes", ofMessages, Traffic::sentBytes);
       traffic.counter("message.bytes", received, "bytes", ofMessages, Traffic::receivedBytes);
 

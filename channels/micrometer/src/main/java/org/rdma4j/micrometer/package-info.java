@@ -18,7 +18,7 @@
  * value any more, and its counters keep the last one. {@link
  * org.rdma4j.micrometer.RdmaMeters#close} removes meters, and so does the end of a connection.
  *
- * <p>If several nodes or connections share a registry, tags must tell them apart, with the same
+ * <p>If several nodes or connections share a registry, tags must distinguish them, with the same
  * keys for all. As everywhere in Micrometer, of two meters with the same name and tags the first
  * one stays.
  */

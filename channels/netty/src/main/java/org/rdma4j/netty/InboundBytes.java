@@ -49,7 +49,7 @@ final class InboundBytes {
     }
   }
 
-  /** Notes that the connection has ended after all messages, for a reason if it broke. */
+  /** Records that the connection has ended after all messages, for a reason if it broke. */
   void end(@Nullable Throwable reason) {
     over = true;
     failure = reason;
@@ -59,7 +59,7 @@ final class InboundBytes {
     return messages.isEmpty();
   }
 
-  /** Returns whether no message comes any more after those that are here. */
+  /** Returns whether no message comes any more after the messages that are here. */
   boolean isEnded() {
     return ended || over;
   }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.verbs.ProtectionDomain;
 
-/** The registered memory of a message: one that has arrived, or one to be filled and written. */
+/** The registered memory of a message: received, or to be filled and written. */
 final class MessageByteBuf extends UnpooledDirectByteBuf {
   private static final ResourceLeakDetector<ByteBuf> LEAKS =
       ResourceLeakDetectorFactory.instance().newResourceLeakDetector(ByteBuf.class);

@@ -57,7 +57,7 @@ final class NodeRegistration implements IoRegistration {
     return handle;
   }
 
-  /** Lets the channel look soon for what there is to do. Called in the event loop. */
+  /** Lets the channel look soon for pending work. Called in the event loop. */
   void ready() {
     if (valid && !queued) {
       queued = true;

@@ -41,7 +41,7 @@ final class OutboundBytes {
   /**
    * Creates the output of a connection.
    *
-   * @param config tells how many bytes may be on their way
+   * @param config limits how many bytes may be in flight
    * @param shortPiece the length of a buffer of the node
    * @param roomAgain is run when there is room, after there was none
    * @param noMemory is run if no memory can be registered now; {@link #retry} must follow
@@ -105,8 +105,8 @@ final class OutboundBytes {
   }
 
   /**
-   * Returns whether a message can be sent where it is: it is registered for this connection, and
-   * nobody else holds it.
+   * Returns whether a message can be sent where it is: it is registered for this connection, and no
+   * other code holds it.
    */
   private boolean mayGiveUp(Object message) {
     return message instanceof MessageByteBuf bytes
@@ -199,7 +199,8 @@ final class OutboundBytes {
     // A short message holds a whole buffer. What does not fit stays in Netty's buffers, and the
     // next write sends it as one message.
     long token = Math.max(message.length(), shortPiece);
-    // A message that is sent at once costs no completion; but it must not overtake one that waits.
+    // A message that is sent immediately costs no completion; but it must not overtake a waiting
+    // one.
     if (outstanding == 0 && connection.trySend(message)) {
       return;
     }

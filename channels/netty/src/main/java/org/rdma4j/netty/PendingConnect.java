@@ -77,7 +77,7 @@ final class PendingConnect {
     return future.join();
   }
 
-  /** Tells the program of the success, and returns whether it still wants to know. */
+  /** Notifies the program of the success, and returns whether it still wants to know. */
   boolean succeed() {
     return promise.trySuccess();
   }

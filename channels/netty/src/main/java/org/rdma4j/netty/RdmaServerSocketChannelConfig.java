@@ -12,8 +12,9 @@ import io.netty.util.NetUtil;
 import java.util.Map;
 
 /**
- * The options of a {@link RdmaServerSocketChannel}: SO_BACKLOG, besides those that all channels of
- * Netty have. What concerns TCP alone is refused, as in {@link RdmaSocketChannelConfig}.
+ * The options of a {@link RdmaServerSocketChannel}: SO_BACKLOG, besides the options that all
+ * channels of Netty have. What concerns TCP alone is refused, as in {@link
+ * RdmaSocketChannelConfig}.
  */
 public final class RdmaServerSocketChannelConfig extends DefaultChannelConfig
     implements ServerSocketChannelConfig {

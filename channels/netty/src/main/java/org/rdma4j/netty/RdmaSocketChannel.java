@@ -172,8 +172,8 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
 
   /**
    * Allocates registered memory, to be filled and written to this channel. It is sent without a
-   * copy if it has at least 1 KiB and nobody else has retained it; anything else that is written is
-   * copied once, into registered memory. It can also be written to another channel of the same
+   * copy if it has at least 1 KiB and no other code has retained it; anything else that is written
+   * is copied once, into registered memory. It can also be written to another channel of the same
    * event loop, as can what a channel has received.
    *
    * @param bytes the capacity, which does not grow
@@ -318,7 +318,9 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
     return !arriving.isEmpty() || arriving.isEnded();
   }
 
-  /** Returns whether the end is to be told although nobody reads, as all before it was read. */
+  /**
+   * Returns whether the end is to be reported although no code reads, as all before it was read.
+   */
   private boolean hasUnseenEnd(InboundBytes arriving) {
     return arriving.isEmpty() && arriving.isEnded() && !endSeen;
   }
@@ -345,7 +347,7 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
     }
   }
 
-  /** Does what there is to do. */
+  /** Does pending work. */
   private void look() {
     PendingConnect pending = connecting;
     if (pending != null) {
@@ -543,7 +545,7 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
     PendingConnect pending = connecting;
     connecting = null;
     if (known != null && node != null) {
-      // A channel that no loop has taken is one that a server has refused.
+      // A channel that no loop has taken was refused by a server.
       if (config.getSoLinger() == 0 || registration == null) {
         known.abort();
       } else {

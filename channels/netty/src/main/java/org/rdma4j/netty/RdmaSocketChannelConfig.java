@@ -10,11 +10,11 @@ import io.netty.channel.socket.SocketChannelConfig;
 import java.util.Map;
 
 /**
- * The options of a {@link RdmaSocketChannel}, besides those that all channels of Netty have:
+ * The options of a {@link RdmaSocketChannel}, besides the options that all channels of Netty have:
  *
  * <ul>
  *   <li>ALLOW_HALF_CLOSURE: as with other transports.
- *   <li>SO_SNDBUF: how many bytes may be on their way to the peer; default 1 MiB.
+ *   <li>SO_SNDBUF: how many bytes may be in flight to the peer; default 1 MiB.
  *   <li>SO_LINGER: 0 for a close that resets the connection. By default, what was flushed is sent
  *       after the close. Other values are refused.
  *   <li>TCP_NODELAY and SO_KEEPALIVE are always true: nothing is held back, and {@link
@@ -104,7 +104,7 @@ public final class RdmaSocketChannelConfig extends DefaultChannelConfig
   }
 
   /**
-   * Sets how many bytes may be on their way to the peer.
+   * Sets how many bytes may be in flight to the peer.
    *
    * @param sendBufferSize the number, at least 1
    * @return this

@@ -22,7 +22,7 @@
  *
  * <p>What is written is copied once, into registered memory, unless it is there already: in a
  * buffer of {@link org.rdma4j.netty.RdmaSocketChannel#registeredBuffer}, or as it was received. A
- * promise of a write is completed when the bytes are on their way, as with other transports.
+ * promise of a write is completed when the bytes are in flight, as with other transports.
  *
  * <p>A null argument throws a NullPointerException.
  */

@@ -105,7 +105,7 @@ final class ChannelLab implements AutoCloseable {
   RdmaSocketChannel accepted() throws InterruptedException {
     RdmaSocketChannel next = accepted.poll(PATIENCE, TimeUnit.SECONDS);
     if (next == null) {
-      throw new AssertionError("nobody was accepted");
+      throw new AssertionError("no client was accepted");
     }
     return next;
   }

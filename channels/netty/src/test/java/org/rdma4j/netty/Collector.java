@@ -7,7 +7,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** Notes what a channel is told: its bytes, events and exceptions. */
+/** Records the events of a channel: its bytes, events and exceptions. */
 final class Collector extends ChannelInboundHandlerAdapter {
   final BlockingQueue<Object> events = new LinkedBlockingQueue<>();
   volatile long received;

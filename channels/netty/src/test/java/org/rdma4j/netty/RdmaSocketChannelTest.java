@@ -201,7 +201,7 @@ final class RdmaSocketChannelTest {
 
   @Test
   void aConnectThatTakesTooLongFails() throws Exception {
-    // The one that answers is the loop of the server, which is kept busy.
+    // The loop of the server answers, which is kept busy.
     lab.listen(Collector::new);
     lab.serverLoop().execute(() -> sleep(2000));
     ChannelFuture connected =
@@ -426,7 +426,7 @@ final class RdmaSocketChannelTest {
     lab.listen(lab.serverBootstrap(lab.clients, Collector::new));
     Collector atClient = new Collector();
     lab.connect(atClient);
-    // The server refuses its own channel, and the log says why.
+    // The server refuses its own channel, and the log has the reason.
     assertThat(atClient.next()).isInstanceOf(IOException.class);
     assertThat(lab.accepted).isEmpty();
   }

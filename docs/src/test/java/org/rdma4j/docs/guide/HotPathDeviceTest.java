@@ -75,7 +75,7 @@ class HotPathDeviceTest {
       // snippet: inline
       SendRequests requests = queuePair.sendRequests(1);
       requests.add(1).inline(segment, 0, 16).signaled().post();
-      segment.set(java.lang.foreign.ValueLayout.JAVA_LONG, 0, 5); // allowed at once
+      segment.set(java.lang.foreign.ValueLayout.JAVA_LONG, 0, 5); // allowed immediately
       // end
       Completions completions = peers.queue.completions(1);
       completions.await(TIMEOUT);

@@ -9,7 +9,7 @@ import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaServer;
 
 /** A server that keeps values by key, for any number of clients. */
-@SuppressWarnings("FutureReturnValueIgnored") // nobody waits for the end of a connection
+@SuppressWarnings("FutureReturnValueIgnored") // no code waits for the end of a connection
 final class KeyValues {
   private static final byte GET = 1;
   private static final byte PUT = 2;
@@ -18,9 +18,9 @@ final class KeyValues {
 
   // snippet: server
   static void serve(RdmaServer server, Map<Long, byte[]> values) {
-    server.onAccept( // also those that have connected already
+    server.onAccept( // also connections that are there already
         client -> {
-          client.onRequest(request -> answer(request, values)); // also those that have arrived
+          client.onRequest(request -> answer(request, values)); // also requests that have arrived
           client.ended().whenComplete((nothing, failure) -> client.close());
         });
   }

@@ -96,7 +96,7 @@ class MemoryDeviceTest {
       MemoryRegion peerMemory = peers.peerMemory;
       QueuePair queuePair = peers.queuePair;
       // snippet: name
-      // The owner of the memory tells where it is, in a message or in private data.
+      // The owner of the memory sends its address, in a message or in private data.
       ByteBuffer message = ByteBuffer.allocate(RemoteMemory.BYTES);
       RemoteMemory.of(peerMemory).write(message); // the address, the key and the length
       // end
@@ -134,7 +134,7 @@ class MemoryDeviceTest {
       // The peer posts a receive without memory: the write needs none of its own.
       peer.receiveRequests(1).add(7).post();
 
-      // The writer. 12 tells the peer what was written.
+      // The writer. 12 names for the peer what was written.
       requests.add(1).writeWithImmediate(address, key, 12).from(memory, 0, 10).post();
 
       // The peer. After this, it sees the whole write, and all writes before it.

@@ -33,7 +33,8 @@ public enum DeviceCapability {
   /** A port can be shut down: {@code IBV_DEVICE_SHUTDOWN_PORT}. */
   SHUTDOWN_PORT(rdma_h.IBV_DEVICE_SHUTDOWN_PORT()),
   /**
-   * The device can tell the subnet manager how to initialize a port: {@code IBV_DEVICE_INIT_TYPE}.
+   * The device can request from the subnet manager how to initialize a port: {@code
+   * IBV_DEVICE_INIT_TYPE}.
    */
   INIT_TYPE(rdma_h.IBV_DEVICE_INIT_TYPE()),
   /**
@@ -43,8 +44,8 @@ public enum DeviceCapability {
   /** The device has a system image GUID: {@code IBV_DEVICE_SYS_IMAGE_GUID}. */
   SYSTEM_IMAGE_GUID(rdma_h.IBV_DEVICE_SYS_IMAGE_GUID()),
   /**
-   * The device tells the sender (RNR NAK) if no receive is posted on a reliable connection: {@code
-   * IBV_DEVICE_RC_RNR_NAK_GEN}.
+   * The device notifies the sender (RNR NAK) if no receive is posted on a reliable connection:
+   * {@code IBV_DEVICE_RC_RNR_NAK_GEN}.
    */
   RNR_NAK_GENERATION(rdma_h.IBV_DEVICE_RC_RNR_NAK_GEN()),
   /** A shared receive queue can be resized: {@code IBV_DEVICE_SRQ_RESIZE}. */

@@ -73,7 +73,7 @@ public final class Endpoint implements AutoCloseable {
     device = RdmaDevice.open(deviceName);
     try {
       ProtectionDomain domain = device.allocateProtectionDomain();
-      // Whoever has the key of a region with these flags can read and write it.
+      // A peer with the key of a region with these flags can read and write it.
       region =
           domain.register(
               MemoryRegionConfig.of(buffer)

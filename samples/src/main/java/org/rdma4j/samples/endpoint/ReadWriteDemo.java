@@ -14,8 +14,8 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.RdmaDevice;
 
 /**
- * Two processes read and write 1 MiB of each other's memory, as lines on their standard input tell
- * them. Start the server without an argument, then the client with the server's host. It needs a
+ * Two processes read and write 1 MiB of each other's memory, as lines on their standard input
+ * request. Start the server without an argument, then the client with the server's host. It needs a
  * device of InfiniBand or RoCE.
  *
  * <pre>

@@ -60,8 +60,8 @@ public final class CmEcho {
       // the Optional is empty, and the program ends.
       try (SynchronousCmId peer = listener.awaitRequest(CLIENT_TIMEOUT).orElseThrow();
           // A queue pair with a protection domain and completion queues, for one send and one
-          // receive at a time. C: rdma_create_qp. For more, peer.id().createQueuePair makes one
-          // that is used as in RcPingPong.
+          // receive at a time. C: rdma_create_qp. For more, peer.id().createQueuePair makes a
+          // queue pair that is used as in RcPingPong.
           SimpleMessages queues = SimpleMessages.create(peer.id(), 1, 1)) {
         MemoryRegion memory = queues.registerMessages(BUFFER_BYTES); // C: rdma_reg_msgs
 

@@ -80,7 +80,7 @@ public final class RcPingPong {
       PreparedReceives receive =
           queuePair.receiveRequests(1).add(0).into(incoming, 0, BYTES).prepare();
       receive.post();
-      out.write(1); // Tell the peer that it may send,
+      out.write(1); // Notify the peer that it may send,
       in.readByte(); // and wait until it says the same.
 
       // A signaled send always raises a completion, others only if they fail.
@@ -124,7 +124,7 @@ public final class RcPingPong {
     }
   }
 
-  /** Waits until a request has completed. C: ibv_poll_cq, which itself returns at once. */
+  /** Waits until a request has completed. C: ibv_poll_cq, which itself returns immediately. */
   private static void awaitCompletion(Completions completions) {
     long start = System.nanoTime();
     while (completions.poll() == 0) {

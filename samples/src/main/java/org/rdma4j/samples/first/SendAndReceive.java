@@ -63,8 +63,8 @@ public final class SendAndReceive {
       // receive has to wait. C: ibv_post_recv.
       receiver.receiveRequests(1).add(RECEIVE_ID).into(incoming, 0, BUFFER_BYTES).post();
 
-      // A send says where the message is. It raises a completion because it is signaled; one that
-      // is not signaled raises a completion only if it fails. C: ibv_post_send.
+      // A send says where the message is. It raises a completion because it is signaled; a request
+      // that is not signaled raises a completion only if it fails. C: ibv_post_send.
       String text = "Hello, RDMA";
       outgoing.segment().setString(0, text); // ends with a zero byte, as in C
       int length = text.length() + 1;
@@ -92,7 +92,7 @@ public final class SendAndReceive {
     }
   }
 
-  /** Waits until a request has completed. C: ibv_poll_cq, which itself returns at once. */
+  /** Waits until a request has completed. C: ibv_poll_cq, which itself returns immediately. */
   private static void awaitCompletion(Completions completions) {
     long start = System.nanoTime();
     while (completions.poll() == 0) {

@@ -11,7 +11,7 @@ import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.RemoteMemory;
 
-/** The server: it has the table, tells each client where it is, and stores what clients put. */
+/** The server: it has the table, sends each client its address, and stores what clients put. */
 final class KeyValueServer implements AutoCloseable {
   private final RdmaNode node = RdmaNode.open();
   private final NodeMemory table;
@@ -74,7 +74,7 @@ final class KeyValueServer implements AutoCloseable {
     return table.segment().asSlice(offset, CacheSlot.BYTES).asByteBuffer();
   }
 
-  /** Ends everything at once: the listener, the connections and the registrations. */
+  /** Ends everything immediately: the listener, the connections and the registrations. */
   @Override
   public void close() {
     node.close();

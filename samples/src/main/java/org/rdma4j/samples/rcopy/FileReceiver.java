@@ -102,7 +102,7 @@ final class FileReceiver {
   private static String reason(Exception failed) {
     return failed instanceof CopyFailure
         ? String.valueOf(failed.getMessage())
-        : "the server could not store the file; its own output says why";
+        : "the server could not store the file; its own output has the reason";
   }
 
   private MessageBuffer next(String missing) throws InterruptedException {
@@ -124,7 +124,8 @@ final class FileReceiver {
     try {
       answer(problem);
     } catch (RuntimeException | TimeoutException lost) {
-      System.getLogger("org.rdma4j").log(System.Logger.Level.DEBUG, "cannot tell the client", lost);
+      System.getLogger("org.rdma4j")
+          .log(System.Logger.Level.DEBUG, "cannot notify the client", lost);
     }
   }
 }

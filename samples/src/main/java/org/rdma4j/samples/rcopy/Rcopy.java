@@ -30,7 +30,7 @@ import org.rdma4j.connection.RdmaServer;
  *
  * <p>The client sends a {@link FileOffer}, then the content in messages of 1 MiB, of which eight
  * may be outstanding, then the SHA-256 checksum. The server answers the offer and the checksum with
- * an empty message, or with one that says what is wrong. It gives the file its name only if the
+ * an empty message, or with a message about what is wrong. It gives the file its name only if the
  * checksum is right, and replaces a file of that name. Until then, the file is called .rcopy-UUID;
  * a server that is killed leaves such a file behind.
  */

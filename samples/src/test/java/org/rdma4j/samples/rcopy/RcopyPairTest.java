@@ -71,7 +71,7 @@ class RcopyPairTest {
       }
       Thread.sleep(500);
     }
-    throw new AssertionError("nobody answers on port " + PORT);
+    throw new AssertionError("no process answers on port " + PORT);
   }
 
   private static Outcome copyOnce(Path file) throws Exception {

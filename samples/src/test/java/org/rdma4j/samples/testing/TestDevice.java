@@ -72,7 +72,7 @@ public final class TestDevice {
     }
   }
 
-  /** Returns a TCP port that nobody uses. */
+  /** Returns a free TCP port. */
   public static int freePort() throws IOException {
     try (ServerSocket free = new ServerSocket(0)) {
       return free.getLocalPort();

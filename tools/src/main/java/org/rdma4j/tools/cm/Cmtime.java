@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 /** Does what cmtime does, and works with it. */
 @Command(
     description = {
-      "Makes many connections at once and measures how long each step takes, as cmtime does.",
+      "Makes many connections concurrently and measures how long each step takes, as cmtime does.",
       "The peer is this program or cmtime. Without -s this program is the server, which must be"
           + " started first and runs until it is killed."
     },

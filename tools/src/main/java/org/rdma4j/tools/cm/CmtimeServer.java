@@ -14,8 +14,8 @@ import org.rdma4j.cm.EventChannel;
 import org.rdma4j.tools.command.CommonOptions;
 
 /**
- * The server of cmtime: one thread reads the events, one accepts connections, and one closes those
- * that the peers have disconnected.
+ * The server of cmtime: one thread reads the events, one accepts connections, and one closes
+ * connections that the peers have ended.
  */
 final class CmtimeServer {
   private static final Duration UNLIMITED = Duration.ofHours(1);
@@ -70,7 +70,7 @@ final class CmtimeServer {
     try {
       id.reject(ByteBuffer.allocate(0));
     } catch (RdmaException gone) {
-      // The client has gone, so there is nobody to reject.
+      // The client has gone, so there is no client to reject.
     }
     id.close();
   }

@@ -92,7 +92,7 @@ public final class Rping implements Callable<Integer> {
   @Option(names = "-d", description = "print each step")
   boolean steps;
 
-  @Option(names = "-P", description = "serve any number of clients at once, until killed")
+  @Option(names = "-P", description = "serve any number of clients concurrently, until killed")
   boolean persistent;
 
   @Option(

@@ -290,7 +290,7 @@ final class RpingSide implements AutoCloseable {
   private boolean poll(Duration timeout) throws InterruptedException {
     int taken = completions.await(timeout);
     for (int i = 0; i < taken; i++) {
-      // The peer has disconnected, which its event may tell later.
+      // The peer has disconnected, which its event may report later.
       if (completions.status(i) == CompletionStatus.FLUSHED) {
         continue;
       }

@@ -112,7 +112,7 @@ public final class Ucmatose implements Callable<Integer> {
   private void serve(EventChannel channel, EventChannel last) throws InterruptedException {
     CmId listener = server.listen(channel, space(), port);
     awaitEstablished(channel);
-    // Until now, another client could replace one that was lost.
+    // Until now, another client could replace a lost one.
     lost = 0;
     exchanging = true;
     if (options.messages() > 0) {
@@ -292,7 +292,7 @@ public final class Ucmatose implements Callable<Integer> {
     await("the receive", (node, timeout) -> node.queues.awaitReceive(timeout).isPresent(), channel);
   }
 
-  /** Waits for the messages of all connections, except for those that are lost meanwhile. */
+  /** Waits for the messages of all connections, except for connections that are lost meanwhile. */
   private void await(String what, Completion completion, EventChannel channel)
       throws InterruptedException {
     forEachNode(

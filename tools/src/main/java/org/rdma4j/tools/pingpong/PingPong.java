@@ -95,7 +95,8 @@ final class PingPong {
 
     /**
      * Returns the number of places for received messages. Messages that are validated and can
-     * arrive at once must not overwrite each other; a single queue pair receives one at a time.
+     * arrive concurrently must not overwrite each other; a single queue pair receives one at a
+     * time.
      */
     int places() {
       return validate && queuePairs > 1 ? receiveDepth : 1;

@@ -17,7 +17,7 @@ import org.rdma4j.verbs.address.StaticRate;
 
 /** A queue pair that sends one message at a time. */
 final class PingPongQueuePair {
-  /** The ids of requests. As bits, they tell which of the two an iteration still waits for. */
+  /** The ids of requests. As bits, they show which of the two an iteration still waits for. */
   static final long RECEIVE = 1;
 
   static final long SEND = 2;

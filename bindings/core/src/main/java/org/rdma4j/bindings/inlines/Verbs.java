@@ -60,7 +60,7 @@ public final class Verbs {
 
   /**
    * {@code verbs_get_ctx_op}: returns the verbs_context if it has the operation at that offset,
-   * else NULL. New versions of the struct have new fields at its front, so its size tells which
+   * else NULL. New versions of the struct have new fields at its front, so its size shows which
    * operations it has.
    */
   public static MemorySegment verbs_get_ctx_op(MemorySegment context, long offset) {

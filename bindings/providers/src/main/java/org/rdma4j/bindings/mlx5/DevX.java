@@ -11,8 +11,8 @@ import org.rdma4j.bindings.mlx5.generated.mlx5_h;
  * command is not checked.
  *
  * <p>A function that returns a pointer returns NULL if it fails; {@link
- * org.rdma4j.bindings.inlines.Errno#errno} says why. Other functions return 0 or an errno value.
- * EOPNOTSUPP says that the device is not an mlx5 device, or was opened without DevX.
+ * org.rdma4j.bindings.inlines.Errno#errno} has the reason. Other functions return 0 or an errno
+ * value. EOPNOTSUPP says that the device is not an mlx5 device, or was opened without DevX.
  */
 public final class DevX {
   /** The length of the headers of commands and answers, which all of them begin with. */
