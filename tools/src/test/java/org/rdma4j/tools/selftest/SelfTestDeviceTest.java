@@ -42,7 +42,7 @@ final class SelfTestDeviceTest {
   void allChecksPassOnADeviceThatWorks() {
     Outcome outcome = InThisJvm.run("selftest", "-n", "20");
     assertThat(outcome.out())
-        .noneMatch(line -> line.matches(".{24}failed, .*"))
+        .noneMatch(line -> line.matches("\\D{24}failed, .*"))
         .anyMatch(line -> line.startsWith("libraries ") && line.contains("libibverbs.so"))
         .anyMatch(line -> line.startsWith("device      " + TestDevice.NAME + ", "))
         .anyMatch(line -> line.startsWith("port 1      ACTIVE, "))
@@ -68,7 +68,7 @@ final class SelfTestDeviceTest {
   }
 
   @Tag("device")
-  @Tag("needs-soft-roce")
+  @Tag("kernel")
   @Test
   void whatADeviceDoesNotHaveIsNoFailure() {
     Outcome outcome = run(List.of(new InPlaceCheck()));
