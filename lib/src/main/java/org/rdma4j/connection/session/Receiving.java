@@ -40,6 +40,9 @@ final class Receiving {
   /** Whether a message of the peer has arrived. */
   private boolean heard;
 
+  /** Whether nothing that arrives is delivered any more. */
+  private boolean ended;
+
   /** The length of the longest message that the user allows, and where that is set. */
   private long allowedBytes = Long.MAX_VALUE;
 
@@ -83,6 +86,14 @@ final class Receiving {
     return wrong;
   }
 
+  /**
+   * Delivers nothing of what arrives from now on: a message was lost, or may be, and one behind it
+   * would be taken for its successor.
+   */
+  void end() {
+    ended = true;
+  }
+
   void allowMessages(long maxBytes, String where) {
     allowedBytes = maxBytes;
     allowedWhere = where;
@@ -110,7 +121,7 @@ final class Receiving {
   @Nullable String arrived(Buffer buffer, boolean succeeded, boolean isSend, long length) {
     promises.used();
     heard = true;
-    if (lifecycle.failure() != null || lifecycle.isPeerClosed()) {
+    if (ended || lifecycle.failure() != null || lifecycle.isPeerClosed()) {
       buffer.free();
       return null;
     }

@@ -519,6 +519,8 @@ public final class Session {
 
   private void breakIf(@Nullable String violation) {
     if (violation != null) {
+      // A close has no failure that would end this.
+      receiving.end();
       breakUp(Reason.PROTOCOL, "the peer broke the protocol: " + violation, null);
     }
   }
@@ -617,6 +619,7 @@ public final class Session {
 
   /** Begins to close the connection at once: nothing more is posted. */
   public void stop() {
+    receiving.end();
     lifecycle.stop();
   }
 

@@ -62,6 +62,28 @@ final class SessionFaultsTest {
   }
 
   @Test
+  void noMessageIsDeliveredBehindOneThatReportsAFetchAfterAStop() {
+    Simulation simulation = Simulation.of(LIMITS, 1);
+    End stopped = simulation.end(0);
+    End sender = simulation.end(1);
+    stopped.session.wantMessages();
+    stopped.user.send(LONG);
+    Simulation.untilNothingMoves(
+        stopped.device::execute,
+        stopped::completeChain,
+        sender::deliver,
+        sender::supply,
+        sender.device::execute);
+    sender.user.send(4);
+    sender.user.send(4);
+    Simulation.untilNothingMoves(sender::completeChain, sender.device::execute);
+    stopped.session.stop();
+    Simulation.untilNothingMoves(stopped::deliver, stopped.user::tell);
+    assertThat(stopped.session.nextForUser()).isEqualTo(Delivery.NOTHING);
+    simulation.checkEnd();
+  }
+
+  @Test
   void closesOfBothSidesDoNotWaitForMessagesThatNobodyTakes() {
     Simulation simulation = Simulation.of(LIMITS, 1);
     for (int side = 0; side < 2; side++) {
