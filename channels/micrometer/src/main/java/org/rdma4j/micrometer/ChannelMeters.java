@@ -17,6 +17,8 @@ import org.rdma4j.nio.RdmaSelectorProvider;
  * <tr><td>{@code rdma4j.channel.upgrades}</td>
  * <td>{@code outcome}: {@code upgraded}, {@code stayed}</td><td>channels that were upgraded to RDMA,
  * and channels of clients that have tried to, and stay on TCP</td></tr>
+ * <tr><td>{@code rdma4j.channel.resumes}</td>
+ * <td></td><td>upgraded channels that go on over TCP because RDMA has failed</td></tr>
  * <tr><td>{@code rdma4j.channel.bytes}</td>
  * <td>{@code direction}: {@code sent}, {@code received}</td><td>bytes over RDMA</td></tr>
  * <tr><td>{@code rdma4j.channel.tcp.bytes}</td>
@@ -65,6 +67,12 @@ public final class ChannelMeters implements MeterBinder {
         "upgrades", Tags.of("outcome", "upgraded"), null, upgrades, ChannelStatistics::upgraded);
     channels.counter(
         "upgrades", Tags.of("outcome", "stayed"), null, upgrades, ChannelStatistics::stayed);
+    channels.counter(
+        "resumes",
+        Tags.empty(),
+        null,
+        "Upgraded channels that go on over TCP",
+        ChannelStatistics::resumed);
     String bytes = "Bytes over RDMA";
     channels.counter(
         "bytes", Tags.of("direction", "sent"), "bytes", bytes, ChannelStatistics::sentBytes);

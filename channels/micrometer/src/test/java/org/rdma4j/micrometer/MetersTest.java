@@ -28,7 +28,7 @@ final class MetersTest {
   private static final ConnectionStatistics CONNECTION =
       new ConnectionStatistics(TRAFFIC, 10, 11, 12, 13, 14);
   private static final ChannelStatistics CHANNELS =
-      new ChannelStatistics(1, 2, 3, 4, 5, 6, 7, Map.of("refused", 8L));
+      new ChannelStatistics(1, 2, 9, 3, 4, 5, 6, 7, Map.of("refused", 8L));
   private static final long PATIENCE = 20_000_000_000L;
 
   private final PrometheusMeterRegistry registry =
@@ -127,6 +127,7 @@ final class MetersTest {
             rdma4j_channel_bytes_total{direction="received"} 4.0
             rdma4j_channel_bytes_total{direction="sent"} 3.0
             rdma4j_channel_registered_bytes 7.0
+            rdma4j_channel_resumes_total 9.0
             rdma4j_channel_stays_total{reason="refused"} 8.0
             rdma4j_channel_tcp_bytes_total{direction="received"} 6.0
             rdma4j_channel_tcp_bytes_total{direction="sent"} 5.0

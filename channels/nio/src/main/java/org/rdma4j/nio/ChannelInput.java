@@ -38,6 +38,18 @@ final class ChannelInput {
     }
   }
 
+  /** Returns whether no other thread reads, as one might that waits for TCP. */
+  boolean isIdle() {
+    if (lock.isHeldByCurrentThread()) {
+      return true;
+    }
+    if (!lock.tryLock()) {
+      return false;
+    }
+    lock.unlock();
+    return true;
+  }
+
   /** Drops what has come over RDMA, once no thread reads any more, and what still comes. */
   void drop(Upgrade way) {
     lock.lock();
@@ -45,6 +57,18 @@ final class ChannelInput {
       way.stream().drop();
     } finally {
       lock.unlock();
+    }
+  }
+
+  /**
+   * Drops what has come over RDMA, without waiting for a thread that reads: it may be closing the
+   * channel, and wait for the calling thread.
+   */
+  void dropSoon(Upgrade way) {
+    if (isIdle()) {
+      drop(way);
+    } else {
+      var unused = ChannelThreads.start("rdma4j-nio-close", () -> drop(way));
     }
   }
 
@@ -103,12 +127,21 @@ final class ChannelInput {
             }
           }
           case RDMA -> {
+            if (way.isWakeUpDue()) {
+              takeWakeUp(way);
+            }
             int count = way.stream().take(target);
             if (count > 0) {
               tcp.record().receivedOverRdma(count);
+              if (way.isDrained()) {
+                tcp.changed();
+              }
             }
             if (count != 0 || !target.hasRemaining()) {
               return count;
+            }
+            if (way.isDrained()) {
+              continue;
             }
           }
           case END -> {
@@ -162,12 +195,22 @@ final class ChannelInput {
     return left;
   }
 
+  /** Takes the byte that should have woken a thread, which has returned without it. */
+  private void takeWakeUp(Upgrade way) throws IOException {
+    int count = tcp.readTcp(ByteBuffer.allocate(1));
+    if (count > 0 && !way.takeWakeUp(count)) {
+      way.breakLink("the peer has sent more over TCP than its offset says");
+    }
+  }
+
   /** Reads from TCP, and notes what has come. */
   private int readTcp(Upgrade way, ByteBuffer target, @Nullable InputStream stream)
       throws IOException {
     int from = target.position();
     int limit = target.limit();
     int most = (int) Math.min(target.remaining(), way.tcpBytes());
+    // What a read does not return stays as it was, so a byte that only wakes is taken back.
+    byte before = most > 0 ? target.get(from) : 0;
     int count;
     try {
       if (stream == null) {
@@ -179,6 +222,10 @@ final class ChannelInput {
       }
     } finally {
       target.limit(limit);
+    }
+    if (count > 0 && way.takeWakeUp(count)) {
+      target.put(from, before).position(from);
+      return 0;
     }
     if (count > 0) {
       tcp.record().receivedOverTcp(count);

@@ -26,7 +26,7 @@ final class ChannelOutput {
 
   ChannelOutput(TcpEnd tcp) {
     this.tcp = tcp;
-    this.awaiting = new Awaiting(tcp, way -> !shut && !way.isOutputReady());
+    this.awaiting = new Awaiting(tcp, way -> !shut && way.isOutputMoved() && !way.isOutputReady());
   }
 
   /** Returns whether the program has shut down the output. */
@@ -147,6 +147,10 @@ final class ChannelOutput {
     while (true) {
       if (!tcp.isOpen() || shut) {
         throw count == 0 ? new ClosedChannelException() : new AsynchronousCloseException();
+      }
+      if (!way.isOutputMoved()) {
+        // It has resumed over TCP.
+        return count + writeTcp(way, sources, offset, length);
       }
       long put = way.stream().put(sources, offset, length);
       tcp.record().sentOverRdma(put);

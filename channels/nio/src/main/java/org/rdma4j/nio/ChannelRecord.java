@@ -70,6 +70,10 @@ final class ChannelRecord {
     way = new Way(true, System.currentTimeMillis(), null, "");
   }
 
+  synchronized void resumed(String reason) {
+    way = new Way(false, System.currentTimeMillis(), null, reason);
+  }
+
   /** Records why the channel stays on TCP; returns whether that was not recorded before. */
   synchronized boolean staysOnTcp(StayReason kind, String reason) {
     Way before = way;

@@ -7,6 +7,7 @@ import java.util.Map;
  *
  * @param upgraded the number of channels that were upgraded to RDMA
  * @param stayed the number of channels of clients that have tried to, and stay on TCP
+ * @param resumed the number of upgraded channels that go on over TCP because RDMA has failed
  * @param sentBytes the bytes that were written to RDMA
  * @param receivedBytes the bytes that were read from RDMA
  * @param tcpSentBytes the bytes that were written to TCP
@@ -21,6 +22,7 @@ import java.util.Map;
 public record ChannelStatistics(
     long upgraded,
     long stayed,
+    long resumed,
     long sentBytes,
     long receivedBytes,
     long tcpSentBytes,

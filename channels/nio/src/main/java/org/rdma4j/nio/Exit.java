@@ -165,8 +165,11 @@ final class Exit {
 
     /** Returns whether all has arrived, and the peer knows that it has, or cannot be told. */
     boolean hasArrived() {
-      if (stream.isOver() || stream.isAbandoned()) {
+      if (stream.isOver() || stream.isAbandoned() || upgrade.hasResumed()) {
         return true;
+      }
+      if (upgrade.isResuming()) {
+        return false;
       }
       if (!stream.hasArrived(messages)) {
         return false;

@@ -37,9 +37,9 @@ final class Marks {
     boolean again = false;
     for (Upgrade each : upgrades) {
       RdmaStream stream = each.stream();
-      if (!stream.isMarked() && !stream.isOver()) {
+      if (stream.isMarkDue()) {
         each.tcp().output().mark(each);
-        again |= !stream.isMarked();
+        again |= stream.isMarkDue();
       }
     }
     if (again) {

@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
 import org.rdma4j.RdmaException;
+import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.nio.handover.Claim;
@@ -107,7 +108,18 @@ final class Meeting {
 
   private void begin() {
     connection.onMessage(this::received);
+    connection.onRequest(this::asked);
     var unused = connection.ended().whenComplete((nothing, reason) -> ended(reason));
+  }
+
+  /** The peer asks for a byte over TCP that wakes its reader. */
+  private void asked(IncomingRequest request) {
+    Upgrade channel = carried;
+    if (channel != null && joined && channel.wakePeer()) {
+      request.answer(ByteBuffer.allocate(0));
+    } else {
+      request.refuse("the output has not moved, or the reader was woken before");
+    }
   }
 
   private void received(MessageBuffer message) {
@@ -257,10 +269,20 @@ final class Meeting {
     return reason instanceof ConnectionException known && known.reason() == expected;
   }
 
+  private static String text(@Nullable Throwable reason) {
+    return reason == null ? "its connection was closed here" : String.valueOf(reason.getMessage());
+  }
+
   private void ended(@Nullable Throwable reason) {
     boolean inOrder = reason == null || is(reason, ConnectionException.Reason.CLOSED_BY_PEER);
     Upgrade channel = carried;
-    if (channel != null && is(reason, ConnectionException.Reason.RESET)) {
+    boolean reset = is(reason, ConnectionException.Reason.RESET);
+    if (channel != null
+        && joined
+        && !is(reason, ConnectionException.Reason.PROTOCOL)
+        && channel.tryResume(reset, text(reason))) {
+      rendezvous.log(channel.name(), "RDMA has failed, resumes over TCP: " + reason);
+    } else if (channel != null && reset) {
       GonePeer.ended(channel);
     } else if (channel != null) {
       channel.stream().ended(inOrder);

@@ -37,6 +37,9 @@ final class MemoryBudget {
   /** The memory of what waits to be sent, of all channels. */
   private final AtomicLong sending = new AtomicLong();
 
+  /** The memory of what upgraded channels hold to send it again over TCP. It is not registered. */
+  private final AtomicLong held = new AtomicLong();
+
   /** Guarded by this. */
   private long used;
 
@@ -112,6 +115,30 @@ final class MemoryBudget {
   /** Records that memory holds what waits to be sent, or, with a negative number, no longer. */
   void sending(long change) {
     sending.addAndGet(change);
+  }
+
+  /**
+   * Holds more bytes that can be sent again over TCP, unless all channels hold as many as half of
+   * the budget.
+   *
+   * @return whether it holds them
+   */
+  boolean tryHold(long more) {
+    if (held.addAndGet(more) <= bytes / 2) {
+      return true;
+    }
+    held.addAndGet(-more);
+    return false;
+  }
+
+  /** Records that so many bytes are not held any longer. */
+  void holdsNoMore(long fewer) {
+    held.addAndGet(-fewer);
+  }
+
+  /** Returns the number of bytes that channels hold to send them again over TCP. */
+  long held() {
+    return held.get();
   }
 
   /**

@@ -32,6 +32,9 @@ final class PlainStream implements TcpEnd {
   private volatile @Nullable Upgrade upgrade;
   private volatile boolean ended;
 
+  /** Whether nothing can come over TCP any more, so that the socket cannot resume. */
+  private volatile boolean tcpInputEnded;
+
   private PlainStream(Rendezvous rendezvous, PlatformSocket socket, boolean isClient)
       throws IOException {
     this.rendezvous = rendezvous;
@@ -210,14 +213,28 @@ final class PlainStream implements TcpEnd {
 
   // ---- What the upgrade tells
 
+  /** Nobody selects a socket. */
   @Override
-  public void inputMoved() {
+  public void inputMoved() {}
+
+  @Override
+  public boolean mayResume() {
+    return isOpen() && !tcpInputEnded && !input.isShut() && !output.isShut();
+  }
+
+  @Override
+  public void endTcpInput() {
+    tcpInputEnded = true;
     try {
-      // Wakes a thread that waits for TCP.
       socket.shutdownInput();
     } catch (IOException closedAlready) {
-      rendezvous.log(toString(), "was closed when its input went over: " + closedAlready);
+      rendezvous.log(toString(), "was closed when its input ended: " + closedAlready);
     }
+  }
+
+  @Override
+  public void endTcpOutput() throws IOException {
+    socket.shutdownOutput();
   }
 
   /** Nobody selects a socket. */
@@ -255,7 +272,10 @@ final class PlainStream implements TcpEnd {
   }
 
   void shutdownOutput() throws IOException {
-    socket.shutdownOutput();
+    Upgrade way = upgrade;
+    if (way == null || !way.delaysEnd()) {
+      socket.shutdownOutput();
+    }
     output.shutDown(upgrade);
   }
 
@@ -295,7 +315,7 @@ final class PlainStream implements TcpEnd {
 
   /** Returns the value of SO_LINGER. A peer that may not know of a reset gets one over TCP. */
   private int lingerSeconds(Upgrade way) throws IOException {
-    if (way.isReset()) {
+    if (way.isReset() || way.isResuming() || way.hasUnreadAfterResume()) {
       socket.setOption(StandardSocketOptions.SO_LINGER, 0);
     }
     return socket.getOption(StandardSocketOptions.SO_LINGER);

@@ -30,6 +30,12 @@ final class RdmaStream {
   private static final Duration MEMORY_PAUSE = Duration.ofMillis(10);
 
   /**
+   * For how long bytes are held that have arrived at the device of the peer, which may still fail
+   * before the peer takes them.
+   */
+  private static final long HELD_NANOS = Duration.ofSeconds(1).toNanos();
+
+  /**
    * The length of the longest message. One of so many bytes is fetched by the peer by RDMA read.
    * That costs a round trip, and still carries a long write in less time than messages of {@link
    * Rendezvous#PIECE} do, because one takes the place of four.
@@ -63,7 +69,22 @@ final class RdmaStream {
   /** Whether nothing was sent after the last mark. The lock of writers guards its changes. */
   private volatile boolean marked = true;
 
-  private boolean outputEnded;
+  /** What can be sent again over TCP if RDMA fails. */
+  private final HeldBytes kept;
+
+  /** When the last mark was sent. The lock of writers guards this. */
+  private long markedAt;
+
+  /** The number of bytes that came over RDMA. Used by the thread that delivers. */
+  private long delivered;
+
+  /** Held while a message is counted, so that none is once the stream has stalled. */
+  private final Object arrivals = new Object();
+
+  /** Whether RDMA has failed, and it is not known yet whether the connection resumes over TCP. */
+  private volatile boolean stalled;
+
+  private volatile boolean outputEnded;
 
   /** Whether the last message that has arrived was the mark. */
   private volatile boolean complete;
@@ -86,6 +107,7 @@ final class RdmaStream {
     this.rendezvous = rendezvous;
     this.connection = connection;
     this.roomAgain = roomAgain;
+    this.kept = new HeldBytes(rendezvous.memory());
   }
 
   RdmaConnection connection() {
@@ -101,10 +123,22 @@ final class RdmaStream {
    * @return whether it may come: nothing may follow the end
    */
   boolean arrived(MessageBuffer message) {
+    synchronized (arrivals) {
+      if (stalled) {
+        // The peer sends it again, because it was not counted when the connection stalled.
+        message.close();
+        return true;
+      }
+      return add(message);
+    }
+  }
+
+  private boolean add(MessageBuffer message) {
     boolean late = inputEnded;
     boolean mark = message.length() == 0;
     boolean end = mark && complete;
     complete = mark;
+    delivered += late ? 0 : message.length();
     if (late || mark || dropped) {
       message.close();
       if (end) {
@@ -124,6 +158,7 @@ final class RdmaStream {
     if (over == null) {
       over = inOrder ? "Broken pipe" : "Connection reset by peer";
     }
+    kept.end();
   }
 
   /**
@@ -133,6 +168,34 @@ final class RdmaStream {
     // In this order, because a reader looks at the end first.
     inputEnded = true;
     ended(true);
+  }
+
+  // ---- Resume
+
+  /** Returns whether both directions go on, so that the rest of both may go over TCP. */
+  boolean isWhole() {
+    return over == null && !inputEnded && !outputEnded && !dropped;
+  }
+
+  /** Takes no more bytes for RDMA, until it is known how the connection goes on. */
+  void stall() {
+    synchronized (arrivals) {
+      stalled = true;
+    }
+    kept.freeze();
+  }
+
+  boolean isStalled() {
+    return stalled && over == null;
+  }
+
+  HeldBytes kept() {
+    return kept;
+  }
+
+  /** Returns the number of bytes that came over RDMA. Called after its end, when no more come. */
+  long delivered() {
+    return delivered;
   }
 
   /** Returns whether nothing that the peer has written is missing, as far as it has said. */
@@ -230,14 +293,36 @@ final class RdmaStream {
    * is the end of the stream. Called with the lock of writers.
    */
   void mark() {
-    if (!marked && !outputEnded && over == null && joined == null && inFlight() == 0) {
-      sendMark();
+    if (!isQuiet()) {
+      return;
     }
+    if (!marked) {
+      sendMark();
+    } else if (System.nanoTime() - markedAt >= HELD_NANOS) {
+      kept.arrived();
+    }
+  }
+
+  /** Returns whether all that was written has arrived. */
+  private boolean isQuiet() {
+    // The last condition is tested after the one before it: nothing is in flight after the end.
+    return !outputEnded
+        && over == null
+        && !stalled
+        && joined == null
+        && inFlight() == 0
+        && connection.isOpen();
   }
 
   private void sendMark() {
     send(ByteBuffer.allocate(0));
     marked = true;
+    markedAt = System.nanoTime();
+  }
+
+  /** Returns whether a later {@link #mark} has something to do. */
+  boolean isMarkDue() {
+    return over == null && (!marked || kept.count() > 0);
   }
 
   /** Returns whether nothing was sent after the peer was told that nothing is missing. */
@@ -255,7 +340,8 @@ final class RdmaStream {
 
   /** Returns whether there is room for many bytes, or a put fails. */
   boolean isWritable() {
-    return over != null || (outstanding.get() <= WINDOW / 2 && !lacksMemory);
+    return over != null
+        || (!stalled && connection.isOpen() && outstanding.get() <= WINDOW / 2 && !lacksMemory);
   }
 
   /** Returns whether the thread that has the lock of writers must call {@link #flush}. */
@@ -271,6 +357,10 @@ final class RdmaStream {
       return;
     }
     joined = null;
+    if (stalled) {
+      message.close();
+      return;
+    }
     boolean done = false;
     try {
       message.byteBuffer().flip();
@@ -300,6 +390,13 @@ final class RdmaStream {
         at++;
         continue;
       }
+      if (stalled) {
+        String known = over;
+        if (known == null || count > 0) {
+          return count;
+        }
+        throw new IOException(known);
+      }
       try {
         int sent = lacksMemory && over == null ? 0 : putSome(sources, at, offset + length);
         if (sent == 0) {
@@ -316,6 +413,10 @@ final class RdmaStream {
           return 0;
         }
         checkAccessible(sources, at, offset + length);
+        if (isWhole() && !connection.isOpen()) {
+          // Its end follows, and then it is known whether the connection resumes over TCP.
+          return 0;
+        }
         String known = over;
         throw new IOException(known == null ? "Broken pipe" : known, failed);
       }
@@ -377,6 +478,22 @@ final class RdmaStream {
     }
     flush();
     int bytes = isLong ? LONG_PIECE : (int) Math.min(left, Rendezvous.PIECE);
+    if (!kept.add(sources, from, bytes)) {
+      return 0;
+    }
+    try {
+      sendSome(sources, from, bytes);
+    } catch (RdmaException | IllegalStateException failed) {
+      if (kept.remove(bytes)) {
+        throw failed;
+      }
+      // The connection resumes, and these bytes are among those that are sent again.
+      consume(sources, from, bytes);
+    }
+    return bytes;
+  }
+
+  private void sendSome(ByteBuffer[] sources, int from, int bytes) {
     ByteBuffer first = sources[from];
     if (bytes <= first.remaining()) {
       int limit = first.limit();
@@ -389,7 +506,6 @@ final class RdmaStream {
     } else {
       gather(sources, from, bytes);
     }
-    return bytes;
   }
 
   /** Adds bytes to those that wait, and sends these if they fill a buffer. */
@@ -402,6 +518,9 @@ final class RdmaStream {
     ByteBuffer target = message.byteBuffer();
     int before = target.position();
     int bytes = (int) Math.min(left, target.remaining());
+    if (!kept.add(sources, from, bytes)) {
+      return 0;
+    }
     boolean filled = false;
     try {
       fill(target, sources, from, bytes);
@@ -409,12 +528,20 @@ final class RdmaStream {
     } finally {
       if (!filled) {
         target.position(before);
+        kept.remove(bytes);
       }
     }
     consume(sources, from, bytes);
     // If all that was outstanding has arrived meanwhile, no arrival sends this.
     if (!target.hasRemaining() || isIdle()) {
-      flush();
+      try {
+        flush();
+      } catch (RdmaException | IllegalStateException failed) {
+        if (!isWhole()) {
+          throw failed;
+        }
+        // The bytes are kept, and so the connection resumes over TCP, or is reset.
+      }
     }
     return bytes;
   }

@@ -120,6 +120,7 @@ final class Rendezvous {
   private final TcpTable tcpTable = new TcpTable();
   private final AtomicLong upgraded = new AtomicLong();
   private final AtomicLong stayed = new AtomicLong();
+  private final AtomicLong resumed = new AtomicLong();
   private final ChannelRegister register = new ChannelRegister();
   private final ChannelsBean bean = new ChannelsBean(this);
   private final LongAdder sentBytes = new LongAdder();
@@ -166,6 +167,7 @@ final class Rendezvous {
     return new ChannelStatistics(
         upgraded.get(),
         stayed.get(),
+        resumed.get(),
         sentBytes.sum(),
         receivedBytes.sum(),
         register.tcpSent().sum(),
@@ -745,6 +747,18 @@ final class Rendezvous {
     exit.watch();
     upgrade.tcp().record().upgraded();
     record(upgrade, true, "", "");
+  }
+
+  /** A channel goes on over TCP after RDMA has failed. */
+  void resumed(Upgrade upgrade, int again, String reason) {
+    resumed.incrementAndGet();
+    forget(upgrade);
+    String text =
+        "RDMA failed, and the channel goes on over TCP, which carries %d bytes again: %s"
+            .formatted(again, reason);
+    upgrade.tcp().record().resumed(text);
+    record(upgrade, false, "resumed", text);
+    System.getLogger("org.rdma4j.nio").log(Level.INFO, upgrade.name() + ": " + text);
   }
 
   /** Leaves a channel of a client with TCP, and tells it that no RDMA connection will come. */

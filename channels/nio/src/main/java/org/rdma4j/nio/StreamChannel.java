@@ -31,6 +31,10 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   private final StreamSocket socket;
   private final ChannelInput input;
   private final ChannelOutput output;
+
+  /** Whether nothing can come over TCP any more, so that the channel cannot resume. */
+  private volatile boolean tcpInputEnded;
+
   private volatile @Nullable Upgrade upgrade;
   private volatile @Nullable InetSocketAddress remote;
 
@@ -312,12 +316,26 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   @Override
   public void inputMoved() {
     watchers.forEach(ReadyKey::moved);
+  }
+
+  @Override
+  public void endTcpInput() {
+    tcpInputEnded = true;
     try {
-      // Wakes a thread that waits for TCP.
       tcp.shutdownInput();
     } catch (IOException closed) {
       provider.rendezvous().log(toString(), "was closed when its input went over: " + closed);
     }
+  }
+
+  @Override
+  public void endTcpOutput() throws IOException {
+    tcp.shutdownOutput();
+  }
+
+  @Override
+  public boolean mayResume() {
+    return tcp.isOpen() && !tcpInputEnded && !input.isShut() && !output.isShut();
   }
 
   @Override
@@ -409,14 +427,20 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   /** Shuts down the output for a socket. */
   void shutdownOutput(Socket tcpSocket) throws IOException {
-    tcpSocket.shutdownOutput();
+    Upgrade way = upgrade;
+    if (way == null || !way.delaysEnd()) {
+      tcpSocket.shutdownOutput();
+    }
     outputWasShut();
   }
 
   @Override
   public SocketChannel shutdownOutput() throws IOException {
-    // Ends a write of another thread to TCP.
-    tcp.shutdownOutput();
+    Upgrade way = upgrade;
+    if (way == null || !way.delaysEnd()) {
+      // Ends a write of another thread to TCP.
+      tcp.shutdownOutput();
+    }
     outputWasShut();
     return this;
   }
@@ -457,7 +481,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     if (!tcp.isOpen()) {
       return -1;
     }
-    if (way.isReset()) {
+    if (way.isReset() || way.isResuming() || way.hasUnreadAfterResume()) {
       tcp.setOption(StandardSocketOptions.SO_LINGER, 0);
     }
     return tcp.getOption(StandardSocketOptions.SO_LINGER);

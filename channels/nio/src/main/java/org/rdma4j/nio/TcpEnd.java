@@ -54,9 +54,18 @@ interface TcpEnd {
 
   /**
    * Notifies that nothing more is read from TCP: the peer's output has moved to RDMA, and all
-   * before it was read, or the connection was reset. Wakes a thread that waits for TCP.
+   * before it was read, or the connection was reset.
    */
   void inputMoved();
+
+  /** Returns whether TCP is open in both directions, so that they may resume over it. */
+  boolean mayResume();
+
+  /** Ends the input of TCP, and wakes a thread that waits for it. */
+  void endTcpInput();
+
+  /** Ends the output of TCP. */
+  void endTcpOutput() throws IOException;
 
   /** Tells that it may have become ready over RDMA, for operations of a selection key. */
   void ready(int operations);

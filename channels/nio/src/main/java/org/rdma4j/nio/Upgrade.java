@@ -1,10 +1,12 @@
 package org.rdma4j.nio;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -15,6 +17,7 @@ import org.rdma4j.nio.handover.Claim;
 import org.rdma4j.nio.handover.Handover;
 import org.rdma4j.nio.handover.HandoverException;
 import org.rdma4j.nio.handover.Messages;
+import org.rdma4j.nio.handover.Resume;
 
 /**
  * The way of one channel or socket from TCP to RDMA: a {@link Handover} with its lock, and the
@@ -44,6 +47,9 @@ final class Upgrade {
    */
   private static final int TIMEOUTS = 3;
 
+  /** For how long a thread that waits for TCP waits for the byte that wakes it. */
+  private static final Duration WAKE_UP = Duration.ofSeconds(1);
+
   private final Rendezvous rendezvous;
   private final TcpEnd tcp;
   private final String name;
@@ -58,6 +64,18 @@ final class Upgrade {
   private volatile boolean outputMoved;
   private volatile boolean outputDue;
   private volatile boolean reset;
+
+  /** Whether the peer is asked for a byte over TCP, which wakes a thread that waits for TCP. */
+  private volatile boolean wakeUpDue;
+
+  /** Whether the peer was sent such a byte. */
+  private boolean hasWokenPeer;
+
+  /** Goes on over TCP after RDMA has failed; null before the peer's record was accepted. */
+  private volatile @Nullable Resume resumed;
+
+  /** Whether the program has ended its output while the rest of it was sent again. */
+  private boolean endDue;
 
   /** Whether the peer has said where its output goes over. Used by the thread that delivers. */
   private boolean offsetArrived;
@@ -111,16 +129,24 @@ final class Upgrade {
   // ---- Input
 
   boolean isInputMoved() {
-    return inputMoved;
+    return inputMoved && !isDrained();
+  }
+
+  /** Returns whether all that came over RDMA was read, and the rest comes over TCP again. */
+  boolean isDrained() {
+    return resumed != null && !stream().hasUnread();
   }
 
   Handover.Source source() {
-    if (inputMoved) {
+    Resume now = resumed;
+    if (inputMoved && (now == null || stream().hasUnread())) {
       return Handover.Source.RDMA;
     }
     lock.lock();
     try {
-      return handover.source();
+      return now == null
+          ? handover.source()
+          : Objects.requireNonNullElse(now.source(), Handover.Source.RESET);
     } finally {
       lock.unlock();
     }
@@ -147,7 +173,7 @@ final class Upgrade {
   long tcpBytes() {
     lock.lock();
     try {
-      return handover.tcpBytes();
+      return resumed != null ? Long.MAX_VALUE : handover.tcpBytes();
     } finally {
       lock.unlock();
     }
@@ -164,6 +190,11 @@ final class Upgrade {
     boolean overrun;
     lock.lock();
     try {
+      Resume now = resumed;
+      if (now != null) {
+        now.read(length);
+        return;
+      }
       handover.read(bytes, from, length);
       overrun = handover.isOverrun();
       claims = noteEvidence();
@@ -187,6 +218,11 @@ final class Upgrade {
   void tcpEnded() {
     lock.lock();
     try {
+      Resume now = resumed;
+      if (now != null) {
+        now.tcpEnded();
+        return;
+      }
       handover.tcpEnded();
     } finally {
       lock.unlock();
@@ -196,8 +232,87 @@ final class Upgrade {
   /** Lets readers and selectors leave TCP, once all that came there was read. */
   private void moveInput() {
     if (!inputMoved && source() == Handover.Source.RDMA) {
+      wakeUpDue = !tcp.input().isIdle();
       inputMoved = true;
       tcp.inputMoved();
+      if (wakeUpDue) {
+        wakeReader();
+      }
+    }
+  }
+
+  /**
+   * Wakes a thread that waits for TCP, where nothing more comes: the peer sends a byte for that.
+   * The end of TCP's input would do the same, but then the channel could not resume over TCP.
+   */
+  private void wakeReader() {
+    try {
+      var unused =
+          stream()
+              .connection()
+              .request(ByteBuffer.allocate(0))
+              .whenComplete(
+                  (answer, failure) -> {
+                    if (failure == null) {
+                      answer.close();
+                    } else {
+                      endTcpInput();
+                    }
+                  });
+    } catch (RdmaException | IllegalStateException over) {
+      endTcpInput();
+    }
+    var unused =
+        rendezvous.later(
+            WAKE_UP,
+            () -> {
+              if (wakeUpDue) {
+                endTcpInput();
+              }
+            });
+  }
+
+  private void endTcpInput() {
+    wakeUpDue = false;
+    tcp.endTcpInput();
+  }
+
+  /** Returns whether a byte of the peer is still to come over TCP that belongs to no stream. */
+  boolean isWakeUpDue() {
+    return wakeUpDue;
+  }
+
+  /** Takes the byte of the peer that has woken this thread; returns whether what came is that. */
+  boolean takeWakeUp(int bytes) {
+    lock.lock();
+    try {
+      if (!wakeUpDue || bytes != 1 || handover.tcpBytes() > 0) {
+        return false;
+      }
+      wakeUpDue = false;
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Sends the peer the byte that it has asked for, once; returns whether it was sent. */
+  boolean wakePeer() {
+    lock.lock();
+    try {
+      if (hasWokenPeer || closed || !handover.isOutputMoved()) {
+        return false;
+      }
+      hasWokenPeer = true;
+    } finally {
+      lock.unlock();
+    }
+    try {
+      // No other thread writes to TCP any more, and all that was written there has arrived.
+      return tcp.writeTcp(new ByteBuffer[] {ByteBuffer.allocate(1)}, 0, 1) == 1;
+    } catch (IOException closedMeanwhile) {
+      rendezvous.log(name, "the reader of the peer is not woken over TCP: " + closedMeanwhile);
+      return false;
     }
   }
 
@@ -263,6 +378,9 @@ final class Upgrade {
 
   /** Notes what was written to TCP. Called with the lock of writers. */
   void wrote(ByteBuffer bytes, int from, int length) {
+    if (resumed != null) {
+      return;
+    }
     boolean claims;
     boolean oneSided;
     lock.lock();
@@ -398,7 +516,7 @@ final class Upgrade {
         return;
       }
       handover.outputEnded();
-      moved = handover.isOutputMoved();
+      moved = handover.isOutputMoved() && !stream().isStalled() && resumed == null;
     } finally {
       lock.unlock();
     }
@@ -632,8 +750,107 @@ final class Upgrade {
     }
     if (resetNow) {
       tcp.inputMoved();
+      if (!tcp.input().isIdle()) {
+        endTcpInput();
+      }
     }
     tcp.changed();
+  }
+
+  // ---- Resume over TCP
+
+  /** Begins to resume over TCP, if both directions can. Called at the end of the connection. */
+  boolean tryResume(boolean mayBeGone, String reason) {
+    lock.lock();
+    try {
+      if (closed
+          || !tcp.mayResume()
+          || wakeUpDue
+          || !inputMoved
+          || !outputMoved
+          || !handover.isWhole()
+          || handover.isReset()
+          || !stream().isWhole()) {
+        return false;
+      }
+      stream().stall();
+    } finally {
+      lock.unlock();
+    }
+    Resumption.begin(this, mayBeGone, reason);
+    return true;
+  }
+
+  /** Returns the resume. The stream must have stalled. */
+  Resume resume() {
+    RdmaStream now = stream();
+    HeldBytes kept = now.kept();
+    lock.lock();
+    try {
+      return new Resume(handover.resumeKey(), client, kept.sent(), now.delivered(), kept.count());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Reads from TCP, behind what came over RDMA. */
+  void inputResumed(Resume accepted) {
+    resumed = accepted;
+    tcp.changed();
+  }
+
+  /** Writes to TCP, behind what was sent again. */
+  void outputResumed(int again, String reason) throws IOException {
+    rendezvous.resumed(this, again, reason);
+    boolean ends;
+    lock.lock();
+    try {
+      outputMoved = false;
+      ends = endDue;
+    } finally {
+      lock.unlock();
+    }
+    if (ends) {
+      tcp.endTcpOutput();
+    }
+    tcp.changed();
+  }
+
+  /** Resets the connection, because it cannot resume. */
+  void resumeFailed() {
+    stream().ended(false);
+    resumed = null;
+    linkEnded(false);
+  }
+
+  /** Returns whether the end of the program's output must wait until the rest was sent again. */
+  boolean delaysEnd() {
+    lock.lock();
+    try {
+      if (!isResuming()) {
+        return false;
+      }
+      endDue = true;
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns whether all that is written goes over TCP again. */
+  boolean hasResumed() {
+    return resumed != null && !outputMoved;
+  }
+
+  /** Returns whether bytes that came before a resume were not read: then a close is a reset. */
+  boolean hasUnreadAfterResume() {
+    return resumed != null && stream().hasUnread();
+  }
+
+  /** Returns whether the rest of the output was not sent again yet. */
+  boolean isResuming() {
+    RdmaStream now = stream;
+    return outputMoved && now != null && now.isStalled();
   }
 
   // ---- The end
@@ -661,6 +878,9 @@ final class Upgrade {
     }
     if (open == null) {
       rendezvous.forget(this);
+    } else if (resumed != null && !outputMoved) {
+      rendezvous.forget(this);
+      tcp.input().dropSoon(this);
     } else {
       StreamClose.close(this, open, seconds == 0 || unread || open.hasUnread(), seconds);
     }

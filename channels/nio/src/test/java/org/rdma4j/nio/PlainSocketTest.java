@@ -102,6 +102,27 @@ final class PlainSocketTest {
     assertThat(statistic(printed, "receivedBytes")).isGreaterThan(20_000_000);
   }
 
+  @Test
+  @Tag("device")
+  void ifRdmaFailsTheyResumeOverTcp() throws Exception {
+    AgentJar.Printed printed =
+        AgentJar.run(
+            ResumingSockets.class,
+            List.of(
+                agent,
+                address(),
+                "-Dorg.rdma4j.nio.after=32",
+                "-Dorg.rdma4j.nio.timeout=60",
+                "-Dorg.rdma4j.nio.devices=all"));
+    assertThat(printed.output())
+        .as(printed.errors())
+        .isEqualTo(
+            "round: all all written written\n".repeat(ResumingSockets.ROUNDS)
+                + "resumed: "
+                + 2 * ResumingSockets.ROUNDS
+                + "\n");
+  }
+
   private static String address() {
     return "-Dorg.rdma4j.nio.addressMap=127.0.0.1=" + DeviceAddress.ipv4().getHostAddress();
   }

@@ -19,7 +19,7 @@ import org.rdma4j.nio.ChannelStatistics;
 @SelectClasses(SelectorTest.class)
 final class KafkaSelectorSuiteTest {
   /** What the channels of other tests did in this JVM. */
-  private static ChannelStatistics before = new ChannelStatistics(0, 0, 0, 0, 0, 0, 0, Map.of());
+  private static ChannelStatistics before = new ChannelStatistics(0, 0, 0, 0, 0, 0, 0, 0, Map.of());
 
   private KafkaSelectorSuiteTest() {}
 

@@ -266,6 +266,20 @@ public final class Handover {
     }
   }
 
+  /**
+   * Returns the key with which both ends authenticate their {@link Resume}.
+   *
+   * @return the key
+   */
+  public byte[] resumeKey() {
+    if (claim == null || !joined) {
+      throw new IllegalStateException("this end has not joined an RDMA connection");
+    }
+    return isClaimant
+        ? proof.resumeKey(challenge, claim, sent, received)
+        : proof.resumeKey(challenge, claim, received, sent);
+  }
+
   // ---- Output
 
   /**

@@ -89,6 +89,22 @@ public final class Proof {
     }
   }
 
+  /** Derives the key of the {@link Resume} of an upgrade. */
+  byte[] resumeKey(byte[] challenge, Claim claim, Evidence toServer, Evidence toClient) {
+    return token((byte) 'r', challenge, claim, toServer, toClient);
+  }
+
+  /** Authenticates bytes with a key. */
+  static byte[] authenticate(byte[] key, byte[] bytes) {
+    try {
+      Mac mac = Mac.getInstance(ALGORITHM);
+      mac.init(new SecretKeySpec(key, ALGORITHM));
+      return mac.doFinal(bytes);
+    } catch (NoSuchAlgorithmException | InvalidKeyException impossible) {
+      throw new IllegalStateException("each JDK has HMAC-SHA256", impossible);
+    }
+  }
+
   static boolean equal(byte[] token, byte[] other) {
     return MessageDigest.isEqual(token, other);
   }

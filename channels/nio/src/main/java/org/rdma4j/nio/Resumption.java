@@ -1,0 +1,142 @@
+package org.rdma4j.nio;
+
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.rdma4j.nio.handover.HandoverException;
+import org.rdma4j.nio.handover.Resume;
+
+/**
+ * Lets a channel whose RDMA connection has failed go on over TCP, in a thread of its own: exchanges
+ * the records of the {@link Resume}, and sends again what the peer lacks. Until the peer's record
+ * was accepted no other thread reads from TCP, and until all was sent again none writes to it.
+ *
+ * <p>If the peer has no resume to offer, the connection ends as {@link GonePeer} tells.
+ */
+final class Resumption {
+  /**
+   * How long the peer has for its record. A peer that cannot resume closes TCP. One that has not
+   * noticed the failure, or whose packets are lost for a while, needs longer.
+   */
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+  /**
+   * How long the kernel of a peer whose process has ended may take to end TCP. Until then nothing
+   * is written to TCP: unread bytes would make a reset of an end.
+   */
+  private static final long GONE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  private static final Duration PAUSE = Duration.ofMillis(10);
+
+  private final Upgrade upgrade;
+  private final TcpEnd tcp;
+  private final RdmaStream stream;
+  private final boolean mayBeGone;
+  private final String reason;
+  private final long began = System.nanoTime();
+
+  private Resumption(Upgrade upgrade, boolean mayBeGone, String reason) {
+    this.upgrade = upgrade;
+    this.tcp = upgrade.tcp();
+    this.stream = upgrade.stream();
+    this.mayBeGone = mayBeGone;
+    this.reason = reason;
+  }
+
+  /**
+   * Begins to resume. The stream must have stalled.
+   *
+   * @param mayBeGone whether RDMA has failed as if the peer's process had ended
+   * @param reason why RDMA has failed
+   */
+  static void begin(Upgrade upgrade, boolean mayBeGone, String reason) {
+    Resumption resumption = new Resumption(upgrade, mayBeGone, reason);
+    var unused = ChannelThreads.start("rdma4j-nio-resume", resumption::run);
+  }
+
+  private void run() {
+    try {
+      if (isGone()) {
+        GonePeer.ended(upgrade);
+        return;
+      }
+      Resume resume = upgrade.resume();
+      write(resume.record());
+      ByteBuffer record = readRecord();
+      if (record.hasRemaining()) {
+        fail("the peer has ended TCP without a resume");
+        return;
+      }
+      int again = (int) resume.accept(record.flip());
+      upgrade.inputResumed(resume);
+      write(stream.kept().takeLast(again));
+      upgrade.outputResumed(again, reason);
+    } catch (HandoverException | IOException | RuntimeException failed) {
+      fail(String.valueOf(failed));
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      fail("interrupted");
+    }
+  }
+
+  private void fail(String why) {
+    upgrade.rendezvous().log(upgrade.name(), "does not resume over TCP: " + why);
+    upgrade.resumeFailed();
+  }
+
+  /** Waits whether TCP has ended, too, because the peer's process has. */
+  private boolean isGone() throws InterruptedException {
+    if (!mayBeGone || !stream.isComplete()) {
+      return false;
+    }
+    TcpTable table = upgrade.rendezvous().tcpTable();
+    do {
+      if (table.state(upgrade.local(), tcp.remote()) != TcpTable.State.OPEN) {
+        return true;
+      }
+      Thread.sleep(PAUSE);
+    } while (System.nanoTime() - began < GONE_NANOS);
+    return false;
+  }
+
+  private void write(ByteBuffer bytes) throws IOException, InterruptedException {
+    ByteBuffer[] single = {bytes};
+    while (bytes.hasRemaining()) {
+      if (tcp.writeTcp(single, 0, 1) == 0) {
+        Thread.sleep(1);
+      }
+    }
+  }
+
+  /** The timeout of a socket is that of its program, and does not matter here. */
+  private int readTcp(ByteBuffer record) throws IOException {
+    try {
+      return tcp.readTcp(record);
+    } catch (SocketTimeoutException again) {
+      return 0;
+    }
+  }
+
+  /** Reads the peer's record, or less of it if TCP ends or the time is up. */
+  private ByteBuffer readRecord() throws IOException, InterruptedException {
+    ByteBuffer record = ByteBuffer.allocate(Resume.RECORD_BYTES);
+    // A blocking read has no other end.
+    var late = upgrade.rendezvous().later(Duration.ofNanos(PATIENCE_NANOS), tcp::endTcpInput);
+    try {
+      while (record.hasRemaining() && System.nanoTime() - began < PATIENCE_NANOS) {
+        int count = readTcp(record);
+        if (count < 0) {
+          return record;
+        }
+        if (count == 0) {
+          Thread.sleep(1);
+        }
+      }
+      return record;
+    } finally {
+      late.cancel(false);
+    }
+  }
+}

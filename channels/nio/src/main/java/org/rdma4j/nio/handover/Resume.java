@@ -1,0 +1,153 @@
+package org.rdma4j.nio.handover;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One end of a connection whose RDMA connection has failed, and that goes on over TCP. Each end
+ * sends a record behind the last byte that it had written to TCP before the upgrade: how many bytes
+ * were delivered to it over RDMA, and how many it has accepted from its program. The rest of these
+ * follows, and then what the program writes.
+ *
+ * <p>The records are authenticated with a key that both ends have derived from the upgrade, and
+ * there is one resume for each upgrade, so a record cannot be repeated. Counts that do not fit are
+ * an error, and the connection must be reset: a byte is never guessed.
+ *
+ * <p>One thread at a time may use it.
+ */
+public final class Resume {
+  /** The length of a record. */
+  public static final int RECORD_BYTES = 3 * Long.BYTES + Proof.BYTES;
+
+  /** "rdma4jR", and the version of the record. */
+  private static final long MAGIC = 0x7264_6d61_346a_5201L;
+
+  private final byte[] key;
+  private final boolean client;
+  private final long sent;
+  private final long delivered;
+  private final long held;
+
+  /** How many bytes of the peer must still come before its end may; negative before its record. */
+  private long missing = -1;
+
+  private boolean ended;
+
+  /**
+   * Creates the end of a connection that resumes.
+   *
+   * @param key the key of the upgrade
+   * @param client whether this end has connected
+   * @param sent the number of bytes that were accepted for RDMA
+   * @param delivered the number of bytes that came over RDMA; no more may come
+   * @param held the number of the last accepted bytes that can be sent again
+   */
+  public Resume(byte[] key, boolean client, long sent, long delivered, long held) {
+    if (sent < 0 || delivered < 0 || held < 0 || held > sent) {
+      throw new IllegalArgumentException(
+          "sent, delivered and held are %d, %d and %d: must not be negative, and held not more than sent"
+              .formatted(sent, delivered, held));
+    }
+    this.key = key.clone();
+    this.client = client;
+    this.sent = sent;
+    this.delivered = delivered;
+    this.held = held;
+  }
+
+  /**
+   * Returns the record of this end, to be written to TCP before all else.
+   *
+   * @return its bytes
+   */
+  public ByteBuffer record() {
+    return ByteBuffer.allocate(RECORD_BYTES)
+        .putLong(MAGIC)
+        .putLong(delivered)
+        .putLong(sent)
+        .put(token(client, delivered, sent))
+        .flip();
+  }
+
+  private byte[] token(boolean ofClient, long itsDelivered, long itsSent) {
+    ByteBuffer text = ByteBuffer.allocate(1 + 3 * Long.BYTES);
+    text.put((byte) (ofClient ? 'c' : 's')).putLong(MAGIC).putLong(itsDelivered).putLong(itsSent);
+    return Proof.authenticate(key, text.array());
+  }
+
+  /**
+   * Takes the record of the peer.
+   *
+   * @param record its bytes
+   * @return how many of the last accepted bytes must be sent again
+   * @throws HandoverException if it is not authentic, or the bytes cannot be known; then the
+   *     connection must be reset
+   */
+  public long accept(ByteBuffer record) throws HandoverException {
+    if (missing >= 0) {
+      throw new IllegalStateException("the peer's record was accepted before");
+    }
+    if (record.remaining() != RECORD_BYTES || record.getLong() != MAGIC) {
+      throw new HandoverException("the peer has sent something else than a resume record");
+    }
+    long peerDelivered = record.getLong();
+    long peerSent = record.getLong();
+    if (!Proof.equal(Proof.bytes(record), token(!client, peerDelivered, peerSent))) {
+      throw new HandoverException("the authentication of the peer's resume record failed");
+    }
+    if (peerDelivered < 0 || peerDelivered > sent) {
+      throw new HandoverException(
+          "the peer reports %d delivered bytes, but only %d were sent"
+              .formatted(peerDelivered, sent));
+    }
+    if (peerSent < delivered) {
+      throw new HandoverException(
+          "the peer reports %d sent bytes, but %d were delivered".formatted(peerSent, delivered));
+    }
+    long again = sent - peerDelivered;
+    if (again > held) {
+      throw new HandoverException(
+          "the peer lacks the last %d bytes, and only %d are still held".formatted(again, held));
+    }
+    missing = peerSent - delivered;
+    return again;
+  }
+
+  /**
+   * Returns whether the peer's record was accepted, so that TCP brings its next bytes.
+   *
+   * @return whether {@link #accept} has succeeded
+   */
+  public boolean isAccepted() {
+    return missing >= 0;
+  }
+
+  /**
+   * Notes that bytes were read from TCP, behind the peer's record.
+   *
+   * @param bytes their number
+   */
+  public void read(long bytes) {
+    missing = Math.max(0, missing - bytes);
+  }
+
+  /** Notes that TCP has ended. */
+  public void tcpEnded() {
+    ended = true;
+  }
+
+  /**
+   * Returns where a reader gets its next bytes, once it has read what came over RDMA.
+   *
+   * @return the source; null before the peer's record was accepted
+   */
+  public Handover.@Nullable Source source() {
+    if (missing < 0) {
+      return null;
+    }
+    if (!ended) {
+      return Handover.Source.TCP;
+    }
+    return missing > 0 ? Handover.Source.RESET : Handover.Source.END;
+  }
+}
