@@ -111,8 +111,8 @@ final class PlainSocketTest {
             List.of(
                 agent,
                 address(),
-                "-Dorg.rdma4j.nio.after=32",
-                "-Dorg.rdma4j.nio.timeout=60",
+                "-Dorg.rdma4j.nio.upgradeAfterBytes=32",
+                "-Dorg.rdma4j.nio.timeoutSeconds=60",
                 "-Dorg.rdma4j.nio.devices=all"));
     assertThat(printed.output())
         .as(printed.errors())
