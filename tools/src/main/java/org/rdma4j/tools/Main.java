@@ -21,6 +21,7 @@ import org.rdma4j.tools.devices.AsyncWatch;
 import org.rdma4j.tools.devices.DevInfo;
 import org.rdma4j.tools.devices.Devices;
 import org.rdma4j.tools.doctor.Doctor;
+import org.rdma4j.tools.gain.Gain;
 import org.rdma4j.tools.perftest.AtomicBw;
 import org.rdma4j.tools.perftest.AtomicLat;
 import org.rdma4j.tools.perftest.Compare;
@@ -63,6 +64,7 @@ public final class Main implements Runnable {
           entry("devinfo", DevInfo.class),
           entry("doctor", Doctor.class),
           entry("selftest", SelfTest.class),
+          entry("gain", Gain.class),
           entry("rc-pingpong", RcPingPongProgram.class),
           entry("uc-pingpong", UcPingPong.class),
           entry("ud-pingpong", UdPingPong.class),
