@@ -38,6 +38,7 @@ public final class Site {
               "docs/guide/waiting.md",
               "docs/guide/channels.md",
               "docs/guide/netty.md",
+              "docs/guide/valkey.md",
               "docs/guide/monitoring.md",
               "docs/guide/errors.md",
               "docs/guide/coming-from-c.md",

@@ -25,6 +25,7 @@ class PackagePagesTest {
   private static final Path NIO = Path.of("../channels/nio/src/main/java");
   private static final Path MICROMETER = Path.of("../channels/micrometer/src/main/java");
   private static final Path NETTY = Path.of("../channels/netty/src/main/java");
+  private static final Path VALKEY = Path.of("../channels/valkey/src/main/java");
   private static final Pattern EXPORTS = Pattern.compile("exports ([\\w.]+);");
 
   /** What the examples take for granted. */
@@ -52,9 +53,11 @@ class PackagePagesTest {
       import org.rdma4j.micrometer.*;
       import org.rdma4j.netty.*;
       import org.rdma4j.nio.*;
+      import org.rdma4j.valkey.*;
       import org.rdma4j.verbs.*;
       import org.rdma4j.verbs.address.*;
       import org.rdma4j.verbs.attribute.*;
+      import redis.clients.jedis.*;
       abstract class Example {
         RdmaDevice device;
         ProtectionDomain domain;
@@ -70,7 +73,7 @@ class PackagePagesTest {
 
   static List<Path> pages() throws Exception {
     List<Path> pages = new ArrayList<>();
-    for (Path sources : List.of(LIB, BINDINGS, PROVIDERS, NIO, MICROMETER, NETTY)) {
+    for (Path sources : List.of(LIB, BINDINGS, PROVIDERS, NIO, MICROMETER, NETTY, VALKEY)) {
       pages.addAll(pages(sources));
     }
     return pages;
