@@ -60,7 +60,7 @@ final class ChannelResumeTest {
   }
 
   /** Breaks the RDMA connection from one side, as a failure of its device does. */
-  private static void cut(SocketChannel channel) throws Exception {
+  static void cut(SocketChannel channel) throws Exception {
     upgradeOf(channel).stream().connection().abort();
   }
 

@@ -74,7 +74,7 @@ final class ChannelSoak {
         throw new AssertionError("no channel has gone over: " + soak.clients.statistics());
       }
       // Loads all classes, and opens what the nodes have open.
-      soak.inOrder(soak.clients, random);
+      soak.inOrder(soak.clients, random, false);
     }
     Held before = Held.now();
     OUT.printf("before: %s%n", before);
@@ -159,8 +159,9 @@ final class ChannelSoak {
         switch (random.nextInt(6)) {
           case 0 -> inTheMiddle(random, false);
           case 1 -> inTheMiddle(random, true);
-          case 2 -> inOrder(SelectorProvider.provider(), random);
-          default -> inOrder(clients, random);
+          case 2 -> inOrder(SelectorProvider.provider(), random, false);
+          case 3 -> inOrder(clients, random, true);
+          default -> inOrder(clients, random, false);
         }
       } catch (Exception failed) {
         fail("client: " + failed);
@@ -187,9 +188,12 @@ final class ChannelSoak {
   /**
    * Writes a random number of bytes, with a pause after the first ones, ends, and reads until the
    * server ends.
+   *
+   * @param cuts whether RDMA fails at a random moment, as with a failure of the device
    */
-  private void inOrder(SelectorProvider provider, Random random) throws Exception {
+  private void inOrder(SelectorProvider provider, Random random, boolean cuts) throws Exception {
     int length = random.nextInt(1, MAX_BYTES);
+    AtomicLong cutAt = new AtomicLong(cuts ? random.nextInt(length) : Long.MAX_VALUE);
     try (SocketChannel channel = connect(provider)) {
       int port = ((InetSocketAddress) channel.getLocalAddress()).getPort();
       AtomicBoolean paused = new AtomicBoolean();
@@ -202,6 +206,13 @@ final class ChannelSoak {
                 if (position > 0 && !paused.getAndSet(true)) {
                   pause(channel, random);
                 }
+                if (cutAt.get() < length && !UpgradeTest.isMoved(channel)) {
+                  // Later, because a cut in the middle of the upgrade is a reset.
+                  cutAt.set(Math.max(cutAt.get(), position + MAX_AHEAD));
+                } else if (position >= cutAt.get()) {
+                  cutAt.set(Long.MAX_VALUE);
+                  cut(channel);
+                }
                 return position < length;
               });
       channel.shutdownOutput();
@@ -211,6 +222,15 @@ final class ChannelSoak {
         fail("a client that ended in order has %s, the server %s".formatted(here, there));
       }
       count(provider == clients ? "client: ended in order" : "client: without the provider");
+    }
+  }
+
+  private void cut(SocketChannel channel) {
+    try {
+      ChannelResumeTest.cut(channel);
+      count("client: cut");
+    } catch (Exception noFieldOfThatName) {
+      fail("RDMA cannot be cut: " + noFieldOfThatName);
     }
   }
 
