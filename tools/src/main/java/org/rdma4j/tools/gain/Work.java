@@ -39,7 +39,7 @@ enum Work {
     return greeting.getInt(Integer.BYTES);
   }
 
-  /** Tells the server what to do with messages of a length. */
+  /** Asks the server to do this with messages of a length. */
   void greet(SocketChannel channel, int bytes) throws IOException {
     ByteBuffer greeting = ByteBuffer.allocateDirect(GREETING_BYTES);
     greeting.putInt(0, code).putInt(Integer.BYTES, bytes);
