@@ -9,7 +9,7 @@
 
 extern struct rdma_cm_id *latest_id;
 
-static const char TOLD[] = "what we say";
+static const char TOLD[] = "what we send";
 static const uint8_t RAW[16] = {0xfe, 0x80, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 
 static struct sockaddr_in ipv4(void)

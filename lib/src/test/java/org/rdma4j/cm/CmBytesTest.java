@@ -77,7 +77,7 @@ final class CmBytesTest {
   }
 
   private static ByteBuffer told() {
-    return ByteBuffer.wrap("what we say".getBytes(US_ASCII));
+    return ByteBuffer.wrap("what we send".getBytes(US_ASCII));
   }
 
   @Test
