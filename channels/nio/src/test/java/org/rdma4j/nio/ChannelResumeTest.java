@@ -138,15 +138,27 @@ final class ChannelResumeTest {
 
   @RepeatedTest(ROUNDS)
   void aCloseAtTheCutNeverShowsAnEndWithoutAllBytes() throws Exception {
-    var writes = waiting(() -> CheckedBytes.write(client, new Random(), at -> at < 20_000_000));
+    AtomicLong done = new AtomicLong();
+    var writes =
+        waiting(
+            () ->
+                CheckedBytes.write(
+                    client,
+                    new Random(),
+                    at -> {
+                      done.set(at);
+                      return at < 20_000_000;
+                    }));
     var reads = waiting(() -> readToEnd(server));
     cut(random.nextBoolean() ? client : server);
     Thread.sleep(random.nextInt(20));
     client.close();
     long written = writes.get();
     long read = reads.get();
-    // Negative if it was reset.
-    assertThat(read < 0 || read == written).as("%d of %d", read, written).isTrue();
+    // Negative if it was reset. The close may end the last write in the middle, as over TCP.
+    assertThat(read < 0 || (read >= done.get() && read <= written))
+        .as("%d of %d to %d", read, done.get(), written)
+        .isTrue();
   }
 
   private static long readToEnd(SocketChannel channel) {
