@@ -256,25 +256,28 @@ final class Upgrade {
                     if (failure == null) {
                       answer.close();
                     } else {
-                      endTcpInput();
+                      wakeOtherwise();
                     }
                   });
     } catch (RdmaException | IllegalStateException over) {
-      endTcpInput();
+      wakeOtherwise();
     }
-    var unused =
-        rendezvous.later(
-            WAKE_UP,
-            () -> {
-              if (wakeUpDue) {
-                endTcpInput();
-              }
-            });
+    var unused = rendezvous.later(WAKE_UP, this::wakeOtherwise);
   }
 
-  private void endTcpInput() {
-    wakeUpDue = false;
-    tcp.endTcpInput();
+  /** Ends TCP's input, unless the byte has come: then an answer that failed does not matter. */
+  private void wakeOtherwise() {
+    boolean waits;
+    lock.lock();
+    try {
+      waits = wakeUpDue;
+      wakeUpDue = false;
+    } finally {
+      lock.unlock();
+    }
+    if (waits) {
+      tcp.endTcpInput();
+    }
   }
 
   /** Returns whether a byte of the peer is still to come over TCP that belongs to no stream. */
@@ -751,7 +754,7 @@ final class Upgrade {
     if (resetNow) {
       tcp.inputMoved();
       if (!tcp.input().isIdle()) {
-        endTcpInput();
+        tcp.endTcpInput();
       }
     }
     tcp.changed();
