@@ -20,7 +20,7 @@ final class Resumption {
    * How long the peer has for its record. A peer that cannot resume closes TCP. One that has not
    * noticed the failure, or whose packets are lost for a while, needs longer.
    */
-  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
 
   /**
    * How long the kernel of a peer whose process has ended may take to end TCP. Until then nothing
