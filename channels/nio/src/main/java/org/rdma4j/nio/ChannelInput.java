@@ -38,7 +38,7 @@ final class ChannelInput {
     }
   }
 
-  /** Returns whether no other thread reads, as one might that waits for TCP. */
+  /** Returns whether no other thread reads, or waits for bytes over TCP. */
   boolean isIdle() {
     if (lock.isHeldByCurrentThread()) {
       return true;
@@ -61,14 +61,18 @@ final class ChannelInput {
   }
 
   /**
-   * Drops what has come over RDMA, without waiting for a thread that reads: it may be closing the
-   * channel, and wait for the calling thread.
+   * Drops what has come over RDMA, without waiting for a thread that reads: that thread may close
+   * the channel, and wait for the calling thread.
    */
   void dropSoon(Upgrade way) {
-    if (isIdle()) {
-      drop(way);
-    } else {
+    if (!lock.tryLock()) {
       var unused = ChannelThreads.start("rdma4j-nio-close", () -> drop(way));
+      return;
+    }
+    try {
+      way.stream().drop();
+    } finally {
+      lock.unlock();
     }
   }
 

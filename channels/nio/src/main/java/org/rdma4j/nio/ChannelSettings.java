@@ -48,7 +48,7 @@ record ChannelSettings(
     Map<InetAddress, InetAddress> addressMap) {
   private static final String PREFIX = "org.rdma4j.nio.";
 
-  /** The new names of properties, by those that they had before the first release. */
+  /** The names of properties, by their names before the first release. */
   private static final Map<String, String> RENAMED =
       Map.of(
           "upgrade", "enabled",

@@ -118,7 +118,7 @@ final class Meeting {
     if (channel != null && joined && channel.wakePeer()) {
       request.answer(ByteBuffer.allocate(0));
     } else {
-      request.refuse("the output has not moved, or the reader was woken before");
+      request.refuse("the output is not upgraded, or the reader was woken before");
     }
   }
 

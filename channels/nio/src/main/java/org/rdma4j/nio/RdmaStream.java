@@ -487,7 +487,7 @@ final class RdmaStream {
       if (kept.remove(bytes)) {
         throw failed;
       }
-      // The connection resumes, and these bytes are among those that are sent again.
+      // The connection resumes, and sends these bytes again.
       consume(sources, from, bytes);
     }
     return bytes;
@@ -649,6 +649,8 @@ final class RdmaStream {
       sendMark();
     }
     sendMark();
+    // A channel whose output has ended does not resume.
+    kept.end();
   }
 
   private void sent(long token, @Nullable RuntimeException failure) {

@@ -13,11 +13,11 @@ import org.rdma4j.nio.handover.Resume;
  * the records of the {@link Resume}, and sends again what the peer lacks. Until the peer's record
  * was accepted no other thread reads from TCP, and until all was sent again none writes to it.
  *
- * <p>If the peer has no resume to offer, the connection ends as {@link GonePeer} tells.
+ * <p>If the peer has no resume to offer, the connection ends as {@link GonePeer} describes.
  */
 final class Resumption {
   /**
-   * How long the peer has for its record. A peer that cannot resume closes TCP. One that has not
+   * How long the peer has for its record. A peer that cannot resume closes TCP. A peer that has not
    * noticed the failure, or whose packets are lost for a while, needs longer.
    */
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
@@ -101,11 +101,12 @@ final class Resumption {
     return false;
   }
 
+  /** Writes all, however slowly the peer reads, as the kernel would; a close of TCP ends it. */
   private void write(ByteBuffer bytes) throws IOException, InterruptedException {
     ByteBuffer[] single = {bytes};
     while (bytes.hasRemaining()) {
       if (tcp.writeTcp(single, 0, 1) == 0) {
-        Thread.sleep(1);
+        Thread.sleep(PAUSE);
       }
     }
   }

@@ -324,7 +324,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     try {
       tcp.shutdownInput();
     } catch (IOException closed) {
-      provider.rendezvous().log(toString(), "was closed when its input went over: " + closed);
+      provider.rendezvous().log(toString(), "was closed when its input ended: " + closed);
     }
   }
 

@@ -840,7 +840,7 @@ final class Upgrade {
     }
   }
 
-  /** Returns whether all that is written goes over TCP again. */
+  /** Returns whether all that is written is sent over TCP again. */
   boolean hasResumed() {
     return resumed != null && !outputMoved;
   }

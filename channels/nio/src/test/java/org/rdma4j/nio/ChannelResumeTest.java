@@ -221,6 +221,15 @@ final class ChannelResumeTest {
   }
 
   @Test
+  void aChannelWhoseOutputHasEndedHoldsNothing() throws Exception {
+    client.write(ByteBuffer.wrap(new byte[1000]));
+    assertThat(clients.rendezvous().memory().held()).isPositive();
+    client.shutdownOutput();
+    assertThat(clients.rendezvous().memory().held()).isZero();
+    assertThat(UpgradeTest.read(server, 1000)).hasSize(1000);
+  }
+
+  @Test
   void anIdleConnectionResumes() throws Exception {
     cut(client);
     client.write(ByteBuffer.wrap(new byte[] {7}));

@@ -273,7 +273,8 @@ public final class Handover {
    */
   public byte[] resumeKey() {
     if (claim == null || !joined) {
-      throw new IllegalStateException("this end has not joined an RDMA connection");
+      throw new IllegalStateException(
+          "this end has no RDMA connection, so it has no key to resume with");
     }
     return isClaimant
         ? proof.resumeKey(challenge, claim, sent, received)

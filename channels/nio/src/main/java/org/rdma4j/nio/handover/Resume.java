@@ -88,7 +88,7 @@ public final class Resume {
       throw new IllegalStateException("the peer's record was accepted before");
     }
     if (record.remaining() != RECORD_BYTES || record.getLong() != MAGIC) {
-      throw new HandoverException("the peer has sent something else than a resume record");
+      throw new HandoverException("the peer has sent something other than a resume record");
     }
     long peerDelivered = record.getLong();
     long peerSent = record.getLong();
@@ -123,7 +123,7 @@ public final class Resume {
   }
 
   /**
-   * Notes that bytes were read from TCP, behind the peer's record.
+   * Records that bytes were read from TCP, behind the peer's record.
    *
    * @param bytes their number
    */
@@ -131,7 +131,7 @@ public final class Resume {
     missing = Math.max(0, missing - bytes);
   }
 
-  /** Notes that TCP has ended. */
+  /** Records that TCP has ended. */
   public void tcpEnded() {
     ended = true;
   }
