@@ -122,7 +122,7 @@ class MainTest {
     "devinfo -i 0, '-i is 0, must be at least 1'",
     "gain, 'give either --serve or the name'",
     "gain --serve server-1, 'give either --serve or the name'",
-    "gain server-1 -s 0, '--size has 0, must be from 1 to'",
+    "gain server-1 -s 0, '--size is 0, must be from 1 to 67108864'",
     "rc-pingpong -s 0, '-s is 0, must be from 1'",
     "rc-pingpong -s many, '''many'' is not an int'",
     "rc-pingpong -n 0, '-n is 0, must be from 1'",

@@ -11,6 +11,7 @@ import java.util.Map;
 import org.rdma4j.nio.ChannelStatistics;
 import org.rdma4j.nio.RdmaSelectorProvider;
 import org.rdma4j.tools.command.Failure;
+import org.rdma4j.tools.command.OptionRange;
 import org.rdma4j.tools.command.Progress;
 import org.rdma4j.tools.command.Version;
 import picocli.CommandLine.Command;
@@ -37,6 +38,8 @@ public final class Gain implements Runnable {
   private static final Duration UPGRADE_TIME = Duration.ofSeconds(20);
   private static final int LAST_PORT = 65534;
   private static final int MAX_BYTES = 64 << 20;
+  private static final int MAX_CONNECTIONS = 10_000;
+  private static final int MAX_SECONDS = 3600;
 
   @Spec
   @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -113,28 +116,14 @@ public final class Gain implements Runnable {
 
   private void check() {
     if (serves != host.isEmpty()) {
-      throw misuse("give either --serve or the name of the machine where gain --serve runs");
+      throw new ParameterException(
+          spec.commandLine(),
+          "give either --serve or the name of the machine where gain --serve runs");
     }
-    if (port < 0 || port > LAST_PORT) {
-      throw misuse("--port is %d, must be from 0 to %d".formatted(port, LAST_PORT));
-    }
-    if (seconds < 1) {
-      throw misuse("--duration is %d, must be at least 1".formatted(seconds));
-    }
-    for (int each : connections) {
-      if (each < 1) {
-        throw misuse("--connections has %d, must be at least 1".formatted(each));
-      }
-    }
-    for (int each : sizes) {
-      if (each < 1 || each > MAX_BYTES) {
-        throw misuse("--size has %d, must be from 1 to %d".formatted(each, MAX_BYTES));
-      }
-    }
-  }
-
-  private ParameterException misuse(String text) {
-    return new ParameterException(spec.commandLine(), text);
+    OptionRange.check(spec, "--port", port, 0, LAST_PORT);
+    OptionRange.check(spec, "--duration", seconds, 1, MAX_SECONDS);
+    connections.forEach(each -> OptionRange.check(spec, "--connections", each, 1, MAX_CONNECTIONS));
+    sizes.forEach(each -> OptionRange.check(spec, "--size", each, 1, MAX_BYTES));
   }
 
   private void serve(SelectorProvider upgrading) throws IOException {

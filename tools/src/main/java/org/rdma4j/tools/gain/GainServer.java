@@ -5,14 +5,17 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
+import org.jspecify.annotations.Nullable;
 
 /** Serves measurements on two ports: over TCP alone, and with channels that may be upgraded. */
 final class GainServer implements AutoCloseable {
   private static final int MAX_BYTES = 64 << 20;
 
+  private volatile @Nullable IOException failure;
   private final ServerSocketChannel plain;
   private final ServerSocketChannel upgraded;
 
@@ -49,21 +52,31 @@ final class GainServer implements AutoCloseable {
     return plain.socket().getLocalPort();
   }
 
-  /** Serves until this is closed. */
-  void run() {
-    Thread other = Thread.ofPlatform().daemon().start(() -> accept(upgraded));
+  /**
+   * Serves until this is closed.
+   *
+   * @throws IOException if no further connection can be accepted
+   */
+  void run() throws IOException {
+    Thread.ofPlatform().daemon().start(() -> accept(upgraded));
     accept(plain);
-    other.interrupt();
+    IOException failed = failure;
+    if (failed != null) {
+      throw failed;
+    }
   }
 
-  private static void accept(ServerSocketChannel listener) {
-    try {
+  /** Accepts connections until the listener is closed, or ends the server with the failure. */
+  private void accept(ServerSocketChannel listener) {
+    try (plain) {
       while (true) {
         SocketChannel channel = listener.accept();
         Thread.ofPlatform().daemon().start(() -> serve(channel));
       }
-    } catch (IOException closed) {
+    } catch (ClosedChannelException closed) {
       // The server ends.
+    } catch (IOException failed) {
+      failure = failed;
     }
   }
 

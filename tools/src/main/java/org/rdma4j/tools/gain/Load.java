@@ -9,10 +9,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -20,6 +22,9 @@ import org.HdrHistogram.Histogram;
  */
 final class Load implements AutoCloseable {
   private static final long MAX_LATENCY_NANOS = Duration.ofMinutes(1).toNanos();
+
+  /** How long the server may take for an answer, or to read what is in flight. */
+  private static final long PATIENCE_SECONDS = 60;
 
   /**
    * What was measured.
@@ -47,13 +52,13 @@ final class Load implements AutoCloseable {
   }
 
   /** Opens connections, so that a later measurement finds them upgraded. */
-  void connect(int connections) throws IOException {
+  void connect(int connections) throws IOException, InterruptedException {
     for (int i = 0; i < connections; i++) {
-      channels.add(connect(work));
+      channels.add(await(() -> open(work)));
     }
   }
 
-  private SocketChannel connect(Work with) throws IOException {
+  private SocketChannel open(Work with) throws IOException {
     SocketChannel channel = provider.openSocketChannel();
     boolean done = false;
     try {
@@ -80,8 +85,7 @@ final class Load implements AutoCloseable {
     }
     long messages = 0;
     Histogram roundTrips = new Histogram(MAX_LATENCY_NANOS, 3);
-    for (Future<Part> each : threads.invokeAll(parts)) {
-      Part part = get(each);
+    for (Part part : await(parts, time)) {
       messages += part.messages;
       roundTrips.add(part.roundTrips);
     }
@@ -93,16 +97,33 @@ final class Load implements AutoCloseable {
         (double) cpu / Math.max(1, messages));
   }
 
-  private static Part get(Future<Part> part) throws IOException, InterruptedException {
-    try {
-      return part.get();
-    } catch (ExecutionException failed) {
-      throw new IOException("a connection failed: " + failed.getCause(), failed.getCause());
-    }
+  private <T> T await(Callable<T> task) throws IOException, InterruptedException {
+    return await(List.of(task), Duration.ZERO).getFirst();
   }
 
-  private long serverCpuNanos() throws IOException {
-    try (SocketChannel channel = connect(Work.CPU_TIME)) {
+  /** Runs tasks, each in a thread of its own, for a time and as long as the server may take. */
+  private <T> List<T> await(List<Callable<T>> tasks, Duration time)
+      throws IOException, InterruptedException {
+    List<T> results = new ArrayList<>();
+    try {
+      for (Future<T> each :
+          threads.invokeAll(tasks, time.toSeconds() + PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+        results.add(each.get());
+      }
+    } catch (ExecutionException failed) {
+      throw new IOException("a connection failed: " + failed.getCause(), failed.getCause());
+    } catch (CancellationException late) {
+      throw new IOException("the server did not answer within " + PATIENCE_SECONDS + " s", late);
+    }
+    return results;
+  }
+
+  private long serverCpuNanos() throws IOException, InterruptedException {
+    return await(this::askCpuNanos);
+  }
+
+  private long askCpuNanos() throws IOException {
+    try (SocketChannel channel = open(Work.CPU_TIME)) {
       ByteBuffer nanos = ByteBuffer.allocate(Long.BYTES);
       Work.read(channel, nanos);
       return nanos.getLong(0);

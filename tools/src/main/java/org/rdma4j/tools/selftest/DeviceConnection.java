@@ -44,8 +44,11 @@ record DeviceConnection(
   /** Closes the node, and with it all of its objects. */
   @Override
   public void close() {
-    client.close();
-    peer.close();
-    node.close();
+    try {
+      client.close();
+      peer.close();
+    } finally {
+      node.close();
+    }
   }
 }

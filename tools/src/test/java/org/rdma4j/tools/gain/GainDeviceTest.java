@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -23,18 +25,26 @@ final class GainDeviceTest {
   private static final String HOST = InetAddress.getLoopbackAddress().getHostAddress();
 
   private GainServer server;
+  private FutureTask<Boolean> serving;
 
   @BeforeEach
   void serve() throws Exception {
     System.setProperty(DEVICES, "all");
     System.setProperty(ADDRESSES, HOST + "=" + DeviceAddress.ipv4().getHostAddress());
     server = new GainServer(new RdmaSelectorProvider(), 0);
-    Thread.ofPlatform().daemon().start(server::run);
+    serving =
+        new FutureTask<>(
+            () -> {
+              server.run();
+              return true;
+            });
+    Thread.ofPlatform().daemon().start(serving);
   }
 
   @AfterEach
   void close() throws Exception {
     server.close();
+    assertThat(serving.get(20, TimeUnit.SECONDS)).isTrue();
     System.clearProperty(DEVICES);
     System.clearProperty(ADDRESSES);
   }
