@@ -4,6 +4,7 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.cm.CmEvent;
@@ -83,16 +84,24 @@ final class LinkUpkeep {
         return;
       } catch (RuntimeException failed) {
         links.values().forEach(each -> each.link.ended("the connection manager failed: " + failed));
+        // If it fails again and again, this must not take a processor.
+        LockSupport.parkNanos(TICK.toNanos());
       }
     }
   }
 
   private static void visit(Attended attended) {
-    if (attended.socket.refersTo(null)) {
-      attended.link.close();
-      remove(attended.link);
-    } else {
+    if (!attended.socket.refersTo(null)) {
       attended.link.tick();
+      return;
+    }
+    try {
+      attended.link.close();
+    } catch (RuntimeException failed) {
+      System.getLogger("org.rdma4j.valkey")
+          .log(System.Logger.Level.WARNING, "a socket that was dropped cannot be closed", failed);
+    } finally {
+      remove(attended.link);
     }
   }
 

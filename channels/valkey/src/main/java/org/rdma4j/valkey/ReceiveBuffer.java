@@ -9,7 +9,7 @@ import org.rdma4j.verbs.RemoteMemory;
 
 /**
  * The buffer into which the server writes, from its begin to its end; then this side names it anew.
- * No byte is read that the server has not announced.
+ * Only bytes that the server has announced are read.
  */
 final class ReceiveBuffer {
   private final MemoryRegion region;

@@ -48,7 +48,6 @@ final class ValkeyLink {
   private final CmId id;
   private final ProtectionDomain domain;
   private final CompletionChannel channel;
-  private final CompletionQueue queue;
   private final Completions completions;
   private final MemoryRegion messages;
   private final ReceiveRequests receives;
@@ -58,6 +57,10 @@ final class ValkeyLink {
   private final ReentrantLock state = new ReentrantLock();
   private final Condition changed = state.newCondition();
   private final ReentrantLock turn = new ReentrantLock();
+
+  // Created once, so that a read and a write create no object.
+  private final BooleanSupplier mayRead = this::mayRead;
+  private final BooleanSupplier mayWrite = this::mayWrite;
 
   // Guarded by state, as are the sends, the receives and the buffer.
   private @Nullable RemoteMemory serverBuffer;
@@ -77,7 +80,7 @@ final class ValkeyLink {
     CompletionChannel events = null;
     try {
       events = id.device().createCompletionChannel();
-      queue = id.device().createCompletionQueue(RECEIVES + SendSlots.COUNT, events);
+      CompletionQueue queue = id.device().createCompletionQueue(RECEIVES + SendSlots.COUNT, events);
       channel = events;
       completions = queue.completions(BATCH);
       messages = domain.register(RECEIVES * ControlMessage.BYTES, AccessFlag.LOCAL_WRITE);
@@ -130,7 +133,7 @@ final class ValkeyLink {
   int read(byte[] target, int offset, int length, long deadline) throws IOException {
     state.lock();
     try {
-      await(() -> buffer.available() > 0, deadline, "no bytes from");
+      await(mayRead, deadline, "no bytes from");
       int bytes = buffer.read(target, offset, length);
       if (buffer.restart()) {
         bufferUnnamed = true;
@@ -140,6 +143,14 @@ final class ValkeyLink {
     } finally {
       state.unlock();
     }
+  }
+
+  private boolean mayRead() {
+    return buffer.available() > 0;
+  }
+
+  private boolean mayWrite() {
+    return sends.hasFree() && serverBufferSpace() > 0;
   }
 
   int available() {
@@ -162,10 +173,7 @@ final class ValkeyLink {
     state.lock();
     try {
       try {
-        await(
-            () -> sends.hasFree() && serverBufferSpace() > 0,
-            deadline,
-            "no space in the buffer of");
+        await(mayWrite, deadline, "no space in the buffer of");
       } catch (SocketTimeoutException late) {
         // The server has a part of what the program wrote, and would take the next for the rest.
         fail(late);
@@ -176,12 +184,20 @@ final class ValkeyLink {
       if (failure != null || target == null) {
         throw failure();
       }
-      int[] written = new int[1];
-      send(() -> written[0] = sends.write(source, offset, most, target, serverBufferUsed));
-      serverBufferUsed += written[0];
-      return written[0];
+      int written = post(source, offset, most, target);
+      serverBufferUsed += written;
+      return written;
     } finally {
       state.unlock();
+    }
+  }
+
+  private int post(byte[] source, int offset, int most, RemoteMemory target) throws IOException {
+    try {
+      return sends.write(source, offset, most, target, serverBufferUsed);
+    } catch (RuntimeException failed) {
+      fail(failed);
+      throw failure();
     }
   }
 
@@ -450,9 +466,19 @@ final class ValkeyLink {
       fail(new SocketException("Socket closed"));
       state.unlock();
     }
-    id.close();
-    queue.close();
-    channel.close();
-    domain.close();
+    try {
+      id.close();
+    } finally {
+      closeRest();
+    }
+  }
+
+  /** Closes the channel with its queue, and the domain, also if one of them fails. */
+  private void closeRest() {
+    try {
+      channel.close();
+    } finally {
+      domain.close();
+    }
   }
 }

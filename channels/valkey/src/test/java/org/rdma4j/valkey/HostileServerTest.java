@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.rdma4j.RdmaException;
 import org.rdma4j.verbs.RemoteMemory;
 
 /** Servers that lie: each lie ends as an IOException that names it, and never as bytes. */
@@ -97,7 +98,7 @@ final class HostileServerTest {
       ProtocolServer.get(task);
     } catch (Exception refused) {
       // Some lies are refused by the device, which the server learns.
-      assertThat(refused).hasRootCauseInstanceOf(Exception.class);
+      assertThat(refused).hasRootCauseInstanceOf(RdmaException.class);
     }
   }
 

@@ -181,7 +181,7 @@ final class ProtocolServer implements AutoCloseable {
     RemoteMemory clientBuffer() {
       RemoteMemory known = clientBuffer;
       if (known == null) {
-        throw new IllegalStateException("the client has not named its buffer");
+        throw new IllegalStateException("the client has named no buffer yet");
       }
       return known;
     }
