@@ -35,15 +35,29 @@ final class ConnectionCheck {
   }
 
   private static Finding of(KernelDevice device) {
-    Optional<InetAddress> address = CmAddress.of(device.name());
-    if (address.isEmpty()) {
-      return Finding.note(
-          device.name(),
-          "no IP address of this machine leads to it, so the connection manager does not use it");
-    }
-    String host = address.get().getHostAddress();
+    Optional<InetAddress> address;
     try {
-      long nanos = run(address.get());
+      address = CmAddress.of(device.name());
+    } catch (RdmaException failed) {
+      return Finding.problem(
+          device.name(),
+          "its IP address cannot be found: " + Failure.describe(failed),
+          "what the line \"permissions\" says");
+    }
+    return address
+        .map(found -> of(device, found))
+        .orElseGet(
+            () ->
+                Finding.note(
+                    device.name(),
+                    "no IP address of this machine leads to it, so the connection manager does not"
+                        + " use it"));
+  }
+
+  private static Finding of(KernelDevice device, InetAddress address) {
+    String host = address.getHostAddress();
+    try {
+      long nanos = run(address);
       return Finding.ok(
           device.name(),
           "%d messages went through a connection to %s and back in %d ms"
