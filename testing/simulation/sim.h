@@ -125,16 +125,22 @@ struct far_answer {
 	uint64_t delay;
 };
 struct flight {
-	enum { FLIGHT_NONE, FLIGHT_SENT, FLIGHT_ANSWERED } state;
+	bool answered;
 	uint32_t number;
-	uint64_t not_before;
 	struct far_answer answer;
 	char *data;
 };
+#define FLIGHTS 32
 
 struct qp {
 	struct obj o;
-	struct flight flight;
+	struct flight flights[FLIGHTS]; /* a ring */
+	int first_flight, num_flights;
+	uint32_t flight_number;
+	uint32_t epoch; /* of its requests to other processes: a new one after each that was not carried out */
+	uint32_t refused_epoch; /* of the requests to it, plus 1: what follows one that was not carried out */
+	uint16_t next_ci; /* the first request that is not on its way */
+	uint64_t not_before; /* the next request is not sent */
 	struct efa_qp *efa; /* not NULL if it is one of EFA, which has no other fields of queues */
 	struct far *far; /* not NULL if this stands for a queue pair of another process */
 	uint32_t qpn, uidx;

@@ -38,8 +38,10 @@ void engine_qp_reset(struct qp *qp)
 	qp->tries = 0;
 	qp->wait_until = 0;
 	qp->waits_for_peer = qp->waits_for_receive = qp->established = qp->last_wqe = false;
-	qp->flight.state = FLIGHT_NONE;
-	qp->flight.not_before = 0;
+	qp->num_flights = 0;
+	qp->epoch++;
+	qp->refused_epoch = 0;
+	qp->not_before = 0;
 	if (qp->efa)
 		efa_qp_reset(qp);
 	else

@@ -36,12 +36,25 @@ bool parse_request(struct qp *qp, struct wqe *w)
 	return w->index == qp->sq_ci && be32toh(ctrl->qpn_ds) >> 8 == qp->qpn && w->ds;
 }
 
+static uint64_t carried_out;
+
+/* How many send requests the queue pairs of this process have done so far. */
+EXPORT uint64_t mlx5sim_requests(void)
+{
+	uint64_t n;
+	pthread_mutex_lock(&sim_lock);
+	n = carried_out;
+	pthread_mutex_unlock(&sim_lock);
+	return n;
+}
+
 void complete_request(struct qp *qp, struct wqe *w, uint32_t length, const void *scattered)
 {
 	if (qp->far) {
 		far_done(qp, length);
 		return;
 	}
+	carried_out++;
 	qp->sq_ci += (w->ds + 3) / 4;
 	qp->tries = 0;
 	qp->wait_until = 0;

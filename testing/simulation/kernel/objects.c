@@ -166,7 +166,8 @@ int object_destroy(struct obj *o)
 		unused(qp->srq ? &qp->srq->o : NULL);
 		unused(qp->xrcd);
 		event_purge(o->async, qp);
-		free(qp->flight.data);
+		for (int i = 0; i < FLIGHTS; i++)
+			free(qp->flights[i].data);
 		break;
 	}
 	default:

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define PORT 7471
-enum { SIZE = 4 << 20 };
+enum { SIZE = 4 << 20, MESSAGES = 8, MARK = 5 };
 
 struct side {
 	struct rdma_event_channel *channel;
@@ -103,7 +103,17 @@ static void drop(struct side *s)
 	free(s->buf);
 }
 
-/* ---- the peer: accepts one connection, echoes a message, then waits ---- */
+/* ---- the peer: accepts one connection, echoes a message, takes others in their order, then waits ---- */
+
+static void take_in_order(struct side *s)
+{
+	for (uint64_t i = 0; i < MESSAGES; i++) {
+		if (i % 3 == 0)
+			usleep(20000); /* the messages on their way find no receive */
+		CHECK(!rdma_post_recv(s->id, NULL, s->buf, 8, s->mr));
+		CHECK(wait_one(s).byte_len == 8 && *(uint64_t *)s->buf == i);
+	}
+}
 
 static int serve(void)
 {
@@ -128,8 +138,10 @@ static int serve(void)
 	CHECK(wait_one(&s).byte_len == SIZE);
 	CHECK(!rdma_post_send(s.id, NULL, s.buf, SIZE, s.mr, IBV_SEND_SIGNALED));
 	CHECK(wait_one(&s).status == IBV_WC_SUCCESS);
+	take_in_order(&s);
 	CHECK(write(1, failures ? "F" : "E", 1) == 1);
 	expect(&s, RDMA_CM_EVENT_DISCONNECTED);
+	CHECK(s.buf[0] == MARK); /* what was sent behind a request that failed was not carried out */
 	return failures != 0;
 }
 
@@ -187,6 +199,18 @@ static void transfers(struct side *s, const struct place *place)
 	CHECK(wait_one(s).opcode == IBV_WC_FETCH_ADD && *(uint64_t *)s->buf == 0x0909090909090909);
 	CHECK(!rdma_post_read(s->id, NULL, s->buf, 8, s->mr, IBV_SEND_SIGNALED, place->address, place->key));
 	CHECK(wait_one(s).opcode == IBV_WC_RDMA_READ && *(uint64_t *)s->buf == 0x0909090909090909 + 5);
+	for (uint64_t i = 0; i < MESSAGES; i++) {
+		((uint64_t *)s->buf)[i] = i;
+		CHECK(!rdma_post_send(s->id, NULL, s->buf + i * 8, 8, s->mr, IBV_SEND_SIGNALED));
+	}
+	for (int i = 0; i < MESSAGES; i++)
+		CHECK(wait_one(s).status == IBV_WC_SUCCESS);
+}
+
+static void writes(struct side *s, const struct place *place, uint32_t key, int value)
+{
+	memset(s->buf + value * 8, value, 8);
+	CHECK(!rdma_post_write(s->id, NULL, s->buf + value * 8, 8, s->mr, IBV_SEND_SIGNALED, place->address, key));
 }
 
 static void fails_after(struct side *s, enum ibv_wc_status status, const struct place *place, uint32_t key)
@@ -213,7 +237,12 @@ static void start_and_kill(bool by_error)
 	transfers(&s, &place);
 	expect_from_peer(from, 'E');
 	if (by_error) {
-		fails_after(&s, IBV_WC_REM_ACCESS_ERR, &place, place.key + 256);
+		writes(&s, &place, place.key, MARK);
+		CHECK(wait_one(&s).status == IBV_WC_SUCCESS);
+		writes(&s, &place, place.key + 256, 1);
+		writes(&s, &place, place.key, 2);
+		CHECK(wait_one(&s).status == IBV_WC_REM_ACCESS_ERR);
+		CHECK(wait_one(&s).status == IBV_WC_WR_FLUSH_ERR);
 		CHECK(!rdma_disconnect(s.id));
 		CHECK(waitpid(peer, &status, 0) == peer && WIFEXITED(status) && !WEXITSTATUS(status));
 		expect(&s, RDMA_CM_EVENT_DISCONNECTED);

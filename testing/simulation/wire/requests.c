@@ -1,6 +1,8 @@
 /*
  * Requests to queue pairs of other processes. The request goes there with its data, is carried out there like one of that
- * process, and the answer says how it ended. A queue pair has one such request on its way at a time.
+ * process, and the answer says how it ended. A queue pair has up to 32 such requests on their way, or as many as
+ * MLX5SIM_WINDOW says. If one is not carried out, those behind it are not either: their sender begins a new epoch, and the
+ * other side ignores what remains of the old one.
  */
 #include "../adapter/adapter.h"
 #include "wire.h"
@@ -13,6 +15,7 @@ struct far_request {
 	uint32_t imm;
 	uint16_t index;
 	uint8_t opcode, flags;
+	uint32_t epoch;
 	uint64_t total; /* bytes that move; they follow, unless they are to be read */
 };
 
@@ -50,11 +53,13 @@ static int header_size(uint8_t opcode)
 	}
 }
 
-static bool send_request(struct qp *qp, struct wqe *w, const struct segs *data, uint32_t to, int node)
+static bool send_request(struct qp *qp, struct wqe *w, const struct segs *data, uint32_t to, int node,
+	uint32_t number)
 {
 	struct far_request r = {
-		.from = qp->qpn, .to = to, .type = qp->type, .qkey = qp->attr.qkey, .number = qp->flight.number, .ds = w->ds,
-		.imm = w->imm, .index = w->index, .opcode = w->opcode, .flags = w->flags, .total = data->total,
+		.from = qp->qpn, .to = to, .type = qp->type, .qkey = qp->attr.qkey, .number = number, .ds = w->ds,
+		.imm = w->imm, .index = w->index, .opcode = w->opcode, .flags = w->flags, .epoch = qp->epoch,
+		.total = data->total,
 	};
 	struct iovec parts[2 + MAX_SEGS] = {{&r, sizeof(r)}, {w->bytes, w->ds * 16}};
 	int n = 2;
@@ -64,9 +69,58 @@ static bool send_request(struct qp *qp, struct wqe *w, const struct segs *data, 
 	return wire_send(node, FRAME_REQUEST, parts, n);
 }
 
-static enum outcome finish(struct qp *qp, struct wqe *w, const struct segs *local)
+static int window(void)
 {
-	struct flight *f = &qp->flight;
+	static int size;
+	if (!size) {
+		const char *set = getenv("MLX5SIM_WINDOW");
+		size = set ? atoi(set) : FLIGHTS;
+		size = size < 1 ? 1 : size > FLIGHTS ? FLIGHTS : size;
+	}
+	return size;
+}
+
+/* Sends a request; it waits for its answer behind those that are on their way. */
+static bool take_off(struct qp *qp, struct wqe *w, const struct segs *data)
+{
+	struct flight *f = &qp->flights[(qp->first_flight + qp->num_flights) % FLIGHTS];
+	f->answered = false;
+	f->number = ++qp->flight_number;
+	if (!send_request(qp, w, data, qp->attr.dest_qp_num, node_of(qp->attr.dest_qp_num), f->number))
+		return false;
+	qp->num_flights++;
+	qp->next_ci = w->index + (w->ds + 3) / 4;
+	return true;
+}
+
+/* The request behind those that are on their way. False if there is none, or it has to wait for them. */
+static bool next_request(struct qp *qp, struct wqe *w)
+{
+	uint16_t posted = be32toh(atomic_load_explicit(&qp->db[1], memory_order_acquire)), first = qp->sq_ci;
+	bool there;
+	if (qp->state != IBV_QPS_RTS || qp->num_flights >= window() || qp->next_ci == posted)
+		return false;
+	qp->sq_ci = qp->next_ci;
+	there = parse_request(qp, w);
+	qp->sq_ci = first;
+	return there && w->opcode != MLX5_OPCODE_UMR && w->opcode != MLX5_OPCODE_TAG_MATCHING
+		&& !(w->flags & MLX5_WQE_CTRL_FENCE);
+}
+
+/* Sends what need not wait for the requests that are on their way. */
+static void send_ahead(struct qp *qp)
+{
+	struct wqe w;
+	while (next_request(qp, &w)) {
+		struct segs local = {.n = 0};
+		uint32_t access = fetches(w.opcode) ? IBV_ACCESS_LOCAL_WRITE : 0;
+		if (gather(qp, &w, w.bytes + header_size(w.opcode), access, &local) || !take_off(qp, &w, &local))
+			return; /* it fails once it is the first */
+	}
+}
+
+static enum outcome finish(struct qp *qp, struct wqe *w, const struct segs *local, struct flight *f)
+{
 	struct segs from = {.n = 1, .total = f->answer.length, .s = {{f->data, f->answer.length}}};
 	uint32_t length = f->answer.length;
 	char bytes[32] = {0};
@@ -83,38 +137,46 @@ static enum outcome finish(struct qp *qp, struct wqe *w, const struct segs *loca
 
 enum outcome execute_elsewhere(struct qp *qp, struct wqe *w)
 {
-	struct flight *f = &qp->flight;
+	struct flight *f = &qp->flights[qp->first_flight];
 	struct segs local = {.n = 0};
+	struct far_answer answer = {.kind = FAR_NOBODY};
 	bool reliable = qp->type == IBV_QPT_RC;
 	int error;
-	if (f->state == FLIGHT_SENT || (f->state == FLIGHT_NONE && f->not_before > sim_now()))
+	if (qp->num_flights && !f->answered) {
+		send_ahead(qp);
+		return WAIT;
+	}
+	if (!qp->num_flights && qp->not_before > sim_now())
 		return WAIT;
 	error = gather(qp, w, w->bytes + header_size(w->opcode), fetches(w->opcode) ? IBV_ACCESS_LOCAL_WRITE : 0, &local);
 	if (error)
 		return fail_request(qp, w, error);
-	if (f->state == FLIGHT_NONE) {
-		f->number++;
-		f->state = FLIGHT_SENT;
-		if (send_request(qp, w, &local, qp->attr.dest_qp_num, node_of(qp->attr.dest_qp_num)) && reliable)
-			return WAIT;
-		if (!reliable) {
-			f->state = FLIGHT_NONE;
-			complete_request(qp, w, 0, NULL);
-			return DONE;
-		}
-		f->answer.kind = FAR_NOBODY;
+	if (!reliable) {
+		send_request(qp, w, &local, qp->attr.dest_qp_num, node_of(qp->attr.dest_qp_num), 0);
+		complete_request(qp, w, 0, NULL);
+		return DONE;
 	}
-	f->state = FLIGHT_NONE;
-	f->not_before = sim_now() + PAUSE_NS;
-	switch (f->answer.kind) {
-	case FAR_DONE:
-		f->not_before = 0;
-		return finish(qp, w, &local);
+	if (qp->num_flights) {
+		answer = f->answer;
+	} else if (take_off(qp, w, &local)) {
+		send_ahead(qp);
+		return WAIT;
+	}
+	if (answer.kind == FAR_DONE) {
+		qp->first_flight = (qp->first_flight + 1) % FLIGHTS;
+		qp->num_flights--;
+		qp->not_before = 0;
+		return finish(qp, w, &local, f);
+	}
+	qp->num_flights = 0;
+	qp->epoch++;
+	qp->not_before = sim_now() + PAUSE_NS;
+	switch (answer.kind) {
 	case FAR_FAILED:
-		f->not_before = 0;
-		return fail_request(qp, w, f->answer.syndrome);
+		qp->not_before = 0;
+		return fail_request(qp, w, answer.syndrome);
 	case FAR_NO_RECEIVE:
-		return wait_for(qp, w, true, f->answer.delay, qp->attr.rnr_retry, qp->attr.rnr_retry == 7,
+		return wait_for(qp, w, true, answer.delay, qp->attr.rnr_retry, qp->attr.rnr_retry == 7,
 			MLX5_CQE_SYNDROME_RNR_RETRY_EXC_ERR);
 	default:
 		return wait_for(qp, w, false, 4096ull << (qp->attr.timeout ? qp->attr.timeout : 31), qp->attr.retry_cnt,
@@ -126,12 +188,12 @@ enum outcome execute_elsewhere(struct qp *qp, struct wqe *w)
 void datagram_elsewhere(struct qp *qp, struct wqe *w, const struct segs *data, uint32_t to)
 {
 	if (to != 0xffffff) {
-		send_request(qp, w, data, to, node_of(to));
+		send_request(qp, w, data, to, node_of(to), 0);
 		return;
 	}
 	for (int node = 0; node < MAX_NODES; node++)
 		if (node != wire_node())
-			send_request(qp, w, data, to, node);
+			send_request(qp, w, data, to, node, 0);
 }
 
 /* ---- the other side ---- */
@@ -178,13 +240,18 @@ void request_arrived(int node, const void *body, size_t size)
 		.attr = {.dest_qp_num = r->to, .qkey = r->qkey}};
 	struct wqe w = {.ds = r->ds, .opcode = r->opcode, .flags = r->flags, .index = r->index, .imm = r->imm};
 	struct iovec parts[2] = {{&far.answer, sizeof(far.answer)}};
+	struct qp *to;
 	if (size < sizeof(*r) || r->ds * 16u > sizeof(w.bytes))
 		return;
 	memcpy(w.bytes, bytes, r->ds * 16);
 	w.end = w.bytes + r->ds * 16;
 	far.data = fetches(r->opcode) ? malloc(r->total + 1) : (char *)bytes + r->ds * 16;
 	pthread_mutex_lock(&sim_lock);
-	execute(&from, &w);
+	to = r->type == IBV_QPT_RC ? peer_of(r->to) : NULL;
+	if (!to || to->refused_epoch != r->epoch + 1)
+		execute(&from, &w);
+	if (to && far.answer.kind != FAR_DONE)
+		to->refused_epoch = r->epoch + 1;
 	parts[1] = (struct iovec){far.data, fetches(r->opcode) ? far.answer.length : 0};
 	if (!fetches(r->opcode))
 		far.answer.length = 0;
@@ -203,12 +270,15 @@ void answer_arrived(const void *body, size_t size)
 		return;
 	pthread_mutex_lock(&sim_lock);
 	qp = peer_of(a->to);
-	if (qp && qp->flight.state == FLIGHT_SENT && qp->flight.number == a->number) {
-		qp->flight.answer = *a;
-		free(qp->flight.data);
-		qp->flight.data = malloc(a->length + 1);
-		memcpy(qp->flight.data, a + 1, a->length);
-		qp->flight.state = FLIGHT_ANSWERED;
+	for (int i = 0; qp && i < qp->num_flights; i++) {
+		struct flight *f = &qp->flights[(qp->first_flight + i) % FLIGHTS];
+		if (f->answered || f->number != a->number)
+			continue;
+		f->answer = *a;
+		free(f->data);
+		f->data = malloc(a->length + 1);
+		memcpy(f->data, a + 1, a->length);
+		f->answered = true;
 	}
 	pthread_mutex_unlock(&sim_lock);
 }
@@ -218,9 +288,12 @@ void requests_lost(int node)
 {
 	pthread_mutex_lock(&sim_lock);
 	for (struct qp *qp = sim_qps; qp; qp = qp->next)
-		if (qp->flight.state == FLIGHT_SENT && node_of(qp->attr.dest_qp_num) == node) {
-			qp->flight.answer.kind = FAR_NOBODY;
-			qp->flight.state = FLIGHT_ANSWERED;
+		for (int i = 0; i < qp->num_flights && node_of(qp->attr.dest_qp_num) == node; i++) {
+			struct flight *f = &qp->flights[(qp->first_flight + i) % FLIGHTS];
+			if (!f->answered) {
+				f->answer.kind = FAR_NOBODY;
+				f->answered = true;
+			}
 		}
 	pthread_mutex_unlock(&sim_lock);
 }

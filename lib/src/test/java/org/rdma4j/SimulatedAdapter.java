@@ -140,6 +140,11 @@ public final class SimulatedAdapter {
     }
   }
 
+  /** Returns how many requests to send this process has done, at both ends of its connections. */
+  public static long requests() {
+    return (long) call("mlx5sim_requests", FunctionDescriptor.of(JAVA_LONG));
+  }
+
   /** Returns how many doorbells the last watch has seen. */
   public static int doorbells() {
     return (int) call("mlx5sim_doorbells", FunctionDescriptor.of(JAVA_INT));

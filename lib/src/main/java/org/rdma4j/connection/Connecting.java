@@ -289,7 +289,12 @@ final class Connecting implements CmEvents.Handler {
   /** Returns what either side tells the other. */
   static ConnectionConfig parameters(NodeConfig config, int credits) {
     Hello hello =
-        new Hello(config.bufferBytes(), credits, config.receives(), config.maxMessageBytes());
+        new Hello(
+            config.bufferBytes(),
+            credits,
+            config.receives(),
+            config.maxMessageBytes(),
+            Hello.PACKED);
     return ConnectionConfig.DEFAULT.retries(RETRIES).privateData(hello.write());
   }
 

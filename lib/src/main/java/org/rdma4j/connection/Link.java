@@ -29,6 +29,7 @@ import org.rdma4j.recording.WaitEvent;
 import org.rdma4j.verbs.CompletionStatus;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.WorkCompletionException;
+import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
  * One end of a connection, without the object that users hold: joins its {@link Session}, which
@@ -88,7 +89,8 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     this.session =
         new Session(
             lifetime.toString(),
-            new SessionLimits(config.receives(), config.sends(), config.maxMessageBytes()),
+            new SessionLimits(
+                config.receives(), config.sends(), config.maxMessageBytes(), Hello.PACKED),
             share.buffers(),
             share.largeBuffers(),
             promises,
@@ -102,7 +104,8 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
             session,
             lock,
             share.nothing(),
-            share.inlineBytes());
+            share.inlineBytes(),
+            VerbsAccess.get().postsInUserSpace(queuePair.domain().device()));
     this.telling = new Telling(this, session);
     this.closing = new Closing(this, session, lock);
     this.sends = new Sends(this, session);
@@ -215,8 +218,22 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
       ending(() -> revoke(offer, exposure));
       exposed = session.takeRevocable();
     }
+    if (session.takeBufferLack()) {
+      share.buffers().whenFreed(() -> later(this::bufferFreed));
+    }
     receives.wakeNext();
     closing.wakeNext();
+  }
+
+  /** Delivers messages that waited for a buffer. */
+  private void bufferFreed() {
+    lock();
+    try {
+      session.bufferFreed();
+    } finally {
+      unlock();
+    }
+    telling.tell();
   }
 
   /**
@@ -489,11 +506,12 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
   }
 
   @Override
-  public void batchDone() {
+  public boolean batchDone() {
+    boolean more = false;
     try {
-      telling.tell();
+      more = telling.tellSome();
     } finally {
-      touched = false;
+      touched = more;
     }
     lock();
     try {
@@ -502,6 +520,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     } finally {
       unlock();
     }
+    return more;
   }
 
   @Override
@@ -524,12 +543,35 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
   public void left(Buffer buffer) {
     lock();
     try {
-      session.left(buffer);
-      if (session.lifecycle().goesOn() && (session.isCreditDue() || session.outstanding() > 0)) {
-        flush();
-      }
+      leftHere(buffer);
+      flushIfDue();
     } finally {
       unlock();
+    }
+  }
+
+  /** Notes that a message no longer counts against the receive window. Requires the lock. */
+  void leftHere(Buffer buffer) {
+    if (session.left(buffer)) {
+      later(telling::tell);
+    }
+  }
+
+  /** Gives back messages of this connection that were told. Requires the lock. */
+  void free(Buffer[] told, int count) {
+    for (int i = 0; i < count; i++) {
+      Buffer message = told[i];
+      if (message.leaveWindow() != null) {
+        leftHere(message);
+      }
+      message.free();
+    }
+    flushIfDue();
+  }
+
+  private void flushIfDue() {
+    if (session.lifecycle().goesOn() && (session.isCreditDue() || session.outstanding() > 0)) {
+      flush();
     }
   }
 

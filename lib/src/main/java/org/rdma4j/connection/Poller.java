@@ -2,6 +2,7 @@ package org.rdma4j.connection;
 
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
@@ -52,8 +53,12 @@ final class Poller {
      */
     void completed(long number, @Nullable WorkCompletionException failed);
 
-    /** All completions of the batch were delivered. */
-    void batchDone();
+    /**
+     * All completions of the batch were delivered.
+     *
+     * @return whether more is left to do, for which this is called again after the next poll
+     */
+    boolean batchDone();
 
     /** One of the other methods has thrown an exception. */
     void deliveryFailed(Throwable thrown);
@@ -74,8 +79,10 @@ final class Poller {
   private final PollingTurn turn = new PollingTurn(this::deliver);
   private final IntSupplier ask = this::ask;
 
-  /** The connections to which the batch that is being delivered belongs. */
-  private final Client[] touched = new Client[BATCH];
+  /**
+   * The connections to which the batch that is being delivered belongs, or that have more to do.
+   */
+  private Client[] touched = new Client[2 * BATCH];
 
   private int touchedCount;
 
@@ -222,7 +229,7 @@ final class Poller {
       int polled;
       do {
         polled = deliver();
-      } while (polled == BATCH);
+      } while (polled >= BATCH);
     } finally {
       turn.giveBack();
     }
@@ -286,8 +293,8 @@ final class Poller {
   }
 
   /**
-   * Takes a batch of completions and delivers them; returns their number. The failure of one
-   * connection is not that of the others.
+   * Takes a batch of completions and delivers them; returns their number, and that of connections
+   * that have more to do. The failure of one connection is not that of the others.
    */
   private int deliver() {
     if (ended) {
@@ -303,17 +310,29 @@ final class Poller {
     } catch (Throwable failed) {
       end(failed);
     }
+    int more = finishBatch();
+    return polled + more;
+  }
+
+  private int finishBatch() {
+    int more = 0;
     for (int i = 0; i < touchedCount; i++) {
       Client client = touched[i];
       touched[i] = null;
       try {
-        client.batchDone();
+        if (client.batchDone()) {
+          touched[more++] = client;
+        }
       } catch (Throwable failed) {
         failed(client, failed);
       }
     }
-    touchedCount = 0;
-    return polled;
+    touchedCount = more;
+    if (more > 0) {
+      // The thread that polls now may have borrowed the turn, and give it back.
+      turn.recallOwner();
+    }
+    return more;
   }
 
   private void deliver(int index) {
@@ -324,6 +343,9 @@ final class Poller {
       failed(client, failed);
     }
     if (client != null && client.touch()) {
+      if (touchedCount == touched.length) {
+        touched = Arrays.copyOf(touched, 2 * touched.length);
+      }
       touched[touchedCount++] = client;
     }
   }

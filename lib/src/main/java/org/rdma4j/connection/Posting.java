@@ -19,8 +19,8 @@ import org.rdma4j.verbs.attribute.TransportType;
  * earlier read; and TCP still reads the memory of one that is not signaled. So over iWARP all
  * requests are signaled, and those that are not reads wait for the reads before them.
  *
- * <p>The lock of the connection guards this. It is free while the device takes a chain, so that
- * completions can be handled meanwhile; one thread at a time posts.
+ * <p>The lock of the connection guards this. If a post enters the kernel, it is free meanwhile, so
+ * that completions can be handled; one thread at a time posts.
  */
 final class Posting {
   private final SendRequests requests;
@@ -29,6 +29,7 @@ final class Posting {
   private final MemorySlice nothing;
   private final int inlineBytes;
   private final boolean iwarp;
+  private final boolean inUserSpace;
 
   /** Whether a thread posts a chain, without the lock. */
   private boolean posting;
@@ -40,6 +41,7 @@ final class Posting {
    * @param nothing memory of length 0
    * @param inlineBytes the longest message, with its header, that the device copies into the
    *     request
+   * @param inUserSpace whether a post never enters the kernel, so that the lock is kept meanwhile
    */
   Posting(
       QueuePair queuePair,
@@ -47,13 +49,15 @@ final class Posting {
       Session session,
       ReentrantLock lock,
       MemorySlice nothing,
-      int inlineBytes) {
+      int inlineBytes,
+      boolean inUserSpace) {
     this.requests = queuePair.sendRequests(depth);
     this.session = session;
     this.lock = lock;
     this.nothing = nothing;
     this.inlineBytes = inlineBytes;
     this.iwarp = queuePair.domain().device().info().transport() == TransportType.IWARP;
+    this.inUserSpace = inUserSpace;
   }
 
   /**
@@ -82,7 +86,12 @@ final class Posting {
       }
       if (chain > 0) {
         requests.signaled();
-        postWithoutLock();
+        if (inUserSpace) {
+          requests.post();
+          requests.release();
+        } else {
+          postWithoutLock();
+        }
       }
     } catch (RuntimeException | Error failed) {
       takeBack(chain, failed);

@@ -40,10 +40,15 @@ final class Receives {
 
   /** Takes the next message, or waits for it; null if the peer sends nothing more. */
   @Nullable MessageBuffer receive(Duration timeout) throws InterruptedException, TimeoutException {
+    long end = Deadline.after(timeout).end();
     link.lock();
     try {
-      await(timeout);
-      Buffer next = session.pollMessage();
+      Buffer next;
+      do {
+        await(end, timeout);
+        next = session.pollMessage();
+        // It may be there and lack a buffer of its own, for which this waits again.
+      } while (next == null && session.peekMessage() != null);
       return next == null ? null : new MessageBuffer(next);
     } finally {
       link.unlock();
@@ -58,11 +63,18 @@ final class Receives {
    */
   boolean receive(ByteBuffer target, Duration timeout)
       throws InterruptedException, TimeoutException {
+    long end = Deadline.after(timeout).end();
     Buffer next;
     link.lock();
     try {
-      await(timeout);
-      next = takeIfFits(target.remaining());
+      await(end, timeout);
+      next = peekIfFits(target.remaining());
+      if (next != null && next.hasNext()) {
+        next.copyTo(target);
+        next.toNext();
+        return true;
+      }
+      next = session.pollMessage();
     } finally {
       link.unlock();
     }
@@ -82,8 +94,8 @@ final class Receives {
     return true;
   }
 
-  /** Takes the next message, which must not be longer; null if there is none. Requires the lock. */
-  private @Nullable Buffer takeIfFits(int bytes) {
+  /** Returns the next message, which must not be longer; null if there is none. */
+  private @Nullable Buffer peekIfFits(int bytes) {
     Buffer next = session.peekMessage();
     if (next != null && next.kind() == MessageKind.NOTICE) {
       throw new IllegalStateException(
@@ -95,7 +107,7 @@ final class Receives {
           "the buffer has room for %d bytes, but the next message has %d: receive it into a longer one"
               .formatted(bytes, next.length()));
     }
-    return session.pollMessage();
+    return next;
   }
 
   private void putBack(Buffer message) {
@@ -119,8 +131,7 @@ final class Receives {
   }
 
   /** Waits until there is a message, or nothing more to come. Requires the lock. */
-  private void await(Duration timeout) throws InterruptedException, TimeoutException {
-    long end = Deadline.after(timeout).end();
+  private void await(long end, Duration timeout) throws InterruptedException, TimeoutException {
     session.lifecycle().checkOpen();
     link.checkMayWait();
     if (session.wantsMessages()) {

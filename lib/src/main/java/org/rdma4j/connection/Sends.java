@@ -156,6 +156,9 @@ final class Sends {
   void sendCopy(ByteBuffer message, Duration timeout)
       throws InterruptedException, TimeoutException {
     long end = Deadline.after(timeout).end();
+    if (session.isJoinable() && joins(message)) {
+      return;
+    }
     boolean isLong = message.remaining() > session.shortBytes();
     // If there is a buffer, it is taken without the lock: what takeBuffer checks is checked below.
     Buffer buffer = isLong ? newBuffer(message.remaining()) : share.buffers().tryTake();
@@ -170,7 +173,7 @@ final class Sends {
       try {
         link.checkMayWait();
         awaitRoomForMessage(end, timeout);
-        add(MessageKind.MESSAGE, 0, buffer, null, 0);
+        addCopy(buffer, null, 0);
         sent = true;
         busy = link.flushUnlessBusy();
       } finally {
@@ -184,6 +187,18 @@ final class Sends {
     }
     if (busy) {
       link.poller().help();
+    }
+  }
+
+  /** Lets a copy of a message join one that is about to be sent; returns whether it has. */
+  private boolean joins(ByteBuffer message) {
+    link.lock();
+    try {
+      link.checkMayWait();
+      session.lifecycle().checkOutputOpen();
+      return session.tryJoin(message, true, null, 0);
+    } finally {
+      link.unlock();
     }
   }
 
@@ -210,12 +225,40 @@ final class Sends {
    * @param listener a handler, or a future
    */
   void sendCopyAsync(ByteBuffer message, Object listener, long token) {
-    var unused = addCopy(message, false, listener, token);
+    checkLength(message.remaining());
+    if (!session.isJoinable() || !joinsLater(message, listener, token)) {
+      var unused = addCopy(message, false, listener, token);
+    }
     link.poller().attend();
+  }
+
+  /** Lets a copy of a message join one that is sent soon; returns whether it has. */
+  private boolean joinsLater(ByteBuffer message, Object listener, long token) {
+    link.lock();
+    try {
+      session.lifecycle().checkOutputOpen();
+      return session.tryJoin(message, false, listener, token);
+    } finally {
+      link.unlock();
+    }
   }
 
   /** Sends a copy of a message if the peer has room for it now. */
   boolean trySendCopy(ByteBuffer message) {
+    checkLength(message.remaining());
+    link.lock();
+    try {
+      // First, because a caller that tries again and again must not copy each time.
+      session.lifecycle().checkOutputOpen();
+      if (session.tryJoin(message, true, null, 0)) {
+        return true;
+      }
+      if (!session.hasRoomForMessage()) {
+        return false;
+      }
+    } finally {
+      link.unlock();
+    }
     return addCopy(message, true, null, 0);
   }
 
@@ -226,7 +269,6 @@ final class Sends {
    * @return whether it was added
    */
   private boolean addCopy(ByteBuffer message, boolean now, @Nullable Object listener, long token) {
-    checkLength(message.remaining());
     Buffer buffer = bufferForCopy(message.remaining());
     boolean added = false;
     try {
@@ -235,7 +277,7 @@ final class Sends {
       try {
         session.lifecycle().checkOutputOpen();
         if (!now || session.hasRoomForMessage()) {
-          add(MessageKind.MESSAGE, 0, buffer, listener, token);
+          addCopy(buffer, listener, token);
           added = true;
           link.flushUnlessBusy();
         }
@@ -304,10 +346,21 @@ final class Sends {
     }
     ReceiveWindow from = buffer.leaveWindow();
     if (from == link) {
-      session.left(buffer);
+      link.leftHere(buffer);
     } else if (from != null) {
       // The lock of another connection must not be taken with this one.
       link.later(() -> from.left(buffer));
+    }
+  }
+
+  /** Adds a copy of a message, which others may join while it waits. */
+  private void addCopy(Buffer buffer, @Nullable Object listener, long token) {
+    if (buffer.length() > session.shortBytes()) {
+      add(MessageKind.MESSAGE, 0, buffer, listener, token);
+    } else {
+      Request request = shortMessage(MessageKind.MESSAGE, 0, buffer, listener, token);
+      request.joinable();
+      session.add(request);
     }
   }
 
@@ -317,12 +370,17 @@ final class Sends {
     if (buffer.length() > session.shortBytes()) {
       addOffer(kind, number, buffer, nextMessage++, buffer.length(), 0, listener, token);
     } else {
-      Request request = session.newRequest();
-      request.send(kind, 0, number, buffer);
-      request.tell(listener, token);
-      request.isAnswer(isAnswer(kind, buffer));
-      session.add(request);
+      session.add(shortMessage(kind, number, buffer, listener, token));
     }
+  }
+
+  private Request shortMessage(
+      MessageKind kind, long number, Buffer buffer, @Nullable Object listener, long token) {
+    Request request = session.newRequest();
+    request.send(kind, 0, number, buffer);
+    request.tell(listener, token);
+    request.isAnswer(isAnswer(kind, buffer));
+    return request;
   }
 
   /** Adds the offer of what is in a buffer, a piece of a message or all of it. */

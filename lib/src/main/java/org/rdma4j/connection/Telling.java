@@ -10,6 +10,7 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.session.Answer;
+import org.rdma4j.connection.session.Delivery;
 import org.rdma4j.connection.session.Request;
 import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.wire.MessageKind;
@@ -25,6 +26,8 @@ final class Telling {
   /** An executor that has not run user code after so long may have dropped it. */
   private static final long DROPPED_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+  private static final int TOGETHER = 16;
+
   private final Link link;
   private final Session session;
   private final UnansweredRequests unanswered;
@@ -33,6 +36,12 @@ final class Telling {
   private final @Nullable Executor elsewhere;
 
   private final Runnable tellHere = this::tellHere;
+  private final HandlerTime time = new HandlerTime();
+
+  /** What is told with one lock: see {@link #tellOfDone} and {@link #tellOfBytes}. */
+  private final Request[] ended = new Request[TOGETHER];
+
+  private final Buffer[] told = new Buffer[TOGETHER];
 
   /** Whether this is to tell users soon, elsewhere. */
   private volatile boolean due;
@@ -70,14 +79,14 @@ final class Telling {
   void handleMessages(MessageHandler handler) {
     messageHandler = handler;
     bytesHandler = null;
-    session.wantMessages();
+    session.wantMessages(true);
   }
 
   void handleMessageBytes(Consumer<ByteBuffer> handler, LongConsumer ofNotices) {
     bytesHandler = handler;
     noticeHandler = ofNotices;
     messageHandler = null;
-    session.wantMessages();
+    session.wantMessages(false);
   }
 
   void handleRequests(RequestHandler handler) {
@@ -95,16 +104,28 @@ final class Telling {
    * Called without the lock.
    */
   void tell() {
+    if (tellSome()) {
+      link.later(this::tell);
+    }
+  }
+
+  /**
+   * Does what {@link #tell} does for a while, so that others get their turn; returns whether there
+   * is more, for which the caller calls this again soon.
+   */
+  boolean tellSome() {
     if (!session.hasNews()) {
-      return;
+      return false;
     }
     if (elsewhere == null) {
-      tellHere();
-    } else if (!due) {
+      return tell(false);
+    }
+    if (!due) {
       dueSince = System.nanoTime();
       due = true;
       elsewhere.execute(tellHere);
     }
+    return false;
   }
 
   /**
@@ -130,30 +151,41 @@ final class Telling {
    * which completes nothing that users see.
    */
   void tellLast(Runnable action) {
+    Runnable last =
+        () -> {
+          var unused = tell(true);
+          action.run();
+        };
     if (elsewhere == null) {
-      tellHere();
-      action.run();
+      last.run();
     } else {
-      elsewhere.execute(
-          () -> {
-            tellHere();
-            action.run();
-          });
+      elsewhere.execute(last);
     }
   }
 
   private void tellHere() {
     due = false;
+    if (tell(false)) {
+      // Not here, because an executor may run at once what it is given.
+      link.later(this::tell);
+    }
+  }
+
+  /** Tells users all there is, or for a while; returns whether there may be more. */
+  private boolean tell(boolean all) {
     link.lock();
     try {
       if (teller != null) {
-        return;
+        return false;
       }
       teller = Thread.currentThread();
       try {
-        while (tellNext()) {
-          // There may be more now.
+        time.begin();
+        boolean more = tellNext();
+        while (more && (all || !time.isOver())) {
+          more = tellNext();
         }
+        return more;
       } finally {
         teller = null;
       }
@@ -167,10 +199,10 @@ final class Telling {
       case NOTHING -> {
         return false;
       }
-      case DONE -> tellOfDone(session.takeDone());
+      case DONE -> tellOfDone();
       case ANSWER -> tellOfAnswer(session.takeAnswer());
       case REQUEST -> tellOfRequest(session.takeRequest());
-      case MESSAGE -> tellOfMessage(session.takeMessage());
+      case MESSAGE -> tellOfMessage();
       case INPUT_END -> {
         session.takeInputEnd();
         // Nobody sees what a dependent of the future throws.
@@ -181,26 +213,33 @@ final class Telling {
     return true;
   }
 
-  private void tellOfDone(Request request) {
-    Object listener = request.listener();
-    RuntimeException reason = request.failure();
-    long token = request.token();
-    session.recycle(request);
-    Throwable thrown = null;
+  private void tellOfDone() {
+    int count = 0;
+    while (count < TOGETHER && session.nextForUser() == Delivery.DONE) {
+      ended[count++] = session.takeDone();
+    }
     link.unlock();
     try {
-      // Not with a lambda, so that this allocates nothing.
-      if (listener instanceof OperationHandler handler) {
-        handler.completed(token, reason);
-      } else if (listener instanceof CompletableFuture<?> future) {
-        complete(future, null, reason);
+      for (int i = 0; i < count; i++) {
+        tellOfDone(ended[i]);
       }
-    } catch (Throwable exception) {
-      thrown = exception;
     } finally {
       link.lock();
+      for (int i = 0; i < count; i++) {
+        session.recycle(ended[i]);
+      }
     }
-    if (thrown != null) {
+  }
+
+  /** Not with a lambda, so that this allocates nothing. */
+  private void tellOfDone(Request request) {
+    try {
+      if (request.listener() instanceof OperationHandler handler) {
+        handler.completed(request.token(), request.failure());
+      } else if (request.listener() instanceof CompletableFuture<?> future) {
+        complete(future, null, request.failure());
+      }
+    } catch (Throwable thrown) {
       link.handlerThrew("the handler of an operation", thrown);
     }
   }
@@ -242,12 +281,17 @@ final class Telling {
     }
   }
 
-  private void tellOfMessage(Buffer message) {
+  private void tellOfMessage() {
     MessageHandler handler = messageHandler;
-    Throwable thrown =
-        handler == null
-            ? tellOfBytes(message)
-            : unlocked(() -> handler.received(new MessageBuffer(message)));
+    Throwable thrown = null;
+    if (handler == null) {
+      thrown = tellOfBytes();
+    } else {
+      Buffer message = session.pollMessage();
+      if (message != null) {
+        thrown = unlocked(() -> handler.received(new MessageBuffer(message)));
+      }
+    }
     if (thrown != null) {
       String threw = "the handler of its messages";
       link.handlerThrew(threw, thrown);
@@ -255,14 +299,53 @@ final class Telling {
     }
   }
 
-  /** Not with a lambda, so that this allocates nothing. */
-  private @Nullable Throwable tellOfBytes(Buffer message) {
+  /** Tells of several messages with one lock; returns what the handler has thrown. */
+  private @Nullable Throwable tellOfBytes() {
     Consumer<ByteBuffer> handler = bytesHandler;
     LongConsumer ofNotices = noticeHandler;
     if (handler == null || ofNotices == null) {
       throw new AssertionError("a message without a handler");
     }
+    int count = 0;
+    while (count < TOGETHER && session.peekMessage() != null) {
+      told[count++] = session.takeMessages();
+    }
+    int done = 0;
+    Throwable thrown = null;
     link.unlock();
+    try {
+      // A handler may set another one, and close the connection.
+      boolean goesOn = true;
+      while (done < count && goesOn) {
+        Buffer next = told[done];
+        thrown = tellOfBytes(next, handler, ofNotices);
+        boolean isHeldUp = false;
+        if (next.hasNext()) {
+          next.toNext();
+          isHeldUp = !session.mayDeliver(next);
+        } else {
+          done++;
+        }
+        goesOn =
+            thrown == null
+                && !isHeldUp
+                && bytesHandler == handler
+                && !session.isDiscarded()
+                && !time.isOver();
+      }
+    } finally {
+      link.lock();
+      for (int i = count - 1; i >= done; i--) {
+        session.putBack(told[i]);
+      }
+      link.free(told, done);
+    }
+    return thrown;
+  }
+
+  /** Not with a lambda, so that this allocates nothing. */
+  private static @Nullable Throwable tellOfBytes(
+      Buffer message, Consumer<ByteBuffer> handler, LongConsumer ofNotices) {
     try {
       if (message.kind() == MessageKind.NOTICE) {
         ofNotices.accept(message.number());
@@ -272,9 +355,6 @@ final class Telling {
       return null;
     } catch (Throwable thrown) {
       return thrown;
-    } finally {
-      message.free();
-      link.lock();
     }
   }
 

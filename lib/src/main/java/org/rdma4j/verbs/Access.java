@@ -40,6 +40,11 @@ final class Access implements VerbsAccess {
   }
 
   @Override
+  public boolean postsInUserSpace(RdmaDevice device) {
+    return device.callsCritically();
+  }
+
+  @Override
   public Lifetime lifetime(RdmaDevice device) {
     return device.lifetime();
   }

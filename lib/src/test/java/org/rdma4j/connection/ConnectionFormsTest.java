@@ -46,6 +46,7 @@ import org.rdma4j.verbs.RemoteMemory;
 @Tag("protocol")
 final class ConnectionFormsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final int BUFFER = 1024;
   private static final int MAX = 8 << 20;
 
   private RdmaNode node;
@@ -55,7 +56,7 @@ final class ConnectionFormsTest {
 
   @BeforeEach
   void connect() throws Exception {
-    node = RdmaNode.open(NodeConfig.DEFAULT.bufferBytes(1024).maxMessageBytes(MAX));
+    node = RdmaNode.open(NodeConfig.DEFAULT.bufferBytes(BUFFER).maxMessageBytes(MAX));
     listener = node.bind(RdmaConnectionTest.local());
     client = node.connect(listener.localAddress(), PATIENCE);
     server = listener.accept(PATIENCE);
@@ -144,7 +145,7 @@ final class ConnectionFormsTest {
   void memoryThatIsClosedBeforeItsTurnFailsAlone() throws Exception {
     List<CompletableFuture<Void>> before = new ArrayList<>();
     for (int i = 0; i < 100; i++) {
-      before.add(client.sendAsync(text("message")));
+      before.add(client.sendAsync(ByteBuffer.allocate(BUFFER))); // so long that none joins another
     }
     CompletableFuture<Void> late;
     try (MemoryRegion closed = client.register(64, AccessFlag.REMOTE_READ)) {
@@ -152,7 +153,7 @@ final class ConnectionFormsTest {
       late = client.sendAsync(closed.slice(0, 64));
     }
     for (int i = 0; i < 100; i++) {
-      assertThat(text(server.receive(PATIENCE).orElseThrow())).isEqualTo("message");
+      server.receive(PATIENCE).orElseThrow().close();
     }
     assertThatThrownBy(() -> get(late)).hasCauseInstanceOf(IllegalStateException.class);
     for (CompletableFuture<Void> each : before) {
@@ -288,7 +289,7 @@ final class ConnectionFormsTest {
       assertThatThrownBy(
               () -> {
                 for (int i = 0; i < 20 * buffers; i++) {
-                  deaf.send(text("more"), Duration.ofSeconds(5));
+                  deaf.send(ByteBuffer.allocate(BUFFER), Duration.ofSeconds(5)); // none joins it
                 }
               })
           .isInstanceOf(TimeoutException.class);

@@ -46,6 +46,7 @@ final class HostilePeersTest {
   private static final Duration MAX_DELAY = Duration.ofSeconds(5);
 
   private static final Hello HELLO = new Hello(1024, 2, 8, 1 << 20);
+  private static final Hello PACKS = HELLO.with(Hello.PACKED);
   private static final Hello SENDS_FIRST = new Hello(1024, 0, 8, 1 << 20);
 
   private RdmaNode node;
@@ -98,8 +99,13 @@ final class HostilePeersTest {
   }
 
   private void assertThatItBreaks(Violation violation, String reason) throws Exception {
+    assertThatItBreaks(HELLO, violation, reason);
+  }
+
+  private void assertThatItBreaks(Hello hello, Violation violation, String reason)
+      throws Exception {
     // Over iWARP, a message without a receive would break the connection first.
-    try (HostilePeer peer = HostilePeer.connect(listener.localAddress(), HELLO, 16);
+    try (HostilePeer peer = HostilePeer.connect(listener.localAddress(), hello, 16);
         RdmaConnection accepted = listener.accept(PATIENCE)) {
       MemoryRegion exposed =
           accepted.register(4096, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
@@ -265,6 +271,53 @@ final class HostilePeersTest {
       header(memory, 0, MessageHeader.OFFER, 0, 0, bytes);
       send(requests, memory, 16 + bytes.length);
     };
+  }
+
+  /** Sends several messages together, of which the first has 1 byte; each is delivered or none. */
+  private static Violation packed(int kind, int flags, int firstLength, int... rest) {
+    return (requests, memory, exposed) -> {
+      header(memory, kind, flags, 0, 0, new byte[1]);
+      ByteBuffer buffer = memory.byteBuffer().putShort(6, (short) firstLength).position(17);
+      for (int length : rest) {
+        buffer.putInt(length).put((byte) 0);
+      }
+      send(requests, memory, buffer.position());
+    };
+  }
+
+  @Test
+  void packedMessagesWhoseLengthsDoNotFit() throws Exception {
+    String reason = "whose lengths do not fit together";
+    for (Violation each :
+        List.of(
+            packed(0, MessageHeader.PACKED, 1),
+            packed(0, MessageHeader.PACKED, 0),
+            packed(0, MessageHeader.PACKED, 2, 1),
+            packed(0, MessageHeader.PACKED, 0xffff, 1),
+            packed(0, MessageHeader.PACKED, 1, 1, 0),
+            packed(0, MessageHeader.PACKED, 1, 1, 2),
+            packed(0, MessageHeader.PACKED, 1, 1, -1),
+            packed(0, MessageHeader.PACKED, 1, 1, Integer.MIN_VALUE),
+            packed(0, MessageHeader.PACKED, 1, 1, Integer.MAX_VALUE))) {
+      assertThatItBreaks(PACKS, each, reason);
+    }
+  }
+
+  @Test
+  void packedMessagesOfAPeerThatHasNotAnnouncedThem() throws Exception {
+    assertThatItBreaks(packed(0, MessageHeader.PACKED, 1, 1), "with the flags 8");
+  }
+
+  @Test
+  void packedMessagesOfAnotherKind() throws Exception {
+    assertThatItBreaks(PACKS, packed(2, MessageHeader.PACKED, 1, 1), "with the flags 8");
+    assertThatItBreaks(
+        PACKS, packed(0, MessageHeader.PACKED | MessageHeader.OFFER, 1, 1), "with the flags 9");
+  }
+
+  @Test
+  void aLengthWithoutTheFlagOfPackedMessages() throws Exception {
+    assertThatItBreaks(PACKS, packed(0, 0, 1, 1), "the reserved bytes 1");
   }
 
   @Test

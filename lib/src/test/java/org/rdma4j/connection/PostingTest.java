@@ -72,7 +72,7 @@ final class PostingTest {
             buffers, new SharedReceives(domain.createSharedReceiveQueue(64, 1), buffers.ahead()));
     return new Session(
         "connection",
-        new SessionLimits(DEPTH, DEPTH, 1 << 20),
+        new SessionLimits(DEPTH, DEPTH, 1 << 20, 0),
         buffers,
         large,
         new PromisedReceives(receives),
@@ -91,7 +91,7 @@ final class PostingTest {
   }
 
   private Posting newPosting() {
-    return new Posting(queuePair, POSTED, session, lock, region.slice(0, 0), 0);
+    return new Posting(queuePair, POSTED, session, lock, region.slice(0, 0), 0, false);
   }
 
   private List<Request> addReads(int count) {

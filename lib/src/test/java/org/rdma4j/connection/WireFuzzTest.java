@@ -50,7 +50,7 @@ final class WireFuzzTest {
       NodeConfig.DEFAULT.receives(16).maxBuffers(1024).maxMessageBytes(1 << 16);
 
   /** What an honest server says of itself. */
-  private static final Hello SERVER = new Hello(CONFIG.bufferBytes(), 2, 16, 1 << 16);
+  private static final Hello SERVER = new Hello(CONFIG.bufferBytes(), 2, 16, 1 << 16, Hello.PACKED);
 
   private static RdmaNode node;
   private static InetSocketAddress address;
@@ -116,7 +116,8 @@ final class WireFuzzTest {
     int sent = 0;
     while (sent < messages) {
       connections++;
-      Hello hello = new Hello(40 + random.nextInt(5000), random.nextInt(3), 16, 1 << 16);
+      Hello hello =
+          new Hello(40 + random.nextInt(5000), random.nextInt(3), 16, 1 << 16, random.nextInt(4));
       try (HostilePeer peer = HostilePeer.connect(address, hello, random.nextInt(16))) {
         Forgery forgery =
             new Forgery(

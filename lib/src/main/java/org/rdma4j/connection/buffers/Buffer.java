@@ -36,6 +36,14 @@ public final class Buffer extends ReusedMemory {
   private long number;
   private boolean complete;
 
+  /** Of several messages that have arrived together: where the others are, and where they end. */
+  private long others;
+
+  private long othersEnd;
+
+  /** Whether it has arrived behind another one in this buffer. */
+  private boolean follows;
+
   /** Whether it was taken to receive into. The lock of its pool guards this. */
   private boolean toReceive;
 
@@ -75,6 +83,89 @@ public final class Buffer extends ReusedMemory {
     this.position = 0;
     this.length = length;
     this.complete = true;
+    this.others = 0;
+    this.othersEnd = 0;
+    this.follows = false;
+  }
+
+  /**
+   * Makes the first of several messages, all of which have arrived, the message. {@link #toNext}
+   * goes on.
+   *
+   * @param bytes the length of all of them, with the lengths between them
+   * @return the number of messages; 0 if the lengths do not fit together
+   */
+  public int becomePacked(long firstLength, long bytes) {
+    int messages = 1;
+    long end = firstLength;
+    while (end < bytes && bytes - end >= MessageHeader.LENGTH_BYTES) {
+      long next = Integer.toUnsignedLong(lengthAt(end));
+      end += MessageHeader.LENGTH_BYTES + next;
+      messages++;
+    }
+    become(MessageKind.MESSAGE, 0, firstLength);
+    others = firstLength;
+    othersEnd = bytes;
+    return end == bytes && messages > 1 ? messages : 0;
+  }
+
+  /** Returns whether other messages that have arrived together with this one follow it. */
+  public boolean hasNext() {
+    return others < othersEnd;
+  }
+
+  /** Makes the next of several messages the message. */
+  public void toNext() {
+    length = lengthAt(others);
+    position = others + MessageHeader.LENGTH_BYTES;
+    others = position + length;
+    follows = true;
+  }
+
+  /** Returns whether the message has arrived behind another one, so that it took no credit. */
+  public boolean follows() {
+    return follows;
+  }
+
+  private int lengthAt(long at) {
+    return view().getInt((int) at);
+  }
+
+  /** Returns the length of the longest of the messages from this one on. */
+  public long longest() {
+    long longest = length;
+    long at = others;
+    while (at < othersEnd) {
+      int next = lengthAt(at);
+      longest = Math.max(longest, next);
+      at += MessageHeader.LENGTH_BYTES + next;
+    }
+    return longest;
+  }
+
+  /** Moves the message to the first byte, where views begin: nobody reads those before it. */
+  public void toFront() {
+    if (position > 0) {
+      MemorySegment.copy(segment, start + position, segment, start, length);
+      position = 0;
+    }
+  }
+
+  /** Makes this a copy of a message that has arrived in another buffer of the same length. */
+  public void copy(Buffer message) {
+    become(message.kind, message.number, message.length);
+    MemorySegment.copy(message.segment, message.payload(), segment, start, length);
+  }
+
+  /**
+   * Adds a message, after its length, behind what is in this buffer and begins at the first byte.
+   */
+  public void append(ByteBuffer bytes) {
+    int added = bytes.remaining();
+    int at = (int) length;
+    view().put(at + MessageHeader.LENGTH_BYTES, bytes, bytes.position(), added);
+    view().putInt(at, added);
+    length += MessageHeader.LENGTH_BYTES + added;
   }
 
   /** Sets that a message of this length will be here, of which nothing has arrived yet. */
@@ -119,6 +210,7 @@ public final class Buffer extends ReusedMemory {
    * is used again: each call returns the same object, so that this allocates nothing.
    */
   public ByteBuffer readOnlyMessage() {
+    toFront();
     ByteBuffer made = readOnlyView;
     if (made == null) {
       made = view().asReadOnlyBuffer();

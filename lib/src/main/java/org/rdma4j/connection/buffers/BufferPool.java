@@ -177,6 +177,14 @@ public final class BufferPool implements Buffer.Home {
     }
   }
 
+  /**
+   * Takes a free buffer for a copy of what has arrived in one that several messages share, within
+   * the limit of those that were received into; null if there is none.
+   */
+  public @Nullable Buffer tryTakeForCopy() {
+    return tryTakeToReceive(ReceiveSupply.Limit.OF_RECEIVES);
+  }
+
   private @Nullable Buffer toReceive(@Nullable Buffer taken) {
     if (taken != null) {
       taken.toReceive(true);

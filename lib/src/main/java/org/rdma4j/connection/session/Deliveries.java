@@ -11,6 +11,7 @@ import org.rdma4j.connection.buffers.Buffer;
  */
 final class Deliveries {
   private final Inbox inbox;
+  private final Unpacking unpacking;
   private final PendingRequests pending = new PendingRequests();
   private final Deque<Request> done = new ArrayDeque<>();
   private final Deque<Answer> answers = new ArrayDeque<>();
@@ -19,6 +20,10 @@ final class Deliveries {
   private final Deque<Buffer> requests = new ArrayDeque<>();
 
   private boolean wantsMessages;
+
+  /** Whether each is to be in a buffer of its own. */
+  private boolean holdsMessages;
+
   private boolean wantsRequests;
   private boolean inputEnded;
   private boolean ended;
@@ -27,12 +32,14 @@ final class Deliveries {
   /** Whether there may be something to tell. Read without the lock. */
   private volatile boolean news;
 
-  Deliveries(Inbox inbox) {
+  Deliveries(Inbox inbox, Unpacking unpacking) {
     this.inbox = inbox;
+    this.unpacking = unpacking;
   }
 
-  void wantMessages() {
+  void wantMessages(boolean toHold) {
     wantsMessages = true;
+    holdsMessages = toHold;
     news = true;
   }
 
@@ -110,18 +117,23 @@ final class Deliveries {
     if (wantsRequests && !requests.isEmpty()) {
       return Delivery.REQUEST;
     }
-    if (wantsMessages && inbox.hasNext()) {
+    Buffer message = wantsMessages ? inbox.peek() : null;
+    if (message != null && mayDeliver(message)) {
       return Delivery.MESSAGE;
     }
     boolean lacksMessages = wantsMessages && !inbox.isEmpty();
     if (inputEnded && !lacksMessages) {
       return Delivery.INPUT_END;
     }
-    if (ended && !(lacksMessages && mayReceive)) {
+    if (ended && !(lacksMessages && (mayReceive || message != null))) {
       return Delivery.END;
     }
     news = false;
     return Delivery.NOTHING;
+  }
+
+  private boolean mayDeliver(Buffer message) {
+    return holdsMessages ? unpacking.mayTake(message) : unpacking.mayDeliver(message);
   }
 
   /** Takes a message or a request that no handler wants; null if there is none. */

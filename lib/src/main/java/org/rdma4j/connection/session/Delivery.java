@@ -10,7 +10,7 @@ public enum Delivery {
   ANSWER,
   /** The peer has sent a request: {@link Session#takeRequest}. */
   REQUEST,
-  /** A message has arrived: {@link Session#takeMessage}. */
+  /** A message has arrived: {@link Session#takeMessages} or {@link Session#pollMessage}. */
   MESSAGE,
   /** The peer sends nothing more, but still receives: {@link Session#takeInputEnd}. */
   INPUT_END,

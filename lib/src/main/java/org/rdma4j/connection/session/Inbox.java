@@ -87,7 +87,10 @@ final class Inbox {
     }
   }
 
-  /** Takes the next message; null if none has arrived, or the next one is still being fetched. */
+  /**
+   * Takes the next message, with those that have arrived together with it; null if none has
+   * arrived, or the next one is still being fetched.
+   */
   @Nullable Buffer poll() {
     return hasNext() ? arrived.removeFirst() : null;
   }

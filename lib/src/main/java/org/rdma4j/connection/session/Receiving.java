@@ -20,6 +20,7 @@ import org.rdma4j.connection.wire.PrintableText;
  */
 final class Receiving {
   private final String connection;
+  private final int features;
   private final Credits credits;
   private final PromisedReceives promises;
   private final ReceiveWindow window;
@@ -37,6 +38,9 @@ final class Receiving {
   private Hello peer = Hello.NONE;
   private volatile boolean connected;
 
+  /** Whether both sides know packed messages. */
+  private boolean packs;
+
   /** Whether a message of the peer has arrived. */
   private boolean heard;
 
@@ -50,6 +54,7 @@ final class Receiving {
 
   Receiving(
       String connection,
+      int features,
       Credits credits,
       PromisedReceives promises,
       ReceiveWindow window,
@@ -59,6 +64,7 @@ final class Receiving {
       Lifecycle lifecycle,
       Counts counts) {
     this.connection = connection;
+    this.features = features;
     this.credits = credits;
     this.promises = promises;
     this.window = window;
@@ -72,8 +78,9 @@ final class Receiving {
   /** Notes the hello of the peer, and handles what it has sent meanwhile. */
   @Nullable String connected(Hello hello) {
     peer = hello;
+    packs = hello.with(features & hello.features()).has(Hello.PACKED);
     connected = true;
-    credits.begin(hello.credits(), hello.receives());
+    credits.begin(hello.credits(), hello.receives(), packs);
     String wrong = null;
     while (!early.isEmpty()) {
       Buffer next = early.removeFirst();
@@ -105,6 +112,10 @@ final class Receiving {
 
   Hello peer() {
     return peer;
+  }
+
+  boolean packs() {
+    return packs;
   }
 
   /** Returns whether requests may be posted: not before both sides know what the other receives. */
@@ -157,6 +168,9 @@ final class Receiving {
       if (!credits.arrived()) {
         return "it sent a message without a credit";
       }
+      if ((flags & MessageHeader.LACKED_CREDIT) != 0) {
+        credits.widen();
+      }
       long number = MessageHeader.number(buffer.segment(), buffer.header());
       if (kind == MessageKind.RETURN) {
         return acceptReturn(number);
@@ -186,12 +200,13 @@ final class Receiving {
         }
         return wrong == null ? fetchOffered() : wrong;
       }
-      if (buffer.length() > allowedBytes) {
-        return tooLong(buffer.length());
+      wrong =
+          (flags & MessageHeader.PACKED) == 0
+              ? acceptOne(buffer, kind, number)
+              : acceptPacked(buffer);
+      if (wrong != null) {
+        return wrong;
       }
-      counts.receivedMessages++;
-      counts.receivedBytes += buffer.length();
-      buffer.become(kind, number, kind == MessageKind.NOTICE ? 0 : buffer.length());
       buffer.enter(window);
       begun(kind, number);
       delivered = true;
@@ -202,6 +217,33 @@ final class Receiving {
       }
     }
     return deliver(buffer);
+  }
+
+  private @Nullable String acceptOne(Buffer buffer, MessageKind kind, long number) {
+    if (buffer.length() > allowedBytes) {
+      return tooLong(buffer.length());
+    }
+    counts.receivedMessages++;
+    counts.receivedBytes += buffer.length();
+    buffer.become(kind, number, kind == MessageKind.NOTICE ? 0 : buffer.length());
+    return null;
+  }
+
+  /** Checks all lengths of packed messages, of which none is delivered before. */
+  private @Nullable String acceptPacked(Buffer buffer) {
+    long bytes = buffer.length();
+    long first = MessageHeader.firstLength(buffer.segment(), buffer.header());
+    int messages = buffer.becomePacked(first, bytes);
+    if (messages == 0) {
+      return "it sent packed messages of %d bytes, the first of %d, whose lengths do not fit together"
+          .formatted(bytes, first);
+    }
+    if (bytes > allowedBytes && buffer.longest() > allowedBytes) {
+      return tooLong(buffer.longest());
+    }
+    counts.receivedMessages += messages;
+    counts.receivedBytes += bytes - (messages - 1L) * MessageHeader.LENGTH_BYTES;
+    return null;
   }
 
   private String tooLong(long bytes) {
@@ -225,8 +267,14 @@ final class Receiving {
     if (kind == null) {
       return "it sent a message of kind " + MessageHeader.kind(buffer.segment(), buffer.header());
     }
-    int reserved = MessageHeader.reserved(buffer.segment(), buffer.header());
-    if ((flags & ~kind.flags()) != 0 || reserved != 0) {
+    boolean isPacked = packs && (flags & MessageHeader.PACKED) != 0;
+    int unknown =
+        isPacked
+            ? MessageHeader.OFFER
+            : packs ? 0 : MessageHeader.PACKED | MessageHeader.LACKED_CREDIT;
+    int known = kind.flags() & ~unknown;
+    int reserved = isPacked ? 0 : MessageHeader.firstLength(buffer.segment(), buffer.header());
+    if ((flags & ~known) != 0 || reserved != 0) {
       return "it sent a message of kind %d with the flags %d and the reserved bytes %d"
           .formatted(kind.code(), flags, reserved);
     }

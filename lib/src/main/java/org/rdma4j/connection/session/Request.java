@@ -1,5 +1,7 @@
 package org.rdma4j.connection.session;
 
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.connection.buffers.Buffer;
@@ -47,6 +49,19 @@ public final class Request {
   private int flags;
   private long number;
   @Nullable Buffer buffer;
+
+  /** Whether further messages may be added to the buffer while this waits. */
+  private boolean joinable;
+
+  /** The number of messages in the buffer, and the length of the first if there are several. */
+  private int messages = 1;
+
+  private int firstBytes;
+
+  /** The requests of further messages whose ends matter, in their order: they end with this one. */
+  private @Nullable Request joined;
+
+  private @Nullable Request lastJoined;
 
   /** The write that goes before this notice. */
   private @Nullable Request write;
@@ -110,6 +125,11 @@ public final class Request {
     flags = 0;
     number = 0;
     buffer = null;
+    joinable = false;
+    messages = 1;
+    joined = null;
+    lastJoined = null;
+    length = 0;
     write = null;
     notified = false;
     answer = false;
@@ -134,6 +154,67 @@ public final class Request {
     flags = withFlags;
     number = withNumber;
     buffer = bytes;
+  }
+
+  /**
+   * Lets other messages join this one, which is short, while it waits. Nobody else uses the buffer.
+   */
+  public void joinable() {
+    joinable = firstBytes() <= MessageHeader.MAX_FIRST_BYTES;
+  }
+
+  private long firstBytes() {
+    return messages == 1 ? buffer().length() : firstBytes;
+  }
+
+  /** Returns whether another message may {@link #join}. */
+  boolean isJoinable() {
+    return joinable;
+  }
+
+  /** Adds a message to this one, whose buffer has room for it. */
+  void join(ByteBuffer message) {
+    int first = (int) firstBytes();
+    buffer().append(message);
+    firstBytes = first;
+    messages++;
+    flags |= MessageHeader.PACKED;
+  }
+
+  /** Makes another request, of a message that has joined, end with this one. */
+  void endsWithThis(Request other, long bytes) {
+    other.length = bytes;
+    if (lastJoined == null) {
+      joined = other;
+    } else {
+      lastJoined.joined = other;
+    }
+    lastJoined = other;
+  }
+
+  /** Takes the requests that end with this one: the first, which has the next, and so on. */
+  @Nullable Request takeJoined() {
+    Request first = joined;
+    joined = null;
+    lastJoined = null;
+    return first;
+  }
+
+  /** Returns the number of messages in the buffer. */
+  int messages() {
+    return messages;
+  }
+
+  /** Returns the length of all messages in the buffer, without those between them. */
+  long messageBytes() {
+    return buffer().length() - (messages - 1L) * MessageHeader.LENGTH_BYTES;
+  }
+
+  /** Adds what the header of several messages has. */
+  void completeHeader(MemorySegment memory, long header) {
+    if (messages > 1) {
+      MessageHeader.writeFirstLength(memory, header, firstBytes);
+    }
   }
 
   /**
@@ -251,8 +332,7 @@ public final class Request {
 
   /** Notes for a recording that it begins now. */
   void begin() {
-    // Before the first recording, the classes of the recorder are not even loaded.
-    if (!FlightRecorder.isInitialized() || !OperationEvent.isWanted()) {
+    if (!isRecorded()) {
       return;
     }
     OperationEvent begun = new OperationEvent();
@@ -260,6 +340,12 @@ public final class Request {
     begun.bytes = bytes();
     begun.begin();
     event = begun;
+  }
+
+  /** Returns whether operations are recorded. */
+  static boolean isRecorded() {
+    // Before the first recording, the classes of the recorder are not even loaded.
+    return FlightRecorder.isInitialized() && OperationEvent.isWanted();
   }
 
   /** Notes that it is done. */
@@ -366,13 +452,13 @@ public final class Request {
     return second;
   }
 
-  /** Returns the length of what is transferred. */
+  /** Returns the length of what is transferred, or of a message that has joined another. */
   public long bytes() {
     if (operation == Operation.FETCH || local != null) {
       return length;
     }
     Buffer content = offered == null ? buffer : offered;
-    return content == null ? 0 : content.length();
+    return content == null ? length : content.length();
   }
 
   /** Returns whether a request has to begin its exposure before it is posted. */

@@ -1,5 +1,6 @@
 package org.rdma4j.connection.session;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -68,6 +69,9 @@ final class Sending {
   /** The number of requests that were taken for the chain that is being built. */
   private int chain;
 
+  /** Whether others may join the message that waits last. Also read without the lock. */
+  private boolean joinable;
+
   /** The number of waiting requests that need a credit. */
   private int waitingForCredit;
 
@@ -128,11 +132,50 @@ final class Sending {
     }
     request.begin();
     waiting.addLast(request);
+    joinable = request.isJoinable();
     waitingForCredit += request.takesCredit() ? 1 : 0;
     waitingOffers += request.isOffer() ? 1 : 0;
     if (request.isAnswer()) {
       answers.add(request.offered);
     }
+  }
+
+  /** Returns whether a message may join another. Without the lock, that may be out of date. */
+  boolean isJoinable() {
+    return joinable;
+  }
+
+  /**
+   * Lets a message join the one that waits last.
+   *
+   * @param most the length of what is sent together at most
+   * @param now whether only one for which the peer has room
+   * @return whether it has joined
+   */
+  boolean tryJoin(
+      ByteBuffer message, long most, boolean now, @Nullable Object listener, long token) {
+    Request last = waiting.peekLast();
+    int bytes = message.remaining();
+    if (last == null
+        || !last.isJoinable()
+        || last.buffer().length() + MessageHeader.LENGTH_BYTES + bytes > most
+        || (now && !hasRoomForWaiting())) {
+      return false;
+    }
+    last.join(message);
+    if (listener != null || Request.isRecorded()) {
+      Request joined = newRequest();
+      joined.tell(listener, token);
+      last.endsWithThis(joined, bytes);
+      joined.begin();
+    }
+    return true;
+  }
+
+  /** Returns whether all that waits could be posted without waiting for the peer. */
+  private boolean hasRoomForWaiting() {
+    return credits.available() >= waitingForCredit
+        && offers.size() + waitingOffers <= Offer.MAX_UNFETCHED;
   }
 
   /** Returns what is wrong if handlers have sent too much; null if nothing is. */
@@ -166,9 +209,12 @@ final class Sending {
   }
 
   boolean hasRoomForMessage() {
-    return waiting.size() < depth
-        && credits.available() > waitingForCredit
-        && offers.size() + waitingOffers < Offer.MAX_UNFETCHED;
+    if (credits.available() <= waitingForCredit) {
+      // What asks has something to send.
+      credits.lacked();
+      return false;
+    }
+    return waiting.size() < depth && offers.size() + waitingOffers < Offer.MAX_UNFETCHED;
   }
 
   boolean hasRoom() {
@@ -270,6 +316,7 @@ final class Sending {
 
   private boolean mayPost(Request request) {
     if (request.takesCredit() && credits.available() == 0) {
+      credits.lacked();
       return false;
     }
     if (!request.isOffer()) {
@@ -339,6 +386,7 @@ final class Sending {
 
   private Request takeWaiting() {
     Request next = waiting.removeFirst();
+    joinable &= !waiting.isEmpty();
     waitingForCredit -= next.takesCredit() ? 1 : 0;
     waitingOffers -= next.isOffer() ? 1 : 0;
     return next;
@@ -386,19 +434,19 @@ final class Sending {
       controls++;
     } else {
       credits.spend();
-      counts.sentMessages += request.kind().isOfUser() ? 1 : 0;
-      counts.sentBytes += request.isOffer() ? 0 : buffer.length();
+      counts.sentMessages += request.kind().isOfUser() ? request.messages() : 0;
+      counts.sentBytes += request.isOffer() ? 0 : request.messageBytes();
     }
     int told = Math.min(fetched, MessageHeader.MAX_COUNT);
     fetched -= told;
+    long header = buffer.payload() - MessageHeader.BYTES;
+    int flags = request.flags();
+    if (!request.isControl() && credits.takeLacked()) {
+      flags |= MessageHeader.LACKED_CREDIT;
+    }
     MessageHeader.write(
-        buffer.segment(),
-        buffer.payload() - MessageHeader.BYTES,
-        request.kind(),
-        request.flags(),
-        granted,
-        told,
-        request.number());
+        buffer.segment(), header, request.kind(), flags, granted, told, request.number());
+    request.completeHeader(buffer.segment(), header);
     if (request.isOffer()) {
       offers.addLast(request);
     }
@@ -665,12 +713,25 @@ final class Sending {
       userMemory.end(request.local());
     }
     request.end(connection, reason);
+    Request joined = request.takeJoined();
     if (request.waiter != null) {
       request.waiter.wake();
     } else if (request.hasListener()) {
       deliveries.finished(request);
     } else {
       recycle(request);
+    }
+    if (joined != null) {
+      finishJoined(joined, reason);
+    }
+  }
+
+  private void finishJoined(Request first, @Nullable RuntimeException reason) {
+    Request next = first;
+    while (next != null) {
+      Request ended = next;
+      next = ended.takeJoined();
+      finish(ended, reason);
     }
   }
 }

@@ -27,8 +27,8 @@ import org.rdma4j.connection.wire.MessageKind;
  * It has no lock, no thread, no clock and no device, so that two sessions can be joined in memory
  * and tested.
  *
- * <p>Not safe for use by several threads: the lock of the connection guards it. {@link #hasNews}
- * and {@link #isConnected} need no lock.
+ * <p>Not safe for use by several threads: the lock of the connection guards it. {@link #hasNews},
+ * {@link #isConnected}, {@link #isJoinable} and {@link #isDiscarded} need no lock.
  */
 public final class Session {
   /**
@@ -49,10 +49,12 @@ public final class Session {
   private final Counts counts = new Counts();
   private final Arrivals arrivals;
   private final Inbox inbox;
+  private final Unpacking unpacking;
   private final Deliveries deliveries;
   private final Sending sending;
   private final Lifecycle lifecycle;
   private final Receiving receiving;
+  private volatile boolean discarded;
 
   /**
    * Creates the session of a connection that is about to be established.
@@ -78,14 +80,16 @@ public final class Session {
     this.credits = new Credits(limits.receives());
     this.arrivals = new Arrivals(limits.maxMessageBytes());
     this.inbox = new Inbox(largeBuffers, arrivals, limits.maxMessageBytes());
-    this.deliveries = new Deliveries(inbox);
+    Answers answers = new Answers(limits.receives(), pool, largeBuffers, arrivals);
+    this.unpacking = new Unpacking(pool, credits, window, answers);
+    this.deliveries = new Deliveries(inbox, unpacking);
     this.sending =
         new Sending(
             connection,
             credits,
             promises,
             pool,
-            new Answers(limits.receives(), pool, largeBuffers, arrivals),
+            answers,
             userMemory,
             limits.sends(),
             deliveries,
@@ -93,7 +97,16 @@ public final class Session {
     this.lifecycle = new Lifecycle(connection, closedException, sending, deliveries);
     this.receiving =
         new Receiving(
-            connection, credits, promises, window, sending, inbox, deliveries, lifecycle, counts);
+            connection,
+            limits.features(),
+            credits,
+            promises,
+            window,
+            sending,
+            inbox,
+            deliveries,
+            lifecycle,
+            counts);
   }
 
   // What has happened.
@@ -118,6 +131,7 @@ public final class Session {
    */
   public void received(Buffer buffer, boolean succeeded, boolean isSend, long bytes) {
     breakIf(receiving.arrived(buffer, succeeded, isSend, bytes));
+    var unused = deliverWaiting();
   }
 
   /**
@@ -129,6 +143,7 @@ public final class Session {
     while (sending.hasPostedUntil(number)) {
       completed(sending.takePosted());
     }
+    var unused = deliverWaiting();
   }
 
   private void completed(Request request) {
@@ -183,6 +198,7 @@ public final class Session {
   /** Notes that no peer can access the memory of an offer any more. */
   public void revoked(Request offer) {
     sending.revoked(offer);
+    var unused = deliverWaiting();
   }
 
   /**
@@ -213,9 +229,36 @@ public final class Session {
     }
   }
 
-  /** Notes that a message no longer counts against the receive window. */
-  public void left(Buffer buffer) {
+  /**
+   * Notes that a message no longer counts against the receive window.
+   *
+   * @return whether a message that waited for that can be delivered now
+   */
+  public boolean left(Buffer buffer) {
     receiving.left(buffer);
+    return deliverWaiting();
+  }
+
+  private boolean deliverWaiting() {
+    boolean waited = unpacking.takeWaiting(inbox);
+    if (waited) {
+      deliveries.messageArrived();
+    }
+    return waited;
+  }
+
+  /**
+   * Returns once whether a message waits because no buffer is free, so that {@link #bufferFreed}
+   * has to be called.
+   */
+  public boolean takeBufferLack() {
+    return unpacking.takeLack();
+  }
+
+  /** Notes that a buffer may be free for a message that waits. */
+  public void bufferFreed() {
+    unpacking.freed();
+    var unused = deliverWaiting();
   }
 
   /**
@@ -338,9 +381,14 @@ public final class Session {
     receiving.allowMessages(maxBytes, where);
   }
 
-  /** Says that messages are to be delivered as they come, rather than taken. */
-  public void wantMessages() {
-    deliveries.wantMessages();
+  /**
+   * Says that messages are to be delivered as they come, rather than taken.
+   *
+   * @param toHold whether each is to be in a buffer of its own: {@link #pollMessage} takes it then,
+   *     and otherwise {@link #takeMessages}
+   */
+  public void wantMessages(boolean toHold) {
+    deliveries.wantMessages(toHold);
   }
 
   /** Returns whether messages are delivered. */
@@ -353,27 +401,68 @@ public final class Session {
     deliveries.wantRequests();
   }
 
-  /** Returns the next message without taking it; null if there is none yet. */
+  /**
+   * Returns the next message without taking it; null if there is none yet. If others {@link
+   * Buffer#hasNext have arrived together} with it, {@link Buffer#toNext} takes it.
+   */
   public @Nullable Buffer peekMessage() {
     return inbox.peek();
   }
 
-  /** Takes the next message; null if there is none yet. */
+  /**
+   * Takes the next message, in a buffer of its own; null if there is none yet, or none that the
+   * user may hold.
+   */
   public @Nullable Buffer pollMessage() {
-    return inbox.poll();
+    return unpacking.take(inbox);
   }
 
-  /** Puts the message that was taken last back. */
+  /**
+   * Returns whether a message of those that have arrived together, which was taken, may be
+   * delivered now; if not, it is put back. Needs no lock: it may be out of date.
+   */
+  public boolean mayDeliver(Buffer message) {
+    return unpacking.mayDeliver(message);
+  }
+
+  /** Puts the message that was taken last back, with those that have arrived together with it. */
   public void putBack(Buffer message) {
-    inbox.putBack(message);
+    if (discarded) {
+      message.leaveWindow();
+      message.free();
+    } else {
+      inbox.putBack(message);
+    }
   }
 
   /** Returns whether a message can be taken, or none will come any more. */
   public boolean hasMessageOrEnd() {
-    return inbox.hasNext()
-        || (lifecycle.isInputEnded() && inbox.isEmpty())
+    Buffer next = inbox.peek();
+    if (next != null) {
+      return unpacking.mayTake(next) || lifecycle.isClosing();
+    }
+    return (lifecycle.isInputEnded() && inbox.isEmpty())
         || lifecycle.failure() != null
         || lifecycle.isClosing();
+  }
+
+  /**
+   * Returns whether a message may join one that waits. Needs no lock: without it, that may be out
+   * of date.
+   */
+  public boolean isJoinable() {
+    return sending.isJoinable() && receiving.packs();
+  }
+
+  /**
+   * Lets a copy of a message join one that waits, so that both take one request.
+   *
+   * @param now whether only if the peer has room for it now
+   * @param listener who is told of the end; null if nobody is
+   * @return whether it has joined
+   */
+  public boolean tryJoin(ByteBuffer message, boolean now, @Nullable Object listener, long token) {
+    return receiving.packs() && sending.tryJoin(message, shortBytes(), now, listener, token);
   }
 
   /** Returns whether a further message could be posted without waiting for the peer. */
@@ -496,8 +585,8 @@ public final class Session {
     return deliveries.takeRequest();
   }
 
-  /** Takes the message that is to be delivered. */
-  public Buffer takeMessage() {
+  /** Takes the message that is to be delivered, with those that have arrived together with it. */
+  public Buffer takeMessages() {
     Buffer message = inbox.poll();
     if (message == null) {
       throw new AssertionError("no message");
@@ -630,10 +719,16 @@ public final class Session {
 
   /** Ends all that is left, after the device has stopped, and frees all buffers. */
   public void discard(RuntimeException reason) {
+    discarded = true;
     sending.discard(reason);
     deliveries.failPending(reason);
     receiving.discard(reason);
     promises.withdrawAll();
+  }
+
+  /** Returns whether all that was left was ended. Needs no lock. */
+  public boolean isDiscarded() {
+    return discarded;
   }
 
   /** Notes that it is closed, of which the user is told after all that came before. */

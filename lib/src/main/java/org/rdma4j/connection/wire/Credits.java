@@ -6,8 +6,9 @@ package org.rdma4j.connection.wire;
  * another message. So a message never arrives at a device without a receive.
  *
  * <p>The number of credits that the peer may have, the window, starts at {@link #FIRST_WINDOW} and
- * doubles whenever the peer has used up all of them, up to a maximum. A peer that sends nothing for
- * a while gives back all but the first few: a quiet connection holds few.
+ * doubles whenever the peer has used up all of them or says that it lacked one, up to a maximum. A
+ * peer that sends nothing for a while gives back all but the first few: a quiet connection holds
+ * few.
  *
  * <p>Not safe for use by several threads: the lock of the connection guards it.
  */
@@ -21,6 +22,8 @@ public final class Credits {
   private int granted = FIRST_WINDOW;
   private int held;
   private int available;
+  private boolean lacked;
+  private boolean mayAsk;
 
   /**
    * Creates the credits of a new connection.
@@ -36,8 +39,10 @@ public final class Credits {
    *
    * @param first the number of credits at first
    * @param max the number of credits at most
+   * @param asks whether the peer knows {@link MessageHeader#LACKED_CREDIT}
    */
-  public void begin(int first, int max) {
+  public void begin(int first, int max, boolean asks) {
+    mayAsk = asks;
     available = first;
     maxAvailable = max;
   }
@@ -45,6 +50,18 @@ public final class Credits {
   /** Returns the number of messages that may be sent. */
   public int available() {
     return available;
+  }
+
+  /** Notes that this side has more to send than it may. */
+  public void lacked() {
+    lacked = true;
+  }
+
+  /** Returns once whether this side has {@link #lacked} credits, which the peer is to be told. */
+  public boolean takeLacked() {
+    boolean told = lacked && mayAsk;
+    lacked = false;
+    return told;
   }
 
   /** Spends one of the available credits on a message to the peer. */
@@ -82,9 +99,33 @@ public final class Credits {
     granted--;
     held++;
     if (granted == 0) {
-      window = Math.min(2 * window, maxWindow);
+      widen();
     }
     return true;
+  }
+
+  /**
+   * Doubles the window, up to its maximum: also if the peer says that it lacked a credit. On a slow
+   * wire it lacks them although those that are on the way to it count as granted.
+   */
+  public void widen() {
+    window = Math.min(2 * window, maxWindow);
+  }
+
+  /**
+   * Notes that a message that has arrived together with others, and is copied out of their buffer,
+   * occupies a place of its own until {@link #freed}. It {@link #mayCopy may} do so.
+   */
+  public void copied() {
+    held++;
+  }
+
+  /**
+   * Returns whether a message may be {@link #copied}: not if twice as many places as the window has
+   * are occupied or promised, so that a user can hold as many messages as the peer can send.
+   */
+  public boolean mayCopy() {
+    return held + granted < 2 * maxWindow;
   }
 
   /** Notes that a message that had arrived no longer occupies a place. */

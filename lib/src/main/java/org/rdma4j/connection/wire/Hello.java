@@ -12,14 +12,21 @@ import java.util.Optional;
  *     it grants them in a message, before which the other side sends nothing
  * @param receives the number of credits that the other side may have at most
  * @param maxMessageBytes the length of the longest message that it receives
+ * @param features what it knows beyond the first version 4: {@link #PACKED}, and what later
+ *     versions know
  */
-public record Hello(int bufferBytes, int credits, int receives, long maxMessageBytes) {
+public record Hello(
+    int bufferBytes, int credits, int receives, long maxMessageBytes, int features) {
   /**
    * The least length of buffers. A peer with shorter ones would make each short message an offer,
    * which costs its sender more.
    */
   public static final int MIN_BUFFER_BYTES = 64;
 
+  /** The feature that several messages may come in one SEND. */
+  public static final int PACKED = 1;
+
+  /** The number of bytes that each peer writes. The features, which follow, may lack. */
   public static final int BYTES = 5 * Integer.BYTES + Long.BYTES + 1;
 
   /** The values until the hello of the peer has arrived. */
@@ -32,6 +39,11 @@ public record Hello(int bufferBytes, int credits, int receives, long maxMessageB
    * RoCE fills private data up with zeros, so a last byte that is not 0 tells that nothing lacks.
    */
   private static final byte LAST = 0x5a;
+
+  /** Creates the hello of a side that has no features. */
+  public Hello(int bufferBytes, int credits, int receives, long maxMessageBytes) {
+    this(bufferBytes, credits, receives, maxMessageBytes, 0);
+  }
 
   /** Returns what was written; empty if another program or another version wrote it. */
   public static Optional<Hello> read(ByteBuffer privateData) {
@@ -52,11 +64,26 @@ public record Hello(int bufferBytes, int credits, int receives, long maxMessageB
             && hello.receives >= Math.max(1, hello.credits)
             && hello.maxMessageBytes >= 1
             && privateData.get() == LAST;
-    return valid ? Optional.of(hello) : Optional.empty();
+    return valid ? Optional.of(hello.with(readFeatures(privateData))) : Optional.empty();
+  }
+
+  /** Reads the features; none if the peer wrote none, whether zeros follow or nothing does. */
+  private static int readFeatures(ByteBuffer rest) {
+    return rest.remaining() < Integer.BYTES ? 0 : rest.getInt();
+  }
+
+  /** Returns the same hello with other features. */
+  public Hello with(int otherFeatures) {
+    return new Hello(bufferBytes, credits, receives, maxMessageBytes, otherFeatures);
+  }
+
+  /** Returns whether the side has a feature. */
+  public boolean has(int feature) {
+    return (features & feature) != 0;
   }
 
   public ByteBuffer write() {
-    return ByteBuffer.allocate(BYTES)
+    return ByteBuffer.allocate(BYTES + Integer.BYTES)
         .putInt(MAGIC)
         .putInt(VERSION)
         .putInt(bufferBytes)
@@ -64,6 +91,7 @@ public record Hello(int bufferBytes, int credits, int receives, long maxMessageB
         .putInt(receives)
         .putLong(maxMessageBytes)
         .put(LAST)
+        .putInt(features)
         .flip();
   }
 }

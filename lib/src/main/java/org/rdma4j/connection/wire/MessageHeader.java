@@ -9,7 +9,8 @@ import java.lang.foreign.ValueLayout;
 /**
  * The 16 bytes that precede each message on the wire, big-endian: the kind, the flags, the number
  * of credits that come with the message, the number of offers that the sender of this message has
- * fetched since the last one, two zero bytes, and a number whose meaning depends on the kind.
+ * fetched since the last one, the length of the first of several messages or zero, and a number
+ * whose meaning depends on the kind.
  */
 public final class MessageHeader {
   public static final int BYTES = 16;
@@ -22,6 +23,20 @@ public final class MessageHeader {
 
   /** With {@link MessageKind#END}: the connection is broken, for the reason in the bytes. */
   public static final int BROKEN = 4;
+
+  /**
+   * With {@link MessageKind#MESSAGE}: other messages follow in the same SEND, each after its length
+   * of {@link #LENGTH_BYTES}.
+   */
+  public static final int PACKED = 8;
+
+  /** With what takes a credit: its sender had none left, although it had more to send. */
+  public static final int LACKED_CREDIT = 16;
+
+  public static final int LENGTH_BYTES = Integer.BYTES;
+
+  /** The length of the longest message that others can follow. */
+  public static final int MAX_FIRST_BYTES = 0xffff;
 
   /** The greatest number of credits or of fetched offers in one header. */
   public static final int MAX_COUNT = 0xffff;
@@ -49,6 +64,11 @@ public final class MessageHeader {
     memory.set(LONG, at + 8, number);
   }
 
+  /** Adds the length of the first of several messages to a header that has {@link #PACKED}. */
+  public static void writeFirstLength(MemorySegment memory, long at, int length) {
+    memory.set(SHORT, at + 6, (short) length);
+  }
+
   public static int kind(MemorySegment memory, long at) {
     return memory.get(JAVA_BYTE, at);
   }
@@ -65,9 +85,9 @@ public final class MessageHeader {
     return Short.toUnsignedInt(memory.get(SHORT, at + 4));
   }
 
-  /** Returns the two bytes that are zero. */
-  public static int reserved(MemorySegment memory, long at) {
-    return memory.get(SHORT, at + 6);
+  /** Returns the length of the first of several messages; 0 unless {@link #PACKED} is set. */
+  public static int firstLength(MemorySegment memory, long at) {
+    return Short.toUnsignedInt(memory.get(SHORT, at + 6));
   }
 
   public static long number(MemorySegment memory, long at) {

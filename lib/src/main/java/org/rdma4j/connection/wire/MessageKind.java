@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /** What a message on the wire is for. */
 public enum MessageKind {
   /** A message of the user. */
-  MESSAGE(0, true, MessageHeader.OFFER, true),
+  MESSAGE(0, true, MessageHeader.OFFER | MessageHeader.PACKED, true),
   /** Follows a write; the number in the header is the value that the writer gave. */
   NOTICE(1, true, 0, true),
   /** A request, whose answer has the same number. */
@@ -33,7 +33,7 @@ public enum MessageKind {
   MessageKind(int code, boolean takesCredit, int flags, boolean isOutput) {
     this.code = code;
     this.takesCredit = takesCredit;
-    this.flags = flags;
+    this.flags = takesCredit ? flags | MessageHeader.LACKED_CREDIT : flags;
     this.isOutput = isOutput;
   }
 

@@ -3,11 +3,13 @@
  *
  * <h2>Wire protocol, version 4</h2>
  *
- * <p>The private data of the connection request, and that of the answer, are 29 bytes, big-endian:
+ * <p>The private data of the connection request, and that of the answer, are 33 bytes, big-endian:
  * the number 0x52344a43, the version 4, the length of the buffers that the side receives into, at
  * least 64, the number of messages that it receives before it grants more, the number of messages
  * that it receives at most before it has read one (4 bytes each), the length of the longest message
- * that it receives (8 bytes), and a last byte of 0x5a.
+ * that it receives (8 bytes), a last byte of 0x5a, and the features that the side has (4 bytes): 1
+ * for packed messages and the flag 16. The features may lack, or be zeros; unknown ones are
+ * ignored.
  *
  * <p>Each message is one SEND, of a header of 16 bytes and the bytes of the message. The header:
  *
@@ -20,21 +22,29 @@
  *     <tr><td>0</td><td>the kind: 0 message, 1 notice, 2 request, 3 answer, 4 refusal of a request,
  *         5 control, 6 end, 7 credits given back, 8 cancel of a request</td></tr>
  *     <tr><td>1</td><td>flags: 1 what follows is an offer of the message; of an end, 2 the sender
- *         closes the connection, 4 the connection is broken, and what follows is the reason</td></tr>
+ *         closes the connection, 4 the connection is broken, and what follows is the reason; of a
+ *         message, 8 others follow; of what needs a credit, 16 its sender lacked one</td></tr>
  *     <tr><td>2, 3</td><td>credits: how many messages more the receiver of this may send</td></tr>
  *     <tr><td>4, 5</td><td>how many offers of the receiver of this have been fetched since the last
  *         message</td></tr>
- *     <tr><td>6, 7</td><td>0: reserved</td></tr>
+ *     <tr><td>6, 7</td><td>with the flag 8 the length of the first message; otherwise 0:
+ *         reserved</td></tr>
  *     <tr><td>8 to 15</td><td>of a request, an answer, a refusal and a cancel: the number of the
  *         request; of a notice: its value; of credits given back: how many</td></tr>
  *   </tbody>
  * </table>
  *
+ * <p>If both sides have the feature of packed messages, a SEND of kind 0 with the flag 8, which is
+ * no offer, has two messages or more: the bytes of the first, then for each further one its length
+ * (4 bytes) and its bytes. The last one ends with the SEND. They are delivered as if each had come
+ * alone, and need one credit together.
+ *
  * <p>A message of kind 0 to 4, 7 or 8 needs a credit, which stands for a receive that the peer has
  * posted. Credits travel with the next message, or in one of kind 5 once they are half of what the
  * peer may have. At most three such messages can be unread, so receives are set aside for them and
  * for the end. A side grants 2 credits at first, and twice as many whenever the peer has used up
- * all of them. A side that has sent nothing for a second gives back all credits but 2.
+ * all of them, or says by the flag 16 that it had more to send than credits. A side that has sent
+ * nothing for a second gives back all credits but 2.
  *
  * <p>A message that is longer than the buffers of the peer is offered: the number of the message (4
  * bytes), its length, the offset and the length of the offered piece, its address (8 bytes each)

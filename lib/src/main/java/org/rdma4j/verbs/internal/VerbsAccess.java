@@ -57,6 +57,9 @@ public interface VerbsAccess {
   /** Runs the actions of those who want to know that the device was removed, and closes it. */
   void removed(RdmaDevice device);
 
+  /** Returns whether posts and polls of a device never enter the kernel, so that they are short. */
+  boolean postsInUserSpace(RdmaDevice device);
+
   /** Returns the lifetime of a device, for objects of other packages that depend on it. */
   Lifetime lifetime(RdmaDevice device);
 

@@ -7,6 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.HexFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.connection.buffers.Buffer;
@@ -78,6 +79,21 @@ final class Device {
 
   int requests() {
     return requests.size();
+  }
+
+  /** Returns the messages among them, in hexadecimal digits, with their headers. */
+  List<String> messages() {
+    return requests.stream()
+        .filter(each -> each.operation() == Request.Operation.SEND)
+        .map(each -> HexFormat.of().formatHex(bytes(each.buffer())))
+        .toList();
+  }
+
+  private static byte[] bytes(Buffer message) {
+    return message
+        .segment()
+        .asSlice(message.payload() - MessageHeader.BYTES, MessageHeader.BYTES + message.length())
+        .toArray(ValueLayout.JAVA_BYTE);
   }
 
   int arrivals() {

@@ -25,6 +25,7 @@ final class End implements ReceiveWindow {
   final Session session;
   final Device device;
   final User user;
+  final CallOrder order;
   final Limits limits;
   private @Nullable End peer;
 
@@ -34,6 +35,7 @@ final class End implements ReceiveWindow {
   private @Nullable MemoryNeed memoryNeed;
   private boolean awaitsReceives;
   private boolean receivesThere;
+  private boolean bufferFreed;
   private boolean disconnected;
   private boolean stopping;
   private boolean destroyed;
@@ -49,14 +51,14 @@ final class End implements ReceiveWindow {
     this.session =
         new Session(
             name,
-            new SessionLimits(limits.receives(), limits.sends(), Limits.MAX_MESSAGE),
+            new SessionLimits(limits.receives(), limits.sends(), Limits.MAX_MESSAGE, host.features),
             host.pool,
             host.largeBuffers,
             promises,
             this,
             UserRegion.asked(),
             () -> new IllegalStateException(name + " is closed"));
-    CallOrder order = new CallOrder(name);
+    this.order = new CallOrder(name);
     this.device = new Device(name, host, order);
     this.user = new User(this, order);
   }
@@ -67,7 +69,8 @@ final class End implements ReceiveWindow {
         host.pool.bufferBytes(),
         sendsFirst ? 0 : Credits.FIRST_WINDOW,
         limits.receives(),
-        Limits.MAX_MESSAGE);
+        Limits.MAX_MESSAGE,
+        host.features);
   }
 
   void connect(End to, Hello hello, boolean grantsFirst) {
@@ -105,6 +108,9 @@ final class End implements ReceiveWindow {
     while (exposed != null) {
       revocable.addLast(exposed);
       exposed = session.takeRevocable();
+    }
+    if (session.takeBufferLack()) {
+      host.pool.whenFreed(() -> bufferFreed = true);
     }
   }
 
@@ -270,6 +276,17 @@ final class End implements ReceiveWindow {
     awaitsReceives = false;
     flush();
     return true;
+  }
+
+  /** Goes on with a message that waited for a buffer. */
+  boolean goOnWithBuffer() {
+    boolean goesOn = bufferFreed;
+    bufferFreed = false;
+    if (goesOn) {
+      session.bufferFreed();
+      settle();
+    }
+    return goesOn;
   }
 
   void tick(long quietNanos) {

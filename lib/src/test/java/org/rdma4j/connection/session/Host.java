@@ -26,6 +26,10 @@ final class Host implements ReceiveQueue {
 
   private final int depth;
   private final boolean hasWindows;
+
+  /** Those of the hello of each of its connections. */
+  final int features;
+
   private final TreeMap<Long, Range> memory = new TreeMap<>();
   private long nextAddress = 1 << 16;
   private int nextKey = SHARED + 1;
@@ -40,10 +44,11 @@ final class Host implements ReceiveQueue {
   final LargeBuffers largeBuffers;
   final ReceiveSupply supply;
 
-  Host(int bufferBytes, Limits limits, long maxLargeBytes) {
+  Host(int bufferBytes, int features, Limits limits, long maxLargeBytes) {
     int maxBuffers = limits.buffers();
     this.depth = limits.depth();
     this.hasWindows = limits.hasWindows();
+    this.features = features;
     this.pool = new BufferPool(this::register, bufferBytes, maxBuffers);
     this.largeBuffers = new LargeBuffers(longMemory(), maxLargeBytes);
     this.supply = new ReceiveSupply(pool, this);

@@ -1,5 +1,7 @@
 package org.rdma4j.connection.session;
 
+import org.rdma4j.connection.wire.Hello;
+
 /**
  * What both sides of a simulation are limited to.
  *
@@ -11,6 +13,8 @@ package org.rdma4j.connection.session;
  * @param depth the number of receives that the queue of a host holds
  * @param sendsFirst whether the client has to send the first message
  * @param hasWindows whether devices have memory windows
+ * @param features what the first host has: {@link Hello#PACKED} or nothing
+ * @param peerFeatures what the second host has
  */
 record Limits(
     int bufferBytes,
@@ -20,7 +24,9 @@ record Limits(
     int buffers,
     int depth,
     boolean sendsFirst,
-    boolean hasWindows) {
+    boolean hasWindows,
+    int features,
+    int peerFeatures) {
   static final int MAX_MESSAGE = 4096;
 
   /** Two long messages, so that threads that send wait for memory. */
@@ -28,6 +34,9 @@ record Limits(
 
   /** The least number of buffers that a node can have. */
   private static final int LEAST_BUFFERS = 64;
+
+  /** What a connection needs beside the credits: for the protocol, and for an offer. */
+  private static final int OTHER_RECEIVES = 5;
 
   /**
    * Returns limits so low that buffers and receives are scarce.
@@ -39,7 +48,12 @@ record Limits(
     int buffers = connections * (10 << (seed >> 6 & 3));
     // With few places in the receive queue, receives are posted one by one.
     int depth = Math.min(buffers, connections * (places << (seed >> 9 & 3)));
-    return of(seed, 1 << (1 + (seed >> 2 & 3)), buffers, depth);
+    int receives = 1 << (1 + (seed >> 2 & 3));
+    if (depth < connections * (receives + OTHER_RECEIVES)) {
+      // Connections that have all their credits can fill the queue.
+      depth = Math.min(depth, buffers - 1);
+    }
+    return of(seed, receives, buffers, depth);
   }
 
   /** Returns limits that a node can have, the lowest ones among them. */
@@ -57,7 +71,9 @@ record Limits(
         buffers,
         depth,
         (seed >> 8 & 1) == 0,
-        (seed >> 11 & 1) == 0);
+        (seed >> 11 & 1) == 0,
+        (seed >> 12 & 1) == 0 ? Hello.PACKED : 0,
+        (seed >> 13 & 1) == 0 ? Hello.PACKED : 0);
   }
 
   /** Returns whether the receive queue holds fewer receives than there are buffers. */

@@ -27,9 +27,14 @@ final class Sender {
     }
   }
 
+  /** Returns whether it sleeps and nobody has woken it yet. */
+  boolean isAsleep() {
+    return sleeping && !woken;
+  }
+
   /** Wakes it; returns whether it sleeps and nobody has woken it yet. */
   boolean wake() {
-    boolean wakes = sleeping && !woken;
+    boolean wakes = isAsleep();
     woken |= wakes;
     return wakes;
   }

@@ -40,8 +40,8 @@ final class Simulation {
   /** Creates connections between two hosts. */
   static Simulation of(Limits limits, int connections) {
     Simulation made = new Simulation(limits);
-    Host left = made.newHost(limits.bufferBytes());
-    Host right = made.newHost(limits.peerBufferBytes());
+    Host left = made.newHost(limits.bufferBytes(), limits.features());
+    Host right = made.newHost(limits.peerBufferBytes(), limits.peerFeatures());
     for (int i = 0; i < connections; i++) {
       made.connect("" + i, left, right);
     }
@@ -52,7 +52,7 @@ final class Simulation {
   static Simulation withHostile(Limits limits, int connections) {
     Simulation made = of(limits, connections);
     Host right = made.hosts.get(1);
-    made.hostile = made.connect("hostile", made.newHost(limits.bufferBytes()), right);
+    made.hostile = made.connect("hostile", made.newHost(limits.bufferBytes(), Hello.PACKED), right);
     made.hostile.peer().user.peerLies = true;
     made.hostileAddress = made.hostile.host.share(new UserRegion(1024));
     for (End each : made.ends) {
@@ -62,8 +62,8 @@ final class Simulation {
     return made;
   }
 
-  private Host newHost(int bufferBytes) {
-    Host made = new Host(bufferBytes, limits, Limits.MAX_LARGE);
+  private Host newHost(int bufferBytes, int features) {
+    Host made = new Host(bufferBytes, features, limits, Limits.MAX_LARGE);
     hosts.add(made);
     return made;
   }
@@ -116,7 +116,10 @@ final class Simulation {
       case COMPLETE_CHAIN -> end.completeChain();
       case SUPPLY -> end.supply();
       case END_EXPOSURE -> end.endExposure();
-      case FLUSH_AGAIN -> end.flushAgain();
+      case FLUSH_AGAIN -> {
+        end.flushAgain();
+        end.goOnWithBuffer();
+      }
       case TICK -> end.tick(0);
       case TICK_QUIET -> end.tick(2_000_000_000);
       case TELL -> user.tell();
@@ -307,6 +310,7 @@ final class Simulation {
 
   private static boolean move(End end) {
     boolean moved = end.flushAgain();
+    moved |= end.goOnWithBuffer();
     moved |= end.device.execute();
     moved |= end.complete();
     moved |= end.deliver();

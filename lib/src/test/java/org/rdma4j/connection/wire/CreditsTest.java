@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 final class CreditsTest {
   private static Credits credits(int maxWindow, int first, int max) {
     Credits credits = new Credits(maxWindow);
-    credits.begin(first, max);
+    credits.begin(first, max, true);
     return credits;
   }
 
@@ -45,6 +45,29 @@ final class CreditsTest {
       assertThat(credits.arrived()).isTrue();
     }
     assertThat(credits.arrived()).isFalse();
+  }
+
+  @Test
+  void theWindowDoublesIfThePeerSaysThatItLackedACredit() {
+    Credits credits = credits(7, 1, 1);
+    for (int window : new int[] {4, 7, 7}) {
+      credits.widen();
+      credits.grant(credits.owed());
+      assertThat(credits.granted()).isEqualTo(window);
+    }
+  }
+
+  @Test
+  void thatCreditsLackIsToldOnceIfThePeerKnowsOfIt() {
+    Credits asking = credits(2, 1, 1);
+    assertThat(asking.takeLacked()).isFalse();
+    asking.lacked();
+    assertThat(asking.takeLacked()).isTrue();
+    assertThat(asking.takeLacked()).isFalse();
+    Credits silent = new Credits(2);
+    silent.begin(1, 1, false);
+    silent.lacked();
+    assertThat(silent.takeLacked()).isFalse();
   }
 
   @Test

@@ -16,7 +16,7 @@ import java.util.random.RandomGenerator;
  */
 public record Forgery(RandomGenerator random, Hello receiver, long address, int key, long bytes) {
   private static final int[] KINDS = {9, 77, 0x7f, 0x80, 0xff};
-  private static final int[] FLAGS = {3, 6, 7, 8, 0x40, 0x80, 0xff};
+  private static final int[] FLAGS = {3, 6, 7, 8, 0x10, 0x40, 0x80, 0xff};
 
   /** Returns a message: a header, or a part of one, and what follows it. */
   public byte[] next() {
@@ -27,12 +27,20 @@ public record Forgery(RandomGenerator random, Hello receiver, long address, int 
     if (kind == MessageKind.END.code() && !isWild()) {
       flags = 2 * below(3);
     }
+    if (kind == MessageKind.MESSAGE.code() && !isWild() && below(3) == 0) {
+      flags = MessageHeader.PACKED;
+    }
+    if (below(8) == 0) {
+      flags |= MessageHeader.LACKED_CREDIT;
+    }
     message.put((byte) kind).put((byte) flags);
     message.putShort((short) count()).putShort((short) count());
     message.putShort((short) (isWild() ? below(1 << Short.SIZE) : 0));
     message.putLong(isWild() ? length() : below(4));
     if ((flags & MessageHeader.OFFER) != 0) {
       message.put(offer().write());
+    } else if ((flags & MessageHeader.PACKED) != 0) {
+      pack(message);
     } else {
       message.position(message.position() + below(receiver.bufferBytes() + 1));
     }
@@ -42,6 +50,23 @@ public record Forgery(RandomGenerator random, Hello receiver, long address, int 
     byte[] sent = new byte[message.position()];
     message.get(0, sent);
     return sent;
+  }
+
+  /** Adds messages that are shorter than a buffer together, unless their lengths are wild. */
+  private void pack(ByteBuffer message) {
+    int most = receiver.bufferBytes() / 8;
+    int first = isWild() ? below(1 << Short.SIZE) : below(most + 1);
+    message.putShort(6, (short) first);
+    skip(message, first);
+    for (int i = below(4); i >= 0 && message.remaining() >= MessageHeader.LENGTH_BYTES; i--) {
+      int next = isWild() ? (int) length() : below(most);
+      message.putInt(next);
+      skip(message, next);
+    }
+  }
+
+  private static void skip(ByteBuffer message, int bytes) {
+    message.position(message.position() + Math.clamp(bytes, 0, message.remaining()));
   }
 
   private Offer offer() {

@@ -39,6 +39,22 @@ final class HelloTest {
   }
 
   @Test
+  void featuresFollowTheLastByteOfTheFirstVersion() {
+    ByteBuffer written = HELLO.with(Hello.PACKED | 0x60).write();
+    assertThat(written.remaining()).isEqualTo(Hello.BYTES + 4);
+    assertThat(written.getInt(Hello.BYTES)).isEqualTo(0x61);
+    Hello read = Hello.read(written).orElseThrow();
+    assertThat(read.has(Hello.PACKED)).isTrue();
+    assertThat(read.features()).isEqualTo(0x61);
+  }
+
+  @Test
+  void aPeerThatWritesNoFeaturesHasNone() {
+    ByteBuffer older = HELLO.with(Hello.PACKED).write().limit(Hello.BYTES);
+    assertThat(Hello.read(older)).contains(HELLO);
+  }
+
+  @Test
   void zerosMayFollow() {
     ByteBuffer padded = ByteBuffer.allocate(196).put(HELLO.write()).rewind();
     assertThat(Hello.read(padded)).contains(HELLO);

@@ -64,6 +64,11 @@ final class ProtocolPageTest {
         .contains("flags: %d what follows is an offer".formatted(MessageHeader.OFFER))
         .contains("%d the sender closes the connection".formatted(MessageHeader.CLOSED))
         .contains("%d the connection is broken".formatted(MessageHeader.BROKEN))
+        .contains("of a message, %d others follow".formatted(MessageHeader.PACKED))
+        .contains("needs a credit, %d its sender lacked one".formatted(MessageHeader.LACKED_CREDIT))
+        .contains("by the flag %d that it had more".formatted(MessageHeader.LACKED_CREDIT))
+        .contains("%d for packed messages".formatted(Hello.PACKED))
+        .contains("its length (%d bytes) and its bytes".formatted(MessageHeader.LENGTH_BYTES))
         .contains("A side grants %d credits at first".formatted(Credits.FIRST_WINDOW))
         .contains("made %d offers".formatted(Offer.MAX_UNFETCHED));
     assertThat(Offer.BYTES).as("4 + 8 + 8 + 8 + 8 + 4 bytes of the page").isEqualTo(40);
