@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * The code in the pages. A page names the source of a block in a comment before it:
@@ -20,16 +21,45 @@ import java.util.regex.Pattern;
  * class of the guide's tests, or a path from the top folder, of which the whole file is taken if no
  * name follows.
  */
-final class Snippets {
+public final class Snippets {
   private static final Path GUIDE_TESTS = Path.of("docs/src/test/java/org/rdma4j/docs/guide");
   private static final Pattern BLOCK =
       Pattern.compile("(?m)^<!-- snippet: (\\S+)(?: (\\S+))? -->\\n```(\\w+)\\n((?s:.*?))^```$");
   private static final Map<String, String> COMMENT_ENDS = Map.of("//", "", "<!--", " -->");
 
+  /** The folder of the pages that have code. */
+  private static final Path PAGES = Path.of("docs/guide");
+
   private final Path top;
 
   Snippets(Path top) {
     this.top = top;
+  }
+
+  /**
+   * Copies the code of the tests into the pages.
+   *
+   * @param args the top folder of the project
+   * @throws IOException if a file cannot be read or written
+   */
+  public static void main(String[] args) throws IOException {
+    Path top = Path.of(args[0]);
+    Snippets snippets = new Snippets(top);
+    for (Path page : pages(top)) {
+      String text = Files.readString(page);
+      String updated = snippets.update(text);
+      if (!updated.equals(text)) {
+        Files.writeString(page, updated);
+        System.out.println("updated " + page);
+      }
+    }
+  }
+
+  /** Returns the pages that have code. */
+  static List<Path> pages(Path top) throws IOException {
+    try (Stream<Path> files = Files.list(top.resolve(PAGES))) {
+      return files.filter(file -> file.toString().endsWith(".md")).sorted().toList();
+    }
   }
 
   /** Returns the page with each block replaced by what its source has now. */

@@ -1,6 +1,6 @@
 /**
- * Builds the HTML site from the Markdown pages of this project, and keeps the code in them equal to
- * the sources that the tests compile and run. {@code dev/docs} starts it.
+ * Keeps the code in the pages of the guide equal to the sources that the tests compile and run.
+ * {@code dev/docs --snippets} starts it.
  */
 @NullMarked
 package org.rdma4j.docs;

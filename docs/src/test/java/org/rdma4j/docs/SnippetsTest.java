@@ -20,14 +20,14 @@ class SnippetsTest {
 
   @TempDir Path top;
 
-  static List<Path> pages() {
-    return Site.markdown().stream().filter(path -> path.startsWith("docs/guide")).toList();
+  static List<Path> pages() throws IOException {
+    return Snippets.pages(TOP);
   }
 
   @ParameterizedTest
   @MethodSource("pages")
   void aPageShowsWhatTheSourcesHave(Path page) throws Exception {
-    String text = Files.readString(TOP.resolve(page));
+    String text = Files.readString(page);
     assertThat(text)
         .as("if not, run: dev/docs --snippets")
         .isEqualTo(new Snippets(TOP).update(text));
@@ -36,7 +36,7 @@ class SnippetsTest {
   @ParameterizedTest
   @MethodSource("pages")
   void allJavaOfAPageComesFromSources(Path page) throws Exception {
-    String text = Files.readString(TOP.resolve(page));
+    String text = Files.readString(page);
     Pattern unsourced = Pattern.compile("(?<!-->\\n)```java");
     assertThat(unsourced.matcher(text).find()).as("Java without a source in %s", page).isFalse();
   }

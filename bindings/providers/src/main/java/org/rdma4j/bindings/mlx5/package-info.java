@@ -1,12 +1,11 @@
 /**
- * What {@code infiniband/mlx5dv.h} declares for mlx5 devices (ConnectX, BlueField): C names, C
- * semantics, no safety checks except those of {@link org.rdma4j.bindings.mlx5.DevX}. The package
- * {@code generated} is the output of jextract; {@code libmlx5.so.1} is loaded at the first call. It
- * has never been tried on a real one: its layouts are compared with the compiler's, other devices
- * are refused, and {@code libmlx5} was called with a simulated ConnectX.
- *
- * <p>{@code struct mlx5_wqe_ctrl_seg} is missing, because Java refuses its layout: its members are
- * aligned more strictly than the struct.
+ * Functions of {@code infiniband/mlx5dv.h} for mlx5 devices (ConnectX, BlueField): queries, the
+ * memory of objects, queue pairs of DC and others, device memory, and DevX; no steering, signatures
+ * or encryption. C names, C semantics, no safety checks except those of {@link
+ * org.rdma4j.bindings.mlx5.DevX}. The package {@code generated} is the output of jextract; {@code
+ * libmlx5.so.1} is loaded at the first call. It has never been tried on a real one: its layouts are
+ * compared with the compiler's, other devices are refused, and {@code libmlx5} was called with a
+ * simulated ConnectX.
  *
  * {@snippet :
  * if (Mlx5.isSupported(ibv_context.device(context))) {
