@@ -33,7 +33,7 @@ final class Awaited implements Waiter {
     return over.getAsBoolean();
   }
 
-  /** Returns what tells whether the wait is over to a thread that does not have the lock. */
+  /** Returns whether the wait is over, for a thread that does not have the lock. */
   BooleanSupplier isOverWithoutLock() {
     return overWithoutLock;
   }

@@ -31,7 +31,7 @@ final class BlockingWork {
   private final Deque<Runnable> queue = new ArrayDeque<>();
   private int threads;
 
-  /** Threads that wait, including those that were woken to take something from the queue. */
+  /** Threads that wait, including threads that were woken to take something from the queue. */
   private int idle;
 
   private boolean closed;

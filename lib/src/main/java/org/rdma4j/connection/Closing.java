@@ -25,7 +25,7 @@ import org.rdma4j.verbs.attribute.PortState;
  * <p>The lock of the connection guards this. A method that requires it says so.
  */
 final class Closing {
-  /** How long a connection that breaks may take to tell the peer why. */
+  /** How long a connection that breaks may take to send the peer the reason. */
   private static final Duration LAST_WORDS = Duration.ofSeconds(2);
 
   /** How long a close waits for the device to give back the requests of a stopped queue pair. */
@@ -142,7 +142,7 @@ final class Closing {
         .thenCompose(closed -> allTold);
   }
 
-  /** Ends everything at once: the last step of a close, or all of it if the node closes. */
+  /** Ends everything immediately: the last step of a close, or all of it if the node closes. */
   void destroy() {
     Attempts attempts = new Attempts();
     attempts.attempt(this::stop);
@@ -214,7 +214,7 @@ final class Closing {
     }
   }
 
-  /** Notes that a request has completed. Requires the lock. */
+  /** Records that a request has completed. Requires the lock. */
   void completed() {
     if (session.outstanding() == 0) {
       idle.signalAll();
@@ -234,7 +234,7 @@ final class Closing {
     departIfDue();
   }
 
-  /** Notes that the session has ended in some way. Requires the lock. */
+  /** Records that the session has ended in some way. Requires the lock. */
   void changed() {
     idle.signalAll();
     arrived.wakeAll();
@@ -296,7 +296,7 @@ final class Closing {
   }
 
   /**
-   * Ends the connection below once the peer was told why, so that the peer need not notice it. No
+   * Ends the connection below once the peer has the reason, so that the peer need not notice it. No
    * thread waits for the peer, because very many of them may break their connections. Requires the
    * lock.
    */
@@ -385,7 +385,7 @@ final class Closing {
   }
 
   /**
-   * Waits until a condition holds. If the node is driven, the calling thread may be the one that
+   * Waits until a condition holds. If the node is driven, the calling thread may be the thread that
    * drives, so it delivers meanwhile. Requires the lock.
    */
   private void awaitUninterruptibly(Condition signaled, BooleanSupplier done) {
@@ -426,7 +426,7 @@ final class Closing {
       return session.beginClose();
     } catch (IllegalStateException | RdmaException noMemory) {
       // There is none either if the node is closed at the same time.
-      link.log(Level.WARNING, "could not tell the peer that it is closed", noMemory);
+      link.log(Level.WARNING, "could not notify the peer of the close", noMemory);
       return false;
     }
   }
@@ -451,7 +451,7 @@ final class Closing {
     }
   }
 
-  /** Begins to close this end at once: makes the device stop. */
+  /** Begins to close this end immediately: makes the device stop. */
   void stop() {
     link.lock();
     try {

@@ -93,7 +93,7 @@ final class CmEvents {
     return count;
   }
 
-  /** Notes that an event could not be read; returns whether that has happened too often. */
+  /** Records that an event could not be read; returns whether that has happened too often. */
   private boolean isFinal(RdmaException failed) {
     failures++;
     if (failures == MAX_FAILURES) {
@@ -115,7 +115,7 @@ final class CmEvents {
     handlers.put(id, handler);
   }
 
-  /** Closes an identifier, and tells who waits for its events. */
+  /** Closes an identifier, and notifies threads that wait for its events. */
   void close(CmId id) {
     Handler last = handlers.remove(id);
     try {
@@ -195,7 +195,7 @@ final class CmEvents {
     node.guarded("the handling of " + event, () -> handler.handle(event));
   }
 
-  /** Ends the thread, closes all identifiers, and tells those that wait for events. */
+  /** Ends the thread, closes all identifiers, and notifies threads that wait for events. */
   void close() {
     Attempts attempts = new Attempts();
     attempts.attempt(channel::close);

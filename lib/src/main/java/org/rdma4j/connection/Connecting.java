@@ -121,7 +121,9 @@ final class Connecting implements CmEvents.Handler {
     }
   }
 
-  /** Tells the user of the outcome. Nobody has a connection that the user did not wait for. */
+  /**
+   * Notifies the user of the outcome. No thread has a connection that the user did not wait for.
+   */
   private void tell(
       CompletableFuture<RdmaConnection> connected,
       @Nullable Link link,
@@ -257,7 +259,7 @@ final class Connecting implements CmEvents.Handler {
             Reason.RESET,
             call,
             errno,
-            "The server has probably dropped the connection while it was set up: its log says why",
+            "The server has probably dropped the connection while it was set up: its log has the reason",
             null)
         : new ConnectionException(Reason.UNREACHABLE, call, errno);
   }
@@ -286,7 +288,7 @@ final class Connecting implements CmEvents.Handler {
     return id.device().info().transport() == TransportType.IWARP;
   }
 
-  /** Returns what either side tells the other. */
+  /** Returns what either side sends the other. */
   static ConnectionConfig parameters(NodeConfig config, int credits) {
     Hello hello =
         new Hello(

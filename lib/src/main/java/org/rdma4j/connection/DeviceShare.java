@@ -394,7 +394,7 @@ final class DeviceShare {
     }
   }
 
-  /** Returns what all connections have transferred, also those that are closed. */
+  /** Returns what all connections have transferred, also closed ones. */
   Traffic traffic() {
     synchronized (forgetting) {
       Traffic all = past;

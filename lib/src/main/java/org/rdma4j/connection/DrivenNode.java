@@ -22,7 +22,7 @@ import org.rdma4j.platform.Deadline;
  * NodeConfig#handlers} says otherwise. They must not wait. A method of the node or of its
  * connections that waits, such as a blocking receive, may be called outside of a handler: in the
  * thread that has called {@link #drive}, {@link #poll} or {@link #awaitReady} last (at first the
- * one that has opened the node), it polls until it has what it waits for, and handlers may run
+ * thread that has opened the node), it polls until it has what it waits for, and handlers may run
  * meanwhile; in other threads, it waits until that thread has polled it.
  *
  * <p>What blocks in the kernel, such as the registration of memory for a long message and the end
@@ -84,10 +84,10 @@ public final class DrivenNode implements AutoCloseable {
   }
 
   /**
-   * Does what there is to do: delivers what has arrived and completed, handles events, and looks
-   * after connections. It never waits, except for the handlers that it calls, and for the steps of
-   * new connections in the kernel. A thread that calls it without a pause finds each message at
-   * once, and takes a processor. {@code ibv_poll_cq}, {@code rdma_get_cm_event}; {@code
+   * Does pending work: delivers what has arrived and completed, handles events, and looks after
+   * connections. It never waits, except for the handlers that it calls, and for the steps of new
+   * connections in the kernel. A thread that calls it without a pause finds each message
+   * immediately, and takes a processor. {@code ibv_poll_cq}, {@code rdma_get_cm_event}; {@code
    * ibv_req_notify_cq} when a queue is empty.
    *
    * @return how much it did: the completions, events and other steps; 0 if there was nothing, or if
@@ -120,10 +120,11 @@ public final class DrivenNode implements AutoCloseable {
   }
 
   /**
-   * Does what there is to do, as {@link #poll} does. If there is nothing, goes on polling as long
-   * as that has found something soon the last times, for at most 1 ms, and then waits, as {@link
-   * #awaitReady} does. So a thread that exchanges short messages finds each at once, and one that
-   * has nothing to do sleeps. {@code ibv_poll_cq}, {@code rdma_get_cm_event}, {@code epoll}.
+   * Does pending work, as {@link #poll} does. If there is nothing, goes on polling as long as that
+   * has found something soon the last times, for at most 1 ms, and then waits, as {@link
+   * #awaitReady} does. So a thread that exchanges short messages finds each immediately, and a
+   * thread that has nothing to do sleeps. {@code ibv_poll_cq}, {@code rdma_get_cm_event}, {@code
+   * epoll}.
    *
    * @param timeout the time to wait; zero does not wait
    * @return how much it did, as {@link #poll} returns it; 0 if time is up, or if {@link #wakeup}
@@ -148,16 +149,16 @@ public final class DrivenNode implements AutoCloseable {
   }
 
   /**
-   * Makes {@link #awaitReady} and {@link #drive} return at once: in the thread that waits, or the
-   * next time that one does. Does nothing if the node is closed.
+   * Makes {@link #awaitReady} and {@link #drive} return immediately: in the thread that waits, or
+   * the next time that one does. Does nothing if the node is closed.
    */
   public void wakeup() {
     driving.wakeup();
   }
 
   /**
-   * Closes the node, as {@link RdmaNode#close} does. What handlers are still to be told is told in
-   * the thread that closes.
+   * Closes the node, as {@link RdmaNode#close} does. Pending calls of handlers are made in the
+   * thread that closes.
    */
   @Override
   public void close() {

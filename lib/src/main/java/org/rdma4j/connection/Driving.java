@@ -19,8 +19,8 @@ import org.rdma4j.platform.WaitSet;
  * the events of the connection manager, and runs what is to be done soon, in the thread that drives
  * the node.
  *
- * <p>The thread that has called {@link #poll} or {@link #awaitReady} last is the one that drives.
- * If it waits in another method, it drives meanwhile; other threads wait for what it does.
+ * <p>The thread that has called {@link #poll} or {@link #awaitReady} last drives. If it waits in
+ * another method, it drives meanwhile; other threads wait for what it does.
  */
 final class Driving implements Executor {
   /** How often a thread that polls without a pause looks for events, which takes a system call. */
@@ -112,7 +112,7 @@ final class Driving implements Executor {
     return driver == Thread.currentThread() && !isDelivering();
   }
 
-  /** Does what there is to do, and returns how much that was. Never waits. */
+  /** Does pending work, and returns how much that was. Never waits. */
   int poll() {
     if (isDelivering()) {
       throw new IllegalStateException(
@@ -164,7 +164,7 @@ final class Driving implements Executor {
     return done;
   }
 
-  /** Runs an action at once if the calling thread is polling, otherwise soon. */
+  /** Runs an action immediately if the calling thread is polling, otherwise soon. */
   @Override
   public void execute(Runnable action) {
     if (isPolling()) {
@@ -230,8 +230,8 @@ final class Driving implements Executor {
   }
 
   /**
-   * Does what there is to do. If there is nothing, polls as long as that pays, and then waits until
-   * there is something, or {@link #wakeup} was called.
+   * Does pending work. If there is nothing, polls as long as that pays, and then waits until there
+   * is something, or {@link #wakeup} was called.
    *
    * @return how much it did
    */
@@ -269,8 +269,8 @@ final class Driving implements Executor {
   }
 
   /**
-   * Drives until a condition holds, if the calling thread is the one that drives. Its caller waits
-   * for what this does, and holds no lock of a connection.
+   * Drives until a condition holds, if the calling thread drives. Its caller waits for what this
+   * does, and holds no lock of a connection.
    *
    * @param end when to stop at the latest, on the scale of {@link System#nanoTime}
    */
@@ -286,7 +286,7 @@ final class Driving implements Executor {
     }
   }
 
-  /** Ends all waits, and runs what is left, since nobody polls any more. */
+  /** Ends all waits, and runs the rest, since no thread polls any more. */
   void close() {
     closed = true;
     ready.wake();

@@ -22,7 +22,7 @@ final class HandlerTime {
     over = false;
   }
 
-  /** Notes that a handler has run; returns whether others get their turn now. */
+  /** Records that a handler has run; returns whether others get their turn now. */
   boolean isOver() {
     left--;
     if (left > 0 || over) {

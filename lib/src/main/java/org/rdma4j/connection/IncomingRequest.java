@@ -10,8 +10,8 @@ import org.rdma4j.connection.wire.MessageKind;
 
 /**
  * A request of the peer, to be answered or refused once, by any thread. The request occupies a
- * place of its sender's until its message is closed, or sent as the answer. One that a program
- * drops is refused some time after that, with a warning in the log.
+ * place of its sender's until its message is closed, or sent as the answer. A request that a
+ * program drops is refused some time after that, with a warning in the log.
  */
 public final class IncomingRequest {
   private final Link link;
@@ -29,7 +29,7 @@ public final class IncomingRequest {
     return number;
   }
 
-  /** Returns whether it was answered or refused, for those that must not keep the request. */
+  /** Returns whether it was answered or refused, for objects that must not keep the request. */
   AtomicBoolean answered() {
     return answered;
   }
@@ -125,7 +125,7 @@ public final class IncomingRequest {
     return buffer;
   }
 
-  /** Refuses a request that nobody can answer any more, unless the connection has ended. */
+  /** Refuses a request that no code can answer any more, unless the connection has ended. */
   static void refuse(Link link, long number, String reason) {
     try (MessageBuffer buffer = refusal(link, reason)) {
       link.sends().answer(MessageKind.REFUSAL, number, buffer);

@@ -33,9 +33,9 @@ import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
  * One end of a connection, without the object that users hold: joins its {@link Session}, which
- * decides, with the queue pair and with threads. Each step takes the lock, tells the session what
- * has happened, does what the session then asks for, and frees the lock. No user code runs with the
- * lock.
+ * decides, with the queue pair and with threads. Each step takes the lock, informs the session of
+ * what has happened, does what the session then asks for, and frees the lock. No user code runs
+ * with the lock.
  *
  * <p>{@link Sends} is what users send, {@link Receives} what they receive, {@link Posting} posts,
  * {@link Telling} calls users, {@link Closing} ends it.
@@ -198,7 +198,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     }
   }
 
-  /** Does what the session asks for at once. Requires the lock. */
+  /** Does immediately what the session asks for. Requires the lock. */
   private void settle() {
     MemoryNeed need = session.takeMemoryNeed();
     if (need != null) {
@@ -528,7 +528,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     failed("what has arrived or completed could not be handled: " + thrown, thrown);
   }
 
-  /** Breaks the connection because of a failure of this side, and tells the peer so. */
+  /** Breaks the connection because of a failure of this side, and notifies the peer. */
   void failed(String reason, Throwable thrown) {
     log(Level.WARNING, "a step has failed, which breaks the connection", thrown);
     lock();
@@ -550,7 +550,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     }
   }
 
-  /** Notes that a message no longer counts against the receive window. Requires the lock. */
+  /** Records that a message no longer counts against the receive window. Requires the lock. */
   void leftHere(Buffer buffer) {
     if (session.left(buffer)) {
       later(telling::tell);
@@ -645,7 +645,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     }
   }
 
-  /** Tells the peer that this side sends nothing more. */
+  /** Notifies the peer that this side sends nothing more. */
   void endOutput() {
     lock();
     try {

@@ -31,7 +31,7 @@ import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.TimeText;
 
-/** A server without the object that users hold: the peers that connect, and those that have. */
+/** A server without the object that users hold: the peers that connect, and that have connected. */
 final class Listening implements CmEvents.Handler, NodeState.Periodic {
   /** The number of peers whose handshakes are in progress; beyond it, the oldest is dropped. */
   private static final int MAX_HANDSHAKES = 1024;
@@ -198,7 +198,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     boolean closed;
     lock.lock();
     try {
-      // With the lock, because a close takes those that are there when it has the lock.
+      // With the lock, because a close takes the connections that are there when it has the lock.
       closed = !lifetime.isOpen();
       if (!closed) {
         handshakes.addLast(handshake);

@@ -9,9 +9,8 @@ import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.verbs.MemorySlice;
 
 /**
- * Registered memory that holds one message: one that has arrived, or one to be filled and sent.
- * Each buffer must be closed or sent. A message that has arrived occupies a place of its sender's
- * until then.
+ * Registered memory that holds one message: received, or to be filled and sent. Each buffer must be
+ * closed or sent. A message that has arrived occupies a place of its sender's until then.
  *
  * <p>A method that gives up a buffer, such as {@link RdmaConnection#send(MessageBuffer) send},
  * {@link RdmaConnection#request(MessageBuffer) request} or {@link

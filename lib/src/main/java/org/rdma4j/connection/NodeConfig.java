@@ -13,19 +13,20 @@ import org.rdma4j.platform.Range;
  *
  * <p>What peers that the program knows nothing of cost a node with the defaults is bounded. A
  * connection takes a queue pair and 7 buffers, and while its peer sends, up to {@code receives} and
- * 5; no thread and no descriptor. One that receives no answers takes a quarter of the free buffers
- * as well, at most 3,300 or 14 MiB, and one that sends long messages at most a third of {@code
- * maxLargeBytes}, but no more than eight times what it has offered of them. An address has 1024
- * connections, of which 256 are in their handshake, for 5 s at most. All connections together take
- * {@code maxBuffers}, briefly twice as many, and as much again as {@code maxLargeBytes} for what
- * arrives.
+ * 5; no thread and no descriptor. A connection that receives no answers takes a quarter of the free
+ * buffers as well, at most 3,300 or 14 MiB, and a connection that sends long messages at most a
+ * third of {@code maxLargeBytes}, but no more than eight times what it has offered of them. An
+ * address has 1024 connections, of which 256 are in their handshake, for 5 s at most. All
+ * connections together take {@code maxBuffers}, briefly twice as many, and as much again as {@code
+ * maxLargeBytes} for what arrives.
  *
  * @param bufferBytes the length in bytes of the messages that are sent into a buffer that the
  *     receiver has posted; the receiver fetches longer ones by RDMA read; default 4096
  * @param receives the number of messages that a peer may send at most before this side has received
  *     and closed one; a connection starts with 2, and gets more when it uses them up; default 64
  * @param sends the number of requests of a connection that the device has at a time; further ones
- *     wait in this process. A message takes one, one that the peer fetches up to three; default 32
+ *     wait in this process. A message takes one, a message that the peer fetches up to three;
+ *     default 32
  * @param pollers the number of completion queues of each device, each of which has a thread;
  *     connections are spread over them; default the number of processors, at most 8
  * @param maxBuffers the number of buffers of {@code bufferBytes} that all connections of a device
@@ -48,9 +49,9 @@ import org.rdma4j.platform.Range;
  *     long if it was in use before, and counts with its length. What does not wait, such as {@link
  *     RdmaConnection#allocateBuffer}, exceeds it if need be. Messages that arrive, and answers,
  *     have as many bytes of their own, or four times {@code maxMessageBytes} if that is more;
- *     beyond them they wait. A connection gets no more than half of those that are left. If what
- *     its handlers send, and the peer does not fetch, takes a quarter of what is left, the peer can
- *     send nothing until it has fetched some of it; default 1 GiB
+ *     beyond them they wait. A connection gets no more than half of the remaining ones. If what its
+ *     handlers send, and the peer does not fetch, takes a quarter of the rest, the peer can send
+ *     nothing until it has fetched some of it; default 1 GiB
  * @param maxConnectionsPerAddress the number of connections that the servers of the node have at
  *     most with one address; further ones are rejected; 0 for any number; default 1024
  * @param handshakeTimeout the time that a peer has for its part of a new connection: to confirm
@@ -85,10 +86,10 @@ public record NodeConfig(
     Duration keepAlive,
     Executor handlers) {
   /**
-   * Runs handlers and completes futures in the thread that has found what they are told, without a
-   * change of threads: one that polls, or one that waits for something of the node. So they must
-   * not wait for anything, and delay other connections while they run. In a {@link DrivenNode}, it
-   * is the thread that drives.
+   * Runs handlers and completes futures in the thread that has found their event, without a change
+   * of threads: a thread that polls, or that waits for something of the node. So they must not wait
+   * for anything, and delay other connections while they run. In a {@link DrivenNode}, it is the
+   * thread that drives.
    */
   public static final Executor WHERE_IT_HAPPENS = Runnable::run;
 

@@ -118,8 +118,8 @@ final class NodeState {
   }
 
   /**
-   * Drives the node, if it has no threads and the calling thread is the one that does that, until a
-   * condition holds for which the caller is about to wait.
+   * Drives the node, if it has no threads and the calling thread does that, until a condition holds
+   * for which the caller is about to wait.
    *
    * @param end when to stop at the latest, on the scale of {@link System#nanoTime}
    */
@@ -286,7 +286,7 @@ final class NodeState {
 
   /**
    * Runs something soon that never waits and may call users, in a thread that holds no lock: the
-   * one that drives the node, if it has no threads.
+   * thread that drives the node, if it has no threads.
    */
   void later(Runnable action) {
     if (driving == null) {
@@ -298,7 +298,7 @@ final class NodeState {
 
   /**
    * Returns what runs user code; null if it runs in the thread that has something to tell. An
-   * action may be run at once.
+   * action may be run immediately.
    */
   @Nullable Executor elsewhere() {
     Executor handlers = config.handlers();
@@ -437,7 +437,7 @@ final class NodeState {
     }
   }
 
-  /** Logs the failure of a close for which nobody waits. */
+  /** Logs the failure of a close for which no thread waits. */
   void logFailure(Object closed, CompletableFuture<Void> close) {
     var unused =
         close.whenComplete(

@@ -3,8 +3,8 @@ package org.rdma4j.connection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Is told when an operation is done. One handler can serve any number of operations, which it tells
- * apart by their tokens: so an operation allocates no memory.
+ * Is notified when an operation is done. One handler can serve any number of operations, which it
+ * distinguishes by their tokens: so an operation allocates no memory.
  *
  * <p>A handler runs in a thread that delivers for many connections, unless {@link
  * NodeConfig#handlers} says otherwise. There it must not wait: methods of connections that wait

@@ -36,7 +36,7 @@ import org.rdma4j.verbs.WorkCompletionException;
  *
  * <p>Operations of one connection begin in the order of the calls, but an operation may begin
  * before an earlier read or atomic operation is done. All methods may be called from any thread;
- * those that wait throw IllegalStateException in a handler.
+ * methods that wait throw IllegalStateException in a handler.
  */
 public final class PeerMemory {
   private final Link link;

@@ -22,12 +22,12 @@ import org.rdma4j.verbs.WorkCompletionException;
  * Polls one completion queue, and delivers what it finds to the connections that use the queue. A
  * thread of its own does that; but while a platform thread waits for something that this delivers,
  * that thread polls itself for a moment, which saves a change of threads. The thread of the poller
- * then stays away until nobody has polled for 2 ms.
+ * then stays away until no thread has polled for 2 ms.
  */
 final class Poller {
   /**
    * A connection whose completions this delivers. Whatever it throws ends this connection alone:
-   * {@link #deliveryFailed} is told.
+   * {@link #deliveryFailed} is called.
    */
   interface Client {
     int queuePairNumber();
@@ -202,15 +202,15 @@ final class Poller {
     turn.relyOnOwner();
   }
 
-  /** Notes that the calling thread sleeps no more. */
+  /** Records that the calling thread sleeps no more. */
   void relyNoMore() {
     turn.relyNoMore();
   }
 
   /**
    * Delivers what has completed in a thread that sends without a pause, so that the thread of the
-   * poller need not run beside it. A short burst is left to the thread of the poller, which then
-   * also finds the answers. The caller holds no lock of a connection.
+   * poller need not run as well. A short burst is left to the thread of the poller, which then also
+   * finds the answers. The caller holds no lock of a connection.
    */
   void help() {
     if (share.node().isDriven()) {

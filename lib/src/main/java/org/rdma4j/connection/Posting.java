@@ -16,8 +16,8 @@ import org.rdma4j.verbs.attribute.TransportType;
  * signaled: its completion is that of all before it.
  *
  * <p>That does not hold over soft-iWARP. There, a send completes when TCP has it, also before an
- * earlier read; and TCP still reads the memory of one that is not signaled. So over iWARP all
- * requests are signaled, and those that are not reads wait for the reads before them.
+ * earlier read; and TCP still reads the memory of a request that is not signaled. So over iWARP all
+ * requests are signaled, and requests other than reads wait for the reads before them.
  *
  * <p>The lock of the connection guards this. If a post enters the kernel, it is free meanwhile, so
  * that completions can be handled; one thread at a time posts.

@@ -53,18 +53,18 @@ import org.rdma4j.verbs.ProtectionDomain;
  *       OperationHandler}, which create no object.
  * </ul>
  *
- * <p>A program that must not queue up work without limit uses {@link #trySend}, which refuses at
- * once, or a blocking form, which waits.
+ * <p>A program that must not queue up work without limit uses {@link #trySend}, which refuses
+ * immediately, or a blocking form, which waits.
  *
  * <h2>Failures</h2>
  *
  * <p>If the connection breaks, calls fail with a {@link ConnectionException}, whose {@linkplain
- * ConnectionException#reason reason} tells the causes apart. If the peer's process ends, in
+ * ConnectionException#reason reason} distinguishes the causes. If the peer's process ends, in
  * whatever way, they fail with RESET: within 1 to 3 s if it was killed, since its kernel first
- * takes down what the process had. If the device of this side is removed, they fail at once with
- * DEVICE_REMOVED. If one side breaks the protocol, the other breaks the connection, and tells it
- * why. A wrong argument that is known before the request is posted throws IllegalArgumentException
- * and costs nothing.
+ * takes down what the process had. If the device of this side is removed, they fail immediately
+ * with DEVICE_REMOVED. If one side breaks the protocol, the other breaks the connection, and sends
+ * it the reason. A wrong argument that is known before the request is posted throws
+ * IllegalArgumentException and costs nothing.
  *
  * <p>A packet that is not acknowledged is sent again, up to six times, after a time that the
  * connection manager sets: 2.1 s over Ethernet with Linux 6.1. So a connection survives an
@@ -349,7 +349,7 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
-   * Sends a copy of a message. Returns once the copy is on its way. A message that is longer than 1
+   * Sends a copy of a message. Returns once the copy is in flight. A message that is longer than 1
    * MiB is copied in pieces, the next one when the peer has fetched the one before.
    *
    * @param message the message, from the position to the limit, which becomes the position
@@ -429,7 +429,7 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
-   * Sends a message as soon as the peer has room for it, and gives up its buffer at once.
+   * Sends a message as soon as the peer has room for it, and gives up its buffer immediately.
    *
    * @param buffer the message, from the position to the limit of its {@link
    *     MessageBuffer#byteBuffer}
@@ -446,12 +446,12 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
-   * Sends a message as soon as the peer has room for it, gives up its buffer at once, and tells a
-   * handler when the message has arrived.
+   * Sends a message as soon as the peer has room for it, gives up its buffer immediately, and
+   * notifies a handler when the message has arrived.
    *
    * @param buffer the message, from the position to the limit of its {@link
    *     MessageBuffer#byteBuffer}
-   * @param token what the handler is told
+   * @param token the argument of the handler
    * @param handler the handler
    * @throws IllegalArgumentException if the buffer belongs to another node, or the message is
    *     longer than {@link #maxMessageBytes}
@@ -479,12 +479,12 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
-   * Sends a copy of a message as soon as the peer has room for it, and tells a handler when the
+   * Sends a copy of a message as soon as the peer has room for it, and notifies a handler when the
    * message has arrived. The copy takes a buffer even if {@link NodeConfig#maxBuffers} are in use.
    * No object is created for the message.
    *
    * @param message the message, from the position to the limit, which becomes the position
-   * @param token what the handler is told
+   * @param token the argument of the handler
    * @param handler the handler
    * @throws IllegalArgumentException if the message is longer than {@link #maxMessageBytes}
    * @throws ConnectionException if the connection is broken, or the peer has closed it
@@ -603,7 +603,7 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
-   * Gives all messages to a handler from now on, also those that have arrived and were not
+   * Gives all messages to a handler from now on, also messages that have arrived and were not
    * received.
    *
    * @param handler the handler
@@ -615,7 +615,7 @@ public final class RdmaConnection implements AutoCloseable {
   /**
    * Gives the bytes of all messages to a handler from now on, as {@link #onMessage} does, without
    * an object for each: the handler reads a message where it arrived, and does not own it. It is
-   * for a peer that sends no notices: one that arrives breaks the connection.
+   * for a peer that sends no notices: a notice that arrives breaks the connection.
    *
    * @param handler is called with the message from the position to the limit of a read-only buffer,
    *     big-endian, which holds another message after the handler has returned. It runs under the
@@ -654,7 +654,7 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
-   * Tells the peer that this side sends no more messages. The peer's {@link #receive} is empty
+   * Notifies the peer that this side sends no more messages. The peer's {@link #receive} is empty
    * after those sent before, and its {@link #inputEnded} completes; it can still send. Does nothing
    * if this side has ended its output.
    *
@@ -722,7 +722,7 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
-   * Gives the requests of the peer to a handler from now on, beginning with those that have
+   * Gives the requests of the peer to a handler from now on, beginning with requests that have
    * arrived. Without a handler they wait, each in a buffer that the peer then cannot use for a
    * message.
    *
@@ -754,7 +754,7 @@ public final class RdmaConnection implements AutoCloseable {
    *     To name only a part of the memory to a peer, {@link #expose} that part instead
    * @return the region, to be closed when it is no longer needed, after the operations on it: one
    *     in progress fails otherwise, and breaks its connection. The end of the node closes it, too
-   * @throws IllegalArgumentException if the length is out of range, or a flag lacks one that it
+   * @throws IllegalArgumentException if the length is out of range, or a flag lacks another that it
    *     requires
    * @throws RdmaException if the memory cannot be registered, or the device was removed
    */
@@ -818,9 +818,8 @@ public final class RdmaConnection implements AutoCloseable {
   /**
    * Returns a channel of bytes over the messages of this connection, for code that knows {@code
    * java.nio}. A read waits for at least one byte and returns -1 at the end of the peer's output; a
-   * write waits until all bytes are on their way. Notices have no bytes and are dropped. Closing
-   * the channel closes the connection. An exception of the connection is the cause of an
-   * IOException.
+   * write waits until all bytes are in flight. Notices have no bytes and are dropped. Closing the
+   * channel closes the connection. An exception of the connection is the cause of an IOException.
    *
    * @return the channel, which one thread may read and another one write; messages that are
    *     received otherwise are missing in it
@@ -842,7 +841,7 @@ public final class RdmaConnection implements AutoCloseable {
   /**
    * Returns a stream whose bytes are sent as messages.
    *
-   * @return the stream; each write is sent at once, so wrap it in a {@link
+   * @return the stream; each write is sent immediately, so wrap it in a {@link
    *     java.io.BufferedOutputStream} for small ones. Closing it is {@link #endOutput}
    */
   public OutputStream outputStream() {
@@ -852,10 +851,10 @@ public final class RdmaConnection implements AutoCloseable {
   // ---- The end
 
   /**
-   * Tells the peer that nothing more comes, waits until everything that was sent has arrived, at
+   * Notifies the peer that nothing more comes, waits until everything that was sent has arrived, at
    * most for {@link NodeConfig#closeTimeout}, then ends the connection. What the peer sends
    * meanwhile is dropped. The close does not wait if the thread is interrupted. Called by a
-   * handler, it returns at once, and the connection is closed soon.
+   * handler, it returns immediately, and the connection is closed soon.
    *
    * <p>The waits of other threads end with an IllegalStateException. If another thread is closing
    * the connection, this waits for it. If the connection is closed already, this does nothing. If a
@@ -875,11 +874,11 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
-   * Ends the connection at once and without a goodbye: messages that have not arrived are lost, and
-   * the calls of the peer fail with a {@link ConnectionException} whose reason is RESET. SO_LINGER
-   * 0 does that to a TCP connection. This does not wait, so a handler may call it; another thread
-   * calls {@code ibv_destroy_qp} and frees the rest. Does nothing if the connection is closed. Any
-   * thread may call it.
+   * Ends the connection immediately and without a goodbye: messages that have not arrived are lost,
+   * and the calls of the peer fail with a {@link ConnectionException} whose reason is RESET.
+   * SO_LINGER 0 does that to a TCP connection. This does not wait, so a handler may call it;
+   * another thread calls {@code ibv_destroy_qp} and frees the rest. Does nothing if the connection
+   * is closed. Any thread may call it.
    */
   public void abort() {
     link.share().node().logFailure(link, link.closing().closeAtOnce());

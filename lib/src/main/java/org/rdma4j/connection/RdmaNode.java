@@ -182,8 +182,8 @@ public final class RdmaNode implements AutoCloseable {
    * @param timeout the time for all steps together
    * @return completes with the connection, ready to send
    * @throws IllegalArgumentException if the address is unresolved, or the timeout is negative
-   * @throws ConnectionException if the system knows at once that the address cannot be reached over
-   *     RDMA
+   * @throws ConnectionException if the system knows immediately that the address cannot be reached
+   *     over RDMA
    * @throws RdmaException if a resource is not available
    */
   public CompletableFuture<RdmaConnection> connectAsync(
@@ -201,8 +201,8 @@ public final class RdmaNode implements AutoCloseable {
    * @param timeout the time for all steps together
    * @return completes with the connection, ready to send
    * @throws IllegalArgumentException if an address is unresolved, or the timeout is negative
-   * @throws ConnectionException if the system knows at once that the address cannot be reached over
-   *     RDMA from there
+   * @throws ConnectionException if the system knows immediately that the address cannot be reached
+   *     over RDMA from there
    * @throws RdmaException if a resource is not available
    */
   public CompletableFuture<RdmaConnection> connectAsync(
@@ -236,7 +236,7 @@ public final class RdmaNode implements AutoCloseable {
    * @param bytes the length, at least 1
    * @param access the permitted uses, as {@link RdmaConnection#register} describes
    * @return the memory, of whole pages, filled with zeros
-   * @throws IllegalArgumentException if the length is out of range, or a flag lacks one that it
+   * @throws IllegalArgumentException if the length is out of range, or a flag lacks another that it
    *     requires
    * @throws RdmaException if the memory cannot be allocated or registered
    */
@@ -255,7 +255,7 @@ public final class RdmaNode implements AutoCloseable {
    * @param access the permitted uses, as {@link RdmaConnection#register} describes
    * @return the memory
    * @throws IllegalArgumentException if the memory is on the Java heap, is empty, or belongs to an
-   *     arena that can be closed; or a flag lacks one that it requires
+   *     arena that can be closed; or a flag lacks another that it requires
    * @throws RdmaException if the memory cannot be registered
    */
   public NodeMemory register(MemorySegment memory, AccessFlag... access) {
@@ -273,7 +273,7 @@ public final class RdmaNode implements AutoCloseable {
    * @param access the permitted uses, as {@link RdmaConnection#register} describes
    * @return the memory
    * @throws IllegalArgumentException if the memory is on the Java heap, is empty, or belongs to
-   *     another arena; or a flag lacks one that it requires
+   *     another arena; or a flag lacks another that it requires
    * @throws RdmaException if the memory cannot be registered
    */
   public NodeMemory register(Arena arena, MemorySegment memory, AccessFlag... access) {
@@ -304,7 +304,7 @@ public final class RdmaNode implements AutoCloseable {
    * @param done returns whether the program has something to do. It is called again and again while
    *     nothing else is delivered, so it must not wait
    * @param sleep sleeps until a handler wakes the thread up; not called if {@code done} returns
-   *     true before. It must return at once if a handler has tried to wake it up already
+   *     true before. It must return immediately if a handler has tried to wake it up already
    * @throws IllegalStateException if a handler calls this, or the program drives the node: then use
    *     {@link DrivenNode#poll}
    */
@@ -326,9 +326,9 @@ public final class RdmaNode implements AutoCloseable {
    * until what was sent has arrived: close the connections before, if that matters. The waits of
    * other threads end with an IllegalStateException. Does nothing if the node is closed.
    *
-   * <p>Called by a handler, it returns at once, and the node is closed soon. Otherwise it returns
-   * when everything is closed, or after {@link NodeConfig#closeTimeout} but not before 5 s; the
-   * close then goes on in another thread.
+   * <p>Called by a handler, it returns immediately, and the node is closed soon. Otherwise it
+   * returns when everything is closed, or after {@link NodeConfig#closeTimeout} but not before 5 s;
+   * the close then goes on in another thread.
    *
    * @throws RdmaException if a resource could not be destroyed; the others were closed all the same
    */

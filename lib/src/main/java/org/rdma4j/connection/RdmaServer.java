@@ -19,10 +19,10 @@ import org.rdma4j.platform.Range;
 /**
  * Listens for connections, as {@link java.nio.channels.ServerSocketChannel} does for TCP.
  *
- * <p>Connections are established while nobody waits for them: the thread of the {@link RdmaNode}
- * performs the handshakes of all peers at once. A peer that does not finish its part within {@link
- * NodeConfig#handshakeTimeout} is dropped, and delays no other. Peers that are dropped or rejected
- * are logged as warnings of the logger {@code org.rdma4j}, with their addresses.
+ * <p>Connections are established while no thread waits for them: the thread of the {@link RdmaNode}
+ * performs the handshakes of all peers concurrently. A peer that does not finish its part within
+ * {@link NodeConfig#handshakeTimeout} is dropped, and delays no other. Peers that are dropped or
+ * rejected are logged as warnings of the logger {@code org.rdma4j}, with their addresses.
  *
  * <p>All methods may be called from any thread. If several threads accept, each connection goes to
  * one of them.
@@ -149,8 +149,8 @@ public final class RdmaServer implements AutoCloseable {
   }
 
   /**
-   * Gives all peers to a handler: those that have connected, and those that connect from now on.
-   * {@link #accept} then throws.
+   * Gives all peers to a handler: connections that exist, and later ones. {@link #accept} then
+   * throws.
    *
    * <p>The handler runs in the executor of {@link NodeConfig#handlers}; by default, in the thread
    * that drives a {@link DrivenNode}, or in a thread of the node. It should not wait for its peer:
@@ -164,11 +164,10 @@ public final class RdmaServer implements AutoCloseable {
   }
 
   /**
-   * Stops listening, and ends the waits of other threads. Accepted connections stay open; those
-   * that were not accepted are closed. Does nothing if the server is closed. Called by a handler,
-   * it returns at once, and the server is closed soon: until then, {@link #accept} may still return
-   * a peer. Otherwise it waits at most for {@link NodeConfig#closeTimeout}, or for 5 s if that is
-   * longer.
+   * Stops listening, and ends the waits of other threads. Accepted connections stay open; others
+   * are closed. Does nothing if the server is closed. Called by a handler, it returns immediately,
+   * and the server is closed soon: until then, {@link #accept} may still return a peer. Otherwise
+   * it waits at most for {@link NodeConfig#closeTimeout}, or for 5 s if that is longer.
    *
    * @throws RdmaException if a resource could not be destroyed
    */

@@ -112,7 +112,7 @@ final class Receives {
 
   private void putBack(Buffer message) {
     if (!putBackIfOpen(message)) {
-      // Nobody receives it any more, and what is left may have been freed already.
+      // No thread receives it any more, and its memory may have been freed already.
       message.free();
     }
   }

@@ -64,7 +64,7 @@ final class Sends {
   }
 
   /**
-   * Waits until a message can be sent at once. Called with the lock; the caller wakes the next
+   * Waits until a message can be sent immediately. Called with the lock; the caller wakes the next
    * afterwards, whether it sends or not.
    */
   private void awaitRoomForMessage(long end, Duration timeout)
@@ -190,7 +190,7 @@ final class Sends {
     }
   }
 
-  /** Lets a copy of a message join one that is about to be sent; returns whether it has. */
+  /** Lets a copy of a message join a message that is about to be sent; returns whether it has. */
   private boolean joins(ByteBuffer message) {
     link.lock();
     try {
@@ -232,7 +232,7 @@ final class Sends {
     link.poller().attend();
   }
 
-  /** Lets a copy of a message join one that is sent soon; returns whether it has. */
+  /** Lets a copy of a message join a message that is sent soon; returns whether it has. */
   private boolean joinsLater(ByteBuffer message, Object listener, long token) {
     link.lock();
     try {

@@ -16,7 +16,7 @@ import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.wire.MessageKind;
 
 /**
- * Tells the user of one connection what its session has to tell: calls handlers, and completes
+ * Notifies the user of one connection of what its session has for it: calls handlers, and completes
  * futures. One thread at a time does that, in the order in which it happened, and without the lock
  * of the connection.
  *
@@ -38,7 +38,7 @@ final class Telling {
   private final Runnable tellHere = this::tellHere;
   private final HandlerTime time = new HandlerTime();
 
-  /** What is told with one lock: see {@link #tellOfDone} and {@link #tellOfBytes}. */
+  /** What is delivered with one lock: see {@link #tellOfDone} and {@link #tellOfBytes}. */
   private final Request[] ended = new Request[TOGETHER];
 
   private final Buffer[] told = new Buffer[TOGETHER];
@@ -50,7 +50,8 @@ final class Telling {
   private volatile long dueSince;
 
   /**
-   * The thread that tells users; null if none does. Without the lock, a thread looks for itself.
+   * The thread that notifies the user; null if none does. Without the lock, a thread looks for
+   * itself.
    */
   private @Nullable Thread teller;
 
@@ -100,8 +101,8 @@ final class Telling {
   }
 
   /**
-   * Tells users all there is, unless another thread does: here, or where user code is to run.
-   * Called without the lock.
+   * Notifies the user of all there is, unless another thread does: here, or where user code is to
+   * run. Called without the lock.
    */
   void tell() {
     if (tellSome()) {
@@ -147,8 +148,8 @@ final class Telling {
   }
 
   /**
-   * Tells users all there is, as {@link #tell} does, and then runs an action in the same thread,
-   * which completes nothing that users see.
+   * Notifies the user of all there is, as {@link #tell} does, and then runs an action in the same
+   * thread, which completes nothing that users see.
    */
   void tellLast(Runnable action) {
     Runnable last =
@@ -166,12 +167,12 @@ final class Telling {
   private void tellHere() {
     due = false;
     if (tell(false)) {
-      // Not here, because an executor may run at once what it is given.
+      // Not here, because an executor may run immediately what it is given.
       link.later(this::tell);
     }
   }
 
-  /** Tells users all there is, or for a while; returns whether there may be more. */
+  /** Notifies the user of all there is, or for a while; returns whether there may be more. */
   private boolean tell(boolean all) {
     link.lock();
     try {
@@ -205,7 +206,7 @@ final class Telling {
       case MESSAGE -> tellOfMessage();
       case INPUT_END -> {
         session.takeInputEnd();
-        // Nobody sees what a dependent of the future throws.
+        // No code sees what a dependent of the future throws.
         var unused = unlocked(link.closing()::tellInputEnd);
       }
       case END -> tellOfEnd(session.takeEnd());
@@ -253,7 +254,7 @@ final class Telling {
     @SuppressWarnings("unchecked") // Sends adds no other listener.
     CompletableFuture<MessageBuffer> future = (CompletableFuture<MessageBuffer>) answer.listener();
     Buffer buffer = answer.buffer();
-    // Nobody sees what a dependent of the future throws.
+    // No code sees what a dependent of the future throws.
     var unused =
         unlocked(
             () -> {
@@ -299,7 +300,7 @@ final class Telling {
     }
   }
 
-  /** Tells of several messages with one lock; returns what the handler has thrown. */
+  /** Delivers several messages with one lock; returns what the handler has thrown. */
   private @Nullable Throwable tellOfBytes() {
     Consumer<ByteBuffer> handler = bytesHandler;
     LongConsumer ofNotices = noticeHandler;
@@ -359,7 +360,7 @@ final class Telling {
   }
 
   private void tellOfEnd(@Nullable RuntimeException reason) {
-    // Nobody sees what a dependent of the future throws.
+    // No code sees what a dependent of the future throws.
     var unused = unlocked(() -> link.closing().tell(reason));
   }
 

@@ -6,7 +6,7 @@ import org.rdma4j.connection.session.Counts;
  * What was transferred, until one moment.
  *
  * @param sentMessages the number of messages that were given to the device
- * @param sentBytes the number of their bytes, without those that the peer fetches
+ * @param sentBytes the number of their bytes, without bytes that the peer fetches
  * @param receivedMessages the number of messages that have arrived
  * @param receivedBytes the number of their bytes
  * @param reads the number of reads of the peer's memory that were given to the device

@@ -32,8 +32,8 @@ final class UnansweredRequests {
   }
 
   /**
-   * Refuses those that the program has dropped, while the peer can learn of it. Called at intervals
-   * by one thread.
+   * Refuses requests that the program has dropped, while the peer can learn of it. Called at
+   * intervals by one thread.
    */
   void refuseDropped() {
     Iterator<Unanswered> all = requests.iterator();

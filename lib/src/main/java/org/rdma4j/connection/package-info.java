@@ -34,7 +34,7 @@
  * shared receive queue, and its completion queues. A connection that is quiet has 7 buffers set
  * aside for what its peer might send.
  *
- * <p>A method throws {@link java.lang.IllegalStateException} if its object, or one that it is
+ * <p>A method throws {@link java.lang.IllegalStateException} if its object, or an object that it is
  * given, is closed. The descriptions mention this only where there is more to say.
  */
 @NullMarked

@@ -55,12 +55,12 @@ final class AllowedMessagesTest {
     assertThat(node.statistics().largeBytes() - before).isLessThan(2L * bytes);
   }
 
-  /** One that fits into a posted buffer, and one that is offered. */
+  /** A message that fits into a posted buffer, and a message that is offered. */
   @ParameterizedTest
   @ValueSource(ints = {INITIAL + 1, LATER})
   void aLongerMessageThanTheFirstMayBeBreaksTheConnection(int bytes) throws Exception {
     pass(client, accepted, INITIAL);
-    // The server has connected to nobody, so it may send what it wants.
+    // The server has connected to no peer, so it may send what it wants.
     pass(accepted, client, LATER);
     assertThatItBreaks(bytes, INITIAL + " of NodeConfig.initialMessageBytes");
   }

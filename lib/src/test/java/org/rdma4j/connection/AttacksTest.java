@@ -208,7 +208,7 @@ final class AttacksTest {
         rounds.stream().map(Duration::toMillis).sorted().toList(),
         held);
     assertThat(held.buffers()).isLessThanOrEqualTo(2 * CONFIG.maxBuffers());
-    // Those that are sent, and those that arrive.
+    // Messages that are sent, and that arrive.
     assertThat(held.largeBytes()).isLessThanOrEqualTo(2 * CONFIG.maxLargeBytes());
     assertThat(moreThreads).isLessThanOrEqualTo(MORE_THREADS);
   }

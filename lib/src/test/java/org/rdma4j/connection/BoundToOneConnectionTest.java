@@ -14,7 +14,7 @@ import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.RemoteMemory;
 
-/** With memory windows, a key is worth nothing to any peer but the one that it was given to. */
+/** With memory windows, a key is worth nothing to any peer but the peer that it was given to. */
 @Tag("mlx5")
 @Timeout(180)
 final class BoundToOneConnectionTest {

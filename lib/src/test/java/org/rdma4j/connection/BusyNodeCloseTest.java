@@ -42,10 +42,10 @@ final class BusyNodeCloseTest {
   /** After this time it is worth knowing what a close waits for: one once took 2.6 minutes. */
   private static final Duration LONG = Duration.ofSeconds(30);
 
-  /** Connecting all at once takes long in an emulated guest. */
+  /** Connecting all concurrently takes long in an emulated guest. */
   private static final NodeConfig PATIENT = NodeConfig.DEFAULT.handshakeTimeout(PATIENCE);
 
-  private static final OperationHandler NOBODY = (token, failure) -> {};
+  private static final OperationHandler UNHEARD = (token, failure) -> {};
 
   /** What the threads that use a connection do until it is closed. */
   private interface Use {
@@ -143,13 +143,13 @@ final class BusyNodeCloseTest {
       letter.byteBuffer().flip();
       sendBack(peer, letter);
     } catch (IllegalStateException ended) {
-      // The peer closed its connection at once.
+      // The peer closed its connection immediately.
     }
   }
 
   private static void sendBack(RdmaConnection peer, MessageBuffer message) {
     try (message) {
-      peer.sendAsync(message, 0, NOBODY);
+      peer.sendAsync(message, 0, UNHEARD);
     } catch (IllegalStateException | RdmaException ended) {
       // The end of the connection has other handlers.
     }
@@ -188,7 +188,7 @@ final class BusyNodeCloseTest {
     return took;
   }
 
-  /** Prints what the thread that closes does, those that help it, and those of the nodes. */
+  /** Prints what the thread that closes does, the threads that help it, and those of the nodes. */
   private static void printStacks(Thread closer) {
     Thread.getAllStackTraces()
         .forEach(

@@ -255,7 +255,7 @@ final class ConnectionFormsTest {
         unreceived.add(
             threads.submit(
                 () -> {
-                  client.send(text("nobody receives this"), PATIENCE);
+                  client.send(text("no one receives this"), PATIENCE);
                   return null;
                 }));
       }
@@ -273,7 +273,9 @@ final class ConnectionFormsTest {
       for (Future<?> each : written) {
         each.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
       }
-      assertThat(unreceived).as("those that wait").anySatisfy(each -> assertThat(each).isNotDone());
+      assertThat(unreceived)
+          .as("the waiting ones")
+          .anySatisfy(each -> assertThat(each).isNotDone());
       node.close();
     }
   }
@@ -368,7 +370,9 @@ final class ConnectionFormsTest {
     }
     client.send(text("next"), PATIENCE);
     try (MessageBuffer received = server.receive(PATIENCE).orElseThrow()) {
-      assertThat(text(received)).as("what follows those that were not refused").isEqualTo("next");
+      assertThat(text(received))
+          .as("what follows the requests that were not refused")
+          .isEqualTo("next");
     }
   }
 

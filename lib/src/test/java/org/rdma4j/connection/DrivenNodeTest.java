@@ -158,7 +158,7 @@ final class DrivenNodeTest {
           Thread.ofPlatform()
               .start(
                   () -> {
-                    // So that this thread is the one that drives the other node.
+                    // So that this thread drives the other node.
                     other.poll();
                     drives.countDown();
                     connecting.run();
@@ -409,9 +409,9 @@ final class DrivenNodeTest {
 
   @Test
   void aRefusedConnectFailsItsFuture() throws Exception {
-    InetSocketAddress nobody = server.localAddress();
+    InetSocketAddress unused = server.localAddress();
     server.close();
-    CompletableFuture<RdmaConnection> connected = driven.node().connectAsync(nobody, PATIENCE);
+    CompletableFuture<RdmaConnection> connected = driven.node().connectAsync(unused, PATIENCE);
     driveUntil(connected::isDone);
     assertThatThrownBy(connected::join)
         .isInstanceOf(CompletionException.class)
@@ -525,7 +525,7 @@ final class DrivenNodeTest {
                 }
               });
       var unused = clients.getFirst().sendAsync(ByteBuffer.allocate(8));
-      // The thread of the test does not drive, so that the one that closes delivers the message.
+      // The thread of the test does not drive, so that the closing thread delivers the message.
       Thread closing = Thread.ofPlatform().start(clients.getFirst()::close);
       assertThat(refusal.get(60, TimeUnit.SECONDS))
           .isInstanceOf(IllegalStateException.class)

@@ -32,7 +32,7 @@ import org.rdma4j.connection.wire.Offer;
 
 /**
  * Every way to send, with messages of every length at which something changes, in both directions
- * at once and without a pause, to receivers of every pace. Each byte is compared.
+ * concurrently and without a pause, to receivers of every pace. Each byte is compared.
  */
 @Tag("device")
 @Tag("protocol")
@@ -431,7 +431,7 @@ final class EveryWayToSendTest {
         }
       }
       awaitAll(sent);
-      // One that waited behind the offers finds nothing in its way.
+      // A message that waited behind the offers finds nothing in its way.
       client.send(message(1, 1), PATIENCE);
       try (MessageBuffer message = server.receive(PATIENCE).orElseThrow()) {
         check(message.byteBuffer(), 1, 1);

@@ -361,7 +361,7 @@ final class HostilePeersTest {
     }
   }
 
-  /** Over iWARP, the client must send first: what the server sent at once could end it. */
+  /** Over iWARP, the client must send first: what the server sent immediately could end it. */
   @Test
   void nothingIsSentBeforeAPeerThatIsToBeTheFirst() throws Exception {
     try (HostilePeer peer = HostilePeer.connect(listener.localAddress(), SENDS_FIRST, 1);

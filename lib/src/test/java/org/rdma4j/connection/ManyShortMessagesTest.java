@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.rdma4j.SimulatedAdapter;
 
 /**
- * Many short messages: those that wait for a slow adapter share a request, arrive in their order,
- * and hold up no other connection.
+ * Many short messages: messages that wait for a slow adapter share a request, arrive in their
+ * order, and hold up no other connection.
  */
 @Tag("device")
 @Tag("protocol")

@@ -157,7 +157,7 @@ final class MemoryInUseTest {
     awaitBuffers();
   }
 
-  /** Waits until no buffers are in use but those that are posted to receive into. */
+  /** Waits until no buffers are in use but buffers that are posted to receive into. */
   private void awaitBuffers() throws Exception {
     for (int i = 0; i < 1000 && !onlyReceivesAreInUse(); i++) {
       Thread.sleep(10);

@@ -24,7 +24,7 @@ import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.RemoteMemory;
 
-/** What JDK Flight Recorder is told of connections. */
+/** What JDK Flight Recorder gets of connections. */
 @Tag("device")
 @Tag("protocol")
 final class RecordingTest {

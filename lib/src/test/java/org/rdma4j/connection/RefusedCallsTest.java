@@ -48,7 +48,7 @@ final class RefusedCallsTest {
   private RdmaServer listener;
   private Pair bystanders;
 
-  /** What is held if the bystanders are connected, and nobody else is. */
+  /** What is held if the bystanders are connected, and no other peer is. */
   private Map<String, Long> before;
 
   private record Pair(RdmaConnection client, RdmaConnection server) {
@@ -90,7 +90,7 @@ final class RefusedCallsTest {
       try {
         node.close();
       } catch (RdmaException refused) {
-        // It tells of the end that was refused before; the rest is closed all the same.
+        // It reports the end that was refused before; the rest is closed all the same.
         System.out.println(node + ": " + refused);
       }
     }
@@ -103,7 +103,7 @@ final class RefusedCallsTest {
       if (server.peerAddress().equals(client.localAddress())) {
         return new Pair(client, server);
       }
-      // One that was accepted although its client has given up.
+      // A connection that was accepted although its client has given up.
       server.close();
     }
   }
@@ -233,7 +233,7 @@ final class RefusedCallsTest {
     bystanders.server.onRequest(request -> request.answer(request.message()));
     MessageBuffer request = bystanders.client.allocateBuffer(LONG_MESSAGE);
     List<MessageBuffer> others = new ArrayList<>();
-    // Until all stay in use, because a credit that is on its way returns its buffer. Then the next
+    // Until all stay in use, because a credit in flight returns its buffer. Then the next
     // short buffer, for the offer, needs memory.
     while (takeAll(others) > 0) {
       Thread.sleep(200);

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The wait of one direction of a connection for what the RDMA connection brings. One thread at a
- * time waits: the one that has the lock of the direction. It polls itself as long as that pays,
+ * time waits: the thread that has the lock of the direction. It polls itself as long as that pays,
  * because to be woken by the thread of the node takes several times as long as an answer.
  */
 final class Awaiting {

@@ -10,11 +10,11 @@ import java.util.Set;
 
 /**
  * Makes {@link RdmaSelectorProvider} the provider of a program that is started with {@code
- * -javaagent:rdma4j-nio.jar}, and exports the JDK's own provider to it. It lets {@link
- * java.net.Socket} and {@link java.net.ServerSocket} go over to RDMA, too, unless {@code
+ * -javaagent:rdma4j-nio.jar}, and exports the JDK's own provider to it. It upgrades {@link
+ * java.net.Socket} and {@link java.net.ServerSocket} to RDMA, too, unless {@code
  * org.rdma4j.nio.sockets} is {@code false}.
  *
- * <p>A property that names another provider already is left as it is; sockets stay with TCP then.
+ * <p>A property that names another provider already is left as it is; sockets stay on TCP then.
  */
 public final class ChannelAgent {
   private static final String PROPERTY = SelectorProvider.class.getName();

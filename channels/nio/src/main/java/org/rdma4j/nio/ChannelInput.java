@@ -12,7 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.nio.handover.Handover;
 
-/** Reads for a channel or socket that may go over to RDMA, from where its next bytes come. */
+/** Reads for a channel or socket that may be upgraded to RDMA, from where its next bytes come. */
 final class ChannelInput {
   private final TcpEnd tcp;
   private final ReentrantLock lock = new ReentrantLock();
@@ -50,7 +50,7 @@ final class ChannelInput {
     return true;
   }
 
-  /** Drops what has come over RDMA, once no thread reads any more, and what still comes. */
+  /** Drops the bytes received over RDMA, once no thread reads any more, and what still comes. */
   void drop(Upgrade way) {
     lock.lock();
     try {
@@ -61,8 +61,8 @@ final class ChannelInput {
   }
 
   /**
-   * Drops what has come over RDMA, without waiting for a thread that reads: that thread may close
-   * the channel, and wait for the calling thread.
+   * Drops the bytes received over RDMA, without waiting for a thread that reads: that thread may
+   * close the channel, and wait for the calling thread.
    */
   void dropSoon(Upgrade way) {
     if (!lock.tryLock()) {
@@ -207,7 +207,7 @@ final class ChannelInput {
     }
   }
 
-  /** Reads from TCP, and notes what has come. */
+  /** Reads from TCP, and records the received bytes. */
   private int readTcp(Upgrade way, ByteBuffer target, @Nullable InputStream stream)
       throws IOException {
     int from = target.position();

@@ -8,13 +8,13 @@ import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** Writes for a channel or socket that may go over to RDMA. */
+/** Writes for a channel or socket that may be upgraded to RDMA. */
 final class ChannelOutput {
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
   private final TcpEnd tcp;
 
-  /** Held by who writes, and by who lets the output go over or end. */
+  /** Held by a thread that writes, and by a thread that moves or ends the output. */
   private final ReentrantLock lock = new ReentrantLock();
 
   /** The source of a write of one buffer. */
@@ -44,8 +44,8 @@ final class ChannelOutput {
   }
 
   /**
-   * A write to TCP has failed, and nobody knows how much of it was written. So the output cannot go
-   * over: the peer would not know where.
+   * A write to TCP has failed, and it is unknown how much of it was written. So the output cannot
+   * be moved: the peer would not know where.
    */
   void lost() {
     lost = true;
@@ -61,7 +61,7 @@ final class ChannelOutput {
     lock.lock();
     try {
       if (lost && !way.isOutputMoved() && tcp.isOpen()) {
-        way.breakLink("the peer cannot be told after how many bytes the output has ended");
+        way.breakLink("the peer cannot be notified after how many bytes the output has ended");
       }
       way.endOutput();
     } finally {
@@ -71,7 +71,7 @@ final class ChannelOutput {
   }
 
   /**
-   * Lets the output go over to RDMA, or sends what was joined, unless a thread writes: it does this
+   * Moves the output to RDMA, or sends what was joined, unless a thread writes: it does this
    * afterwards.
    */
   void move(Upgrade way) {
@@ -87,7 +87,7 @@ final class ChannelOutput {
     }
   }
 
-  /** Tells the peer that nothing is missing, unless a thread writes or bytes are in flight. */
+  /** Notifies the peer that nothing is missing, unless a thread writes or bytes are in flight. */
   void mark(Upgrade way) {
     if (lock.tryLock()) {
       try {

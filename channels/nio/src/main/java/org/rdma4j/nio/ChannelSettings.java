@@ -160,7 +160,7 @@ record ChannelSettings(
         return number;
       }
     } catch (NumberFormatException noNumber) {
-      // Reported as one that is too small.
+      // Reported as too small.
     }
     throw wrong(name, value, "must be a number, at least " + least);
   }

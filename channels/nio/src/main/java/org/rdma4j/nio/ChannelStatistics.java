@@ -13,8 +13,8 @@ import java.util.Map;
  * @param tcpSentBytes the bytes that were written to TCP
  * @param tcpReceivedBytes the bytes that were read from TCP
  * @param registeredBytes the registered memory of all channels, in bytes
- * @param stayedByReason the number of channels that stay on TCP for each reason, also of those that
- *     were accepted or have not tried: {@code unavailable}, {@code software-device}, {@code
+ * @param stayedByReason the number of channels that stay on TCP for each reason, also of channels
+ *     that were accepted or have not tried: {@code unavailable}, {@code software-device}, {@code
  *     same-host}, {@code other-network}, {@code limit}, {@code memory}, {@code refused}, {@code
  *     left-alone} because the peer has refused another one, {@code one-direction}, {@code
  *     not-asked}, {@code urgent-data}, {@code failed}

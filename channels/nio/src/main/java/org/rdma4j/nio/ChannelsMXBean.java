@@ -18,7 +18,7 @@ public interface ChannelsMXBean {
   List<ChannelState> getChannels();
 
   /**
-   * Returns the counters of all channels, also those that are closed.
+   * Returns the counters of all channels, also closed ones.
    *
    * @return the counters
    */

@@ -38,7 +38,7 @@ final class Exit {
   /**
    * Creates it.
    *
-   * @param upgrades the channels that have gone over and that the program has not closed
+   * @param upgrades the channels that were upgraded and that the program has not closed
    */
   Exit(Set<Upgrade> upgrades) {
     this.upgrades = upgrades;
@@ -81,7 +81,7 @@ final class Exit {
     }
   }
 
-  /** A peer whose credits are under way when the process ends sees a failure, and so a reset. */
+  /** A peer whose credits are in flight when the process ends sees a failure, and so a reset. */
   private static void awaitCredits() {
     try {
       Thread.sleep(CREDITS_MILLIS);
@@ -100,7 +100,7 @@ final class Exit {
     await(List.of(), () -> closing.contains(close) ? Set.of(close) : Set.of());
   }
 
-  /** Waits for what was written, and for the closes that are still under way. */
+  /** Waits for what was written, and for the closes that have not ended. */
   private static void await(List<Written> written, Supplier<Set<StreamClose>> underWay) {
     List<Written> left = new ArrayList<>(written);
     long began = System.nanoTime();
@@ -163,7 +163,7 @@ final class Exit {
       this.messages = stream.messages();
     }
 
-    /** Returns whether all has arrived, and the peer knows that it has, or cannot be told. */
+    /** Returns whether all has arrived, and the peer knows that it has, or cannot be notified. */
     boolean hasArrived() {
       if (stream.isOver() || stream.isAbandoned() || upgrade.hasResumed()) {
         return true;

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
-/** Listens over TCP, with a channel of the JDK, and if possible over RDMA beside it. */
+/** Listens over TCP, with a channel of the JDK, and if possible over RDMA, too. */
 final class ListenerChannel extends ServerSocketChannel implements OverTcp {
   private final ServerSocketChannel tcp;
   private final CopyOnWriteArrayList<ReadyKey> watchers = new CopyOnWriteArrayList<>();

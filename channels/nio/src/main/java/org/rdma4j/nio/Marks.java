@@ -5,8 +5,8 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Tells peers of channels that write nothing for a moment that nothing is missing. So a peer knows
- * whether the end of this process is the end of the stream, or has lost some of it.
+ * Notifies peers of channels that write nothing for a moment that nothing is missing. So a peer
+ * knows whether the end of this process is the end of the stream, or has lost some of it.
  */
 final class Marks {
   private static final Duration PAUSE = Duration.ofMillis(50);
@@ -18,14 +18,14 @@ final class Marks {
   /**
    * Creates it.
    *
-   * @param upgrades the channels that have gone over
+   * @param upgrades the upgraded channels
    */
   Marks(Rendezvous rendezvous, Set<Upgrade> upgrades) {
     this.rendezvous = rendezvous;
     this.upgrades = upgrades;
   }
 
-  /** Notes that a channel has sent something. */
+  /** Records that a channel has sent something. */
   void due() {
     if (!planned.get() && !planned.getAndSet(true)) {
       var unused = rendezvous.later(PAUSE, this::mark);

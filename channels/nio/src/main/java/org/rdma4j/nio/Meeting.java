@@ -254,7 +254,7 @@ final class Meeting {
     decided.countDown();
   }
 
-  /** Closes the connection, which tells the peer that it does not belong to its channel. */
+  /** Closes the connection, which shows the peer that it does not belong to its channel. */
   private void refuse(@Nullable String why) {
     if (claimant != null) {
       rendezvous.stays(claimant, StayReason.REFUSED, String.valueOf(why));

@@ -13,8 +13,8 @@ import org.rdma4j.connection.RdmaNode;
  *
  * <p>Channels are upgraded until a third of it is in use. The rest is for what upgraded channels
  * send and receive later: an eighth for what waits to be sent, seven sixteenths for buffers, and an
- * eighth for long messages that arrive; what is left is for the one long message that each channel
- * may send in any case. So a channel that is upgraded can always go on.
+ * eighth for long messages that arrive; the rest is for the one long message that each channel may
+ * send in any case. So a channel that is upgraded can always go on.
  */
 final class MemoryBudget {
   /** The least that leaves enough for some dozens of channels. */

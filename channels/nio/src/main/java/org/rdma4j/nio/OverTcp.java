@@ -8,10 +8,10 @@ interface OverTcp {
   /** Returns the channel of the JDK. */
   SelectableChannel tcp();
 
-  /** Returns the keys of the channel, which it tells when it becomes ready. */
+  /** Returns the keys of the channel, which it notifies when it becomes ready. */
   CopyOnWriteArrayList<ReadyKey> watchers();
 
-  /** Returns whether some of its bytes go over RDMA. */
+  /** Returns whether some of its bytes use RDMA. */
   boolean isOverRdma();
 
   /** Returns the operations for which TCP decides whether the channel is ready. */

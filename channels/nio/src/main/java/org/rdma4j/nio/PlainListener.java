@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a {@link java.net.ServerSocket} of a program that uses no channels calls: a socket of the
- * JDK, and if possible a listener over RDMA beside it.
+ * JDK, and if possible a listener over RDMA, too.
  */
 final class PlainListener extends SocketImpl {
   private volatile @Nullable PlatformSocket platform;
@@ -47,11 +47,11 @@ final class PlainListener extends SocketImpl {
     socket.listen(backlog);
     Rendezvous known = PlainSockets.rendezvous();
     if (known != null) {
-      RdmaListener beside = new RdmaListener(known);
+      RdmaListener other = new RdmaListener(known);
       rendezvous = known;
-      rdma = beside;
-      PlainSockets.closeIfDropped(this, beside::close);
-      beside.listen(socket.local());
+      rdma = other;
+      PlainSockets.closeIfDropped(this, other::close);
+      other.listen(socket.local());
     }
   }
 
@@ -65,10 +65,10 @@ final class PlainListener extends SocketImpl {
               + accepting.getClass());
     }
     PlatformSocket accepted = platform().accept();
-    RdmaListener beside = rdma;
+    RdmaListener other = rdma;
     boolean done = false;
     try {
-      plain.accepted(accepted, beside != null && beside.upgrades() ? rendezvous : null);
+      plain.accepted(accepted, other != null && other.upgrades() ? rendezvous : null);
       done = true;
     } finally {
       if (!done) {
@@ -85,9 +85,9 @@ final class PlainListener extends SocketImpl {
         socket.close();
       }
     } finally {
-      RdmaListener beside = rdma;
-      if (beside != null) {
-        beside.close();
+      RdmaListener other = rdma;
+      if (other != null) {
+        other.close();
       }
     }
   }

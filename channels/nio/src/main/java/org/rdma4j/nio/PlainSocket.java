@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a {@link java.net.Socket} of a program that uses no channels calls: a socket of the JDK, and
- * after it has connected, its stream if it may go over to RDMA.
+ * after it has connected, its stream if it may be upgraded to RDMA.
  */
 final class PlainSocket extends SocketImpl {
   private final boolean direct;
@@ -198,7 +198,7 @@ final class PlainSocket extends SocketImpl {
     return true;
   }
 
-  /** Goes over TCP in any case, where the peer drops it unless it wants it among the others. */
+  /** Uses TCP in any case, where the peer drops it unless it wants it among the others. */
   @Override
   protected void sendUrgentData(int data) throws IOException {
     platform().sendUrgentData(data);
@@ -274,7 +274,7 @@ final class PlainSocket extends SocketImpl {
 
   /**
    * Urgent data among the others would be counted by this side, but not by the peer. So such a
-   * socket stays with TCP, or it is too late, and urgent data is dropped as before.
+   * socket stays on TCP, or it is too late, and urgent data is dropped as before.
    */
   private void setUrgentInline(boolean inline) throws SocketException {
     PlainStream carrying = stream;

@@ -10,8 +10,8 @@ import java.nio.channels.spi.SelectorProvider;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets {@link Socket} and {@link ServerSocket} go over to RDMA as channels do. A JVM has one
- * factory for each, which is set once.
+ * Upgrades {@link Socket} and {@link ServerSocket} to RDMA as channels are. A JVM has one factory
+ * for each, which is set once.
  */
 final class PlainSockets {
   /** Whether the factories are those of this class. Used by agents, one after the other. */
@@ -19,7 +19,7 @@ final class PlainSockets {
 
   private PlainSockets() {}
 
-  /** Begins to exist with the first socket that may go over, because it has a thread. */
+  /** Begins to exist with the first socket that may be upgraded, because it has a thread. */
   private static final class Dropped {
     private static final Cleaner CLEANER = Cleaner.create();
 
@@ -28,8 +28,8 @@ final class PlainSockets {
 
   /**
    * Sets both factories, or none: the sockets that one makes are accepted by those of the other
-   * only. If it cannot be done, sockets stay with TCP, and one log line says why. Does nothing if
-   * they are set already, because the agent was named twice.
+   * only. If it cannot be done, sockets stay on TCP, and one log line has the reason. Does nothing
+   * if they are set already, because the agent was named twice.
    *
    * @param tls whether there may be a server socket for TLS, which could not accept any more
    */
@@ -71,7 +71,7 @@ final class PlainSockets {
     Socket.setSocketImplFactory(() -> new PlainSocket(isDirect()));
   }
 
-  /** Returns whether the socket that is being made is one that must not use a proxy. */
+  /** Returns whether the socket that is being made must not use a proxy. */
   private static boolean isDirect() {
     // Only for Proxy.NO_PROXY does this constructor call the factory.
     return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE)
@@ -86,10 +86,12 @@ final class PlainSockets {
 
   private static void staysWithTcp(String why) {
     System.getLogger("org.rdma4j.nio")
-        .log(Level.INFO, "java.net.Socket and ServerSocket stay with TCP: " + why);
+        .log(Level.INFO, "java.net.Socket and ServerSocket stay on TCP: " + why);
   }
 
-  /** Returns where the sockets of this process go over; null if the program has other channels. */
+  /**
+   * Returns where the sockets of this process are upgraded; null if the program has other channels.
+   */
   static @Nullable Rendezvous rendezvous() {
     return SelectorProvider.provider() instanceof RdmaSelectorProvider ours
         ? ours.rendezvous()

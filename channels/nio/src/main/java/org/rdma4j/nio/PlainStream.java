@@ -14,7 +14,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a socket that may go over to RDMA. What it throws is what the JDK's sockets throw.
+ * The bytes of a socket that may be upgraded to RDMA. What it throws is what the JDK's sockets
+ * throw.
  *
  * <p>It does not know the {@link PlainSocket}, so that a socket which the program has dropped can
  * be found.
@@ -50,7 +51,7 @@ final class PlainStream implements TcpEnd {
     this.output = new ChannelOutput(this);
   }
 
-  /** Returns the stream of a socket that has connected; null if it stays with TCP. */
+  /** Returns the stream of a socket that has connected; null if it stays on TCP. */
   static @Nullable PlainStream connected(Rendezvous rendezvous, PlatformSocket socket)
       throws IOException {
     PlainStream stream = new PlainStream(rendezvous, socket, true);
@@ -58,7 +59,7 @@ final class PlainStream implements TcpEnd {
     return stream.orNull();
   }
 
-  /** Returns the stream of a socket that was accepted; null if it stays with TCP. */
+  /** Returns the stream of a socket that was accepted; null if it stays on TCP. */
   static @Nullable PlainStream accepted(Rendezvous rendezvous, PlatformSocket socket)
       throws IOException {
     PlainStream stream = new PlainStream(rendezvous, socket, false);
@@ -211,9 +212,9 @@ final class PlainStream implements TcpEnd {
   @Override
   public void beginSleep() {}
 
-  // ---- What the upgrade tells
+  // ---- Calls of the upgrade
 
-  /** Nobody selects a socket. */
+  /** No program selects a socket. */
   @Override
   public void inputMoved() {}
 
@@ -237,7 +238,7 @@ final class PlainStream implements TcpEnd {
     socket.shutdownOutput();
   }
 
-  /** Nobody selects a socket. */
+  /** No program selects a socket. */
   @Override
   public void ready(int operations) {}
 
@@ -255,9 +256,9 @@ final class PlainStream implements TcpEnd {
   }
 
   /**
-   * Stays with TCP for good, if it is not too late.
+   * Stays on TCP for good, if it is not too late.
    *
-   * @return false if it may have gone over
+   * @return false if it may have been upgraded
    */
   boolean staysWithTcp() {
     Upgrade way = upgrade;

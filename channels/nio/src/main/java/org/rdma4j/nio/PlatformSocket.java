@@ -18,8 +18,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A socket of the JDK, as {@link java.net.Socket} and {@link java.net.ServerSocket} have one if
- * nobody sets a factory. The JDK gives no access to it, so the package {@code java.net} must be
+ * A socket of the JDK, as {@link java.net.Socket} and {@link java.net.ServerSocket} have one if no
+ * program sets a factory. The JDK gives no access to it, so the package {@code java.net} must be
  * open to this module.
  */
 final class PlatformSocket {
@@ -80,7 +80,7 @@ final class PlatformSocket {
 
   // ---- Creation
 
-  /** Returns a socket that connects, over a SOCKS proxy if the JDK is told to use one. */
+  /** Returns a socket that connects, over a SOCKS proxy if the JDK is configured to use one. */
   static PlatformSocket ofClient() {
     SocketImpl tcp = platform(false);
     try {
@@ -174,7 +174,7 @@ final class PlatformSocket {
         (InetAddress) socket.getOption(SocketOptions.SO_BINDADDR), (int) call(LOCAL_PORT));
   }
 
-  /** Returns the address of the peer, or the one that it is bound to; null if there is none. */
+  /** Returns the address of the peer, or the address that it is bound to; null if there is none. */
   @Nullable InetAddress address() {
     return (InetAddress) field(ADDRESS);
   }

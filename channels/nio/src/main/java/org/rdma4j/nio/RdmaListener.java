@@ -4,7 +4,7 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.connection.RdmaServer;
 
-/** Listens over RDMA, if possible, beside a channel or socket that listens over TCP. */
+/** Listens over RDMA, if possible, next to a channel or socket that listens over TCP. */
 final class RdmaListener {
   private final Rendezvous rendezvous;
   private @Nullable RdmaServer server;
@@ -26,13 +26,13 @@ final class RdmaListener {
     }
   }
 
-  /** Returns whether what is accepted now may go over. */
+  /** Returns whether what is accepted now may be upgraded. */
   boolean upgrades() {
     return upgrades;
   }
 
   /**
-   * Tells that it listens. The close of this closes the server.
+   * Records that it listens. The close of this closes the server.
    *
    * @return false if it is closed already
    */
@@ -41,7 +41,7 @@ final class RdmaListener {
     return !closed;
   }
 
-  /** Tells that it does not listen over RDMA, and will not. */
+  /** Records that it does not listen over RDMA, and will not. */
   void listensOverTcpOnly() {
     upgrades = false;
   }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each channel holds a channel of the JDK, which connects, accepts, and has the options and the
  * addresses. Once both sides of a connection have sent something, it goes on over RDMA, if the peer
- * has this provider, too, and an RDMA device reaches it; otherwise it stays with TCP. The program
+ * has this provider, too, and an RDMA device reaches it; otherwise it stays on TCP. The program
  * does not wait for that. The guide, in {@code docs/guide/channels.md}, has the settings.
  *
  * <p>Pipes, datagram channels and channels of Unix domain sockets are the JDK's own; selectors take
@@ -51,8 +51,8 @@ public final class RdmaSelectorProvider extends SelectorProvider {
   }
 
   /**
-   * Returns how many channels have gone over to RDMA, and how many bytes went there. A program that
-   * was started with this provider gets it from {@link SelectorProvider#provider}.
+   * Returns how many channels were upgraded to RDMA, and how many bytes used it. A program that was
+   * started with this provider gets it from {@link SelectorProvider#provider}.
    *
    * @return the numbers of all channels of this provider
    */

@@ -153,7 +153,7 @@ final class RdmaStream {
     return !late;
   }
 
-  /** Notes that the connection has ended, after all that has arrived. */
+  /** Records that the connection has ended, after all that has arrived. */
   void ended(boolean inOrder) {
     if (over == null) {
       over = inOrder ? "Broken pipe" : "Connection reset by peer";
@@ -162,7 +162,7 @@ final class RdmaStream {
   }
 
   /**
-   * Notes that the peer's process has ended, and that nothing of what it has written is missing.
+   * Records that the peer's process has ended, and that nothing of what it has written is missing.
    */
   void endedWithPeer() {
     // In this order, because a reader looks at the end first.
@@ -172,7 +172,7 @@ final class RdmaStream {
 
   // ---- Resume
 
-  /** Returns whether both directions go on, so that the rest of both may go over TCP. */
+  /** Returns whether both directions go on, so that the rest of both may use TCP. */
   boolean isWhole() {
     return over == null && !inputEnded && !outputEnded && !dropped;
   }
@@ -271,7 +271,7 @@ final class RdmaStream {
     return over != null;
   }
 
-  /** Returns the number of messages that were sent, with the one that waits for more bytes. */
+  /** Returns the number of messages that were sent, with the message that waits for more bytes. */
   long messages() {
     return messages.getAcquire() + (joined == null ? 0 : 1);
   }
@@ -289,8 +289,8 @@ final class RdmaStream {
   }
 
   /**
-   * Tells the peer that nothing is missing, once nothing is in flight. So the end of this process
-   * is the end of the stream. Called with the lock of writers.
+   * Notifies the peer that nothing is missing, once nothing is in flight. So the end of this
+   * process is the end of the stream. Called with the lock of writers.
    */
   void mark() {
     if (!isQuiet()) {
@@ -325,7 +325,7 @@ final class RdmaStream {
     return over == null && (!marked || kept.count() > 0);
   }
 
-  /** Returns whether nothing was sent after the peer was told that nothing is missing. */
+  /** Returns whether nothing was sent after the peer was notified that nothing is missing. */
   boolean isMarked() {
     return marked;
   }
@@ -508,7 +508,7 @@ final class RdmaStream {
     }
   }
 
-  /** Adds bytes to those that wait, and sends these if they fill a buffer. */
+  /** Adds bytes to the waiting ones, and sends these if they fill a buffer. */
   private int join(ByteBuffer[] sources, int from, long left) {
     MessageBuffer message = joined;
     if (message == null) {

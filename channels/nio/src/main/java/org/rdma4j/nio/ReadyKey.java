@@ -23,10 +23,10 @@ final class ReadyKey extends AbstractSelectionKey {
   /** Whether it waits in the selector for a look, because something may have changed. */
   private final AtomicBoolean queued = new AtomicBoolean();
 
-  /** Whether it is one of those that were ready over RDMA. Used with the lock of the selector. */
+  /** Whether it was ready over RDMA. Used with the lock of the selector. */
   private boolean candidate;
 
-  /** Whether the selector counts it among those that have gone over, and never will again. */
+  /** Whether the selector counts it among upgraded ones, and never will again. */
   private boolean overRdma;
 
   /** Whether the selector counts it among those for which it looks at TCP. */
@@ -91,7 +91,7 @@ final class ReadyKey extends AbstractSelectionKey {
     }
   }
 
-  /** Notes that it waits for a look, and returns whether it did not before. */
+  /** Records that it waits for a look, and returns whether it did not before. */
   boolean queue() {
     return !queued.getAndSet(true);
   }
@@ -124,8 +124,8 @@ final class ReadyKey extends AbstractSelectionKey {
   }
 
   /**
-   * Lets the JDK's selector look for what comes over TCP. One thread at a time, because otherwise
-   * one that has read the operations before another one changed them could be the last to write.
+   * Lets the JDK's selector look for what comes over TCP. One thread at a time, because otherwise a
+   * thread that has read the operations before another one changed them could be the last to write.
    */
   private synchronized void watchTcp() {
     SelectionKey known = tcp;
@@ -174,7 +174,7 @@ final class ReadyKey extends AbstractSelectionKey {
 
   /**
    * Notes what the channel is ready for, as {@link Selector} prescribes for a key that is selected
-   * already, or for one that is not.
+   * already, or for a key that is not.
    *
    * @return whether the key is newly ready, and this selection must count it
    */
@@ -218,7 +218,7 @@ final class ReadyKey extends AbstractSelectionKey {
       throw new IllegalArgumentException(
           "the operations "
               + operations
-              + " contain one that the channel does not have: it has "
+              + " contain an operation that the channel does not have: it has "
               + channel.validOps());
     }
     interest = operations;

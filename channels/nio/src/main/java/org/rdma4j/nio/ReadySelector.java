@@ -57,7 +57,7 @@ final class ReadySelector extends AbstractSelector {
   /** The keys whose channels may have become ready over RDMA. */
   private final ConcurrentLinkedQueue<ReadyKey> changed = new ConcurrentLinkedQueue<>();
 
-  /** Those that were ready when they were looked at last, and may still be. */
+  /** Keys that were ready when they were processed last, and may still be. */
   private final ArrayList<ReadyKey> candidates = new ArrayList<>();
 
   private volatile boolean woken;
@@ -71,7 +71,7 @@ final class ReadySelector extends AbstractSelector {
    */
   private @Nullable Thread poller;
 
-  /** The number of keys whose channels have gone over to RDMA. */
+  /** The number of keys whose channels were upgraded to RDMA. */
   private final AtomicInteger overRdma = new AtomicInteger();
 
   /** The number of keys whose channels may become ready over TCP. */
@@ -141,7 +141,7 @@ final class ReadySelector extends AbstractSelector {
       // What has changed since the channel was asked is looked at now.
       key.moved();
     } catch (ClosedChannelException closed) {
-      // The close that is under way cancels this key, too.
+      // The close that has begun cancels this key, too.
       key.cancel();
     } catch (RuntimeException refused) {
       keys.remove(key);
@@ -319,8 +319,8 @@ final class ReadySelector extends AbstractSelector {
   }
 
   /**
-   * Waits for TCP, or for a change. If channels have gone over, the thread polls for them as long
-   * as that pays, instead of being woken.
+   * Waits for TCP, or for a change. If channels were upgraded, the thread polls for them as long as
+   * that pays, instead of being woken.
    */
   private void pollOrSleep() {
     if (anyReady) {
@@ -356,7 +356,7 @@ final class ReadySelector extends AbstractSelector {
     return System.nanoTime() - lookedAtTcp > tcpPause;
   }
 
-  /** Looks what has come over TCP, unless no key asks for that. */
+  /** Looks for bytes received over TCP, unless no key asks for that. */
   private void lookAtTcp() {
     long before = System.nanoTime();
     if (overTcp.get() == 0) {
@@ -394,7 +394,7 @@ final class ReadySelector extends AbstractSelector {
     }
   }
 
-  /** The channel of one more key has gone over, or of one less. Called by any thread. */
+  /** The channel of one more key was upgraded, or of one less. Called by any thread. */
   void goneOver(int keys) {
     overRdma.addAndGet(keys);
   }

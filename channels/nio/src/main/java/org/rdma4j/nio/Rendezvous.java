@@ -31,7 +31,7 @@ import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.nio.handover.Proof;
 
 /**
- * Where the RDMA connections of this process meet the channels that they belong to: listens beside
+ * Where the RDMA connections of this process meet the channels that they belong to: listens next to
  * channels that listen, connects for channels that have connected, and lets both sides prove it.
  *
  * <p>All of it happens in other threads, so that no program waits for it. Whatever fails leaves the
@@ -67,7 +67,8 @@ final class Rendezvous {
 
   /**
    * The maximum number of channels for which a client connects to a server at the same time. Others
-   * wait: if all did at once, the last ones would not be answered in time, and would stay with TCP.
+   * wait: if all did concurrently, the last ones would not be answered in time, and would stay on
+   * TCP.
    */
   private static final int MAX_CLAIMS = 16;
 
@@ -89,7 +90,7 @@ final class Rendezvous {
 
   /**
    * The maximum number of channels that try again to connect to a server at the same time. Others
-   * give up at once.
+   * give up immediately.
    */
   private static final int MAX_TRYING_AGAIN = 64;
 
@@ -194,7 +195,7 @@ final class Rendezvous {
                 devices.summary(), settings.networkNames(), settings.maxRegisteredBytes() >> 20);
   }
 
-  /** Counts the bytes of all channels that went over RDMA from here. */
+  /** Counts the bytes of all channels that were sent over RDMA. */
   LongAdder sentBytes() {
     return sentBytes;
   }
@@ -206,7 +207,7 @@ final class Rendezvous {
 
   // ---- Which channels
 
-  /** Returns the upgrade of a channel that has connected; null if it stays with TCP. */
+  /** Returns the upgrade of a channel that has connected; null if it stays on TCP. */
   @Nullable Upgrade connected(TcpEnd tcp, InetSocketAddress from, InetSocketAddress to) {
     bean.registerSoon();
     StayReason why = whyNot(to);
@@ -224,7 +225,7 @@ final class Rendezvous {
     return new Upgrade(this, tcp, tcp.record().name(), from, true);
   }
 
-  /** Returns the upgrade of a channel that was accepted; null if it stays with TCP. */
+  /** Returns the upgrade of a channel that was accepted; null if it stays on TCP. */
   @Nullable Upgrade accepted(TcpEnd tcp, InetSocketAddress from, InetSocketAddress to) {
     StayReason why = null;
     if (!settings.includes(from.getAddress())) {
@@ -253,7 +254,7 @@ final class Rendezvous {
     }
   }
 
-  /** Forgets a channel that was closed, or stays with TCP. */
+  /** Forgets a channel that was closed, or stays on TCP. */
   void forget(Upgrade upgrade) {
     accepted.remove(upgrade.name(), upgrade);
     overRdma.remove(upgrade);
@@ -340,7 +341,7 @@ final class Rendezvous {
     }
   }
 
-  /** Closes the node, and with it all channels that have gone over. */
+  /** Closes the node, and with it all upgraded channels. */
   synchronized void close() {
     available = false;
     bean.close();
@@ -350,7 +351,7 @@ final class Rendezvous {
     }
   }
 
-  /** Uses TCP only from now on, and says why, once. */
+  /** Uses TCP only from now on, and logs the reason, once. */
   private void giveUp(Throwable why) {
     available = false;
     if (logged.compareAndSet(false, true)) {
@@ -484,7 +485,7 @@ final class Rendezvous {
 
   /**
    * Connects, at the first try or one of the next ones: a server that was just started listens over
-   * TCP a moment before it listens over RDMA, and its clients are back at once. They keep their
+   * TCP a moment before it listens over RDMA, and its clients are back immediately. They keep their
    * connections for long.
    */
   private void connect(RdmaNode open, Upgrade upgrade, InetSocketAddress address)
@@ -559,7 +560,7 @@ final class Rendezvous {
       throws TimeoutException, InterruptedException {
     InetSocketAddress server = upgrade.tcp().remote();
     if (!upgrade.tcp().isOpen()) {
-      log(upgrade.name(), "was closed before it was its turn to go over");
+      log(upgrade.name(), "was closed before it was its turn to be upgraded");
       return;
     }
     if (!mayUpgrade(server)) {
@@ -615,7 +616,7 @@ final class Rendezvous {
 
   /**
    * The server does not know a channel, because it has ended, or another process has accepted it at
-   * the same port. If that is so for very many in a row, they are left alone for a while.
+   * the same port. If that is so for very many in a row, they are not asked for a while.
    */
   private void unknownTo(InetSocketAddress server) {
     if (unknown.size() >= MAX_REFUSALS) {
@@ -647,12 +648,12 @@ final class Rendezvous {
 
   // ---- The server
 
-  /** Returns whether it is worth trying to listen over RDMA beside an address of TCP. */
+  /** Returns whether it is worth trying to listen over RDMA at an address of TCP. */
   boolean mayListen(InetSocketAddress local) {
     return available && !settings.rdmaAddress(local.getAddress()).isLoopbackAddress();
   }
 
-  /** Listens over RDMA beside TCP, in another thread. */
+  /** Listens over RDMA in addition to TCP, in another thread. */
   void listen(RdmaListener listener, InetSocketAddress local) {
     var unused = ChannelThreads.start("rdma4j-nio-listen", () -> listenNow(listener, local));
   }
@@ -701,7 +702,7 @@ final class Rendezvous {
     return failed instanceof RdmaException known && known.errno() == ErrorNumber.EADDRINUSE.value();
   }
 
-  /** Binds a listener, also if another one that had the port before is still closing. */
+  /** Binds a listener, also if another listener that had the port before is still closing. */
   private RdmaServer bind(RdmaNode open, RdmaListener listener, InetSocketAddress address)
       throws InterruptedException {
     long end = System.nanoTime() + timeout().toNanos();
@@ -739,7 +740,7 @@ final class Rendezvous {
     return upgrade != null && isSameHost(upgrade.tcp(), peer) ? upgrade : null;
   }
 
-  /** A channel has gone over to RDMA. */
+  /** A channel was upgraded to RDMA. */
   void joined(Upgrade upgrade) {
     upgraded.incrementAndGet();
     accepted.remove(upgrade.name(), upgrade);
@@ -761,7 +762,7 @@ final class Rendezvous {
     System.getLogger("org.rdma4j.nio").log(Level.INFO, upgrade.name() + ": " + text);
   }
 
-  /** Leaves a channel of a client with TCP, and tells it that no RDMA connection will come. */
+  /** Keeps a channel of a client on TCP, and notifies it that no RDMA connection will come. */
   private void keepTcp(Upgrade upgrade, StayReason kind, @Nullable String reason) {
     stays(upgrade, kind, String.valueOf(reason));
     upgrade.linkEnded(true);

@@ -83,7 +83,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     return watchers;
   }
 
-  /** The channel must be one that may go over. */
+  /** The channel must be one with an upgrade. */
   @Override
   public InetSocketAddress remote() {
     return Objects.requireNonNull(remote, "remote");
@@ -311,7 +311,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     begin();
   }
 
-  // ---- What the upgrade tells
+  // ---- Calls of the upgrade
 
   @Override
   public void inputMoved() {
@@ -370,7 +370,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     return upgrade != null;
   }
 
-  /** Stays with TCP and returns true, unless it is too late for that. */
+  /** Stays on TCP and returns true, unless it is too late for that. */
   boolean staysWithTcp() {
     Upgrade way = upgrade;
     return way == null || way.stay();

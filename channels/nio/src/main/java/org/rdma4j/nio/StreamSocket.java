@@ -162,7 +162,7 @@ final class StreamSocket extends Socket {
 
   /**
    * Urgent data among the others would be counted by this side, but not by the peer. So the channel
-   * stays with TCP, or it is too late, and urgent data is dropped as before.
+   * stays on TCP, or it is too late, and urgent data is dropped as before.
    */
   @Override
   public void setOOBInline(boolean on) throws SocketException {

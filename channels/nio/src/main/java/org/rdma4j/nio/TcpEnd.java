@@ -5,9 +5,9 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
 /**
- * One end of a TCP connection that may go over to RDMA: a channel, or a socket of a program that
- * uses no channels. Its input and output ask it for TCP, and its {@link Upgrade} tells it what
- * changes.
+ * One end of a TCP connection that may be upgraded to RDMA: a channel, or a socket of a program
+ * that uses no channels. Its input and output ask it for TCP, and its {@link Upgrade} notifies it
+ * of changes.
  */
 interface TcpEnd {
   /** Returns the address of the peer. */
@@ -34,8 +34,8 @@ interface TcpEnd {
   int readTcp(ByteBuffer target) throws IOException;
 
   /**
-   * Writes to TCP. The positions of the buffers tell how much was written, also if it fails; if
-   * nobody knows, the output must be {@link ChannelOutput#lost} before that.
+   * Writes to TCP. The positions of the buffers show how much was written, also if it fails; if
+   * that is unknown, the output must be {@link ChannelOutput#lost} before that.
    *
    * @return the number of bytes
    */
@@ -67,12 +67,12 @@ interface TcpEnd {
   /** Ends the output of TCP. */
   void endTcpOutput() throws IOException;
 
-  /** Tells that it may have become ready over RDMA, for operations of a selection key. */
+  /** Notifies it that it may have become ready over RDMA, for operations of a selection key. */
   void ready(int operations);
 
-  /** Tells that the way of input or output may be another one, or may have ended. */
+  /** Notifies it that the way of input or output may be another one, or may have ended. */
   void changed();
 
-  /** Stays with TCP for good. */
+  /** Stays on TCP for good. */
   void forget(Upgrade way);
 }

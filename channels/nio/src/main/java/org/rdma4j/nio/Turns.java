@@ -7,7 +7,7 @@ import java.util.concurrent.Semaphore;
  * Lets a limited number of threads at the same time do something with a server, in the order in
  * which they come. A server that is slow delays only the threads that want this server.
  *
- * @param <S> what tells the servers apart
+ * @param <S> what distinguishes the servers
  */
 final class Turns<S> {
   private static final class Queue {
@@ -25,7 +25,7 @@ final class Turns<S> {
   private final ConcurrentHashMap<S, Queue> queues = new ConcurrentHashMap<>();
 
   /**
-   * Creates turns, which nobody has.
+   * Creates turns, which no thread has.
    *
    * @param most the maximum number of threads for each server
    */

@@ -77,7 +77,9 @@ final class Upgrade {
   /** Whether the program has ended its output while the rest of it was sent again. */
   private boolean endDue;
 
-  /** Whether the peer has said where its output goes over. Used by the thread that delivers. */
+  /**
+   * Whether the peer has named where its output moves to RDMA. Used by the thread that delivers.
+   */
   private boolean offsetArrived;
 
   private boolean closed;
@@ -152,7 +154,7 @@ final class Upgrade {
     }
   }
 
-  /** Returns whether a reader learns something now that TCP does not tell. */
+  /** Returns whether a reader learns something now that TCP does not show. */
   boolean isInputReady() {
     RdmaStream now = stream;
     return switch (source()) {
@@ -368,7 +370,7 @@ final class Upgrade {
     }
   }
 
-  /** Tells the peer that nothing is missing, if that is so. Called with the lock of writers. */
+  /** Notifies the peer that nothing is missing, if that is so. Called with the lock of writers. */
   void mark() {
     if (outputMoved) {
       try {
@@ -533,7 +535,7 @@ final class Upgrade {
   }
 
   /**
-   * Stays with TCP, unless one side has claimed the connection.
+   * Stays on TCP, unless one side has claimed the connection.
    *
    * @return whether it stays
    */
@@ -677,7 +679,7 @@ final class Upgrade {
   void received(MessageBuffer message) {
     if (offsetArrived) {
       if (stream().arrived(message)) {
-        // A mark wakes nobody.
+        // A mark wakes no thread.
         if (stream().isReadable()) {
           readable();
         }
@@ -727,7 +729,7 @@ final class Upgrade {
   }
 
   /**
-   * Notes that the RDMA connection has ended, or will not come.
+   * Records that the RDMA connection has ended, or will not come.
    *
    * @param inOrder whether the peer closed the connection or refused the claim; false if it broke
    */

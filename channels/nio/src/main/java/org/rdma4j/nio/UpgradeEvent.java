@@ -7,11 +7,11 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** A channel has gone over to RDMA, or stays with TCP. */
+/** A channel was upgraded to RDMA, or stays on TCP. */
 @Name("org.rdma4j.nio.Upgrade")
 @Label("Upgrade of a channel")
 @Category("RDMA")
-@Description("A channel has gone over to RDMA, or stays with TCP.")
+@Description("A channel was upgraded to RDMA, or stays on TCP.")
 @StackTrace(false)
 final class UpgradeEvent extends Event {
   @Label("Connection")

@@ -114,7 +114,7 @@ final class ChannelAgentTest {
   @Test
   void anAgentThatIsNamedTwiceSaysNothing(@TempDir Path folder) throws Exception {
     String agent = AgentJar.option(folder, ChannelAgent.class);
-    assertThat(run(agent, agent)).contains("provider " + name()).doesNotContain("stay with TCP");
+    assertThat(run(agent, agent)).contains("provider " + name()).doesNotContain("stay on TCP");
   }
 
   /** An agent that uses a channel, and a socket that listens with TLS. */

@@ -31,7 +31,7 @@ final class ChannelPairTest {
   /** How long what this guest sends takes if each step of a handover is to be seen. */
   private static final Duration STEP = Duration.ofMillis(1500);
 
-  /** The time from the connect within which a channel goes over, roughly. */
+  /** The time from the connect within which a channel is upgraded, roughly. */
   private static final int MILLIS_AROUND = 500;
 
   /** So many bytes more than before that some of them were sent after that moment. */
@@ -108,7 +108,7 @@ final class ChannelPairTest {
         if (i % 2 == 0) {
           Thread.sleep(random.nextInt(MILLIS_AROUND));
         } else {
-          // If the link has lost too much, it stays with TCP.
+          // If the link has lost too much, it stays on TCP.
           UpgradeTest.await(() -> !provider.statistics().equals(before));
         }
         DisturbedLink.losing(100).during(() -> Thread.sleep(DOWN));
@@ -123,7 +123,7 @@ final class ChannelPairTest {
   @Test
   void aLinkThatIsCutInAnyStepOfTheHandoverLosesNothing() throws Exception {
     // It takes four: the connection request, that the client is ready, its claim, and where its
-    // output goes over.
+    // output moves to RDMA.
     for (int step = 0; step < 4; step++) {
       try (CheckedTraffic traffic = cutIn(step)) {
         awaitMore(traffic);
@@ -135,7 +135,7 @@ final class ChannelPairTest {
 
   /**
    * Connects while all that this guest sends takes so long that each step does, and cuts the link
-   * in one of them: what is on its way is lost with the delay.
+   * in one of them: what is in flight is lost with the delay.
    */
   private CheckedTraffic cutIn(int step) throws Exception {
     return step < 3 ? cutBeforeItHasGoneOver(step) : cutWhenItHasGoneOver();
@@ -172,7 +172,7 @@ final class ChannelPairTest {
     DisturbedLink.losing(100)
         .during(
             () -> {
-              // Where the output of this side goes over is still on its way.
+              // The message that names where the output moves is still in flight.
               assertThat(Duration.ofNanos(System.nanoTime() - over.get())).isLessThan(STEP);
               Thread.sleep(DOWN);
             });

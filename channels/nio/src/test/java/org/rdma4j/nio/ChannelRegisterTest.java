@@ -6,7 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import org.junit.jupiter.api.Test;
 
-/** What is known of channels, also of those that the program has dropped. */
+/** What is known of channels, also of dropped ones. */
 final class ChannelRegisterTest {
   private final ChannelRegister register = new ChannelRegister();
 

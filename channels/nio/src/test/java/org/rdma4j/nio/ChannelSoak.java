@@ -26,9 +26,9 @@ import org.rdma4j.testing.ChildProcess;
 import org.rdma4j.testing.Held;
 
 /**
- * Lets random clients come to a server whose channels go over to RDMA, and checks all bytes in both
- * directions: clients that end in order, that close or reset in the middle, that have no provider,
- * and processes that are killed.
+ * Lets random clients come to a server whose channels are upgraded to RDMA, and checks all bytes in
+ * both directions: clients that end in order, that close or reset in the middle, that have no
+ * provider, and processes that are killed.
  *
  * <p>It fails if a byte is wrong, if a client that ends in order has lost one, if one takes too
  * long, or if files or RDMA objects are left at the end. {@code dev/soak --channels} runs it.
@@ -36,7 +36,7 @@ import org.rdma4j.testing.Held;
 final class ChannelSoak {
   private static final int CLIENTS = 6;
 
-  /** Enough for most channels to go over in the middle. */
+  /** Enough for most channels to be upgraded in the middle. */
   private static final int MAX_BYTES = 32 << 20;
 
   /** So much more than it has read the server writes: it leaves a client alone that pauses. */
@@ -71,7 +71,7 @@ final class ChannelSoak {
     Random random = new Random(seed);
     for (int i = 0; soak.clients.statistics().upgraded() == 0; i++) {
       if (i == MAX_TRIES) {
-        throw new AssertionError("no channel has gone over: " + soak.clients.statistics());
+        throw new AssertionError("no channel was upgraded: " + soak.clients.statistics());
       }
       // Loads all classes, and opens what the nodes have open.
       soak.inOrder(soak.clients, random, false);
@@ -175,7 +175,9 @@ final class ChannelSoak {
     return channel;
   }
 
-  /** Gives a channel that has sent a little a random time to go over, which it may not need. */
+  /**
+   * Gives a channel that has sent a little a random time for its upgrade, which it may not need.
+   */
   private static void pause(SocketChannel channel, Random random) {
     long end = System.nanoTime() + random.nextInt(MAX_MILLIS_TO_GO_OVER) * 1_000_000L;
     while (System.nanoTime() - end < 0

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeoutException;
 import org.rdma4j.testing.JavaCommand;
 import org.rdma4j.testing.PeerProcess;
 
-/** Sends checked bytes to each client and checks those that come, until it is killed. */
+/** Sends checked bytes to each client and checks received ones, until it is killed. */
 final class CheckedServer {
   /** The ways of a server: with the provider, or with that of the JDK. */
   enum Way {
@@ -48,7 +48,7 @@ final class CheckedServer {
     try (traffic) {
       traffic.awaitEnd(Long.MAX_VALUE);
     } catch (AssertionError wrong) {
-      // The test sees that nobody is there any more.
+      // The test sees that no process is there any more.
       System.out.println(wrong);
       Runtime.getRuntime().halt(1);
     } catch (IOException | InterruptedException | TimeoutException ended) {

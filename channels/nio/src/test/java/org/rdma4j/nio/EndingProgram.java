@@ -17,7 +17,7 @@ final class EndingProgram {
   /** The last exchange before the connection is ready to end begins with it. */
   static final byte LAST = 1;
 
-  /** In an answer: all goes over RDMA that can. */
+  /** In an answer: all uses RDMA that can. */
   static final byte READY = 1;
 
   static final int EXCHANGE = 100;
@@ -148,7 +148,7 @@ final class EndingProgram {
     }
   }
 
-  /** Connects, and exchanges bytes until all go over RDMA, if they can. */
+  /** Connects, and exchanges bytes until all use RDMA, if they can. */
   private SocketChannel connect() throws IOException, InterruptedException {
     SocketChannel channel = SocketChannel.open(server);
     while (!isReady(channel)) {

@@ -131,10 +131,10 @@ final class ListenerChecks {
       port = listener.getLocalPort();
     }
     try (Socket socket = new Socket()) {
-      InetSocketAddress nobody = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+      InetSocketAddress unused = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
       return SocketChecks.outcome(
               () -> {
-                socket.connect(nobody, 5000);
+                socket.connect(unused, 5000);
                 return "connected";
               })
           + socket.isClosed();

@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A program that opens many channels to one server at once. */
+/** A program that opens many channels to one server concurrently. */
 @Tag("device")
 @Tag("protocol")
 final class ManyChannelsTest {

@@ -16,16 +16,16 @@ import org.rdma4j.testing.ChildProcess;
 import org.rdma4j.testing.DeviceAddress;
 import org.rdma4j.testing.JavaCommand;
 
-/** What a server sees of clients that are killed before, while and after they go over to RDMA. */
+/** What a server sees of clients that are killed before, while and after their upgrade to RDMA. */
 @Tag("device")
 @Tag("protocol")
 final class PeerDeathTest {
   private static final int DEATHS = 6;
 
-  /** The time from the start of a client within which it goes over, roughly. */
+  /** The time from the start of a client within which it is upgraded, roughly. */
   private static final int MILLIS_AROUND = 200;
 
-  /** So many bytes over RDMA that some come after all that went over TCP. */
+  /** So many bytes over RDMA that some come after all bytes over TCP. */
   private static final long ENOUGH = 1 << 20;
 
   private RdmaSelectorProvider provider;

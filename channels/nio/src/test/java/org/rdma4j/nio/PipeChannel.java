@@ -7,7 +7,7 @@ import java.nio.channels.spi.AbstractSelectableChannel;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntSupplier;
 
-/** A channel over a pipe, which goes over and becomes ready over RDMA when a test says so. */
+/** A channel over a pipe, which is upgraded and becomes ready over RDMA when a test says so. */
 final class PipeChannel extends AbstractSelectableChannel implements OverTcp {
   private final SelectableChannel tcp;
   private final IntSupplier tcpOperations;
@@ -18,7 +18,7 @@ final class PipeChannel extends AbstractSelectableChannel implements OverTcp {
   /**
    * Creates a channel that does not block.
    *
-   * @param tcpOperations is asked for the operations of TCP until the channel has gone over
+   * @param tcpOperations is asked for the operations of TCP until the channel was upgraded
    */
   PipeChannel(SelectableChannel tcp, IntSupplier tcpOperations) throws IOException {
     super(tcp.provider());

@@ -57,7 +57,7 @@ final class PlainSocketTest {
   private String expected() throws Exception {
     if (expected.isEmpty()) {
       expected = run("tcp").output();
-      assertThat(expected).contains("RMI: 19900").doesNotContain("not go over");
+      assertThat(expected).contains("RMI: 19900").doesNotContain("not upgraded");
     }
     return expected;
   }
@@ -165,7 +165,7 @@ final class PlainSocketTest {
     List<String> options = new ArrayList<>(List.of(AgentJar.option(folder, OwnFactory.class)));
     options.add(agent);
     assertThat(set(options.toArray(String[]::new)))
-        .containsOnlyOnce("java.net.Socket and ServerSocket stay with TCP")
+        .containsOnlyOnce("java.net.Socket and ServerSocket stay on TCP")
         .contains("the program has set a SocketImplFactory of its own");
   }
 

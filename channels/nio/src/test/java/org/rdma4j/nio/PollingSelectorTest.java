@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a thread that selects does while it polls for channels that have gone over to RDMA. */
+/** What a thread that selects does while it polls for channels that were upgraded to RDMA. */
 @Timeout(60)
 final class PollingSelectorTest {
   private static final long LONG = 30_000;
@@ -148,7 +148,7 @@ final class PollingSelectorTest {
     found =
         () -> {
           arriveOverTcp();
-          // Longer than TCP is left alone.
+          // Longer than TCP is not looked at.
           long end = System.nanoTime() + 1_000_000;
           while (System.nanoTime() - end < 0) {
             Thread.onSpinWait();

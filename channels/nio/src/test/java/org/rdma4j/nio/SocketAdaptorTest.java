@@ -73,12 +73,12 @@ final class SocketAdaptorTest {
 
   @BothProviders
   void aSocketThatCannotConnectIsClosed(SelectorProvider provider) throws Exception {
-    SocketAddress nobody;
+    SocketAddress unused;
     try (ServerSocketChannel listener = ChannelPair.listen(provider)) {
-      nobody = listener.getLocalAddress();
+      unused = listener.getLocalAddress();
     }
     try (SocketChannel channel = provider.openSocketChannel()) {
-      assertThatThrownBy(() -> channel.socket().connect(nobody, 10_000))
+      assertThatThrownBy(() -> channel.socket().connect(unused, 10_000))
           .isInstanceOf(ConnectException.class);
       assertThat(channel.isOpen()).isFalse();
     }

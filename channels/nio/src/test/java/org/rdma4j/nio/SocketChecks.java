@@ -39,7 +39,7 @@ final class SocketChecks {
   static Map<String, Check> all() {
     Map<String, Check> checks = new LinkedHashMap<>();
     checks.put("bytes go there and back", SocketChecks::echo);
-    checks.put("both directions at once", SocketChecks::bothDirections);
+    checks.put("both directions concurrently", SocketChecks::bothDirections);
     checks.put("two writers do not mix", SocketChecks::twoWriters);
     checks.put("read timeout", SocketChecks::readTimeout);
     checks.put("timeout of a second reader", SocketChecks::timeoutOfSecondReader);

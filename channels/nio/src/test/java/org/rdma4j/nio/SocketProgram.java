@@ -30,8 +30,8 @@ import org.rdma4j.nio.SocketChecks.Waiting;
 
 /**
  * Prints what sockets do, in a JVM of its own: {@code SocketProgram WAY KEYS}. With the way {@code
- * rdma} all connections must have gone over before they are used; {@code tcp} and {@code waiting}
- * do not wait for that.
+ * rdma} all connections must have been upgraded before they are used; {@code tcp} and {@code
+ * waiting} do not wait for that.
  */
 final class SocketProgram {
   static final String KEYS_PASSWORD = "changeit";
@@ -71,7 +71,7 @@ final class SocketProgram {
     print("a socket that was dropped", (client, server) -> dropped());
     System.out.println("socket to channel: " + SocketChecks.outcome(this::toChannel));
     System.out.println("channel to socket: " + SocketChecks.outcome(this::fromChannel));
-    System.out.println("a close while it goes over: " + SocketChecks.outcome(this::closeMeanwhile));
+    System.out.println("a close during its upgrade: " + SocketChecks.outcome(this::closeMeanwhile));
     System.out.println("urgent data inline: " + SocketChecks.outcome(this::urgentInline));
     System.out.println("HttpURLConnection: " + SocketChecks.outcome(this::http));
     System.out.println("RMI: " + SocketChecks.outcome(SocketProgram::rmi));
@@ -95,7 +95,7 @@ final class SocketProgram {
         : 0;
   }
 
-  /** Lets both sides exchange what they prove themselves with, and go over. */
+  /** Lets both sides exchange what they prove themselves with, and upgrades them. */
   private void greet(Socket client, Socket server, long before) throws Exception {
     if (!greets) {
       return;
@@ -109,7 +109,7 @@ final class SocketProgram {
     }
     if (overRdma) {
       awaitUpgraded(before + 2);
-      // Both directions have gone over when the peer has read over RDMA.
+      // Both directions have moved when the peer has read over RDMA.
       exchange(client, server);
       exchange(server, client);
     }
@@ -121,7 +121,7 @@ final class SocketProgram {
     do {
       from.getOutputStream().write(1);
       if (to.getInputStream().read() != 1 || System.nanoTime() > end) {
-        throw new IllegalStateException("the connection does not go over");
+        throw new IllegalStateException("the connection is not upgraded");
       }
     } while (ours().statistics().receivedBytes() == received);
   }
@@ -134,7 +134,7 @@ final class SocketProgram {
     long end = System.nanoTime() + PATIENCE_NANOS;
     while (upgraded() < count) {
       if (System.nanoTime() > end) {
-        throw new IllegalStateException("the connection does not go over");
+        throw new IllegalStateException("the connection is not upgraded");
       }
       Thread.sleep(1);
     }
@@ -149,7 +149,7 @@ final class SocketProgram {
       client.connect(channel.getLocalAddress());
       try (SocketChannel server = channel.accept()) {
         greet(client, server.socket(), before);
-        return SocketChecks.named("both directions at once").run(client, server.socket());
+        return SocketChecks.named("both directions concurrently").run(client, server.socket());
       }
     }
   }
@@ -159,7 +159,7 @@ final class SocketProgram {
     try (SocketChannel client = SocketChannel.open(listener.getLocalSocketAddress());
         Socket server = listener.accept()) {
       greet(client.socket(), server, before);
-      return SocketChecks.named("both directions at once").run(client.socket(), server);
+      return SocketChecks.named("both directions concurrently").run(client.socket(), server);
     }
   }
 
@@ -189,7 +189,7 @@ final class SocketProgram {
     }
   }
 
-  /** Stays with TCP, because RDMA has no urgent data. */
+  /** Stays on TCP, because RDMA has no urgent data. */
   private Object urgentInline() throws Exception {
     try (Socket client = new Socket()) {
       client.connect(listener.getLocalSocketAddress());
@@ -208,7 +208,7 @@ final class SocketProgram {
     }
   }
 
-  /** The peer of a socket that nobody uses any more sees its end. */
+  /** The peer of a socket that is not in use any more sees its end. */
   private Object dropped() throws Exception {
     try (Socket server = accepted()) {
       server.setSoTimeout(100);

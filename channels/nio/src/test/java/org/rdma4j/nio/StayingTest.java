@@ -20,7 +20,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.rdma4j.testing.DeviceAddress;
 
-/** Channels that stay on TCP: what they cost, what they say, and which others they leave alone. */
+/**
+ * Channels that stay on TCP: what they cost, what they say, and which others they do not affect.
+ */
 @Tag("device")
 @Timeout(120)
 final class StayingTest {

@@ -52,12 +52,12 @@ final class StreamChannelTest {
 
   @BothProviders
   void aChannelThatCannotConnectIsClosed(SelectorProvider provider) throws Exception {
-    SocketAddress nobody;
+    SocketAddress unused;
     try (ServerSocketChannel listener = ChannelPair.listen(provider)) {
-      nobody = listener.getLocalAddress();
+      unused = listener.getLocalAddress();
     }
     try (SocketChannel client = provider.openSocketChannel()) {
-      assertThatThrownBy(() -> client.connect(nobody))
+      assertThatThrownBy(() -> client.connect(unused))
           .isInstanceOf(ConnectException.class)
           .hasMessage("Connection refused");
       assertThat(client.isOpen()).isFalse();
@@ -66,7 +66,7 @@ final class StreamChannelTest {
       client.configureBlocking(false);
       ThrowingCallable finish =
           () -> {
-            client.connect(nobody);
+            client.connect(unused);
             while (!client.finishConnect()) {
               Thread.onSpinWait();
             }

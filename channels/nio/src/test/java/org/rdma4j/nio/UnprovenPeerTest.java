@@ -16,7 +16,7 @@ import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.testing.DeviceAddress;
 
-/** A peer that connects over RDMA beside a listener, and has proven nothing. */
+/** A peer that connects over RDMA to a listener, and has proven nothing. */
 @Tag("device")
 @Timeout(100)
 final class UnprovenPeerTest {
@@ -44,7 +44,7 @@ final class UnprovenPeerTest {
     servers.rendezvous().close();
   }
 
-  /** One that fits into a posted buffer, and two that are offered. */
+  /** One message that fits into a posted buffer, and two that are offered. */
   @ParameterizedTest
   @ValueSource(ints = {4097, 64 << 10, 1 << 20})
   void aMessageOfMoreThanAFewKibibytesEndsItsConnectionAndTakesNoMemory(int bytes)

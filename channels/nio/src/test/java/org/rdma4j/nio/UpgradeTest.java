@@ -42,7 +42,7 @@ import org.rdma4j.nio.handover.Messages;
 import org.rdma4j.nio.handover.Proof;
 import org.rdma4j.testing.DeviceAddress;
 
-/** Channels that go over to RDMA, and channels that must not. */
+/** Channels that are upgraded to RDMA, and channels that must not. */
 @Tag("device")
 final class UpgradeTest {
   /** The first connection in an emulated guest takes long. */
@@ -125,7 +125,7 @@ final class UpgradeTest {
     server = to.accept();
   }
 
-  /** Returns a server whose channels can go over from now on. */
+  /** Returns a server whose channels can be upgraded from now on. */
   static ServerSocketChannel listen(RdmaSelectorProvider provider) throws Exception {
     ServerSocketChannel channel = ChannelPair.listen(provider);
     awaitListener(channel);
@@ -148,7 +148,7 @@ final class UpgradeTest {
     }
   }
 
-  /** Lets both sides exchange what they prove themselves with, and go over. */
+  /** Lets both sides exchange what they prove themselves with, and upgrades them. */
   private void upgrade() throws Exception {
     greet();
     await(() -> isMoved(client) && isMoved(server));
@@ -274,7 +274,7 @@ final class UpgradeTest {
   @Test
   void aSocketThatTakesUrgentDataAmongTheOthersStaysWithTcp() throws Exception {
     server.socket().setOOBInline(true);
-    // Not after an urgent byte, because the proof fails then, and it stays with TCP in any case.
+    // Not after an urgent byte, because the proof fails then, and it stays on TCP in any case.
     greet();
     await(() -> clients.statistics().stayed() + clients.statistics().upgraded() == 1);
     assertThat(clients.statistics().stayed()).isEqualTo(1);
@@ -469,7 +469,7 @@ final class UpgradeTest {
     try (ServerSocketChannel plain = ChannelPair.listen(JdkProvider.find())) {
       reconnect(impatient, plain);
       greet();
-      // It is remembered that nobody listens there.
+      // It is remembered that no process listens there.
       await(() -> !impatient.rendezvous().mayUpgrade((InetSocketAddress) plain.getLocalAddress()));
       greet();
       assertThat(impatient.statistics().upgraded()).isZero();

@@ -143,7 +143,7 @@ public final class Buffer extends ReusedMemory {
     return longest;
   }
 
-  /** Moves the message to the first byte, where views begin: nobody reads those before it. */
+  /** Moves the message to the first byte, where views begin: no code reads bytes before it. */
   public void toFront() {
     if (position > 0) {
       MemorySegment.copy(segment, start + position, segment, start, length);
@@ -174,7 +174,7 @@ public final class Buffer extends ReusedMemory {
     this.complete = false;
   }
 
-  /** Notes that the whole message has arrived. */
+  /** Records that the whole message has arrived. */
   public void completed() {
     complete = true;
   }

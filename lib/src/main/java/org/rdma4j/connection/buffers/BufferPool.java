@@ -178,8 +178,8 @@ public final class BufferPool implements Buffer.Home {
   }
 
   /**
-   * Takes a free buffer for a copy of what has arrived in one that several messages share, within
-   * the limit of those that were received into; null if there is none.
+   * Takes a free buffer for a copy of what has arrived in a buffer that several messages share,
+   * within the limit of buffers that were received into; null if there is none.
    */
   public @Nullable Buffer tryTakeForCopy() {
     return tryTakeToReceive(ReceiveSupply.Limit.OF_RECEIVES);
@@ -264,7 +264,7 @@ public final class BufferPool implements Buffer.Home {
     return takeOrGrow();
   }
 
-  /** Some may be free even so: those that the protocol took beyond the maximum, and gave back. */
+  /** Some may be free even so: buffers that the protocol took beyond the maximum, and gave back. */
   private boolean isExhausted() {
     return size - freeCount >= max;
   }
@@ -281,7 +281,7 @@ public final class BufferPool implements Buffer.Home {
     try {
       return takeOrGrow();
     } catch (RdmaException kept) {
-      // Those that are in use become free again.
+      // Buffers in use become free again.
       return null;
     }
   }

@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who holds a slot: a user, during one use, or nobody. It finds out that a user has dropped the
+ * Who holds a slot: a user, during one use, or none. It finds out that a user has dropped the
  * buffer without closing it. A use that ends soon costs no reference that the collector has to
- * handle: only one that two looks at intervals have found gets a weak one.
+ * handle: only a holder that two looks at intervals have found gets a weak one.
  */
 public final class Holder {
   /**
@@ -28,7 +28,7 @@ public final class Holder {
     }
   }
 
-  /** Begins a use. Nobody holds the slot. */
+  /** Begins a use. No user holds the slot. */
   public void begin(Object user) {
     // A look first, because a write of a volatile field costs a fence for each message.
     if (lent) {
@@ -37,7 +37,7 @@ public final class Holder {
     current.setRelease(user);
   }
 
-  /** Goes on with a use that {@link #end} has ended, and that nobody has noticed. */
+  /** Goes on with a use that {@link #end} has ended, and that no user has noticed. */
   public void resume(Object user) {
     current.setRelease(user);
   }

@@ -20,13 +20,13 @@ import org.rdma4j.lifetime.ReusedPieces;
 /**
  * Buffers for messages that are too long for a {@link BufferPool}, each with memory of its own.
  * There are eight lengths from one power of two to the next, so a buffer is at most an eighth
- * longer than its message needs. Those that were in use last are kept, because registering memory
- * takes longer than transferring it; one that is kept also serves for shorter messages, down to
- * half of its length.
+ * longer than its message needs. Buffers that were in use last are kept, because registering memory
+ * takes longer than transferring it; a kept buffer also serves for shorter messages, down to half
+ * of its length.
  *
  * <p>What peers send has a budget of its own, so that it does not wait for what is sent to them: as
- * many bytes as threads can take that wait. A connection gets no more than half of those that are
- * left, so that one cannot take all of them; {@link Arrivals} that wait get theirs in their order.
+ * many bytes as threads can take that wait. A connection gets no more than half of the remaining
+ * ones, so that one cannot take all of them; {@link Arrivals} that wait get theirs in their order.
  *
  * <p>All methods may be called from any thread.
  */
@@ -134,7 +134,7 @@ public final class LargeBuffers implements Buffer.Home {
   }
 
   /**
-   * Grants a buffer for a message of this length, at least 2, that arrives: at once or, after
+   * Grants a buffer for a message of this length, at least 2, that arrives: immediately or, after
    * others, as soon as the budgets allow it. {@link #takeGranted} takes it.
    *
    * @param whenGranted is called once; it must not wait, nor take a lock of a connection
@@ -209,9 +209,7 @@ public final class LargeBuffers implements Buffer.Home {
     grantNext();
   }
 
-  /**
-   * Returns whether answers have a quarter of what is left, so that the peer must not cause more.
-   */
+  /** Returns whether answers have a quarter of the rest, so that the peer must not cause more. */
   public boolean isFull(Arrivals arrivals) {
     lock.lock();
     try {
@@ -251,7 +249,7 @@ public final class LargeBuffers implements Buffer.Home {
     return Math.max(max, LEAST_MESSAGES * arrivals.max) - arriving;
   }
 
-  /** Grants buffers to those that wait, as far as the budgets allow it. */
+  /** Grants buffers to waiting messages, as far as the budgets allow it. */
   private void grantNext() {
     Arrivals next = pollAllowed();
     while (next != null) {
@@ -327,7 +325,7 @@ public final class LargeBuffers implements Buffer.Home {
 
   /**
    * Takes a buffer for a message of this length, which is from 2 to the maximum, or waits while it
-   * and those that are in use are more than the maximum.
+   * and the buffers in use are more than the maximum.
    *
    * @return the buffer; null if the time is over
    * @throws RdmaException if no memory can be registered
@@ -532,7 +530,7 @@ public final class LargeBuffers implements Buffer.Home {
     }
   }
 
-  /** Keeps a buffer; returns one that is no longer kept then, if there is one. */
+  /** Keeps a buffer; returns a buffer that is no longer kept then, if there is one. */
   private @Nullable Buffer keep(Buffer buffer) {
     lock.lock();
     try {
@@ -545,7 +543,7 @@ public final class LargeBuffers implements Buffer.Home {
     }
   }
 
-  /** Takes the buffer that was not in use for longest, if those that are kept are too many. */
+  /** Takes the buffer that was not in use for longest, if too many are kept. */
   private @Nullable Buffer pollSurplus() {
     return kept <= MAX_KEPT ? null : pollOldest();
   }

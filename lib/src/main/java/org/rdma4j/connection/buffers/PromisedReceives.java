@@ -10,7 +10,7 @@ public final class PromisedReceives {
   private int count;
   private boolean ended;
 
-  /** Those that the peer may use, because it cannot know that they are missing. */
+  /** Receives that the peer may use, because it cannot know that they are missing. */
   private int missing;
 
   public PromisedReceives(ReceiveSupply supply) {
@@ -39,13 +39,13 @@ public final class PromisedReceives {
     return promised;
   }
 
-  /** Promises one again that the peer has used: at once, or as soon as there is one. */
+  /** Promises one again that the peer has used: immediately, or as soon as there is one. */
   public void renew() {
     missing++;
     renewOwed();
   }
 
-  /** Promises those that are missing, as far as there are some; returns whether none is missing. */
+  /** Promises the missing ones, as far as there are some; returns whether none is missing. */
   public boolean renewOwed() {
     while (missing > 0 && addNeeded(1)) {
       missing--;
@@ -53,7 +53,7 @@ public final class PromisedReceives {
     return missing == 0;
   }
 
-  /** Notes that the peer used one: one of another peer, if it has none. */
+  /** Records that the peer used one: one of another peer, if it has none. */
   public void used() {
     if (count == 0) {
       supply.lost();

@@ -39,7 +39,7 @@ public final class ReceiveSupply {
   /** The number of receives that are posted: each arrival takes one. */
   private final AtomicInteger posted = new AtomicInteger();
 
-  /** How many of them are promised to nobody. The lock guards this. */
+  /** How many of them are promised to no peer. The lock guards this. */
   private int free;
 
   /** What waits until the queue is not full of promised receives. The lock guards this. */
@@ -151,14 +151,14 @@ public final class ReceiveSupply {
     }
   }
 
-  /** Notes that a message took one of the receives, which was promised to its sender. */
+  /** Records that a message took one of the receives, which was promised to its sender. */
   public void arrived() {
     posted.decrementAndGet();
     wake();
   }
 
   /**
-   * Notes that a receive was taken that was not promised to the sender of the message. If it was
+   * Records that a receive was taken that was not promised to the sender of the message. If it was
    * promised to another peer, it is replaced, because messages of that peer wait for it.
    */
   public void lost() {

@@ -4,9 +4,9 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.connection.buffers.Buffer;
 
 /**
- * What came of a request to the peer.
+ * The outcome of a request to the peer.
  *
- * @param listener who waits for it
+ * @param listener its listener
  * @param buffer the answer; null if there is none
  * @param failure why there is none
  */

@@ -5,7 +5,7 @@ public final class Counts {
   /** The messages that were posted. */
   public long sentMessages;
 
-  /** Their bytes, without those that the peer fetches. */
+  /** Their bytes, without bytes that the peer fetches. */
   public long sentBytes;
 
   /** The messages that have arrived. */

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.connection.buffers.Buffer;
 
 /**
- * What the user of a connection has to be told: requests that are done, answers and requests that
- * have arrived, messages if there is a handler of them, and at last the end.
+ * The pending notifications of the user of a connection: requests that are done, answers and
+ * requests that have arrived, messages if there is a handler of them, and at last the end.
  */
 final class Deliveries {
   private final Inbox inbox;
@@ -78,7 +78,7 @@ final class Deliveries {
     news = true;
   }
 
-  /** Notes that the next message of the inbox may be there. */
+  /** Records that the next message of the inbox may be there. */
   void messageArrived() {
     if (wantsMessages) {
       news = true;
@@ -91,7 +91,7 @@ final class Deliveries {
     news = true;
   }
 
-  /** Notes that the connection has ended, with the reason if it is not the regular end. */
+  /** Records that the connection has ended, with the reason if it is not the regular end. */
   void ended(@Nullable RuntimeException reason) {
     ended = true;
     endReason = reason;
@@ -165,7 +165,7 @@ final class Deliveries {
     return reason;
   }
 
-  /** Frees the answers and the requests of the peer that nobody was told of. */
+  /** Frees the answers and the requests of the peer of which the user was not notified. */
   void discard(RuntimeException reason) {
     for (int i = answers.size(); i > 0; i--) {
       Answer each = answers.removeFirst();

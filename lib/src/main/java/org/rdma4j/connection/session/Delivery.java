@@ -1,6 +1,6 @@
 package org.rdma4j.connection.session;
 
-/** What the user of a connection is to be told next. */
+/** The next notification of the user of a connection. */
 public enum Delivery {
   /** There is nothing now. */
   NOTHING,

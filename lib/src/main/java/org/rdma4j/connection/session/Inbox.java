@@ -17,7 +17,7 @@ import org.rdma4j.connection.wire.Offer;
 import org.rdma4j.platform.TimeText;
 
 /**
- * The messages of one connection that have arrived and that nobody has taken, in their order. A
+ * The messages of one connection that have arrived and that no thread has taken, in their order. A
  * message that is being fetched, or that waits for memory, holds up those behind it.
  */
 final class Inbox {
@@ -88,7 +88,7 @@ final class Inbox {
   }
 
   /**
-   * Takes the next message, with those that have arrived together with it; null if none has
+   * Takes the next message, with messages that have arrived together with it; null if none has
    * arrived, or the next one is still being fetched.
    */
   @Nullable Buffer poll() {
@@ -232,7 +232,7 @@ final class Inbox {
     supply = memory;
   }
 
-  /** Notes that as much of a buffer is registered as was needed. */
+  /** Records that as much of a buffer is registered as was needed. */
   void registered() {
     need = null;
   }
@@ -248,7 +248,7 @@ final class Inbox {
     return begun;
   }
 
-  /** Notes that a part of an offer was fetched, and returns whether the message is complete. */
+  /** Records that a part of an offer was fetched, and returns whether the message is complete. */
   boolean fetched(Incoming message, long length, boolean lastOfOffer) {
     moves++;
     reading -= length;
@@ -282,7 +282,7 @@ final class Inbox {
         .formatted(first.total, first.missing, TimeText.of(Duration.ofNanos(maxNanos)));
   }
 
-  /** Removes all messages that nobody will take, whether they are complete or not. */
+  /** Removes all messages that no thread will take, whether they are complete or not. */
   List<Buffer> discard() {
     List<Buffer> all = new ArrayList<>(arrived);
     arrived.clear();

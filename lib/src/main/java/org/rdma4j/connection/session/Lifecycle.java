@@ -29,7 +29,7 @@ public final class Lifecycle {
   /** Whether this side closes the connection. */
   private boolean closing;
 
-  /** Whether a close no longer waits for what is on its way. */
+  /** Whether a close no longer waits for what is in flight. */
   private boolean ending;
 
   /** Whether its user has closed it, rather than what it needs. */
@@ -143,7 +143,7 @@ public final class Lifecycle {
   /** Throws if it is closed. */
   public void checkOpen() {
     if (closing) {
-      // If the user did not close it, the exception says why it was closed.
+      // If the user did not close it, the exception has the reason of the close.
       throw failure != null && !closedByUser ? failure : closedException.get();
     }
   }
@@ -182,7 +182,7 @@ public final class Lifecycle {
     return because(Reason.CLOSED_BY_PEER, "The peer has closed the connection", null);
   }
 
-  /** Notes that this side sends nothing more. */
+  /** Records that this side sends nothing more. */
   void outputEnded() {
     outputEnded = true;
   }
@@ -244,7 +244,7 @@ public final class Lifecycle {
     failAll(reason);
   }
 
-  /** Begins a close by the user; returns whether the peer can be told of it. */
+  /** Begins a close by the user; returns whether the peer can be notified of it. */
   boolean beginClose() {
     closedByUser = true;
     boolean reachesPeer = !isUseless();
@@ -253,7 +253,7 @@ public final class Lifecycle {
     return reachesPeer;
   }
 
-  /** Begins to close the connection at once. */
+  /** Begins to close the connection immediately. */
   void stop() {
     closing = true;
     ending = true;
@@ -261,7 +261,7 @@ public final class Lifecycle {
     failAll(closedException.get());
   }
 
-  /** Notes that the device takes no requests any more. */
+  /** Records that the device takes no requests any more. */
   void stopped() {
     stopped = true;
   }

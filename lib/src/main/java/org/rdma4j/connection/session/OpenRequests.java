@@ -12,7 +12,7 @@ final class OpenRequests {
     cancelledByNumber.put(number, false);
   }
 
-  /** Notes that the peer does not wait for an answer any more. It may have crossed the answer. */
+  /** Records that the peer does not wait for an answer any more. It may have crossed the answer. */
   void cancelled(long number) {
     cancelledByNumber.replace(number, true);
   }

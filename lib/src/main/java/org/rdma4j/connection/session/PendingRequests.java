@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The requests to the peer that have not been answered, each with who waits for the answer. */
+/** The requests to the peer that have not been answered, each with the listener of its answer. */
 final class PendingRequests {
   private final Map<Long, Object> byNumber = new HashMap<>();
   private long next = 1;

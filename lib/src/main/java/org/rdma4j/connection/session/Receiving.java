@@ -338,7 +338,7 @@ final class Receiving {
     }
   }
 
-  /** Notes that messages may have arrived in the inbox. */
+  /** Records that messages may have arrived in the inbox. */
   private void messagesArrived() {
     deliveries.messageArrived();
     if (lifecycle.isClosing()) {
@@ -347,8 +347,8 @@ final class Receiving {
   }
 
   /**
-   * Drops what has arrived and that nobody takes any more, once a close has begun: the close of the
-   * peer may wait for the credits.
+   * Drops what has arrived and that no thread takes any more, once a close has begun: the close of
+   * the peer may wait for the credits.
    */
   void dropUnread() {
     Buffer next = deliveries.pollUnwanted();
@@ -428,14 +428,14 @@ final class Receiving {
     return deliver(message.target);
   }
 
-  /** Notes that a message no longer counts against the receive window. Long ones never do. */
+  /** Records that a message no longer counts against the receive window. Long ones never do. */
   void left(Buffer buffer) {
     if (!buffer.isLong()) {
       credits.freed();
     }
   }
 
-  /** Frees what has arrived and that nobody will take. */
+  /** Frees what has arrived and that no thread will take. */
   void discard(RuntimeException reason) {
     while (!early.isEmpty()) {
       early.removeFirst().free();

@@ -11,7 +11,7 @@ import org.rdma4j.recording.OperationEvent;
 
 /**
  * A request of a connection, from when it is asked for until it is done: what is to be posted, and
- * who is told of its end. {@link Session#newRequest} makes it; it is used again and again, so that
+ * the listener of its end. {@link Session#newRequest} makes it; it is used again and again, so that
  * a message allocates nothing.
  */
 public final class Request {
@@ -100,7 +100,7 @@ public final class Request {
 
   boolean lastOfOffer;
 
-  /** Who is told of the end, with the token. The session does not look at it. */
+  /** The listener of the end, with the token. The session does not look at it. */
   private @Nullable Object listener;
 
   private long token;
@@ -157,7 +157,8 @@ public final class Request {
   }
 
   /**
-   * Lets other messages join this one, which is short, while it waits. Nobody else uses the buffer.
+   * Lets other messages join this one, which is short, while it waits. No other code uses the
+   * buffer.
    */
   public void joinable() {
     joinable = firstBytes() <= MessageHeader.MAX_FIRST_BYTES;
@@ -310,7 +311,7 @@ public final class Request {
     remoteKey = 0;
   }
 
-  /** Sets who is told of the end. */
+  /** Sets the listener of the end. */
   public void tell(@Nullable Object whom, long withToken) {
     listener = whom;
     token = withToken;
@@ -348,7 +349,7 @@ public final class Request {
     return FlightRecorder.isInitialized() && OperationEvent.isWanted();
   }
 
-  /** Notes that it is done. */
+  /** Records that it is done. */
   void end(String connection, @Nullable RuntimeException reason) {
     failure = reason;
     done = true;
@@ -499,17 +500,17 @@ public final class Request {
     return notified;
   }
 
-  /** Returns whether someone is told of the end. */
+  /** Returns whether the end has a listener. */
   boolean hasListener() {
     return listener != null;
   }
 
-  /** Returns who is told of the end; null if nobody is. */
+  /** Returns the listener of the end; null if there is none. */
   public @Nullable Object listener() {
     return listener;
   }
 
-  /** Returns the number that the listener is told. */
+  /** Returns the number that the listener gets. */
   public long token() {
     return token;
   }

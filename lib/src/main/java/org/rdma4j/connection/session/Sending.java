@@ -14,8 +14,8 @@ import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.connection.wire.Offer;
 
 /**
- * The requests of one connection, in their order: first those that wait for a credit or for a place
- * in the queue of the device, then those that the device has.
+ * The requests of one connection, in their order: first requests that wait for a credit or for a
+ * free slot in the queue of the device, then requests that the device has.
  */
 final class Sending {
   private final String connection;
@@ -78,13 +78,13 @@ final class Sending {
   /** The number of waiting requests that are offers. */
   private int waitingOffers;
 
-  /** The number of fetched offers that the next message has to tell the peer about. */
+  /** The number of fetched offers that the next message has to report to the peer. */
   private int fetched;
 
   /** The number of posted messages of the protocol itself. */
   private int controls;
 
-  /** The credits that the next message carries in addition to those that are owed. */
+  /** The credits that the next message carries in addition to owed ones. */
   private int alreadyGranted;
 
   /** Whether the peer lacks credits because there are no receives for it. */
@@ -125,7 +125,7 @@ final class Sending {
     spare.addLast(request);
   }
 
-  /** Adds a request to those that wait, unless its memory cannot be used: then it throws. */
+  /** Adds a request to the waiting ones, unless its memory cannot be used: then it throws. */
   void add(Request request) {
     if (request.usesMemory()) {
       userMemory.begin(request.local());
@@ -146,7 +146,7 @@ final class Sending {
   }
 
   /**
-   * Lets a message join the one that waits last.
+   * Lets a message join the last waiting message.
    *
    * @param most the length of what is sent together at most
    * @param now whether only one for which the peer has room
@@ -333,7 +333,7 @@ final class Sending {
 
   private @Nullable Request nextControl() {
     int granted = alreadyGranted + (credits.isDue() ? grantOwed() : 0);
-    // While many offers are fetched, one message tells of several. Those that the device has will
+    // While many offers are fetched, one message reports several. Requests that the device has will
     // complete, which leads here again.
     if (granted == 0 && (fetched == 0 || 2 * fetched < posted.size())) {
       return null;
@@ -452,7 +452,7 @@ final class Sending {
     }
   }
 
-  /** Grants the peer as many credits as it can have, and returns how many those are. */
+  /** Grants the peer as many credits as it can have, and returns their number. */
   private int grantOwed() {
     int owed = Math.min(credits.owed(), MessageHeader.MAX_COUNT);
     if (owed == 0 || answers.takeShare()) {
@@ -512,7 +512,7 @@ final class Sending {
     return leave(posted.removeFirst());
   }
 
-  /** Notes that the device does not have a request any more, and returns it. */
+  /** Records that the device does not have a request any more, and returns it. */
   private Request leave(Request request) {
     if (request.isControl()) {
       controls--;
@@ -521,8 +521,8 @@ final class Sending {
   }
 
   /**
-   * Notes that a request was done: an offer is not done before it is fetched, and its memory is not
-   * exposed any more.
+   * Records that a request was done: an offer is not done before it is fetched, and its memory is
+   * not exposed any more.
    *
    * @param over why the peer fetches nothing any more; null if it may
    */
@@ -547,7 +547,7 @@ final class Sending {
     }
   }
 
-  /** Notes that a request has failed. */
+  /** Records that a request has failed. */
   void failed(Request request, RuntimeException reason) {
     removeOffer(request);
     end(request, reason);
@@ -603,7 +603,7 @@ final class Sending {
     return next;
   }
 
-  /** Notes that no peer can access the memory of an offer any more. */
+  /** Records that no peer can access the memory of an offer any more. */
   void revoked(Request offer) {
     if (revoking.remove(offer)) {
       finish(offer, offer.failure);
@@ -616,13 +616,13 @@ final class Sending {
     }
   }
 
-  /** Notes that an offer of the peer was fetched, which it has to be told. */
+  /** Records that an offer of the peer was fetched, of which it has to be notified. */
   void offerFetched() {
     fetched++;
   }
 
   /**
-   * Notes that the peer has fetched the next offers.
+   * Records that the peer has fetched the next offers.
    *
    * @return whether there were so many
    */
@@ -664,7 +664,7 @@ final class Sending {
     windowRequests.addAll(kept);
   }
 
-  /** Ends all requests, also those that the device has. */
+  /** Ends all requests, also requests that the device has. */
   void discard(RuntimeException reason) {
     failAll(reason);
     for (Deque<Request> each : List.of(ahead, posted)) {
@@ -699,7 +699,7 @@ final class Sending {
     return offer != null && offer.buffer == null ? offers.removeFirst() : null;
   }
 
-  /** Ends a request, of which its user is told soon. */
+  /** Ends a request, of which its user is notified soon. */
   private void finish(Request request, @Nullable RuntimeException reason) {
     if (request.isAnswer()) {
       answers.remove(request.offered);

@@ -20,12 +20,12 @@ import org.rdma4j.connection.wire.MessageHeader;
 import org.rdma4j.connection.wire.MessageKind;
 
 /**
- * The protocol of one end of a connection, as a state machine. It is told what has happened ({@link
- * #received}, {@link #completed}, {@link #add}, {@link #left}, {@link #tick}), and is then asked
- * what to do: {@link #nextToPost} returns what to post, {@link #nextForUser} what to tell the user,
- * {@link #takeMemoryNeed} what memory to get, {@link #lifecycle} whether it has ended in some way.
- * It has no lock, no thread, no clock and no device, so that two sessions can be joined in memory
- * and tested.
+ * The protocol of one end of a connection, as a state machine. It is notified of what has happened
+ * ({@link #received}, {@link #completed}, {@link #add}, {@link #left}, {@link #tick}), and is then
+ * asked what to do: {@link #nextToPost} returns what to post, {@link #nextForUser} what to notify
+ * the user of, {@link #takeMemoryNeed} what memory to get, {@link #lifecycle} whether it has ended
+ * in some way. It has no lock, no thread, no clock and no device, so that two sessions can be
+ * joined in memory and tested.
  *
  * <p>Not safe for use by several threads: the lock of the connection guards it. {@link #hasNews},
  * {@link #isConnected}, {@link #isJoinable} and {@link #isDiscarded} need no lock.
@@ -195,7 +195,7 @@ public final class Session {
     return sending.takeRevocable();
   }
 
-  /** Notes that no peer can access the memory of an offer any more. */
+  /** Records that no peer can access the memory of an offer any more. */
   public void revoked(Request offer) {
     sending.revoked(offer);
     var unused = deliverWaiting();
@@ -222,7 +222,7 @@ public final class Session {
     return true;
   }
 
-  /** Notes that as much of the buffer of a long message is registered as was needed. */
+  /** Records that as much of the buffer of a long message is registered as was needed. */
   public void registered() {
     if (goesOn()) {
       breakIf(receiving.registered());
@@ -230,7 +230,7 @@ public final class Session {
   }
 
   /**
-   * Notes that a message no longer counts against the receive window.
+   * Records that a message no longer counts against the receive window.
    *
    * @return whether a message that waited for that can be delivered now
    */
@@ -255,14 +255,14 @@ public final class Session {
     return unpacking.takeLack();
   }
 
-  /** Notes that a buffer may be free for a message that waits. */
+  /** Records that a buffer may be free for a message that waits. */
   public void bufferFreed() {
     unpacking.freed();
     var unused = deliverWaiting();
   }
 
   /**
-   * Notes that time has passed: gives back the credits that a quiet connection does not use, and
+   * Records that time has passed: gives back the credits that a quiet connection does not use, and
    * breaks one whose peer had to send the first message, or the rest of a long one.
    *
    * @param now the time, on the scale of {@link System#nanoTime}
@@ -303,13 +303,13 @@ public final class Session {
     return sending.newRequest();
   }
 
-  /** Takes back a request that is done and that nobody looks at any more. */
+  /** Takes back a request that is done and that no code uses any more. */
   public void recycle(Request request) {
     sending.recycle(request);
   }
 
   /**
-   * Adds a request to those that wait. Breaks the connection if handlers send more than its share
+   * Adds a request to the waiting ones. Breaks the connection if handlers send more than its share
    * of the buffers, because the peer does not receive that.
    */
   public void add(Request request) {
@@ -418,14 +418,16 @@ public final class Session {
   }
 
   /**
-   * Returns whether a message of those that have arrived together, which was taken, may be
+   * Returns whether one of several messages that have arrived together, which was taken, may be
    * delivered now; if not, it is put back. Needs no lock: it may be out of date.
    */
   public boolean mayDeliver(Buffer message) {
     return unpacking.mayDeliver(message);
   }
 
-  /** Puts the message that was taken last back, with those that have arrived together with it. */
+  /**
+   * Puts the message that was taken last back, with messages that have arrived together with it.
+   */
   public void putBack(Buffer message) {
     if (discarded) {
       message.leaveWindow();
@@ -447,18 +449,18 @@ public final class Session {
   }
 
   /**
-   * Returns whether a message may join one that waits. Needs no lock: without it, that may be out
-   * of date.
+   * Returns whether a message may join a waiting message. Needs no lock: without it, that may be
+   * out of date.
    */
   public boolean isJoinable() {
     return sending.isJoinable() && receiving.packs();
   }
 
   /**
-   * Lets a copy of a message join one that waits, so that both take one request.
+   * Lets a copy of a message join a waiting message, so that both take one request.
    *
    * @param now whether only if the peer has room for it now
-   * @param listener who is told of the end; null if nobody is
+   * @param listener the listener of the end; null if there is none
    * @return whether it has joined
    */
   public boolean tryJoin(ByteBuffer message, boolean now, @Nullable Object listener, long token) {
@@ -523,7 +525,7 @@ public final class Session {
     return sending.isBusy();
   }
 
-  /** Returns the number of requests that the device has, or will have at once. */
+  /** Returns the number of requests that the device has, or will have immediately. */
   public int postedCount() {
     return sending.postedCount();
   }
@@ -558,14 +560,14 @@ public final class Session {
     return inbox.takeNeed();
   }
 
-  // What to tell the user.
+  // Notifications of the user.
 
-  /** Returns whether there may be something to tell. Needs no lock. */
+  /** Returns whether there may be a notification. Needs no lock. */
   public boolean hasNews() {
     return deliveries.hasNews();
   }
 
-  /** Returns what the user is to be told next, which the matching method then takes. */
+  /** Returns the next notification of the user, which the matching method then takes. */
   public Delivery nextForUser() {
     return deliveries.next(lifecycle.mayReceive());
   }
@@ -575,7 +577,7 @@ public final class Session {
     return deliveries.takeDone();
   }
 
-  /** Takes what came of a request to the peer. */
+  /** Takes the outcome of a request to the peer. */
   public Answer takeAnswer() {
     return deliveries.takeAnswer();
   }
@@ -585,7 +587,9 @@ public final class Session {
     return deliveries.takeRequest();
   }
 
-  /** Takes the message that is to be delivered, with those that have arrived together with it. */
+  /**
+   * Takes the message that is to be delivered, with messages that have arrived together with it.
+   */
   public Buffer takeMessages() {
     Buffer message = inbox.poll();
     if (message == null) {
@@ -615,8 +619,8 @@ public final class Session {
   }
 
   /**
-   * Breaks the connection because of this side, and tells the peer why. Does nothing once a close
-   * has begun, because what was sent before can still arrive.
+   * Breaks the connection because of this side, and sends the peer the reason. Does nothing once a
+   * close has begun, because what was sent before can still arrive.
    */
   public void breakUp(String text, @Nullable Throwable cause) {
     breakUp(Reason.BROKEN_HERE, text, cause);
@@ -678,7 +682,7 @@ public final class Session {
     return lifecycle.because(reason, text, null);
   }
 
-  /** Tells the peer that this side sends nothing more. */
+  /** Notifies the peer that this side sends nothing more. */
   public void endOutput() {
     if (!lifecycle.isOutputEnded()) {
       lifecycle.checkCanSend();
@@ -706,13 +710,13 @@ public final class Session {
     return reachesPeer;
   }
 
-  /** Begins to close the connection at once: nothing more is posted. */
+  /** Begins to close the connection immediately: nothing more is posted. */
   public void stop() {
     receiving.end();
     lifecycle.stop();
   }
 
-  /** Notes that the device takes no requests any more. */
+  /** Records that the device takes no requests any more. */
   public void stopped() {
     lifecycle.stopped();
   }
@@ -731,7 +735,7 @@ public final class Session {
     return discarded;
   }
 
-  /** Notes that it is closed, of which the user is told after all that came before. */
+  /** Records that it is closed, of which the user is notified after all that came before. */
   public void closed() {
     deliveries.ended(null);
   }

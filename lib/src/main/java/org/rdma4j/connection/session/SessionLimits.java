@@ -7,6 +7,6 @@ package org.rdma4j.connection.session;
  * @param sends the number of requests that the device may have, without {@link
  *     Session#CONTROL_SENDS}
  * @param maxMessageBytes the length of the longest message, and of all long messages together
- * @param features those of {@link org.rdma4j.connection.wire.Hello} that the peer was told of
+ * @param features those of {@link org.rdma4j.connection.wire.Hello} that the peer was sent
  */
 public record SessionLimits(int receives, int sends, long maxMessageBytes, int features) {}

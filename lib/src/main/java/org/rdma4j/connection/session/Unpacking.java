@@ -23,7 +23,10 @@ final class Unpacking {
   /** Whether that was not noticed yet. */
   private boolean isNew;
 
-  /** Whether a message waits for a buffer, for one that its user holds, or for answers to leave. */
+  /**
+   * Whether a message waits for a buffer, for a buffer that its user holds, or for answers to
+   * leave.
+   */
   private boolean waits;
 
   Unpacking(BufferPool pool, Credits credits, ReceiveWindow window, Answers answers) {
@@ -84,7 +87,7 @@ final class Unpacking {
     return was;
   }
 
-  /** Notes that a buffer may be free. */
+  /** Records that a buffer may be free. */
   void freed() {
     lacksBuffer = false;
   }

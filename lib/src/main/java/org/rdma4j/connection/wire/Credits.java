@@ -52,12 +52,15 @@ public final class Credits {
     return available;
   }
 
-  /** Notes that this side has more to send than it may. */
+  /** Records that this side has more to send than it may. */
   public void lacked() {
     lacked = true;
   }
 
-  /** Returns once whether this side has {@link #lacked} credits, which the peer is to be told. */
+  /**
+   * Returns once whether this side has {@link #lacked} credits, of which the peer is to be
+   * notified.
+   */
   public boolean takeLacked() {
     boolean told = lacked && mayAsk;
     lacked = false;
@@ -88,7 +91,7 @@ public final class Credits {
   }
 
   /**
-   * Notes that a message of the peer has arrived, which occupies a place until {@link #freed}.
+   * Records that a message of the peer has arrived, which occupies a place until {@link #freed}.
    *
    * @return whether the peer had a credit for it; if not, nothing has changed
    */
@@ -106,15 +109,15 @@ public final class Credits {
 
   /**
    * Doubles the window, up to its maximum: also if the peer says that it lacked a credit. On a slow
-   * wire it lacks them although those that are on the way to it count as granted.
+   * wire it lacks them although credits that are on the way to it count as granted.
    */
   public void widen() {
     window = Math.min(2 * window, maxWindow);
   }
 
   /**
-   * Notes that a message that has arrived together with others, and is copied out of their buffer,
-   * occupies a place of its own until {@link #freed}. It {@link #mayCopy may} do so.
+   * Records that a message that has arrived together with others, and is copied out of their
+   * buffer, occupies a place of its own until {@link #freed}. It {@link #mayCopy may} do so.
    */
   public void copied() {
     held++;
@@ -128,7 +131,7 @@ public final class Credits {
     return held + granted < 2 * maxWindow;
   }
 
-  /** Notes that a message that had arrived no longer occupies a place. */
+  /** Records that a message that had arrived no longer occupies a place. */
   public void freed() {
     held--;
   }
@@ -154,10 +157,10 @@ public final class Credits {
   }
 
   /**
-   * Gives back the available credits that a quiet connection does not need. One of those that are
-   * left is for the message that tells the peer.
+   * Gives back the available credits that a quiet connection does not need. One of the remaining
+   * ones is for the message that notifies the peer.
    *
-   * @return how many those are
+   * @return their number
    */
   public int giveBack() {
     int returned = Math.max(0, available - FIRST_WINDOW - 1);
@@ -184,7 +187,7 @@ public final class Credits {
     window = FIRST_WINDOW;
   }
 
-  /** Notes that the peer is granted credits. */
+  /** Records that the peer is granted credits. */
   public void grant(int credits) {
     granted += credits;
   }

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
- * What each side tells about itself while they connect: the private data of the request, and that
+ * What each side sends about itself while they connect: the private data of the request, and that
  * of the answer.
  *
  * @param bufferBytes the length of the buffers that the side receives into, without the header
@@ -36,7 +36,7 @@ public record Hello(
   private static final int VERSION = 4;
 
   /**
-   * RoCE fills private data up with zeros, so a last byte that is not 0 tells that nothing lacks.
+   * RoCE fills private data up with zeros, so a last byte that is not 0 shows that nothing lacks.
    */
   private static final byte LAST = 0x5a;
 

@@ -12,7 +12,7 @@ public enum MessageKind {
   REQUEST(2, true, MessageHeader.OFFER, true),
   /** The answer to a request. */
   ANSWER(3, true, MessageHeader.OFFER, false),
-  /** Tells that a request has no answer, with the reason. */
+  /** Reports that a request has no answer, with the reason. */
   REFUSAL(4, true, 0, false),
   /** Credits and fetched offers alone. */
   CONTROL(5, false, 0, false),
@@ -20,7 +20,9 @@ public enum MessageKind {
   END(6, false, MessageHeader.CLOSED | MessageHeader.BROKEN, false),
   /** Gives back credits: as many as its number. */
   RETURN(7, true, 0, false),
-  /** Tells that nobody waits for the answer to a request any more, which is sent all the same. */
+  /**
+   * Reports that no caller waits for the answer to a request any more, which is sent all the same.
+   */
   CANCEL(8, true, 0, false);
 
   private static final MessageKind[] BY_CODE = values();

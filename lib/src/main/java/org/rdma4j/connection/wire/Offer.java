@@ -23,7 +23,7 @@ public record Offer(int message, long total, long offset, long length, long addr
    */
   public static final int MAX_UNFETCHED = 64;
 
-  /** Reads an offer; null if it is not one that an honest peer sends. */
+  /** Reads an offer; null if no honest peer sends it. */
   public static @Nullable Offer read(ByteBuffer bytes) {
     if (bytes.remaining() != BYTES) {
       return null;

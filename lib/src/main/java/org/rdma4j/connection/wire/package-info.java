@@ -53,8 +53,8 @@
  * For that, the sender of an offer has a further receive. A side that has made 64 offers that are
  * not fetched makes no further one until the peer says that it has fetched one.
  *
- * <p>A cancel reports that nobody waits for the answer to a request any more. The receiver may have
- * answered that meanwhile, and must answer or refuse it in any case.
+ * <p>A cancel reports that no caller waits for the answer to a request any more. The receiver may
+ * have answered that meanwhile, and must answer or refuse it in any case.
  *
  * <h2>The end</h2>
  *

@@ -18,12 +18,12 @@ final class CallOrder {
     this.name = name;
   }
 
-  /** Notes that the user asks for this now. */
+  /** Records that the user asks for this now. */
   void called(Request request) {
     numbers.put(request, ++calls);
   }
 
-  /** Notes that the device gets it. */
+  /** Records that the device gets it. */
   void posted(Request request) {
     if (request.isOfUser()) {
       int number = numbers.getOrDefault(request, -1);

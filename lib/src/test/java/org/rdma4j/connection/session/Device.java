@@ -14,8 +14,8 @@ import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.wire.MessageHeader;
 
 /**
- * The device of one end: does the requests in the order in which they were posted, each when it is
- * told to, and keeps what has arrived and completed until somebody asks.
+ * The device of one end: does the requests in the order in which they were posted, each when a test
+ * asks for it, and keeps what has arrived and completed until it is asked for.
  */
 final class Device {
   /** What became of a request. */
@@ -29,7 +29,7 @@ final class Device {
     FLUSHED
   }
 
-  /** A message on its way to this end. */
+  /** A message in flight to this end. */
   record Arrival(Buffer buffer, long bytes) {}
 
   /** A request that is done. */
@@ -47,7 +47,7 @@ final class Device {
   /** Whether the next access to memory is refused. */
   boolean refuses;
 
-  /** Whether a message may find no receive, because others take those that are not theirs. */
+  /** Whether a message may find no receive, because others take receives that are not theirs. */
   boolean isRobbed;
 
   Device(String name, Host host, CallOrder order) {
@@ -245,7 +245,7 @@ final class Device {
     return completions.pollFirst();
   }
 
-  /** Takes the last completion of those that are one, because only it is reported. */
+  /** Takes the last completion of a chain, because only it is reported. */
   @Nullable Done pollLastOfChain() {
     Done last = completions.pollFirst();
     while (last != null && last.outcome == Outcome.DONE && isDone(completions.peekFirst())) {
@@ -258,7 +258,7 @@ final class Device {
     return done != null && done.outcome == Outcome.DONE;
   }
 
-  /** Takes all that has arrived and that nobody will ask for. */
+  /** Takes all that has arrived and that no end will ask for. */
   List<Arrival> takeArrivals() {
     List<Arrival> all = List.copyOf(arrivals);
     arrivals.clear();

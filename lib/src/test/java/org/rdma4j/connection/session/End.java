@@ -389,7 +389,7 @@ final class End implements ReceiveWindow {
     }
   }
 
-  /** Returns whether nothing is on its way to or from this end. */
+  /** Returns whether nothing is in flight to or from this end. */
   boolean isIdle() {
     return session.isIdle() && device.isIdle() && user.isIdle();
   }

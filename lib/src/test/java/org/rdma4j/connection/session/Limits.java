@@ -35,7 +35,7 @@ record Limits(
   /** The least number of buffers that a node can have. */
   private static final int LEAST_BUFFERS = 64;
 
-  /** What a connection needs beside the credits: for the protocol, and for an offer. */
+  /** What a connection needs in addition to the credits: for the protocol, and for an offer. */
   private static final int OTHER_RECEIVES = 5;
 
   /**
@@ -82,8 +82,8 @@ record Limits(
   }
 
   /**
-   * Returns how many buffers are in use at most: those of threads that wait for one, those that
-   * were received into, and those of the protocol.
+   * Returns how many buffers are in use at most: those of threads that wait for one, of received
+   * messages, and those of the protocol.
    */
   int maxInUse(int connections) {
     return 3 * buffers + connections * (2 * sends + 16);

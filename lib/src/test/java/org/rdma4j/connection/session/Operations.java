@@ -12,7 +12,7 @@ import org.rdma4j.connection.wire.MessageKind;
 
 /**
  * What the user of one end does with the memory of the peer, and the memory that it lets the peer
- * access. Each write fills a page of the peer with its number, so the page tells which came last.
+ * access. Each write fills a page of the peer with its number, so the page shows which came last.
  */
 final class Operations {
   private static final int PAGE_LONGS = 3;
@@ -29,7 +29,7 @@ final class Operations {
 
   private final long address;
 
-  /** Those that have not ended, as far as the user waits or is told of their end. */
+  /** Operations that have not ended, as far as the user waits or is notified of their end. */
   private final List<Operation> open = new ArrayList<>();
 
   /** Those of them that a thread waits for. */

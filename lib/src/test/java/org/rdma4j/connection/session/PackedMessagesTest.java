@@ -108,7 +108,7 @@ final class PackedMessagesTest {
     List<Long> tokens = sendWithListeners();
     client.breakUp();
     assertThat(ended(tokens))
-        .as("those that the device does not have")
+        .as("requests that the device does not have")
         .containsExactly(2L, 3L, 4L, 5L);
     client.stopDevice();
     Simulation.untilNothingMoves(client.device::execute, client::complete);
@@ -116,7 +116,7 @@ final class PackedMessagesTest {
     simulation.checkEnd();
   }
 
-  /** Sends messages of which a list is told; the device takes the first two. */
+  /** Sends messages whose ends a list gets; the device takes the first two. */
   private List<Long> sendWithListeners() {
     List<Long> tokens = new ArrayList<>();
     server.user.peerLies = true; // its user expects other bytes

@@ -51,7 +51,7 @@ final class Range implements Exposure {
     return !closed;
   }
 
-  /** Notes that the user has closed the region, which closes a window that is bound to it. */
+  /** Records that the user has closed the region, which closes a window that is bound to it. */
   void closeRegion() {
     closed = true;
   }

@@ -20,19 +20,19 @@ final class Sender {
     this.end = end;
   }
 
-  /** Adds messages to those that it sends. */
+  /** Adds messages to send. */
   void add(int messages, int bytes) {
     for (int i = 0; i < messages && lengths.size() < 200; i++) {
       lengths.addLast(Math.max(4, bytes));
     }
   }
 
-  /** Returns whether it sleeps and nobody has woken it yet. */
+  /** Returns whether it sleeps and no step has woken it yet. */
   boolean isAsleep() {
     return sleeping && !woken;
   }
 
-  /** Wakes it; returns whether it sleeps and nobody has woken it yet. */
+  /** Wakes it; returns whether it sleeps and no step has woken it yet. */
   boolean wake() {
     boolean wakes = isAsleep();
     woken |= wakes;

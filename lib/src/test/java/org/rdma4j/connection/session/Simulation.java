@@ -293,7 +293,7 @@ final class Simulation {
         }
       }
       if (!moved) {
-        // A connection ends when all that is on its way has arrived.
+        // A connection ends when all that is in flight has arrived.
         for (End end : ends) {
           moved |= end != hostile && end.goOnWithEnd();
         }
@@ -329,7 +329,7 @@ final class Simulation {
     int before = posted();
     boolean moves = false;
     for (End end : ends) {
-      // One that got too many credits from a peer that lies gives some back again and again.
+      // An end that got too many credits from a peer that lies gives some back again and again.
       moves |= end.giveBack() && !end.user.peerLies;
     }
     return moves || before != posted();
@@ -355,7 +355,7 @@ final class Simulation {
     }
   }
 
-  /** Checks that all that was sent has arrived, and that nobody waits. */
+  /** Checks that all that was sent has arrived, and that no user waits. */
   void checkComplete() {
     for (End end : ends) {
       if (end != hostile && end.peer() != hostile) {
@@ -377,7 +377,7 @@ final class Simulation {
     assertThat(from.session.hasRoomForMessage()).as("room to send: " + state).isTrue();
   }
 
-  /** Checks that where a connection has ended, nobody waits for anything any more. */
+  /** Checks that where a connection has ended, no user waits for anything any more. */
   void checkEnded() {
     for (End end : ends) {
       if (end.hasEnded() && !end.user.peerLies && !end.peer().user.peerLies) {

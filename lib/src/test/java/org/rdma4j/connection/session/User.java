@@ -47,7 +47,7 @@ final class User {
   private int received;
   private boolean ended;
 
-  /** How often this was told that the peer sends nothing more. */
+  /** How often this was notified that the peer sends nothing more. */
   int inputEnds;
 
   /** Whether the peer does not follow the protocol, so that nothing is expected of its messages. */
@@ -110,7 +110,7 @@ final class User {
     return true;
   }
 
-  /** Sends the next message from this buffer, or together with one that waits. */
+  /** Sends the next message from this buffer, or together with a waiting message. */
   void sendFrom(Buffer buffer, int bytes) {
     write(buffer, bytes, writesBefore.size());
     boolean isShort = bytes <= session.shortBytes();
@@ -257,7 +257,7 @@ final class User {
     return session.outstanding() <= MAX_OUTSTANDING;
   }
 
-  /** Notes that a message may never arrive. */
+  /** Records that a message may never arrive. */
   void mayLose(int message) {
     lost.add(message);
   }
@@ -293,7 +293,7 @@ final class User {
     return cancelled;
   }
 
-  /** Takes the next message, and holds it. Nobody can once a close has begun. */
+  /** Takes the next message, and holds it. No user can once a close has begun. */
   boolean take() {
     Buffer next = session.lifecycle().isClosing() ? null : session.pollMessage();
     if (next == null) {
@@ -370,7 +370,7 @@ final class User {
     return message.length() >= 4 && !message.isLong();
   }
 
-  /** Tells the user what there is to tell. */
+  /** Notifies the user of what there is. */
   boolean tell() {
     Delivery next = session.nextForUser();
     switch (next) {

@@ -169,7 +169,7 @@ final class CreditsTest {
 
   /**
    * Whatever both sides do in turn: no message is sent without a receive, at most three messages
-   * with credits alone are unread, and nobody waits forever.
+   * with credits alone are unread, and no end waits forever.
    */
   @Property
   void whateverHappensMessagesFindReceivesAndFewUpdatesAreUnread(

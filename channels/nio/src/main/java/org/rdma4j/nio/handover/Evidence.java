@@ -5,7 +5,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 
-/** How many bytes went over TCP in one direction, and which the first of them were. */
+/** How many bytes TCP carried in one direction, and which the first of them were. */
 final class Evidence {
   /** The number of bytes that are kept. */
   static final int KEPT = 1024;

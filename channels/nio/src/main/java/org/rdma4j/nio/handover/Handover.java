@@ -4,15 +4,15 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a connection that begins over TCP and may go on over RDMA. It is told what has
+ * One end of a connection that begins over TCP and may go on over RDMA. It is notified of what has
  * happened, and answers where bytes come from and go to.
  *
- * <p>Each direction goes over once, after the number of bytes that its sender names. The sender
+ * <p>Each direction is moved once, after the number of bytes that its sender names. The sender
  * counts what it has written to TCP, the receiver what it has read from there; so no byte is lost,
  * doubled or out of order, whichever of both ways is faster.
  *
- * <p>Once both ends have joined, only the RDMA connection tells how a direction ends: what TCP says
- * may be early, because the bytes that follow the last one over TCP may still be on their way over
+ * <p>Once both ends have joined, only the RDMA connection shows how a direction ends: what TCP says
+ * may be early, because the bytes that follow the last one over TCP may still be in flight over
  * RDMA.
  *
  * <p>One thread at a time may use it.
@@ -50,7 +50,7 @@ public final class Handover {
     BROKEN
   }
 
-  /** So that nobody tries what the bytes might be. */
+  /** So that no peer tries what the bytes might be. */
   private static final int MAX_CLAIMS = 3;
 
   private final Proof proof;
@@ -105,14 +105,14 @@ public final class Handover {
   }
 
   /**
-   * Notes that the stream of TCP has ended. This does not matter once all bytes that the peer has
+   * Records that the stream of TCP has ended. This does not matter once all bytes that the peer has
    * sent over TCP were read.
    */
   public void tcpEnded() {
     tcpEnded = true;
   }
 
-  /** Notes that this side ends its output, whichever way it goes. */
+  /** Records that this side ends its output, whichever way it goes. */
   public void outputEnded() {
     outputEnded = true;
   }
@@ -131,7 +131,7 @@ public final class Handover {
   /**
    * Returns whether no direction has ended, as far as this side knows.
    *
-   * @return whether it may go over
+   * @return whether it may be upgraded
    */
   public boolean isWhole() {
     return !tcpEnded && !outputEnded;
@@ -155,7 +155,7 @@ public final class Handover {
     return sent.count() + received.count();
   }
 
-  /** Notes that a client tries, or will not. {@link #mayClaim} is false from now on. */
+  /** Records that a client tries, or will not. {@link #mayClaim} is false from now on. */
   public void claiming() {
     claims++;
   }
@@ -284,7 +284,7 @@ public final class Handover {
   // ---- Output
 
   /**
-   * Returns whether this side should go over to RDMA: between two writes, {@link #moveOutput}.
+   * Returns whether this side should move to RDMA: between two writes, {@link #moveOutput}.
    *
    * @return whether it is time
    */
@@ -295,7 +295,7 @@ public final class Handover {
   /**
    * Moves the output to RDMA. Nothing may be written to TCP from now on.
    *
-   * @return the number of bytes that went over TCP, to be sent as the first message
+   * @return the number of bytes that TCP carried, to be sent as the first message
    */
   public long moveOutput() {
     outputMoved = true;
@@ -303,7 +303,7 @@ public final class Handover {
   }
 
   /**
-   * Returns whether the output goes over RDMA.
+   * Returns whether the output uses RDMA.
    *
    * @return whether it has moved
    */
@@ -323,19 +323,19 @@ public final class Handover {
   // ---- Input
 
   /**
-   * Notes after how many bytes the peer goes over to RDMA.
+   * Records after how many bytes the peer moves to RDMA.
    *
    * @param bytes the number that the peer has sent
-   * @throws HandoverException if it is less than what has come over TCP; then the RDMA connection
-   *     must be broken
+   * @throws HandoverException if it is less than the bytes received over TCP; then the RDMA
+   *     connection must be broken
    */
   public void inputMoves(long bytes) throws HandoverException {
     if (!joined || offset >= 0) {
-      throw new HandoverException("the peer goes over to RDMA when it must not");
+      throw new HandoverException("the peer moves to RDMA when it must not");
     }
     if (bytes < received.count()) {
       throw new HandoverException(
-          "the peer goes over to RDMA after "
+          "the peer moves to RDMA after "
               + bytes
               + " bytes, but "
               + received.count()
@@ -347,7 +347,7 @@ public final class Handover {
   /**
    * Returns how many bytes may be read from TCP.
    *
-   * @return the number; {@link Long#MAX_VALUE} if the peer has not gone over to RDMA
+   * @return the number; {@link Long#MAX_VALUE} if the peer has not moved to RDMA
    */
   public long tcpBytes() {
     return offset < 0 ? Long.MAX_VALUE : Math.max(0, offset - received.count());
@@ -400,7 +400,7 @@ public final class Handover {
   }
 
   /**
-   * Stays with TCP for good, unless it was claimed.
+   * Stays on TCP for good, unless it was claimed.
    *
    * @return whether it stays
    */
@@ -413,7 +413,7 @@ public final class Handover {
 
   // ---- The end of the RDMA connection
 
-  /** Notes that the peer has closed the RDMA connection, after all that it has sent there. */
+  /** Records that the peer has closed the RDMA connection, after all that it has sent there. */
   public void linkClosed() {
     if (link != Link.BROKEN) {
       link = Link.CLOSED;
@@ -421,7 +421,7 @@ public final class Handover {
   }
 
   /**
-   * Notes that the RDMA connection has broken, or that this side has broken it. The peer cannot
+   * Records that the RDMA connection has broken, or that this side has broken it. The peer cannot
    * have joined before this side has joined as a client, or has sent the grant as a server. A
    * server whose grant was not confirmed goes on over TCP, but does not believe the end of TCP: the
    * client may have sent something over RDMA.
@@ -451,7 +451,7 @@ public final class Handover {
   }
 
   /**
-   * Returns whether this end goes on over TCP for good, and need not be told anything any more.
+   * Returns whether this end goes on over TCP for good, and needs no further notification.
    *
    * @return whether the handover is over and has not happened
    */

@@ -102,9 +102,9 @@ public final class Messages {
   }
 
   /**
-   * Returns the message that names where a direction goes over.
+   * Returns the message that names where a direction moves to RDMA.
    *
-   * @param offset the number of bytes that went over TCP
+   * @param offset the number of bytes that TCP carried
    * @return the bytes of the message
    */
   public static ByteBuffer offset(long offset) {
@@ -112,10 +112,10 @@ public final class Messages {
   }
 
   /**
-   * Reads the message that names where a direction goes over.
+   * Reads the message that names where a direction moves to RDMA.
    *
    * @param message its bytes
-   * @return the number of bytes that went over TCP
+   * @return the number of bytes that TCP carried
    * @throws HandoverException if it is something else
    */
   public static long readOffset(ByteBuffer message) throws HandoverException {

@@ -2,8 +2,8 @@
  * How a stream of bytes that began over TCP goes on over RDMA, as a state machine without channel,
  * lock, thread or clock, so that a simulation in memory can drive it.
  *
- * <p>Beside a TCP connection, its client makes an RDMA connection to the same address and port. On
- * it travel:
+ * <p>For a TCP connection, its client makes an RDMA connection to the same address and port. On it
+ * travel:
  *
  * <ol>
  *   <li>from the server, a {@linkplain Messages#challenge challenge};

@@ -10,9 +10,9 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 
 /**
- * Whatever the order in which things happen on both ways between two ends, and whoever ends or
- * lies: each byte arrives once and in order, an end is seen after all bytes, and nobody waits for
- * ever.
+ * Whatever the order in which things happen on both ways between two ends, and whichever end ends
+ * or lies: each byte arrives once and in order, an end is seen after all bytes, and no end waits
+ * forever.
  */
 final class HandoverSimulationTest {
   private static final int TRIES = 6000;

@@ -14,7 +14,7 @@ import org.rdma4j.nio.handover.Handover.Verdict;
  * Handover} what a channel does.
  */
 final class SimulatedEnd {
-  /** What TCP and RDMA carry beside bytes. */
+  /** What TCP and RDMA carry in addition to bytes. */
   enum Mark {
     FIN,
     RST,
@@ -25,7 +25,7 @@ final class SimulatedEnd {
   final Handover handover;
   final boolean client;
 
-  /** What is on its way to this end, and what its kernel has of it. */
+  /** What is in flight to this end, and what its kernel has of it. */
   final Deque<Object> tcpFlight = new ArrayDeque<>();
 
   final Deque<Object> tcpReady = new ArrayDeque<>();
