@@ -174,6 +174,7 @@ public final class Session {
     }
     ConnectionException consequence = reason == Reason.RESET ? lifecycle.failure() : null;
     sending.failed(sending.takePosted(), consequence == null ? failure : consequence);
+    var unused = deliverWaiting();
   }
 
   private static String textOf(Reason reason, RuntimeException failure) {
@@ -207,6 +208,7 @@ public final class Session {
    */
   public void notAccepted(int count, RuntimeException reason) {
     sending.notAccepted(count, reason);
+    var unused = deliverWaiting();
   }
 
   /**
@@ -728,6 +730,7 @@ public final class Session {
     deliveries.failPending(reason);
     receiving.discard(reason);
     promises.withdrawAll();
+    var unused = deliverWaiting();
   }
 
   /** Returns whether all that was left was ended. Needs no lock. */

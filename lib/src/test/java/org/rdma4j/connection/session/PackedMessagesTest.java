@@ -226,6 +226,42 @@ final class PackedMessagesTest {
     simulation.checkEnd();
   }
 
+  @Test
+  void whatWaitsForAnswersToLeaveIsDeliveredOnceTheyHaveFailed() {
+    Limits deep = new Limits(64, 64, 64, 64, 64, 64, false, true, Hello.PACKED, Hello.PACKED);
+    Simulation other = Simulation.of(deep, 1);
+    End answering = other.end(1);
+    answering.user.peerLies = true;
+    answering.session.wantMessages(false);
+    byte[] message = packed(2);
+    message[3] = 32; // credits for the answers
+    assertThat(other.end(0).device.forge(message)).isTrue();
+    answering.deliver();
+    for (int i = 0; i < 32; i++) {
+      Request answer = answering.session.newRequest();
+      Buffer buffer = answering.host.pool.take();
+      buffer.fill(MessageKind.MESSAGE, ByteBuffer.allocate(4));
+      answer.send(MessageKind.MESSAGE, 0, 0, buffer);
+      answer.isAnswer(true);
+      answering.order.called(answer);
+      answering.session.add(answer);
+    }
+    answering.submitted();
+    Buffer second = answering.session.takeMessages();
+    second.toNext();
+    assertThat(answering.session.mayDeliver(second)).isFalse();
+    answering.session.putBack(second);
+    answering.breakUp();
+    Simulation.untilNothingMoves(answering.user::tell);
+    assertThat(answering.session.hasNews()).isFalse();
+    answering.stopDevice();
+    Simulation.untilNothingMoves(answering.device::execute, answering::complete);
+    assertThat(answering.session.hasNews()).isTrue();
+    assertThat(answering.session.nextForUser()).isEqualTo(Delivery.MESSAGE);
+    answering.session.takeMessages().free();
+    other.checkEnd();
+  }
+
   @ParameterizedTest
   @CsvSource({
     "0000, ''",
