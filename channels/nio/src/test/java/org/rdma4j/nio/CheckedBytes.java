@@ -37,7 +37,7 @@ final class CheckedBytes {
    * Writes pieces of random lengths until the channel fails.
    *
    * @param goesOn whether to go on after a number of bytes
-   * @return the number of bytes
+   * @return the number of bytes, with all those of a write that has failed
    */
   static long write(SocketChannel channel, Random random, LongPredicate goesOn) {
     ByteBuffer piece = ByteBuffer.allocate(MAX_PIECE);
@@ -48,11 +48,11 @@ final class CheckedBytes {
         while (piece.hasRemaining()) {
           piece.put(expected(position + piece.position(), piece.remaining()));
         }
-        position += piece.position();
-        channel.write(piece.flip());
+        // A close in another thread may end the write in the middle: it returns a part then.
+        position += channel.write(piece.flip());
       }
     } catch (IOException ended) {
-      return position;
+      return position + piece.limit();
     }
     return position;
   }
