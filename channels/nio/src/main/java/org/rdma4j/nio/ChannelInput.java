@@ -107,7 +107,7 @@ final class ChannelInput {
    * @param timeout the same timeout, in milliseconds; 0 waits without a limit
    * @throws SocketTimeoutException if it takes longer
    */
-  int read(Upgrade way, ByteBuffer target, @Nullable InputStream stream, int timeout)
+  int read(Upgrade first, ByteBuffer target, @Nullable InputStream stream, int timeout)
       throws IOException {
     if (target.isReadOnly()) {
       throw new IllegalArgumentException("Read-only buffer");
@@ -122,6 +122,7 @@ final class ChannelInput {
         if (shut) {
           return -1;
         }
+        Upgrade way = current(first);
         switch (way.source()) {
           case TCP -> {
             int count = readTcp(way, target, stream);
@@ -138,6 +139,7 @@ final class ChannelInput {
             if (count > 0) {
               tcp.record().receivedOverRdma(count);
               if (way.isDrained()) {
+                way.followIfDone();
                 tcp.changed();
               }
             }
@@ -164,6 +166,11 @@ final class ChannelInput {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Returns the upgrade that counts: another one may have followed after a resume. */
+  private Upgrade current(Upgrade way) {
+    return Objects.requireNonNullElse(tcp.way(), way);
   }
 
   /** Waits until no other thread reads. An interrupt does not end this, as in the JDK. */
@@ -208,13 +215,13 @@ final class ChannelInput {
   }
 
   /** Reads from TCP, and records the received bytes. */
-  private int readTcp(Upgrade way, ByteBuffer target, @Nullable InputStream stream)
+  private int readTcp(Upgrade before, ByteBuffer target, @Nullable InputStream stream)
       throws IOException {
     int from = target.position();
     int limit = target.limit();
-    int most = (int) Math.min(target.remaining(), way.tcpBytes());
+    int most = (int) Math.min(target.remaining(), before.tcpBytes());
     // What a read does not return stays as it was, so a byte that only wakes is taken back.
-    byte before = most > 0 ? target.get(from) : 0;
+    byte kept = most > 0 ? target.get(from) : 0;
     int count;
     try {
       if (stream == null) {
@@ -227,13 +234,15 @@ final class ChannelInput {
     } finally {
       target.limit(limit);
     }
+    Upgrade way = current(before);
     if (count > 0 && way.takeWakeUp(count)) {
-      target.put(from, before).position(from);
+      target.put(from, kept).position(from);
       return 0;
     }
     if (count > 0) {
       tcp.record().receivedOverTcp(count);
       way.read(target, from, count);
+      way.followIfDone();
     } else if (count < 0 && !shut) {
       way.tcpEnded();
       tcp.changed();

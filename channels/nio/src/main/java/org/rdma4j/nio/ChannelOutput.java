@@ -66,7 +66,7 @@ final class ChannelOutput {
       way.endOutput();
     } finally {
       lock.unlock();
-      move(way);
+      move(current(way));
     }
   }
 
@@ -108,9 +108,9 @@ final class ChannelOutput {
     } finally {
       single[0] = NOTHING;
       lock.unlock();
-      move(way);
+      move(current(way));
     }
-    awaitArrivalAtExit(way);
+    awaitArrivalAtExit(current(way));
     return count;
   }
 
@@ -129,14 +129,15 @@ final class ChannelOutput {
       count = writeLocked(way, sources, offset, length);
     } finally {
       lock.unlock();
-      move(way);
+      move(current(way));
     }
-    awaitArrivalAtExit(way);
+    awaitArrivalAtExit(current(way));
     return count;
   }
 
-  private long writeLocked(Upgrade way, ByteBuffer[] sources, int offset, int length)
+  private long writeLocked(Upgrade first, ByteBuffer[] sources, int offset, int length)
       throws IOException {
+    Upgrade way = current(first);
     if (way.isReset() && tcp.isOpen()) {
       throw new IOException("Connection reset by peer");
     }
@@ -159,7 +160,13 @@ final class ChannelOutput {
         return count;
       }
       awaiting.await(way, 0);
+      way = current(way);
     }
+  }
+
+  /** Returns the upgrade that counts: another one may have followed after a resume. */
+  private Upgrade current(Upgrade way) {
+    return Objects.requireNonNullElse(tcp.way(), way);
   }
 
   private static boolean hasRemaining(ByteBuffer[] sources, int offset, int length) {
@@ -184,7 +191,7 @@ final class ChannelOutput {
       for (int i = 0; i < length; i++) {
         ByteBuffer source = sources[offset + i];
         tcp.record().sentOverTcp(source.position() - from[i]);
-        way.wrote(source, from[i], source.position() - from[i]);
+        current(way).wrote(source, from[i], source.position() - from[i]);
       }
     }
   }

@@ -112,10 +112,18 @@ final class Meeting {
     var unused = connection.ended().whenComplete((nothing, reason) -> ended(reason));
   }
 
-  /** The peer asks for a byte over TCP that wakes its reader. */
+  /**
+   * The peer confirms that it has the offset of this side, with a request without bytes, or asks
+   * for a byte over TCP that wakes its reader.
+   */
   private void asked(IncomingRequest request) {
     Upgrade channel = carried;
-    if (channel != null && joined && channel.wakePeer()) {
+    if (channel == null || !joined) {
+      request.refuse("the channel is not upgraded");
+      return;
+    }
+    channel.offsetSeen();
+    if (request.message().length() == 0 || channel.wakePeer()) {
       request.answer(ByteBuffer.allocate(0));
     } else {
       request.refuse("the output is not upgraded, or the reader was woken before");
@@ -277,8 +285,10 @@ final class Meeting {
     boolean inOrder = reason == null || is(reason, ConnectionException.Reason.CLOSED_BY_PEER);
     Upgrade channel = carried;
     boolean reset = is(reason, ConnectionException.Reason.RESET);
+    // A peer that has ended its output and then closes RDMA has closed its channel.
     if (channel != null
         && joined
+        && !(reason != null && inOrder && channel.stream().isInputEnded())
         && !is(reason, ConnectionException.Reason.PROTOCOL)
         && channel.tryResume(reset, text(reason))) {
       rendezvous.log(channel.name(), "RDMA has failed, resumes over TCP: " + reason);

@@ -289,6 +289,10 @@ final class PlainSocket extends SocketImpl {
 
   @Override
   public Object getOption(int option) throws SocketException {
+    PlainStream carrying = stream;
+    if (carrying != null && !carrying.isOpen()) {
+      throw new SocketException("Socket closed");
+    }
     Object value = platform().getOption(option);
     return option == SocketOptions.SO_OOBINLINE ? (Object) urgentInline : value;
   }

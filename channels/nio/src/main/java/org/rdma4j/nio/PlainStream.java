@@ -132,8 +132,11 @@ final class PlainStream implements TcpEnd {
   }
 
   int available() throws IOException {
+    if (!isOpen()) {
+      throw new SocketException("Socket closed");
+    }
     Upgrade way = upgrade;
-    if (way == null || !way.isInputMoved() || !isOpen()) {
+    if (way == null || !way.isInputMoved()) {
       return socket.available();
     }
     return input.isShut() ? 0 : way.stream().available();
@@ -219,8 +222,24 @@ final class PlainStream implements TcpEnd {
   public void inputMoved() {}
 
   @Override
+  public @Nullable Upgrade way() {
+    return upgrade;
+  }
+
+  @Override
+  public boolean replace(Upgrade before, Upgrade next) {
+    synchronized (closed) {
+      boolean counts = upgrade == before;
+      if (counts) {
+        upgrade = next;
+      }
+      return counts;
+    }
+  }
+
+  @Override
   public boolean mayResume() {
-    return isOpen() && !tcpInputEnded && !input.isShut() && !output.isShut();
+    return !tcpInputEnded && !input.isShut();
   }
 
   @Override
@@ -238,6 +257,18 @@ final class PlainStream implements TcpEnd {
     socket.shutdownOutput();
   }
 
+  @Override
+  public void closeTcp(boolean resets) {
+    try {
+      if (resets) {
+        socket.setOption(StandardSocketOptions.SO_LINGER, 0);
+      }
+      socket.close();
+    } catch (IOException failed) {
+      rendezvous.log(toString(), "cannot be closed: " + failed);
+    }
+  }
+
   /** No program selects a socket. */
   @Override
   public void ready(int operations) {}
@@ -251,7 +282,11 @@ final class PlainStream implements TcpEnd {
   @Override
   public void forget(Upgrade way) {
     rendezvous.forget(way);
-    upgrade = null;
+    synchronized (closed) {
+      if (upgrade == way) {
+        upgrade = null;
+      }
+    }
     changed();
   }
 
@@ -291,7 +326,9 @@ final class PlainStream implements TcpEnd {
     }
     try {
       record.closed();
-      socket.close();
+      if (way == null || !way.delaysClose(linger)) {
+        socket.close();
+      }
     } finally {
       changed();
       if (way != null) {
@@ -316,7 +353,7 @@ final class PlainStream implements TcpEnd {
 
   /** Returns the value of SO_LINGER. A peer that may not know of a reset gets one over TCP. */
   private int lingerSeconds(Upgrade way) throws IOException {
-    if (way.isReset() || way.isResuming() || way.hasUnreadAfterResume()) {
+    if (way.isReset() || way.hasUnreadAfterResume()) {
       socket.setOption(StandardSocketOptions.SO_LINGER, 0);
     }
     return socket.getOption(StandardSocketOptions.SO_LINGER);

@@ -172,9 +172,14 @@ final class RdmaStream {
 
   // ---- Resume
 
-  /** Returns whether both directions go on, so that the rest of both may use TCP. */
-  boolean isWhole() {
-    return over == null && !inputEnded && !outputEnded && !dropped;
+  /** Returns whether the rest of both directions may use TCP, if RDMA fails. */
+  boolean mayResume() {
+    return over == null;
+  }
+
+  /** Returns whether the peer has ended its output. */
+  boolean isInputEnded() {
+    return inputEnded;
   }
 
   /** Takes no more bytes for RDMA, until it is known how the connection goes on. */
@@ -283,6 +288,11 @@ final class RdmaStream {
     return sentSoFar - inFlight() >= count;
   }
 
+  /** Returns whether nothing is missing at the peer's device, and the connection has not ended. */
+  boolean hasAllArrived() {
+    return joined == null && !stalled && connection.isOpen() && inFlight() == 0;
+  }
+
   /** Returns the number of messages that have not arrived, and still can. */
   int inFlight() {
     return connection.isOpen() ? connection.statistics().outstanding() : 0;
@@ -296,7 +306,7 @@ final class RdmaStream {
     if (!isQuiet()) {
       return;
     }
-    if (!marked) {
+    if (!marked && !outputEnded) {
       sendMark();
     } else if (System.nanoTime() - markedAt >= HELD_NANOS) {
       kept.arrived();
@@ -306,12 +316,7 @@ final class RdmaStream {
   /** Returns whether all that was written has arrived. */
   private boolean isQuiet() {
     // The last condition is tested after the one before it: nothing is in flight after the end.
-    return !outputEnded
-        && over == null
-        && !stalled
-        && joined == null
-        && inFlight() == 0
-        && connection.isOpen();
+    return over == null && !stalled && joined == null && inFlight() == 0 && connection.isOpen();
   }
 
   private void sendMark() {
@@ -413,7 +418,7 @@ final class RdmaStream {
           return 0;
         }
         checkAccessible(sources, at, offset + length);
-        if (isWhole() && !connection.isOpen()) {
+        if (mayResume() && !connection.isOpen()) {
           // Its end follows, and then it is known whether the connection resumes over TCP.
           return 0;
         }
@@ -537,7 +542,7 @@ final class RdmaStream {
       try {
         flush();
       } catch (RdmaException | IllegalStateException failed) {
-        if (!isWhole()) {
+        if (!mayResume()) {
           throw failed;
         }
         // The bytes are kept, and so the connection resumes over TCP, or is reset.
@@ -649,8 +654,6 @@ final class RdmaStream {
       sendMark();
     }
     sendMark();
-    // A channel whose output has ended does not resume.
-    kept.end();
   }
 
   private void sent(long token, @Nullable RuntimeException failure) {

@@ -222,7 +222,7 @@ final class Rendezvous {
       register.stays(tcp.record(), why, why.text());
       return null;
     }
-    return new Upgrade(this, tcp, tcp.record().name(), from, true);
+    return new Upgrade(this, tcp, tcp.record().name(), from, true, proof(), 0);
   }
 
   /** Returns the upgrade of a channel that was accepted; null if it stays on TCP. */
@@ -237,12 +237,17 @@ final class Rendezvous {
       register.stays(tcp.record(), why, why.text());
       return null;
     }
-    Upgrade upgrade = new Upgrade(this, tcp, tcp.record().name(), to, false);
+    Upgrade upgrade = new Upgrade(this, tcp, tcp.record().name(), to, false, proof(), 0);
     accepted.put(upgrade.name(), upgrade);
     if (!looksForLate.getAndSet(true)) {
       var unused = later(timeout(), this::letLateStay);
     }
     return upgrade;
+  }
+
+  /** Expects a claim for a channel that was upgraded before. */
+  void expect(Upgrade upgrade) {
+    accepted.put(upgrade.name(), upgrade);
   }
 
   /** Lets accepted channels that no client has claimed in time stay on TCP, at intervals. */
@@ -762,8 +767,15 @@ final class Rendezvous {
     System.getLogger("org.rdma4j.nio").log(Level.INFO, upgrade.name() + ": " + text);
   }
 
-  /** Keeps a channel of a client on TCP, and notifies it that no RDMA connection will come. */
+  /**
+   * Keeps a channel of a client on TCP, and notifies it that no RDMA connection will come, unless
+   * it was upgraded before and is tried again.
+   */
   private void keepTcp(Upgrade upgrade, StayReason kind, @Nullable String reason) {
+    if (upgrade.triesLater()) {
+      log(upgrade.name(), "cannot be upgraded again now, and is tried later: " + reason);
+      return;
+    }
     stays(upgrade, kind, String.valueOf(reason));
     upgrade.linkEnded(true);
   }

@@ -35,7 +35,6 @@ final class Resumption {
   private final RdmaStream stream;
   private final boolean mayBeGone;
   private final String reason;
-  private final long began = System.nanoTime();
 
   private Resumption(Upgrade upgrade, boolean mayBeGone, String reason) {
     this.upgrade = upgrade;
@@ -64,6 +63,7 @@ final class Resumption {
       }
       Resume resume = upgrade.resume();
       write(resume.record());
+      awaitReader();
       ByteBuffer record = readRecord();
       if (record.hasRemaining()) {
         fail("the peer has ended TCP without a resume");
@@ -71,7 +71,9 @@ final class Resumption {
       }
       int again = (int) resume.accept(record.flip());
       upgrade.inputResumed(resume);
-      write(stream.kept().takeLast(again));
+      ByteBuffer rest = stream.kept().takeLast(again);
+      write(rest);
+      upgrade.wrote(rest, 0, again);
       upgrade.outputResumed(again, reason);
     } catch (HandoverException | IOException | RuntimeException failed) {
       fail(String.valueOf(failed));
@@ -91,6 +93,7 @@ final class Resumption {
     if (!mayBeGone || !stream.isComplete()) {
       return false;
     }
+    long began = System.nanoTime();
     TcpTable table = upgrade.rendezvous().tcpTable();
     do {
       if (table.state(upgrade.local(), tcp.remote()) != TcpTable.State.OPEN) {
@@ -111,6 +114,27 @@ final class Resumption {
     }
   }
 
+  /**
+   * Waits until the program has read what came over TCP before the upgrade: the record is behind
+   * that. A program that reads nothing for long may wait for its own bytes to be sent.
+   */
+  private void awaitReader() throws IOException, InterruptedException {
+    long progress = System.nanoTime();
+    long left = upgrade.tcpBytes();
+    while (!upgrade.hasReadTcp()) {
+      long now = upgrade.tcpBytes();
+      if (now != left) {
+        left = now;
+        progress = System.nanoTime();
+      }
+      if (!tcp.isOpen() || System.nanoTime() - progress >= PATIENCE_NANOS) {
+        throw new IOException(
+            "the program does not read %d bytes before the resume".formatted(left));
+      }
+      Thread.sleep(PAUSE);
+    }
+  }
+
   /** The timeout of a socket is that of its program, and does not matter here. */
   private int readTcp(ByteBuffer record) throws IOException {
     try {
@@ -123,6 +147,7 @@ final class Resumption {
   /** Reads the peer's record, or less of it if TCP ends or the time is up. */
   private ByteBuffer readRecord() throws IOException, InterruptedException {
     ByteBuffer record = ByteBuffer.allocate(Resume.RECORD_BYTES);
+    long began = System.nanoTime();
     // A blocking read has no other end.
     var late = upgrade.rendezvous().later(Duration.ofNanos(PATIENCE_NANOS), tcp::endTcpInput);
     try {

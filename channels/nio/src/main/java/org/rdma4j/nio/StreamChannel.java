@@ -5,10 +5,12 @@ import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketAddress;
+import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -334,8 +336,36 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   }
 
   @Override
+  public void closeTcp(boolean resets) {
+    try {
+      if (resets) {
+        tcp.setOption(StandardSocketOptions.SO_LINGER, 0);
+      }
+      tcp.close();
+    } catch (IOException failed) {
+      provider.rendezvous().log(toString(), "cannot be closed: " + failed);
+    }
+  }
+
+  @Override
+  public @Nullable Upgrade way() {
+    return upgrade;
+  }
+
+  @Override
+  public boolean replace(Upgrade before, Upgrade next) {
+    synchronized (watchers) {
+      boolean counts = upgrade == before;
+      if (counts) {
+        upgrade = next;
+      }
+      return counts;
+    }
+  }
+
+  @Override
   public boolean mayResume() {
-    return tcp.isOpen() && !tcpInputEnded && !input.isShut() && !output.isShut();
+    return tcp.isOpen() && !tcpInputEnded && !input.isShut();
   }
 
   @Override
@@ -355,7 +385,11 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   @Override
   public void forget(Upgrade way) {
     provider.rendezvous().forget(way);
-    upgrade = null;
+    synchronized (watchers) {
+      if (upgrade == way) {
+        upgrade = null;
+      }
+    }
     changed();
   }
 
@@ -427,6 +461,9 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   /** Shuts down the output for a socket. */
   void shutdownOutput(Socket tcpSocket) throws IOException {
+    if (!isOpen()) {
+      throw new SocketException("Socket is closed");
+    }
     Upgrade way = upgrade;
     if (way == null || !way.delaysEnd()) {
       tcpSocket.shutdownOutput();
@@ -436,10 +473,11 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   @Override
   public SocketChannel shutdownOutput() throws IOException {
+    SocketChannel open = openTcp();
     Upgrade way = upgrade;
     if (way == null || !way.delaysEnd()) {
       // Ends a write of another thread to TCP.
-      tcp.shutdownOutput();
+      open.shutdownOutput();
     }
     outputWasShut();
     return this;
@@ -460,6 +498,10 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     return input.isShut();
   }
 
+  boolean isOutputShut() {
+    return output.isShut();
+  }
+
   @Override
   protected void implCloseSelectableChannel() throws IOException {
     Upgrade way = upgrade;
@@ -468,7 +510,9 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     if (known != null) {
       known.closed();
     }
-    tcp.close();
+    if (way == null || !way.delaysClose(linger)) {
+      tcp.close();
+    }
     input.wake();
     output.wake();
     if (way != null) {
@@ -481,7 +525,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     if (!tcp.isOpen()) {
       return -1;
     }
-    if (way.isReset() || way.isResuming() || way.hasUnreadAfterResume()) {
+    if (way.isReset() || way.hasUnreadAfterResume()) {
       tcp.setOption(StandardSocketOptions.SO_LINGER, 0);
     }
     return tcp.getOption(StandardSocketOptions.SO_LINGER);
@@ -494,25 +538,33 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   // ---- Addresses and options
 
+  /** Returns the channel of the JDK, which may be open for a while after this one is closed. */
+  private SocketChannel openTcp() throws ClosedChannelException {
+    if (!isOpen()) {
+      throw new ClosedChannelException();
+    }
+    return tcp;
+  }
+
   @Override
   public @Nullable SocketAddress getLocalAddress() throws IOException {
-    return tcp.getLocalAddress();
+    return openTcp().getLocalAddress();
   }
 
   @Override
   public @Nullable SocketAddress getRemoteAddress() throws IOException {
-    return tcp.getRemoteAddress();
+    return openTcp().getRemoteAddress();
   }
 
   @Override
   public <T> SocketChannel setOption(SocketOption<T> name, T value) throws IOException {
-    tcp.setOption(name, value);
+    openTcp().setOption(name, value);
     return this;
   }
 
   @Override
   public <T> T getOption(SocketOption<T> name) throws IOException {
-    return tcp.getOption(name);
+    return openTcp().getOption(name);
   }
 
   @Override

@@ -55,14 +55,20 @@ final class StreamClose {
 
   private void run() {
     try {
+      if (!upgrade.isCloseDue()) {
+        // It does not resume any more.
+        stream.kept().end();
+      }
       upgrade.tcp().input().drop(upgrade);
       if (!abort) {
         upgrade.tcp().output().end(upgrade);
         awaitArrival();
+        awaitResume();
       }
     } catch (InterruptedException nobodyInterruptsIt) {
       Thread.currentThread().interrupt();
     } finally {
+      upgrade.endClose();
       upgrade.rendezvous().closeNow(stream.connection());
       upgrade.rendezvous().exit().remove(this);
     }
@@ -80,6 +86,13 @@ final class StreamClose {
         before = now;
         progress = System.nanoTime();
       }
+    }
+  }
+
+  /** If RDMA has failed, waits until it is known whether the rest uses TCP, and was sent. */
+  private void awaitResume() throws InterruptedException {
+    while (upgrade.isCloseDue() && !stream.connection().isOpen() && !stream.isOver()) {
+      Thread.sleep(1);
     }
   }
 

@@ -257,7 +257,7 @@ final class StreamSocket extends Socket {
 
   @Override
   public boolean isOutputShutdown() {
-    return tcp.isOutputShutdown();
+    return channel.isOutputShut() || tcp.isOutputShutdown();
   }
 
   @Override

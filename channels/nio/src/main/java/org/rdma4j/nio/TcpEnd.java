@@ -3,6 +3,7 @@ package org.rdma4j.nio;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One end of a TCP connection that may be upgraded to RDMA: a channel, or a socket of a program
@@ -58,7 +59,7 @@ interface TcpEnd {
    */
   void inputMoved();
 
-  /** Returns whether TCP is open in both directions, so that they may resume over it. */
+  /** Returns whether the input of TCP is open, so that the connection may resume over it. */
   boolean mayResume();
 
   /** Ends the input of TCP, and wakes a thread that waits for it. */
@@ -66,6 +67,13 @@ interface TcpEnd {
 
   /** Ends the output of TCP. */
   void endTcpOutput() throws IOException;
+
+  /**
+   * Closes TCP, after {@link Upgrade#delaysClose}.
+   *
+   * @param resets whether the peer sees a reset
+   */
+  void closeTcp(boolean resets);
 
   /** Notifies it that it may have become ready over RDMA, for operations of a selection key. */
   void ready(int operations);
@@ -75,4 +83,10 @@ interface TcpEnd {
 
   /** Stays on TCP for good. */
   void forget(Upgrade way);
+
+  /** Returns the upgrade that counts now; null if there is none any more. */
+  @Nullable Upgrade way();
+
+  /** Lets an upgrade replace another upgrade; returns whether that upgrade counted until then. */
+  boolean replace(Upgrade before, Upgrade next);
 }

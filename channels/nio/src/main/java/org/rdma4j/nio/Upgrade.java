@@ -17,6 +17,7 @@ import org.rdma4j.nio.handover.Claim;
 import org.rdma4j.nio.handover.Handover;
 import org.rdma4j.nio.handover.HandoverException;
 import org.rdma4j.nio.handover.Messages;
+import org.rdma4j.nio.handover.Proof;
 import org.rdma4j.nio.handover.Resume;
 
 /**
@@ -47,6 +48,11 @@ final class Upgrade {
    */
   private static final int TIMEOUTS = 3;
 
+  private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
+
+  /** The longest pause is 4 to the power of this, in seconds. */
+  private static final int MOST_GROWTHS = 4;
+
   /** For how long a thread that waits for TCP waits for the byte that wakes it. */
   private static final Duration WAKE_UP = Duration.ofSeconds(1);
 
@@ -55,6 +61,16 @@ final class Upgrade {
   private final String name;
   private final InetSocketAddress local;
   private final boolean client;
+
+  /** How often RDMA has failed for this channel, or could not be used again. */
+  private int failures;
+
+  /** Whether a claim may be made and granted: not before an upgrade that has failed is over. */
+  private boolean enabled;
+
+  /** The upgrade that follows after a resume, and sees what TCP carries from there on. */
+  private volatile @Nullable Upgrade next;
+
   private final long began = System.nanoTime();
   private final Handover handover;
   private final ReentrantLock lock = new ReentrantLock();
@@ -68,14 +84,23 @@ final class Upgrade {
   /** Whether the peer is asked for a byte over TCP, which wakes a thread that waits for TCP. */
   private volatile boolean wakeUpDue;
 
+  /** Whether the peer has the offset of this side, and so reads no more of TCP than that. */
+  private volatile boolean offsetSeen;
+
   /** Whether the peer was sent such a byte. */
   private boolean hasWokenPeer;
 
   /** Goes on over TCP after RDMA has failed; null before the peer's record was accepted. */
   private volatile @Nullable Resume resumed;
 
-  /** Whether the program has ended its output while the rest of it was sent again. */
+  /** Whether the program has ended its output over RDMA, but TCP's output has not ended. */
   private boolean endDue;
+
+  /** Whether TCP's output has ended, so that nothing can be sent again over it. */
+  private boolean tcpOutputEnded;
+
+  /** Whether the program has closed the channel, but TCP stays open until all has arrived. */
+  private volatile boolean closeDue;
 
   /**
    * Whether the peer has named where its output moves to RDMA. Used by the thread that delivers.
@@ -96,14 +121,26 @@ final class Upgrade {
    * @param name the addresses and ports of the TCP connection, that of the client first
    * @param local the address of this side over TCP
    * @param client whether this side has connected
+   * @param proof the proof of this process, or a proof after an upgrade that has failed
+   * @param failures how many upgrades of the channel have failed before; if some have, {@link
+   *     #begin} must be called
    */
-  Upgrade(Rendezvous rendezvous, TcpEnd tcp, String name, InetSocketAddress local, boolean client) {
+  Upgrade(
+      Rendezvous rendezvous,
+      TcpEnd tcp,
+      String name,
+      InetSocketAddress local,
+      boolean client,
+      Proof proof,
+      int failures) {
     this.rendezvous = rendezvous;
     this.tcp = tcp;
     this.name = name;
     this.local = local;
     this.client = client;
-    this.handover = new Handover(rendezvous.proof(), name);
+    this.failures = failures;
+    this.enabled = failures == 0;
+    this.handover = new Handover(proof, name);
   }
 
   /** Returns the addresses and ports of the TCP connection, that of the client first. */
@@ -190,6 +227,10 @@ final class Upgrade {
     boolean claims;
     boolean oneSided;
     boolean overrun;
+    Upgrade following = next;
+    if (following != null) {
+      following.read(bytes, from, length);
+    }
     lock.lock();
     try {
       Resume now = resumed;
@@ -218,6 +259,10 @@ final class Upgrade {
   }
 
   void tcpEnded() {
+    Upgrade following = next;
+    if (following != null) {
+      following.tcpEnded();
+    }
     lock.lock();
     try {
       Resume now = resumed;
@@ -252,7 +297,7 @@ final class Upgrade {
       var unused =
           stream()
               .connection()
-              .request(ByteBuffer.allocate(0))
+              .request(ByteBuffer.allocate(1))
               .whenComplete(
                   (answer, failure) -> {
                     if (failure == null) {
@@ -280,6 +325,29 @@ final class Upgrade {
     if (waits) {
       tcp.endTcpInput();
     }
+  }
+
+  /**
+   * Shows the peer that its offset has arrived: from now on it may send a record over TCP, which
+   * this side will not take for bytes of the stream.
+   */
+  private void confirmOffset() {
+    try {
+      var unused =
+          stream().connection().request(ByteBuffer.allocate(0)).thenAccept(MessageBuffer::close);
+    } catch (RdmaException | IllegalStateException over) {
+      rendezvous.log(name, "the offset is not confirmed: " + over);
+    }
+  }
+
+  /** The peer has the offset of this side. */
+  void offsetSeen() {
+    offsetSeen = true;
+  }
+
+  /** Returns whether the peer has the offset of this side. */
+  boolean isOffsetSeen() {
+    return offsetSeen;
   }
 
   /** Returns whether a byte of the peer is still to come over TCP that belongs to no stream. */
@@ -383,6 +451,11 @@ final class Upgrade {
 
   /** Notes what was written to TCP. Called with the lock of writers. */
   void wrote(ByteBuffer bytes, int from, int length) {
+    Upgrade following = next;
+    if (following != null) {
+      following.wrote(bytes, from, length);
+      return;
+    }
     if (resumed != null) {
       return;
     }
@@ -407,6 +480,9 @@ final class Upgrade {
   /** Returns whether this client must claim now. */
   private boolean noteEvidence() {
     moreEvidence.signalAll();
+    if (!enabled) {
+      return false;
+    }
     if (!client) {
       if (provableSince == 0 && handover.isProvable()) {
         provableSince = System.nanoTime();
@@ -444,7 +520,8 @@ final class Upgrade {
   }
 
   private boolean isOneSided() {
-    return handover.bytes() >= ONE_SIDED
+    return failures == 0
+        && handover.bytes() >= ONE_SIDED
         && !handover.isProvable()
         && System.nanoTime() - began >= ONE_SIDED_NANOS;
   }
@@ -473,7 +550,10 @@ final class Upgrade {
     lock.lock();
     try {
       long most = TIMEOUTS * rendezvous.timeout().toNanos();
-      if (provableSince == 0 || System.nanoTime() - provableSince < most || !handover.stay()) {
+      if (failures > 0
+          || provableSince == 0
+          || System.nanoTime() - provableSince < most
+          || !handover.stay()) {
         return;
       }
     } finally {
@@ -515,15 +595,20 @@ final class Upgrade {
   /** Ends the output, also over RDMA. Called with the lock of writers. */
   void endOutput() {
     boolean moved;
+    Upgrade following;
     lock.lock();
     try {
       if (handover.isOutputEnded()) {
         return;
       }
       handover.outputEnded();
+      following = next;
       moved = handover.isOutputMoved() && !stream().isStalled() && resumed == null;
     } finally {
       lock.unlock();
+    }
+    if (following != null) {
+      following.endOutput();
     }
     if (moved) {
       try {
@@ -600,15 +685,19 @@ final class Upgrade {
     long left = rendezvous.timeout().toNanos();
     lock.lock();
     try {
-      Handover.Verdict verdict = handover.check(claim, challenge);
+      Handover.Verdict verdict = checkNow(claim, challenge);
       while (verdict == Handover.Verdict.LATER && left > 0 && !closed) {
         left = moreEvidence.awaitNanos(left);
-        verdict = handover.check(claim, challenge);
+        verdict = checkNow(claim, challenge);
       }
       return verdict;
     } finally {
       lock.unlock();
     }
+  }
+
+  private Handover.Verdict checkNow(Claim claim, byte[] challenge) {
+    return enabled ? handover.check(claim, challenge) : Handover.Verdict.LATER;
   }
 
   /** The client has confirmed the grant. */
@@ -697,6 +786,7 @@ final class Upgrade {
       } finally {
         lock.unlock();
       }
+      confirmOffset();
       moveInput();
       readable();
     } catch (HandoverException lie) {
@@ -768,14 +858,15 @@ final class Upgrade {
   boolean tryResume(boolean mayBeGone, String reason) {
     lock.lock();
     try {
-      if (closed
+      if ((closed && !closeDue)
           || !tcp.mayResume()
           || wakeUpDue
-          || !inputMoved
+          || !handover.isInputOffsetKnown()
           || !outputMoved
-          || !handover.isWhole()
+          || !offsetSeen
+          || tcpOutputEnded
           || handover.isReset()
-          || !stream().isWhole()) {
+          || !stream().mayResume()) {
         return false;
       }
       stream().stall();
@@ -798,9 +889,27 @@ final class Upgrade {
     }
   }
 
+  /** Returns whether all was read that the peer had written to TCP before the upgrade. */
+  boolean hasReadTcp() {
+    return inputMoved;
+  }
+
   /** Reads from TCP, behind what came over RDMA. */
   void inputResumed(Resume accepted) {
-    resumed = accepted;
+    lock.lock();
+    try {
+      if (!closed && !handover.isOutputEnded()) {
+        Proof proof = rendezvous.proof().after(handover.resumeKey());
+        Upgrade following = new Upgrade(rendezvous, tcp, name, local, client, proof, failures + 1);
+        next = following;
+        if (!client) {
+          rendezvous.expect(following);
+        }
+      }
+      resumed = accepted;
+    } finally {
+      lock.unlock();
+    }
     tcp.changed();
   }
 
@@ -808,37 +917,94 @@ final class Upgrade {
   void outputResumed(int again, String reason) throws IOException {
     rendezvous.resumed(this, again, reason);
     boolean ends;
+    boolean closes;
     lock.lock();
     try {
       outputMoved = false;
       ends = endDue;
+      tcpOutputEnded |= ends;
+      closes = closeDue;
+      closeDue = false;
     } finally {
       lock.unlock();
     }
-    if (ends) {
+    if (closes) {
+      tcp.closeTcp(false);
+    } else if (ends) {
       tcp.endTcpOutput();
     }
+    followIfDone();
     tcp.changed();
   }
 
-  /** Resets the connection, because it cannot resume. */
+  /** Resets the connection, because it cannot resume, unless the peer has ended its output. */
   void resumeFailed() {
-    stream().ended(false);
+    boolean inOrder = stream().isInputEnded();
+    stream().ended(inOrder);
     resumed = null;
-    linkEnded(false);
+    linkEnded(inOrder);
+    endClose();
   }
 
-  /** Returns whether the end of the program's output must wait until the rest was sent again. */
+  /**
+   * Returns whether the end of the program's output uses RDMA only. TCP's output stays open then,
+   * so that the channel can resume, and ends behind what was sent again.
+   */
   boolean delaysEnd() {
     lock.lock();
     try {
-      if (!isResuming()) {
+      if (!handover.isOutputMoved()) {
+        tcpOutputEnded = true;
         return false;
       }
-      endDue = true;
-      return true;
+      if (!hasResumed()) {
+        endDue = true;
+        return true;
+      }
     } finally {
       lock.unlock();
+    }
+    Upgrade following = next;
+    return following != null && following.delaysEnd();
+  }
+
+  /**
+   * Returns whether TCP stays open for a channel that the program closes, until all has arrived
+   * that may have to be sent again. A close with bytes that were not read is a reset.
+   *
+   * @param seconds the value of SO_LINGER
+   */
+  boolean delaysClose(int seconds) {
+    RdmaStream now = stream;
+    boolean quiet = now == null || now.isOver() || now.hasAllArrived();
+    lock.lock();
+    try {
+      closeDue = !quiet && outputMoved && seconds != 0 && !wakeUpDue && !hasUnread();
+      return closeDue;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns whether TCP is still open for a channel that the program has closed. */
+  boolean isCloseDue() {
+    return closeDue;
+  }
+
+  /** Closes TCP after {@link #delaysClose}, unless the connection resumes. */
+  void endClose() {
+    boolean closes;
+    lock.lock();
+    try {
+      closes = closeDue && !isResuming();
+      if (closes) {
+        closeDue = false;
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (closes) {
+      tcp.closeTcp(reset);
     }
   }
 
@@ -847,15 +1013,92 @@ final class Upgrade {
     return resumed != null && !outputMoved;
   }
 
-  /** Returns whether bytes that came before a resume were not read: then a close is a reset. */
+  /** Returns whether bytes that came before RDMA failed were not read: then a close is a reset. */
   boolean hasUnreadAfterResume() {
-    return resumed != null && stream().hasUnread();
+    return (resumed != null || isResuming()) && hasUnread();
+  }
+
+  private boolean hasUnread() {
+    return !inputMoved || stream().hasUnread();
   }
 
   /** Returns whether the rest of the output was not sent again yet. */
   boolean isResuming() {
     RdmaStream now = stream;
     return outputMoved && now != null && now.isStalled();
+  }
+
+  // ---- The next upgrade
+
+  /** Lets the next upgrade count, if nothing of this one is left to read or to send again. */
+  void followIfDone() {
+    Upgrade following = next;
+    Resume now = resumed;
+    if (following != null
+        && now != null
+        && now.hasAll()
+        && !outputMoved
+        && isDrained()
+        && tcp.replace(this, following)) {
+      following.begin();
+    }
+  }
+
+  /** Lets the channel be upgraded again: a client claims after a pause. */
+  private void begin() {
+    if (!client) {
+      enable();
+      return;
+    }
+    lock.lock();
+    try {
+      enableLater();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void enableLater() {
+    enabled = false;
+    if (!closed) {
+      Duration pause = FIRST_PAUSE.multipliedBy(1L << (2 * Math.min(failures - 1, MOST_GROWTHS)));
+      settling = rendezvous.later(pause, this::enable);
+    }
+  }
+
+  private void enable() {
+    boolean claims;
+    lock.lock();
+    try {
+      enabled = !closed;
+      settling = null;
+      claims = noteEvidence();
+    } finally {
+      lock.unlock();
+    }
+    if (claims) {
+      rendezvous.claim(this);
+    }
+  }
+
+  /**
+   * Lets a client that was upgraded before, and cannot be again now, try again after a longer
+   * pause.
+   *
+   * @return whether it will
+   */
+  boolean triesLater() {
+    lock.lock();
+    try {
+      if (failures == 0 || closed || !handover.mayTryAgain()) {
+        return false;
+      }
+      failures++;
+      enableLater();
+      return true;
+    } finally {
+      lock.unlock();
+    }
   }
 
   // ---- The end
@@ -869,9 +1112,11 @@ final class Upgrade {
   void closeWithin(int seconds) {
     RdmaStream open;
     boolean unread;
+    Upgrade following;
     lock.lock();
     try {
       closed = true;
+      following = next;
       open = stream;
       unread = handover.hasUnread();
       if (settling != null) {
@@ -881,12 +1126,19 @@ final class Upgrade {
     } finally {
       lock.unlock();
     }
+    if (following != null) {
+      following.closeWithin(seconds);
+    }
     if (open == null) {
       rendezvous.forget(this);
     } else if (resumed != null && !outputMoved) {
       rendezvous.forget(this);
       tcp.input().dropSoon(this);
     } else {
+      if (closeDue && resumed != null) {
+        // Wakes a thread that waits for TCP.
+        tcp.endTcpInput();
+      }
       StreamClose.close(this, open, seconds == 0 || unread || open.hasUnread(), seconds);
     }
   }

@@ -3,16 +3,20 @@ package org.rdma4j.nio;
 import static java.nio.channels.SelectionKey.OP_READ;
 import static java.nio.channels.SelectionKey.OP_WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.rdma4j.nio.ChannelPair.waiting;
 
 import java.io.IOException;
 import java.lang.reflect.Field;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -21,6 +25,8 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.rdma4j.nio.handover.Proof;
+import org.rdma4j.testing.DeviceAddress;
 
 /** Channels whose RDMA connection is cut, and that go on over TCP. */
 @Tag("device")
@@ -64,10 +70,8 @@ final class ChannelResumeTest {
     upgradeOf(channel).stream().connection().abort();
   }
 
-  private static Upgrade upgradeOf(SocketChannel channel) throws Exception {
-    Field field = StreamChannel.class.getDeclaredField("upgrade");
-    field.setAccessible(true);
-    return (Upgrade) field.get(channel);
+  private static Upgrade upgradeOf(SocketChannel channel) {
+    return Objects.requireNonNull(((StreamChannel) channel).way());
   }
 
   private static boolean isResuming(SocketChannel channel) throws Exception {
@@ -77,10 +81,6 @@ final class ChannelResumeTest {
   private void awaitResumes() throws Exception {
     UpgradeTest.await(
         () -> clients.statistics().resumed() == 1 && servers.statistics().resumed() == 1);
-  }
-
-  private static boolean isOverRdma(SocketChannel channel) {
-    return ((StreamChannel) channel).isOverRdma();
   }
 
   @RepeatedTest(ROUNDS)
@@ -106,8 +106,14 @@ final class ChannelResumeTest {
     enough.set(0);
     assertThat(serverReads.get()).isEqualTo(clientWrites.get());
     assertThat(clientReads.get()).isEqualTo(serverWrites.get());
-    assertThat(isOverRdma(client)).isFalse();
-    assertThat(isOverRdma(server)).isFalse();
+  }
+
+  private static void exchange(SocketChannel one, SocketChannel other, int bytes)
+      throws IOException {
+    one.write(ByteBuffer.allocate(bytes));
+    assertThat(UpgradeTest.read(other, bytes)).hasSize(bytes);
+    other.write(ByteBuffer.allocate(bytes));
+    assertThat(UpgradeTest.read(one, bytes)).hasSize(bytes);
   }
 
   /** Writes, and ends the output. */
@@ -220,13 +226,157 @@ final class ChannelResumeTest {
     }
   }
 
-  @Test
-  void aChannelWhoseOutputHasEndedHoldsNothing() throws Exception {
-    client.write(ByteBuffer.wrap(new byte[1000]));
-    assertThat(clients.rendezvous().memory().held()).isPositive();
+  @RepeatedTest(ROUNDS)
+  void aConnectionOfWhichOneSideHasEndedResumes() throws Exception {
+    AtomicLong down = new AtomicLong();
+    AtomicLong enough = new AtomicLong(Long.MAX_VALUE);
+    var serverReads = waiting(() -> readToEnd(server));
+    var clientReads = waiting(() -> CheckedBytes.read(client, down));
+    var serverWrites = writing(server, enough);
+    long written = CheckedBytes.write(client, random, at -> at < 3_000_000);
     client.shutdownOutput();
-    assertThat(clients.rendezvous().memory().held()).isZero();
+    assertThat(client.socket().isOutputShutdown()).isTrue();
+    Thread.sleep(random.nextInt(20));
+    cut(random.nextBoolean() ? client : server);
+    awaitResumes();
+    assertThat(serverReads.get()).isEqualTo(written);
+    long more = down.get() + 2_000_000;
+    UpgradeTest.await(() -> clientReads.task().isDone() || down.get() > more);
+    enough.set(0);
+    assertThat(clientReads.get()).isEqualTo(serverWrites.get()).isGreaterThan(more);
+    assertThatThrownBy(() -> client.write(ByteBuffer.wrap(new byte[] {1})))
+        .isInstanceOf(ClosedChannelException.class);
+  }
+
+  @Test
+  @SuppressWarnings("try") // The test closes one of them before the end.
+  void noRecordGoesToAPeerThatMayTakeItForBytesOfTheStream() throws Exception {
+    try (SocketChannel cuts = clients.openSocketChannel()) {
+      cuts.connect(listener.getLocalAddress());
+      try (SocketChannel reads = listener.accept()) {
+        UpgradeTest.greet(cuts, reads);
+        UpgradeTest.await(() -> UpgradeTest.isMoved(cuts) && UpgradeTest.isMoved(reads));
+        Field field = Upgrade.class.getDeclaredField("offsetSeen");
+        field.setAccessible(true);
+        // As if the peer had not taken the offset yet.
+        field.set(upgradeOf(cuts), false);
+        cut(cuts);
+        UpgradeTest.await(() -> upgradeOf(cuts).isReset() || clients.statistics().resumed() > 0);
+        assertThat(clients.statistics().resumed()).isZero();
+        cuts.close();
+        assertThatThrownBy(() -> UpgradeTest.readOne(reads)).isInstanceOf(SocketException.class);
+      }
+    }
+  }
+
+  @RepeatedTest(5)
+  void bytesThatCameBeforeTheUpgradeAreReadFirst() throws Exception {
+    try (SocketChannel writes = clients.openSocketChannel()) {
+      writes.connect(listener.getLocalAddress());
+      try (SocketChannel reads = listener.accept()) {
+        // The proof needs that these, and none behind them, were read.
+        exchange(writes, reads, Proof.RECORDED);
+        writes.write(ByteBuffer.wrap(new byte[] {1, 2, 3}));
+        UpgradeTest.await(
+            () ->
+                upgradeOf(reads).tcpBytes() == 3
+                    && upgradeOf(reads).isOffsetSeen()
+                    && UpgradeTest.isMoved(writes));
+        writes.write(ByteBuffer.wrap(new byte[] {4, 5}));
+        cut(random.nextBoolean() ? writes : reads);
+        UpgradeTest.await(() -> clients.statistics().resumed() == 1 && isResuming(reads));
+        writes.write(ByteBuffer.wrap(new byte[] {6}));
+        assertThat(UpgradeTest.read(reads, 6)).containsExactly(1, 2, 3, 4, 5, 6);
+        reads.write(ByteBuffer.wrap(new byte[] {7}));
+        assertThat(UpgradeTest.read(writes, 1)).containsExactly(7);
+        awaitResumes();
+      }
+    }
+  }
+
+  @RepeatedTest(ROUNDS)
+  void aCloseWhileItResumesLosesNothing() throws Exception {
+    // Not more than it takes without a reader.
+    assertThat(client.write(ByteBuffer.allocate(500_000))).isEqualTo(500_000);
+    cut(client);
+    UpgradeTest.await(() -> isResuming(client) || clients.statistics().resumed() > 0);
+    client.close();
+    assertThat(readToEnd(server)).isEqualTo(500_000);
+  }
+
+  @RepeatedTest(ROUNDS)
+  void aCutDuringACloseLosesNothing() throws Exception {
+    client.configureBlocking(false);
+    long written = UpgradeTest.fill(client);
+    client.close();
+    Thread.sleep(random.nextInt(20));
+    cut(random.nextBoolean() ? client : server);
+    assertThat(readToEnd(server)).isEqualTo(written);
+  }
+
+  @Test
+  void aChannelWhoseOutputHasEndedSoonHoldsNothing() throws Exception {
+    client.write(ByteBuffer.wrap(new byte[1000]));
+    client.shutdownOutput();
     assertThat(UpgradeTest.read(server, 1000)).hasSize(1000);
+    assertThat(clients.rendezvous().memory().held()).isPositive();
+    UpgradeTest.await(() -> clients.rendezvous().memory().held() == 0);
+  }
+
+  @Test
+  @SuppressWarnings("try") // The test closes one of them before the end.
+  void aChannelThatCannotBeUpgradedAgainIsTriedLater() throws Exception {
+    RdmaSelectorProvider onlyOne = UpgradeTest.provider("", DeviceAddress.ipv4(), 1);
+    try (SocketChannel first = onlyOne.openSocketChannel();
+        SocketChannel second = onlyOne.openSocketChannel()) {
+      first.connect(listener.getLocalAddress());
+      second.connect(listener.getLocalAddress());
+      try (SocketChannel other = listener.accept();
+          SocketChannel another = listener.accept()) {
+        UpgradeTest.greet(first, other);
+        UpgradeTest.await(() -> UpgradeTest.isMoved(first) && UpgradeTest.isMoved(other));
+        cut(first);
+        UpgradeTest.await(() -> onlyOne.statistics().resumed() == 1);
+        UpgradeTest.greet(second, another);
+        UpgradeTest.await(() -> UpgradeTest.isMoved(second));
+        UpgradeTest.greet(first, other);
+        // Until it has tried.
+        Thread.sleep(2000);
+        second.close();
+        UpgradeTest.await(() -> UpgradeTest.isMoved(first) && UpgradeTest.isMoved(other));
+        assertThat(onlyOne.statistics().stayed()).isZero();
+        UpgradeTest.greet(first, other);
+      }
+    } finally {
+      onlyOne.rendezvous().close();
+    }
+  }
+
+  @RepeatedTest(3)
+  void aChannelThatHasResumedIsUpgradedAgain() throws Exception {
+    AtomicLong up = new AtomicLong();
+    AtomicLong down = new AtomicLong();
+    AtomicLong enough = new AtomicLong(Long.MAX_VALUE);
+    var serverReads = waiting(() -> CheckedBytes.read(server, up));
+    var clientReads = waiting(() -> CheckedBytes.read(client, down));
+    var clientWrites = writing(client, enough);
+    var serverWrites = writing(server, enough);
+    for (int i = 1; i <= 2; i++) {
+      cut(random.nextBoolean() ? client : server);
+      long upgrades = i + 1L;
+      UpgradeTest.await(
+          () ->
+              clients.statistics().upgraded() == upgrades
+                  && servers.statistics().upgraded() == upgrades
+                  && UpgradeTest.isMoved(client)
+                  && UpgradeTest.isMoved(server));
+    }
+    long more = Math.max(up.get(), down.get()) + 2_000_000;
+    UpgradeTest.await(() -> up.get() > more && down.get() > more);
+    enough.set(0);
+    assertThat(serverReads.get()).isEqualTo(clientWrites.get());
+    assertThat(clientReads.get()).isEqualTo(serverWrites.get());
+    assertThat(clients.statistics().resumed()).isEqualTo(2);
   }
 
   @Test

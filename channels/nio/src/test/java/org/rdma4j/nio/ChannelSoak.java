@@ -191,7 +191,7 @@ final class ChannelSoak {
    * Writes a random number of bytes, with a pause after the first ones, ends, and reads until the
    * server ends.
    *
-   * @param cuts whether RDMA fails at a random moment, as with a failure of the device
+   * @param cuts whether RDMA fails at random moments, as with failures of the device
    */
   private void inOrder(SelectorProvider provider, Random random, boolean cuts) throws Exception {
     int length = random.nextInt(1, MAX_BYTES);
@@ -208,16 +208,20 @@ final class ChannelSoak {
                 if (position > 0 && !paused.getAndSet(true)) {
                   pause(channel, random);
                 }
-                if (cutAt.get() < length && !UpgradeTest.isMoved(channel)) {
+                if (cuts && !UpgradeTest.isMoved(channel)) {
                   // Later, because a cut in the middle of the upgrade is a reset.
                   cutAt.set(Math.max(cutAt.get(), position + MAX_AHEAD));
                 } else if (position >= cutAt.get()) {
-                  cutAt.set(Long.MAX_VALUE);
+                  cutAt.set(position + random.nextInt(MAX_BYTES));
                   cut(channel);
                 }
                 return position < length;
               });
       channel.shutdownOutput();
+      if (cuts && random.nextBoolean() && UpgradeTest.isMoved(channel)) {
+        LockSupport.parkNanos(random.nextInt(20) * 1_000_000L);
+        cut(channel);
+      }
       Bytes here = new Bytes(reading.get(PATIENCE_SECONDS, SECONDS), written);
       Bytes there = served.remove(port);
       if (there == null || there.read() != here.written() || there.written() != here.read()) {

@@ -47,7 +47,10 @@ final class ResumingSockets {
     greet(server, client);
     var up = ChannelPair.waiting(() -> read(server.getInputStream()));
     var down = ChannelPair.waiting(() -> read(client.getInputStream()));
-    await(() -> ours().statistics().upgraded() == before + 2);
+    await(
+        () ->
+            ours().statistics().upgraded() == before + 2
+                && upgrades().stream().allMatch(Upgrade::isOffsetSeen));
     var clientWrites = ChannelPair.waiting(() -> write(client));
     var serverWrites = ChannelPair.waiting(() -> write(server));
     Thread.sleep(random.nextInt(50));

@@ -84,6 +84,11 @@ final class UpgradeTest {
 
   /** Creates a provider that finds the device of an address for its loopback address. */
   static RdmaSelectorProvider provider(String secret, InetAddress device) {
+    return provider(secret, device, Long.MAX_VALUE);
+  }
+
+  /** Creates a provider that upgrades so many channels at a time. */
+  static RdmaSelectorProvider provider(String secret, InetAddress device, long maxUpgraded) {
     return new RdmaSelectorProvider(
         new ChannelSettings(
             true,
@@ -91,7 +96,7 @@ final class UpgradeTest {
             new Proof(secret.getBytes(StandardCharsets.UTF_8), 32),
             Duration.ofSeconds(60),
             60,
-            Long.MAX_VALUE,
+            maxUpgraded,
             1L << 30,
             List.of(),
             Map.of(InetAddress.getLoopbackAddress(), device)));
@@ -167,7 +172,9 @@ final class UpgradeTest {
   }
 
   static boolean isMoved(SocketChannel channel) {
-    return ((StreamChannel) channel).tcpOperations() == SelectionKey.OP_CONNECT;
+    StreamChannel ours = (StreamChannel) channel;
+    Upgrade way = ours.way();
+    return way != null && way.isOffsetSeen() && ours.tcpOperations() == SelectionKey.OP_CONNECT;
   }
 
   private static byte[] random(int length) {
@@ -331,7 +338,7 @@ final class UpgradeTest {
    * Writes until there is no room for a while, since what has arrived makes room. Returns how many
    * bytes.
    */
-  private static long fill(SocketChannel channel) throws IOException {
+  static long fill(SocketChannel channel) throws IOException {
     long written = 0;
     ByteBuffer much = ByteBuffer.allocate(1 << 20);
     long end = System.nanoTime() + 100_000_000;

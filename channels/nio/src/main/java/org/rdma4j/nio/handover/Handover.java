@@ -161,6 +161,19 @@ public final class Handover {
   }
 
   /**
+   * Lets a client try again that has not claimed yet, because it could not connect.
+   *
+   * @return whether {@link #mayClaim} may be true again
+   */
+  public boolean mayTryAgain() {
+    if (link != Link.NONE) {
+      return false;
+    }
+    claims = 0;
+    return true;
+  }
+
+  /**
    * Claims this connection.
    *
    * @param random the challenge of the server
@@ -351,6 +364,15 @@ public final class Handover {
    */
   public long tcpBytes() {
     return offset < 0 ? Long.MAX_VALUE : Math.max(0, offset - received.count());
+  }
+
+  /**
+   * Returns whether the peer has named after how many bytes it moves to RDMA.
+   *
+   * @return whether {@link #inputMoves} was called
+   */
+  public boolean isInputOffsetKnown() {
+    return offset >= 0;
   }
 
   /**

@@ -43,6 +43,17 @@ public final class Proof {
   }
 
   /**
+   * Returns the proof for the next upgrade of a connection that has resumed. No other process has
+   * its key, so one byte in each direction suffices.
+   *
+   * @param resumeKey the key of the resume
+   * @return the proof
+   */
+  public Proof after(byte[] resumeKey) {
+    return new Proof(authenticate(resumeKey, key.getEncoded()), 1);
+  }
+
+  /**
    * Returns the number of bytes that each direction must have carried.
    *
    * @return the number, at least 1

@@ -131,6 +131,15 @@ public final class Resume {
     missing = Math.max(0, missing - bytes);
   }
 
+  /**
+   * Returns whether all was read from TCP that the peer had accepted for RDMA.
+   *
+   * @return whether nothing of it is missing
+   */
+  public boolean hasAll() {
+    return missing == 0;
+  }
+
   /** Records that TCP has ended. */
   public void tcpEnded() {
     ended = true;

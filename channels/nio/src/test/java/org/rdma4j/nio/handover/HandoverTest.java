@@ -51,6 +51,34 @@ final class HandoverTest {
   }
 
   @Test
+  void afterAResumeOnlyThePeerCanClaimAndOneByteSuffices() throws HandoverException {
+    join();
+    Proof shared = new Proof(new byte[0], 32);
+    Handover before = server;
+    byte[] key = client.resumeKey();
+    for (boolean known : new boolean[] {false, true}) {
+      client = new Handover(known ? shared.after(key) : new Proof(new byte[0], 1), "client server");
+      server = new Handover(shared.after(before.resumeKey()), "client server");
+      send(client, server, 1);
+      send(server, client, 1);
+      assertThat(client.mayClaim()).isTrue();
+      assertThat(server.check(client.claim(challenge), challenge))
+          .isEqualTo(known ? Verdict.PROVEN : Verdict.REFUSED);
+    }
+  }
+
+  @Test
+  void aClientMayTryAgainUntilItHasClaimed() throws HandoverException {
+    client.claiming();
+    assertThat(client.mayClaim()).isFalse();
+    assertThat(client.mayTryAgain()).isTrue();
+    assertThat(client.mayClaim()).isTrue();
+    client.claim(challenge);
+    assertThat(client.mayTryAgain()).isFalse();
+    assertThat(client.mayClaim()).isFalse();
+  }
+
+  @Test
   void aServerCountsClaimsThatAreWrong() throws HandoverException {
     Claim claim = client.claim(challenge);
     for (int i = 0; i < 3; i++) {
