@@ -256,6 +256,7 @@ final class ChannelResumeTest {
       try (SocketChannel reads = listener.accept()) {
         UpgradeTest.greet(cuts, reads);
         UpgradeTest.await(() -> UpgradeTest.isMoved(cuts) && UpgradeTest.isMoved(reads));
+        UpgradeTest.await(() -> upgradeOf(cuts).isOffsetSeen());
         Field field = Upgrade.class.getDeclaredField("offsetSeen");
         field.setAccessible(true);
         // As if the peer had not taken the offset yet.
