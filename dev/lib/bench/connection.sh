@@ -23,8 +23,9 @@ docs/benchmarks/programs.md.
                (docs/guide/channels.md), beside connections: channel-echo, channel-select, channel-stream, channel-many,
                channel-over, and beside TCP: channel-tcp-echo, channel-tcp-stream; of Netty, over such a channel and
                over its own transport for RDMA, beside connections: netty-channel, netty-transport; of connections,
-               beside jucx, the Java binding of UCX: jucx-echo, jucx-echo-median, jucx-stream, jucx-stream-heap
-               (default: all)
+               beside jucx, the Java binding of UCX: jucx-echo, jucx-echo-median, jucx-stream, jucx-stream-heap;
+               of Jedis over rdma4j-valkey, beside valkey-benchmark and beside TCP: valkey-get, valkey-get-tcp
+               (default: all, but those of Valkey only if dev/lib/valkey has built it)
 
 Example: dev/bench connection -p 3 send-64 echo
 
@@ -63,6 +64,8 @@ run() {
     dev/lib/install perftest rdmacm-utils iproute2 libucx0
     dev/lib/build-tools
     build_bench
+    [[ " ${chosen[*]} " != *' valkey-'* ]] || dev/lib/valkey >/dev/null
+    valkey_flag
     if ((simulated)); then
       LD_PRELOAD=$(dev/lib/simulation)
       MLX5SIM_NETWORK=$(mktemp -d)
@@ -76,9 +79,14 @@ run() {
     ((!between)) || exec dev/guest --timeout 900 --pair 'dev/bench connection --serve' 'dev/bench connection --measure'
     on_device 7200 -p "$pairs" "${chosen[@]}"
   fi
+  valkey_flag
   local device gid
   read -r device gid < <(dev/lib/device)
   start connection "$java" "$jar" "$device" "$gid" "$(dev/lib/address "$device" "$gid")" "$pairs" "${chosen[@]}"
+}
+
+valkey_flag() {
+  [[ ! -x target/valkey/programs/valkey-server ]] || flags+=(-Dorg.rdma4j.bench.valkey=target/valkey/programs)
 }
 
 # start CLASS [ARGUMENT...]

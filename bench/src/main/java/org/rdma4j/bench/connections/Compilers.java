@@ -13,15 +13,20 @@ final class Compilers {
 
   private Compilers() {}
 
+  /** Returns the milliseconds of this JVM. */
+  static long millisHere() {
+    return HERE.getTotalCompilationTime();
+  }
+
   /** Returns the milliseconds of this JVM, as the answer to a request. */
   static ByteBuffer write() {
-    return ByteBuffer.allocate(Long.BYTES).putLong(HERE.getTotalCompilationTime()).flip();
+    return ByteBuffer.allocate(Long.BYTES).putLong(millisHere()).flip();
   }
 
   /** Returns the milliseconds of both JVMs; the peer answers a request for its own. */
   static long millis(RdmaConnection connection) throws InterruptedException, ExecutionException {
     try (MessageBuffer answer = connection.request(ByteBuffer.allocate(0)).get()) {
-      return HERE.getTotalCompilationTime() + answer.byteBuffer().getLong();
+      return millisHere() + answer.byteBuffer().getLong();
     }
   }
 }

@@ -33,6 +33,7 @@ public final class Connections {
   private static final Duration TIME = Duration.ofSeconds(3);
   private static final int PORT = 18_590;
   private static final int OTHER_PORT = 18_591;
+  private static final int VALKEY_PORT = 18_592;
 
   /** The columns of perftest: bytes, iterations, MiB/s at most, MiB/s, millions of messages. */
   private static final Pattern BANDWIDTH =
@@ -142,6 +143,7 @@ public final class Connections {
     steps.putAll(new ChannelComparisons(server, pairs).steps());
     List<String> jucx = newJava(JucxPeer.class);
     steps.putAll(new JucxComparisons(jucx, device, server, OTHER_PORT, pairs).steps());
+    steps.putAll(new ValkeyComparisons(server.getHostString(), VALKEY_PORT, pairs).steps());
     return steps;
   }
 

@@ -1,6 +1,7 @@
 package org.rdma4j.bench.connections;
 
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import org.rdma4j.connection.RdmaConnection;
 
 /** Runs a loop until the compilers of both JVMs have been quiet for two parts of the warm-up. */
@@ -27,13 +28,22 @@ final class WarmUp {
    * @param connection asks the peer for its compilers
    */
   static void run(RdmaConnection connection, Loop loop) throws Exception {
+    run(() -> Compilers.millis(connection), loop);
+  }
+
+  /** Runs a loop whose peer is a program in C. */
+  static void runHere(Loop loop) throws Exception {
+    run(Compilers::millisHere, loop);
+  }
+
+  private static void run(Callable<Long> compilers, Loop loop) throws Exception {
     long begin = System.nanoTime();
     loop.run(BEGINNING);
-    long before = Compilers.millis(connection);
+    long before = compilers.call();
     int quiet = 0;
     while (quiet < 2 && System.nanoTime() - begin < AT_MOST.toNanos()) {
       loop.run(PART);
-      long after = Compilers.millis(connection);
+      long after = compilers.call();
       quiet = after - before <= QUIET_MILLIS ? quiet + 1 : 0;
       before = after;
     }
