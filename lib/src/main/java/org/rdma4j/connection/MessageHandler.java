@@ -5,7 +5,8 @@ package org.rdma4j.connection;
  *
  * <p>A handler runs in a thread that delivers for many connections, unless {@link
  * NodeConfig#handlers} says otherwise. There it must not wait: methods of connections that wait
- * throw an exception there. If it throws an exception, the connection is broken.
+ * throw an exception there. If it throws an exception, its message is closed unless it was sent,
+ * and the connection is broken.
  */
 @FunctionalInterface
 public interface MessageHandler {

@@ -290,13 +290,26 @@ final class Telling {
     } else {
       Buffer message = session.pollMessage();
       if (message != null) {
-        thrown = unlocked(() -> handler.received(new MessageBuffer(message)));
+        thrown = unlocked(() -> receive(handler, new MessageBuffer(message)));
       }
     }
     if (thrown != null) {
       String threw = "the handler of its messages";
       link.handlerThrew(threw, thrown);
       session.breakUp(threw + " threw " + thrown, thrown);
+    }
+  }
+
+  /** A handler that throws may have dropped the message, for which further messages would wait. */
+  private static void receive(MessageHandler handler, MessageBuffer message) {
+    boolean returned = false;
+    try {
+      handler.received(message);
+      returned = true;
+    } finally {
+      if (!returned) {
+        message.close();
+      }
     }
   }
 
