@@ -35,6 +35,12 @@ final class Meeting {
     REFUSED
   }
 
+  /**
+   * A client whose claim has waited for so long may have gone. Others are not looked up in the
+   * table of TCP connections, which may be long.
+   */
+  private static final long LONG_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
   private final Rendezvous rendezvous;
   private final RdmaConnection connection;
   private final byte[] challenge = Proof.random();
@@ -209,6 +215,7 @@ final class Meeting {
 
   /** Waits until the claim can be checked. */
   private void prove(Upgrade channel, Claim claim) {
+    long began = System.nanoTime();
     try {
       if (channel.check(claim, challenge) != Handover.Verdict.PROVEN) {
         if (channel.isWhole() && !channel.isForgotten()) {
@@ -222,6 +229,11 @@ final class Meeting {
       refuse("failed: " + failed.getMessage());
       return;
     }
+    if (System.nanoTime() - began >= LONG_NANOS && hasEnded(channel)) {
+      channel.linkEnded(true);
+      refuseEnded(claim);
+      return;
+    }
     // From now on, the end of the connection concerns the channel.
     carry(channel);
     try {
@@ -233,6 +245,15 @@ final class Meeting {
       channel.linkEnded(true);
       refuse("the grant cannot be sent: " + failed.getMessage());
     }
+  }
+
+  /**
+   * Returns whether the client has ended TCP. A grant for a client that has gone would make a reset
+   * of that end, because a client may have used a grant that it has not confirmed.
+   */
+  private boolean hasEnded(Upgrade channel) {
+    return rendezvous.tcpTable().state(channel.local(), channel.tcp().remote())
+        == TcpTable.State.ENDED;
   }
 
   private void carry(Upgrade channel) {
