@@ -121,9 +121,7 @@ final class Connecting implements CmEvents.Handler {
     }
   }
 
-  /**
-   * Notifies the user of the outcome. No thread has a connection that the user did not wait for.
-   */
+  /** Notifies the user of the outcome. Closes the connection if the user no longer waits for it. */
   private void tell(
       CompletableFuture<RdmaConnection> connected,
       @Nullable Link link,
@@ -296,7 +294,7 @@ final class Connecting implements CmEvents.Handler {
             credits,
             config.receives(),
             config.maxMessageBytes(),
-            Hello.PACKED);
+            Hello.FEATURES);
     return ConnectionConfig.DEFAULT.retries(RETRIES).privateData(hello.write());
   }
 

@@ -90,7 +90,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
         new Session(
             lifetime.toString(),
             new SessionLimits(
-                config.receives(), config.sends(), config.maxMessageBytes(), Hello.PACKED),
+                config.receives(), config.sends(), config.maxMessageBytes(), Hello.FEATURES),
             share.buffers(),
             share.largeBuffers(),
             promises,

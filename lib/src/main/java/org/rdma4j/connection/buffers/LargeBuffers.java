@@ -543,12 +543,12 @@ public final class LargeBuffers implements Buffer.Home {
     }
   }
 
-  /** Takes the buffer that was not in use for longest, if too many are kept. */
+  /** Takes the buffer that has been unused for longest, if too many are kept. */
   private @Nullable Buffer pollSurplus() {
     return kept <= MAX_KEPT ? null : pollOldest();
   }
 
-  /** Takes the buffer that was not in use for longest. Requires the lock. */
+  /** Takes the buffer that has been unused for longest. Requires the lock. */
   private Buffer pollOldest() {
     Buffer oldest = keptInOrder.removeFirst();
     keptByClass.get(oldest.index()).removeFirst();

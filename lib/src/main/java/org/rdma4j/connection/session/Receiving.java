@@ -78,7 +78,7 @@ final class Receiving {
   /** Notes the hello of the peer, and handles what it has sent meanwhile. */
   @Nullable String connected(Hello hello) {
     peer = hello;
-    packs = hello.with(features & hello.features()).has(Hello.PACKED);
+    packs = (features & hello.features() & Hello.PACKED) != 0;
     connected = true;
     credits.begin(hello.credits(), hello.receives(), packs);
     String wrong = null;

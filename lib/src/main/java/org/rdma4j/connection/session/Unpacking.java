@@ -20,8 +20,7 @@ final class Unpacking {
   /** Whether no buffer was free. */
   private boolean lacksBuffer;
 
-  /** Whether that was not noticed yet. */
-  private boolean isNew;
+  private boolean lackUnreported;
 
   /**
    * Whether a message waits for a buffer, for a buffer that its user holds, or for answers to
@@ -69,7 +68,7 @@ final class Unpacking {
     Buffer copy = pool.tryTakeForCopy();
     if (copy == null) {
       lacksBuffer = true;
-      isNew = true;
+      lackUnreported = true;
       waits = true;
       return null;
     }
@@ -82,8 +81,8 @@ final class Unpacking {
 
   /** Returns once whether no buffer was free, so that {@link #freed} has to be called. */
   boolean takeLack() {
-    boolean was = isNew;
-    isNew = false;
+    boolean was = lackUnreported;
+    lackUnreported = false;
     return was;
   }
 

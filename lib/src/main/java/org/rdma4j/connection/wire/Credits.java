@@ -108,8 +108,8 @@ public final class Credits {
   }
 
   /**
-   * Doubles the window, up to its maximum: also if the peer says that it lacked a credit. On a slow
-   * wire it lacks them although credits that are on the way to it count as granted.
+   * Doubles the window, up to its maximum. The peer asks for that if it lacks a credit: on a slow
+   * wire it may lack one although credits in flight to it count as granted.
    */
   public void widen() {
     window = Math.min(2 * window, maxWindow);

@@ -26,7 +26,10 @@ public record Hello(
   /** The feature that several messages may come in one SEND. */
   public static final int PACKED = 1;
 
-  /** The number of bytes that each peer writes. The features, which follow, may lack. */
+  /** All features that this version has. */
+  public static final int FEATURES = PACKED;
+
+  /** The number of bytes that each peer writes. The features follow, and may be missing. */
   public static final int BYTES = 5 * Integer.BYTES + Long.BYTES + 1;
 
   /** The values until the hello of the peer has arrived. */
@@ -36,7 +39,8 @@ public record Hello(
   private static final int VERSION = 4;
 
   /**
-   * RoCE fills private data up with zeros, so a last byte that is not 0 shows that nothing lacks.
+   * RoCE fills private data up with zeros, so a last byte that is not 0 shows that nothing is
+   * missing.
    */
   private static final byte LAST = 0x5a;
 
@@ -75,11 +79,6 @@ public record Hello(
   /** Returns the same hello with other features. */
   public Hello with(int otherFeatures) {
     return new Hello(bufferBytes, credits, receives, maxMessageBytes, otherFeatures);
-  }
-
-  /** Returns whether the side has a feature. */
-  public boolean has(int feature) {
-    return (features & feature) != 0;
   }
 
   public ByteBuffer write() {

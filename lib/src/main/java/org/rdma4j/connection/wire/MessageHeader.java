@@ -30,7 +30,7 @@ public final class MessageHeader {
    */
   public static final int PACKED = 8;
 
-  /** With what takes a credit: its sender had none left, although it had more to send. */
+  /** With a message that takes a credit: its sender had more to send, and no credit left. */
   public static final int LACKED_CREDIT = 16;
 
   public static final int LENGTH_BYTES = Integer.BYTES;

@@ -8,7 +8,7 @@
  * least 64, the number of messages that it receives before it grants more, the number of messages
  * that it receives at most before it has read one (4 bytes each), the length of the longest message
  * that it receives (8 bytes), a last byte of 0x5a, and the features that the side has (4 bytes): 1
- * for packed messages and the flag 16. The features may lack, or be zeros; unknown ones are
+ * for packed messages and the flag 16. The features may be missing, or zeros; unknown ones are
  * ignored.
  *
  * <p>Each message is one SEND, of a header of 16 bytes and the bytes of the message. The header:
@@ -23,7 +23,7 @@
  *         5 control, 6 end, 7 credits given back, 8 cancel of a request</td></tr>
  *     <tr><td>1</td><td>flags: 1 what follows is an offer of the message; of an end, 2 the sender
  *         closes the connection, 4 the connection is broken, and what follows is the reason; of a
- *         message, 8 others follow; of what needs a credit, 16 its sender lacked one</td></tr>
+ *         message, 8 others follow; of a message that needs a credit, 16 its sender lacked one</td></tr>
  *     <tr><td>2, 3</td><td>credits: how many messages more the receiver of this may send</td></tr>
  *     <tr><td>4, 5</td><td>how many offers of the receiver of this have been fetched since the last
  *         message</td></tr>

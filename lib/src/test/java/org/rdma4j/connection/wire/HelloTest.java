@@ -44,7 +44,6 @@ final class HelloTest {
     assertThat(written.remaining()).isEqualTo(Hello.BYTES + 4);
     assertThat(written.getInt(Hello.BYTES)).isEqualTo(0x61);
     Hello read = Hello.read(written).orElseThrow();
-    assertThat(read.has(Hello.PACKED)).isTrue();
     assertThat(read.features()).isEqualTo(0x61);
   }
 
