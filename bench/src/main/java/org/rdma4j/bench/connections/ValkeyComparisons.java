@@ -1,6 +1,5 @@
 package org.rdma4j.bench.connections;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -9,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.testing.ChildProcess;
 import org.rdma4j.valkey.ValkeySocketFactory;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
@@ -69,41 +69,26 @@ final class ValkeyComparisons {
             "GET of %d B from Valkey, one at a time, beside %s".formatted(BYTES, beside),
             "commands/s");
     if (programs == null) {
-      return comparison.withoutFigures("Valkey is not built, which dev/lib/valkey does");
+      return comparison.withoutFigures("Valkey is not built: run dev/lib/valkey");
     }
-    Process server = start(Path.of(programs, "valkey-server").toString());
-    try (Jedis overRdma = new Jedis(new ValkeySocketFactory(rdma, CONFIG), CONFIG);
-        Jedis overTcp = new Jedis(tcp, CONFIG)) {
-      overRdma.set(KEY, "v".repeat(BYTES));
-      WarmUp.runHere(time -> rate(overRdma, time));
-      WarmUp.runHere(time -> rate(overTcp, time));
-      for (int i = 0; i < pairs; i++) {
-        comparison.add(rate(overRdma), other.perSecond(overTcp));
+    try (ChildProcess server = ChildProcess.start(command(programs))) {
+      server.awaitOutput(READY);
+      try (Jedis overRdma = new Jedis(new ValkeySocketFactory(rdma, CONFIG), CONFIG);
+          Jedis overTcp = new Jedis(tcp, CONFIG)) {
+        overRdma.set(KEY, "v".repeat(BYTES));
+        WarmUp.runHere(time -> rate(overRdma, time));
+        WarmUp.runHere(time -> rate(overTcp, time));
+        for (int i = 0; i < pairs; i++) {
+          comparison.add(rate(overRdma), other.perSecond(overTcp));
+        }
       }
-    } finally {
-      server.destroyForcibly().waitFor();
     }
     return comparison;
   }
 
-  private Process start(String program) throws IOException {
-    Process server = new ProcessBuilder(command(program)).redirectErrorStream(true).start();
-    BufferedReader output = server.inputReader();
-    String line = output.readLine();
-    StringBuilder printed = new StringBuilder();
-    while (line != null && !line.contains(READY)) {
-      printed.append(line).append('\n');
-      line = output.readLine();
-    }
-    if (line == null) {
-      throw new IOException("valkey-server did not start: " + printed);
-    }
-    return server;
-  }
-
-  private List<String> command(String program) {
+  private List<String> command(String directory) {
     return List.of(
-        program,
+        Path.of(directory, "valkey-server").toString(),
         "--save",
         "",
         "--dir",
