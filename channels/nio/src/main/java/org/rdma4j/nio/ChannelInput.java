@@ -122,7 +122,7 @@ final class ChannelInput {
         if (shut) {
           return -1;
         }
-        Upgrade way = current(first);
+        Upgrade way = tcp.current(first);
         switch (way.source()) {
           case TCP -> {
             int count = readTcp(way, target, stream);
@@ -166,11 +166,6 @@ final class ChannelInput {
     } finally {
       lock.unlock();
     }
-  }
-
-  /** Returns the upgrade that counts: another one may have followed after a resume. */
-  private Upgrade current(Upgrade way) {
-    return Objects.requireNonNullElse(tcp.way(), way);
   }
 
   /** Waits until no other thread reads. An interrupt does not end this, as in the JDK. */
@@ -234,7 +229,7 @@ final class ChannelInput {
     } finally {
       target.limit(limit);
     }
-    Upgrade way = current(before);
+    Upgrade way = tcp.current(before);
     if (count > 0 && way.takeWakeUp(count)) {
       target.put(from, kept).position(from);
       return 0;

@@ -66,7 +66,7 @@ final class ChannelOutput {
       way.endOutput();
     } finally {
       lock.unlock();
-      move(current(way));
+      moveAll(way);
     }
   }
 
@@ -84,6 +84,15 @@ final class ChannelOutput {
       } finally {
         lock.unlock();
       }
+    }
+  }
+
+  /** Moves the output, also that of an upgrade that has followed meanwhile. */
+  private void moveAll(Upgrade way) {
+    move(way);
+    Upgrade now = tcp.current(way);
+    if (now != way) {
+      move(now);
     }
   }
 
@@ -108,9 +117,9 @@ final class ChannelOutput {
     } finally {
       single[0] = NOTHING;
       lock.unlock();
-      move(current(way));
+      moveAll(way);
     }
-    awaitArrivalAtExit(current(way));
+    awaitArrivalAtExit(tcp.current(way));
     return count;
   }
 
@@ -129,15 +138,15 @@ final class ChannelOutput {
       count = writeLocked(way, sources, offset, length);
     } finally {
       lock.unlock();
-      move(current(way));
+      moveAll(way);
     }
-    awaitArrivalAtExit(current(way));
+    awaitArrivalAtExit(tcp.current(way));
     return count;
   }
 
   private long writeLocked(Upgrade first, ByteBuffer[] sources, int offset, int length)
       throws IOException {
-    Upgrade way = current(first);
+    Upgrade way = tcp.current(first);
     if (way.isReset() && tcp.isOpen()) {
       throw new IOException("Connection reset by peer");
     }
@@ -160,13 +169,8 @@ final class ChannelOutput {
         return count;
       }
       awaiting.await(way, 0);
-      way = current(way);
+      way = tcp.current(way);
     }
-  }
-
-  /** Returns the upgrade that counts: another one may have followed after a resume. */
-  private Upgrade current(Upgrade way) {
-    return Objects.requireNonNullElse(tcp.way(), way);
   }
 
   private static boolean hasRemaining(ByteBuffer[] sources, int offset, int length) {
@@ -191,7 +195,7 @@ final class ChannelOutput {
       for (int i = 0; i < length; i++) {
         ByteBuffer source = sources[offset + i];
         tcp.record().sentOverTcp(source.position() - from[i]);
-        current(way).wrote(source, from[i], source.position() - from[i]);
+        tcp.current(way).wrote(source, from[i], source.position() - from[i]);
       }
     }
   }

@@ -38,7 +38,7 @@ final class Exit {
   /**
    * Creates it.
    *
-   * @param upgrades the channels that were upgraded and that the program has not closed
+   * @param upgrades the upgraded channels that the program has not closed
    */
   Exit(Set<Upgrade> upgrades) {
     this.upgrades = upgrades;

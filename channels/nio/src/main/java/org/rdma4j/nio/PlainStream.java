@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +31,7 @@ final class PlainStream implements TcpEnd {
   private final ChannelInput input;
   private final ChannelOutput output;
   private final AtomicBoolean closed = new AtomicBoolean();
-  private volatile @Nullable Upgrade upgrade;
+  private final AtomicReference<@Nullable Upgrade> upgrade = new AtomicReference<>();
   private volatile boolean ended;
 
   /** Whether nothing can come over TCP any more, so that the socket cannot resume. */
@@ -55,7 +56,7 @@ final class PlainStream implements TcpEnd {
   static @Nullable PlainStream connected(Rendezvous rendezvous, PlatformSocket socket)
       throws IOException {
     PlainStream stream = new PlainStream(rendezvous, socket, true);
-    stream.upgrade = rendezvous.connected(stream, socket.local(), stream.remote);
+    stream.upgrade.set(rendezvous.connected(stream, socket.local(), stream.remote));
     return stream.orNull();
   }
 
@@ -63,13 +64,13 @@ final class PlainStream implements TcpEnd {
   static @Nullable PlainStream accepted(Rendezvous rendezvous, PlatformSocket socket)
       throws IOException {
     PlainStream stream = new PlainStream(rendezvous, socket, false);
-    stream.upgrade = rendezvous.accepted(stream, stream.remote, socket.local());
+    stream.upgrade.set(rendezvous.accepted(stream, stream.remote, socket.local()));
     return stream.orNull();
   }
 
   /** A socket that cannot be upgraded is the JDK's from now on, and not listed. */
   private @Nullable PlainStream orNull() {
-    if (upgrade == null) {
+    if (upgrade.get() == null) {
       record.closed();
       return null;
     }
@@ -110,7 +111,7 @@ final class PlainStream implements TcpEnd {
 
   int read(byte[] target, int offset, int length, int timeout) throws IOException {
     Objects.checkFromIndexSize(offset, length, target.length);
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     if (way == null) {
       int count = tcpInput.read(target, offset, length);
       record.receivedOverTcp(Math.max(count, 0));
@@ -135,7 +136,7 @@ final class PlainStream implements TcpEnd {
     if (!isOpen()) {
       throw new SocketException("Socket closed");
     }
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     if (way == null || !way.isInputMoved()) {
       return socket.available();
     }
@@ -144,7 +145,7 @@ final class PlainStream implements TcpEnd {
 
   void write(byte[] source, int offset, int length) throws IOException {
     Objects.checkFromIndexSize(offset, length, source.length);
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     if (way == null || length == 0) {
       tcpOutput.write(source, offset, length);
       record.sentOverTcp(length);
@@ -222,19 +223,8 @@ final class PlainStream implements TcpEnd {
   public void inputMoved() {}
 
   @Override
-  public @Nullable Upgrade way() {
+  public AtomicReference<@Nullable Upgrade> upgrade() {
     return upgrade;
-  }
-
-  @Override
-  public boolean replace(Upgrade before, Upgrade next) {
-    synchronized (closed) {
-      boolean counts = upgrade == before;
-      if (counts) {
-        upgrade = next;
-      }
-      return counts;
-    }
   }
 
   @Override
@@ -282,11 +272,7 @@ final class PlainStream implements TcpEnd {
   @Override
   public void forget(Upgrade way) {
     rendezvous.forget(way);
-    synchronized (closed) {
-      if (upgrade == way) {
-        upgrade = null;
-      }
-    }
+    upgrade.compareAndSet(way, null);
     changed();
   }
 
@@ -296,7 +282,7 @@ final class PlainStream implements TcpEnd {
    * @return false if it may have been upgraded
    */
   boolean staysWithTcp() {
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     return way == null || way.stay();
   }
 
@@ -304,22 +290,22 @@ final class PlainStream implements TcpEnd {
 
   void shutdownInput() throws IOException {
     socket.shutdownInput();
-    input.shutDown(upgrade);
+    input.shutDown(upgrade.get());
   }
 
   void shutdownOutput() throws IOException {
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     if (way == null || !way.delaysEnd()) {
       socket.shutdownOutput();
     }
-    output.shutDown(upgrade);
+    output.shutDown(upgrade.get());
   }
 
   void close() throws IOException {
     if (closed.get()) {
       return;
     }
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     int linger = way == null ? -1 : lingerSeconds(way);
     if (!closed.compareAndSet(false, true)) {
       return;

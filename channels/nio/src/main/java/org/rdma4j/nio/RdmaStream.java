@@ -188,6 +188,8 @@ final class RdmaStream {
       stalled = true;
     }
     kept.freeze();
+    // Lets go of the buffer of what was joined, whose bytes are kept.
+    flushDue = true;
   }
 
   boolean isStalled() {
@@ -288,7 +290,7 @@ final class RdmaStream {
     return sentSoFar - inFlight() >= count;
   }
 
-  /** Returns whether nothing is missing at the peer's device, and the connection has not ended. */
+  /** Returns whether the connection is open, and the peer's device has acknowledged all bytes. */
   boolean hasAllArrived() {
     return joined == null && !stalled && connection.isOpen() && inFlight() == 0;
   }

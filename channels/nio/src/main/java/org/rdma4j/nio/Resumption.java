@@ -80,6 +80,8 @@ final class Resumption {
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       fail("interrupted");
+    } finally {
+      tcp.output().move(upgrade);
     }
   }
 

@@ -17,6 +17,7 @@ import java.nio.channels.SocketChannel;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +38,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   /** Whether nothing can come over TCP any more, so that the channel cannot resume. */
   private volatile boolean tcpInputEnded;
 
-  private volatile @Nullable Upgrade upgrade;
+  private final AtomicReference<@Nullable Upgrade> upgrade = new AtomicReference<>();
   private volatile @Nullable InetSocketAddress remote;
 
   /** What an operator may know of it; null until it has connected. */
@@ -67,7 +68,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
       ChannelRecord added = register.add(client, server, false);
       channel.record = added;
       if (upgrades) {
-        channel.upgrade = provider.rendezvous().accepted(channel, client, server);
+        channel.upgrade.set(provider.rendezvous().accepted(channel, client, server));
       } else {
         register.stays(added, StayReason.UNAVAILABLE, "the server listens over TCP only");
       }
@@ -183,7 +184,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
         && tcp.getLocalAddress() instanceof InetSocketAddress client) {
       remote = server;
       record = provider.rendezvous().register().add(client, server, true);
-      upgrade = provider.rendezvous().connected(this, client, server);
+      upgrade.set(provider.rendezvous().connected(this, client, server));
     }
     return done;
   }
@@ -202,7 +203,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   @Override
   public int read(ByteBuffer target) throws IOException {
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     if (way != null) {
       checkNotInterrupted();
       return input.read(way, target, null, 0);
@@ -221,7 +222,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   @Override
   public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     if (way != null) {
       checkNotInterrupted();
       return input.read(way, targets, offset, length);
@@ -235,7 +236,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   /** Reads for a socket, within its timeout. */
   int read(InputStream stream, byte[] target, int offset, int length) throws IOException {
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     if (way != null) {
       if (!isBlocking()) {
         throw new IllegalBlockingModeException();
@@ -253,13 +254,13 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   /** Returns how many bytes a socket can read without waiting. */
   int available(InputStream stream) throws IOException {
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     return way != null && way.isInputMoved() ? way.stream().available() : stream.available();
   }
 
   @Override
   public int write(ByteBuffer source) throws IOException {
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     if (way != null) {
       checkNotInterrupted();
       return output.write(way, source);
@@ -273,7 +274,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   @Override
   public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     if (way != null) {
       checkNotInterrupted();
       return output.write(way, sources, offset, length);
@@ -348,19 +349,8 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   }
 
   @Override
-  public @Nullable Upgrade way() {
+  public AtomicReference<@Nullable Upgrade> upgrade() {
     return upgrade;
-  }
-
-  @Override
-  public boolean replace(Upgrade before, Upgrade next) {
-    synchronized (watchers) {
-      boolean counts = upgrade == before;
-      if (counts) {
-        upgrade = next;
-      }
-      return counts;
-    }
   }
 
   @Override
@@ -385,35 +375,31 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   @Override
   public void forget(Upgrade way) {
     provider.rendezvous().forget(way);
-    synchronized (watchers) {
-      if (upgrade == way) {
-        upgrade = null;
-      }
-    }
+    upgrade.compareAndSet(way, null);
     changed();
   }
 
   @Override
   public boolean isOverRdma() {
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     return way != null && (way.isInputMoved() || way.isOutputMoved());
   }
 
   /** Returns whether the channel has an upgrade, which must see all that is read and written. */
   boolean hasUpgrade() {
-    return upgrade != null;
+    return upgrade.get() != null;
   }
 
   /** Stays on TCP and returns true, unless it is too late for that. */
   boolean staysWithTcp() {
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     return way == null || way.stay();
   }
 
   /** Returns the operations for which TCP decides whether the channel is ready. */
   @Override
   public int tcpOperations() {
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     if (way == null) {
       return validOps();
     }
@@ -430,7 +416,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   /** Returns the operations that the channel is ready for, apart from those of TCP. */
   @Override
   public int readyOperations() {
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     if (way == null) {
       return 0;
     }
@@ -449,7 +435,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   }
 
   private void inputWasShut() {
-    input.shutDown(upgrade);
+    input.shutDown(upgrade.get());
     changed();
   }
 
@@ -464,7 +450,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     if (!isOpen()) {
       throw new SocketException("Socket is closed");
     }
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     if (way == null || !way.delaysEnd()) {
       tcpSocket.shutdownOutput();
     }
@@ -474,7 +460,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   @Override
   public SocketChannel shutdownOutput() throws IOException {
     SocketChannel open = openTcp();
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     if (way == null || !way.delaysEnd()) {
       // Ends a write of another thread to TCP.
       open.shutdownOutput();
@@ -484,13 +470,13 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   }
 
   private void outputWasShut() {
-    output.shutDown(upgrade);
+    output.shutDown(upgrade.get());
     changed();
   }
 
   /** Returns whether the program reads from RDMA. */
   boolean isInputMoved() {
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     return way != null && way.isInputMoved() && isOpen() && !input.isShut();
   }
 
@@ -504,7 +490,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   @Override
   protected void implCloseSelectableChannel() throws IOException {
-    Upgrade way = upgrade;
+    Upgrade way = upgrade.get();
     int linger = way == null ? -1 : lingerSeconds(way);
     ChannelRecord known = record;
     if (known != null) {

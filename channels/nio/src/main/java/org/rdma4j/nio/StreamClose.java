@@ -19,6 +19,8 @@ final class StreamClose {
 
   private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
+  private static final Duration RESUME_PAUSE = Duration.ofMillis(10);
+
   private final Upgrade upgrade;
   private final RdmaStream stream;
   private final boolean abort;
@@ -92,7 +94,7 @@ final class StreamClose {
   /** If RDMA has failed, waits until it is known whether the rest uses TCP, and was sent. */
   private void awaitResume() throws InterruptedException {
     while (upgrade.isCloseDue() && !stream.connection().isOpen() && !stream.isOver()) {
-      Thread.sleep(1);
+      Thread.sleep(RESUME_PAUSE);
     }
   }
 

@@ -3,6 +3,8 @@ package org.rdma4j.nio;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,9 +86,14 @@ interface TcpEnd {
   /** Stays on TCP for good. */
   void forget(Upgrade way);
 
-  /** Returns the upgrade that counts now; null if there is none any more. */
-  @Nullable Upgrade way();
+  /**
+   * Returns where the upgrade is that counts; null is in it once the connection stays on TCP.
+   * Another upgrade may follow after a resume.
+   */
+  AtomicReference<@Nullable Upgrade> upgrade();
 
-  /** Lets an upgrade replace another upgrade; returns whether that upgrade counted until then. */
-  boolean replace(Upgrade before, Upgrade next);
+  /** Returns the upgrade that counts: the given one, or the next, once that has followed. */
+  default Upgrade current(Upgrade before) {
+    return Objects.requireNonNullElse(upgrade().get(), before);
+  }
 }

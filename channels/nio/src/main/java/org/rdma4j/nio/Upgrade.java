@@ -93,7 +93,7 @@ final class Upgrade {
   /** Goes on over TCP after RDMA has failed; null before the peer's record was accepted. */
   private volatile @Nullable Resume resumed;
 
-  /** Whether the program has ended its output over RDMA, but TCP's output has not ended. */
+  /** Whether TCP's output is still to end, because the program has ended its output over RDMA. */
   private boolean endDue;
 
   /** Whether TCP's output has ended, so that nothing can be sent again over it. */
@@ -444,7 +444,7 @@ final class Upgrade {
       try {
         stream().mark();
       } catch (RdmaException | IllegalStateException over) {
-        rendezvous.log(name, "the peer is not told that nothing is missing: " + over);
+        rendezvous.log(name, "the peer is not notified that nothing is missing: " + over);
       }
     }
   }
@@ -586,7 +586,7 @@ final class Upgrade {
       }
     } catch (RdmaException | IllegalStateException over) {
       // The end of the RDMA connection comes in its order, and says what this means.
-      rendezvous.log(name, "the peer is not told of the offset: " + over);
+      rendezvous.log(name, "the peer is not notified of the offset: " + over);
     }
     outputMoved = true;
     tcp.changed();
@@ -614,7 +614,7 @@ final class Upgrade {
       try {
         stream().sendEnd();
       } catch (RdmaException | IllegalStateException over) {
-        rendezvous.log(name, "the peer is not told of the end of the output: " + over);
+        rendezvous.log(name, "the peer is not notified of the end of the output: " + over);
       }
     }
   }
@@ -1039,7 +1039,7 @@ final class Upgrade {
         && now.hasAll()
         && !outputMoved
         && isDrained()
-        && tcp.replace(this, following)) {
+        && tcp.upgrade().compareAndSet(this, following)) {
       following.begin();
     }
   }

@@ -35,6 +35,7 @@ final class ChannelResumeTest {
   private static final int ROUNDS = 20;
 
   private final Random random = new Random();
+  private final Field joined = field(RdmaStream.class, "joined");
   private RdmaSelectorProvider clients;
   private RdmaSelectorProvider servers;
   private ServerSocketChannel listener;
@@ -65,13 +66,23 @@ final class ChannelResumeTest {
     servers.rendezvous().close();
   }
 
+  private static Field field(Class<?> type, String name) {
+    try {
+      Field found = type.getDeclaredField(name);
+      found.setAccessible(true);
+      return found;
+    } catch (NoSuchFieldException missing) {
+      throw new AssertionError(missing);
+    }
+  }
+
   /** Breaks the RDMA connection from one side, as a failure of its device does. */
   static void cut(SocketChannel channel) throws Exception {
     upgradeOf(channel).stream().connection().abort();
   }
 
   private static Upgrade upgradeOf(SocketChannel channel) {
-    return Objects.requireNonNull(((StreamChannel) channel).way());
+    return Objects.requireNonNull(((StreamChannel) channel).upgrade().get());
   }
 
   /** Returns whether a channel resumes if it is cut: not in the moment of its upgrade. */
@@ -92,27 +103,48 @@ final class ChannelResumeTest {
 
   @RepeatedTest(ROUNDS)
   void noByteIsLostUnderLoadInBothDirections() throws Exception {
-    AtomicLong up = new AtomicLong();
-    AtomicLong down = new AtomicLong();
-    AtomicLong enough = new AtomicLong(Long.MAX_VALUE);
-    var serverReads = waiting(() -> CheckedBytes.read(server, up));
-    var clientReads = waiting(() -> CheckedBytes.read(client, down));
-    var clientWrites = writing(client, enough);
-    var serverWrites = writing(server, enough);
+    List<RdmaStream> streams = List.of(upgradeOf(client).stream(), upgradeOf(server).stream());
+    Traffic traffic = new Traffic();
     Thread.sleep(random.nextInt(100));
     cut(random.nextBoolean() ? client : server);
     awaitResumes();
-    long more = Math.max(up.get(), down.get()) + 2_000_000;
-    UpgradeTest.await(
-        () -> {
-          for (var each : List.of(serverReads, clientReads, serverWrites, clientWrites)) {
-            assertThat(each.task().isDone() ? each.get() : -1L).isEqualTo(-1L);
-          }
-          return up.get() > more && down.get() > more;
-        });
-    enough.set(0);
-    assertThat(serverReads.get()).isEqualTo(clientWrites.get());
-    assertThat(clientReads.get()).isEqualTo(serverWrites.get());
+    traffic.endAfterMore();
+    for (RdmaStream each : streams) {
+      assertThat(joined.get(each)).as("buffer of bytes that were not sent").isNull();
+    }
+  }
+
+  /** Both sides write, and read what the other one has written. */
+  private final class Traffic {
+    private final AtomicLong up = new AtomicLong();
+    private final AtomicLong down = new AtomicLong();
+    private final AtomicLong enough = new AtomicLong(Long.MAX_VALUE);
+    private final ChannelPair.Waiting<Long> serverReads;
+    private final ChannelPair.Waiting<Long> clientReads;
+    private final ChannelPair.Waiting<Long> clientWrites;
+    private final ChannelPair.Waiting<Long> serverWrites;
+
+    Traffic() throws Exception {
+      serverReads = waiting(() -> CheckedBytes.read(server, up));
+      clientReads = waiting(() -> CheckedBytes.read(client, down));
+      clientWrites = writing(client, enough);
+      serverWrites = writing(server, enough);
+    }
+
+    /** Waits for more bytes in both directions, then ends both, and compares their lengths. */
+    void endAfterMore() throws Exception {
+      long more = Math.max(up.get(), down.get()) + 2_000_000;
+      UpgradeTest.await(
+          () -> {
+            for (var each : List.of(serverReads, clientReads, serverWrites, clientWrites)) {
+              assertThat(each.task().isDone() ? each.get() : -1L).isEqualTo(-1L);
+            }
+            return up.get() > more && down.get() > more;
+          });
+      enough.set(0);
+      assertThat(serverReads.get()).isEqualTo(clientWrites.get());
+      assertThat(clientReads.get()).isEqualTo(serverWrites.get());
+    }
   }
 
   private static void exchange(SocketChannel one, SocketChannel other, int bytes)
@@ -263,10 +295,8 @@ final class ChannelResumeTest {
       try (SocketChannel reads = listener.accept()) {
         UpgradeTest.greet(cuts, reads);
         UpgradeTest.await(() -> isWhollyMoved(cuts) && isWhollyMoved(reads));
-        Field field = Upgrade.class.getDeclaredField("offsetSeen");
-        field.setAccessible(true);
         // As if the peer had not taken the offset yet.
-        field.set(upgradeOf(cuts), false);
+        field(Upgrade.class, "offsetSeen").set(upgradeOf(cuts), false);
         cut(cuts);
         UpgradeTest.await(() -> upgradeOf(cuts).stream().isOver() || isResuming(cuts));
         assertThat(clients.statistics().resumed()).isZero();
@@ -361,13 +391,7 @@ final class ChannelResumeTest {
 
   @RepeatedTest(3)
   void aChannelThatHasResumedIsUpgradedAgain() throws Exception {
-    AtomicLong up = new AtomicLong();
-    AtomicLong down = new AtomicLong();
-    AtomicLong enough = new AtomicLong(Long.MAX_VALUE);
-    var serverReads = waiting(() -> CheckedBytes.read(server, up));
-    var clientReads = waiting(() -> CheckedBytes.read(client, down));
-    var clientWrites = writing(client, enough);
-    var serverWrites = writing(server, enough);
+    Traffic traffic = new Traffic();
     for (int i = 1; i <= 2; i++) {
       cut(random.nextBoolean() ? client : server);
       long upgrades = i + 1L;
@@ -378,11 +402,7 @@ final class ChannelResumeTest {
                   && isWhollyMoved(client)
                   && isWhollyMoved(server));
     }
-    long more = Math.max(up.get(), down.get()) + 2_000_000;
-    UpgradeTest.await(() -> up.get() > more && down.get() > more);
-    enough.set(0);
-    assertThat(serverReads.get()).isEqualTo(clientWrites.get());
-    assertThat(clientReads.get()).isEqualTo(serverWrites.get());
+    traffic.endAfterMore();
     assertThat(clients.statistics().resumed()).isEqualTo(2);
   }
 

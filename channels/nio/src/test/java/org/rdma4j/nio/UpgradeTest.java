@@ -173,7 +173,7 @@ final class UpgradeTest {
 
   static boolean isMoved(SocketChannel channel) {
     StreamChannel ours = (StreamChannel) channel;
-    Upgrade way = ours.way();
+    Upgrade way = ours.upgrade().get();
     return way != null && way.isOffsetSeen() && ours.tcpOperations() == SelectionKey.OP_CONNECT;
   }
 

@@ -161,7 +161,7 @@ public final class Handover {
   }
 
   /**
-   * Lets a client try again that has not claimed yet, because it could not connect.
+   * Lets a client that could not connect, and so has not claimed yet, try again.
    *
    * @return whether {@link #mayClaim} may be true again
    */
@@ -360,7 +360,7 @@ public final class Handover {
   /**
    * Returns how many bytes may be read from TCP.
    *
-   * @return the number; {@link Long#MAX_VALUE} if the peer has not moved to RDMA
+   * @return their number; {@link Long#MAX_VALUE} while the peer's output uses TCP
    */
   public long tcpBytes() {
     return offset < 0 ? Long.MAX_VALUE : Math.max(0, offset - received.count());
