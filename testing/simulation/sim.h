@@ -126,6 +126,7 @@ struct far_answer {
 };
 struct flight {
 	bool answered;
+	bool local; /* it changes a memory window, which was done */
 	uint32_t number;
 	struct far_answer answer;
 	char *data;
@@ -139,6 +140,7 @@ struct qp {
 	uint32_t flight_number;
 	uint32_t epoch; /* of its requests to other processes: a new one after each that was not carried out */
 	uint32_t refused_epoch; /* of the requests to it, plus 1: what follows one that was not carried out */
+	int windows_ahead; /* changes of memory windows that were done before the requests ahead of them */
 	uint16_t next_ci; /* the first request that is not on its way */
 	uint64_t not_before; /* the next request is not sent */
 	struct efa_qp *efa; /* not NULL if it is one of EFA, which has no other fields of queues */

@@ -74,4 +74,5 @@ bool can_take(struct qp *peer, struct wqe *w, const struct segs *data);
 enum outcome execute(struct qp *qp, struct wqe *w);
 void datagram_header(struct wqe *w, uint32_t length, char grh[GRH_BYTES]);
 enum outcome execute_ud(struct qp *qp, struct wqe *w);
+int change_window(struct qp *qp, struct wqe *w);
 enum outcome bind_window(struct qp *qp, struct wqe *w);

@@ -38,7 +38,7 @@ void engine_qp_reset(struct qp *qp)
 	qp->tries = 0;
 	qp->wait_until = 0;
 	qp->waits_for_peer = qp->waits_for_receive = qp->established = qp->last_wqe = false;
-	qp->num_flights = 0;
+	qp->num_flights = qp->windows_ahead = 0;
 	qp->epoch++;
 	qp->refused_epoch = 0;
 	qp->not_before = 0;

@@ -57,14 +57,14 @@ static void expect(struct side *s, int type)
 static void make(struct side *s, struct rdma_cm_id *id)
 {
 	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_RC,
-		.cap = {.max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1}};
+		.cap = {.max_send_wr = 3 * MESSAGES, .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1}};
 	s->id = id;
 	s->cq = ibv_create_cq(id->verbs, 32, NULL, NULL, 0);
 	init.send_cq = init.recv_cq = s->cq;
 	CHECK(!rdma_create_qp(id, NULL, &init));
 	s->buf = calloc(1, SIZE);
 	s->mr = ibv_reg_mr(id->pd, s->buf, SIZE, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE
-		| IBV_ACCESS_REMOTE_ATOMIC);
+		| IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND);
 	CHECK(s->cq && s->mr);
 }
 
@@ -171,6 +171,29 @@ static void expect_from_peer(int from, char sign)
 	CHECK(poll(&p, 1, 20000) == 1 && read(from, &c, 1) == 1 && c == sign);
 }
 
+/* Each window is bound before a message and ended behind it, once, although messages have to be sent again. */
+static void messages_between_windows(struct side *s)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(s->id->pd, IBV_MW_TYPE_2);
+	struct ibv_send_wr bind = {.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED, .bind_mw = {.mw = mw,
+		.rkey = mw->rkey, .bind_info = {.mr = s->mr, .addr = (uintptr_t)s->buf, .length = 8,
+		.mw_access_flags = IBV_ACCESS_REMOTE_READ}}}, end = {.opcode = IBV_WR_LOCAL_INV,
+		.send_flags = IBV_SEND_SIGNALED}, *bad;
+	for (uint64_t i = 0; i < MESSAGES; i++) {
+		((uint64_t *)s->buf)[i] = i;
+		end.invalidate_rkey = bind.bind_mw.rkey = ibv_inc_rkey(bind.bind_mw.rkey);
+		CHECK(!ibv_post_send(s->id->qp, &bind, &bad));
+		CHECK(!rdma_post_send(s->id, NULL, s->buf + i * 8, 8, s->mr, IBV_SEND_SIGNALED));
+		CHECK(!ibv_post_send(s->id->qp, &end, &bad));
+	}
+	for (int i = 0; i < 3 * MESSAGES; i++) {
+		struct ibv_wc wc = wait_one(s);
+		CHECK(wc.status == IBV_WC_SUCCESS);
+		CHECK(wc.opcode == (i % 3 == 0 ? IBV_WC_BIND_MW : i % 3 == 1 ? IBV_WC_SEND : IBV_WC_LOCAL_INV));
+	}
+	CHECK(!ibv_dealloc_mw(mw));
+}
+
 static void transfers(struct side *s, const struct place *place)
 {
 	struct ibv_sge sge = {(uintptr_t)s->buf, 8, s->mr->lkey};
@@ -199,12 +222,7 @@ static void transfers(struct side *s, const struct place *place)
 	CHECK(wait_one(s).opcode == IBV_WC_FETCH_ADD && *(uint64_t *)s->buf == 0x0909090909090909);
 	CHECK(!rdma_post_read(s->id, NULL, s->buf, 8, s->mr, IBV_SEND_SIGNALED, place->address, place->key));
 	CHECK(wait_one(s).opcode == IBV_WC_RDMA_READ && *(uint64_t *)s->buf == 0x0909090909090909 + 5);
-	for (uint64_t i = 0; i < MESSAGES; i++) {
-		((uint64_t *)s->buf)[i] = i;
-		CHECK(!rdma_post_send(s->id, NULL, s->buf + i * 8, 8, s->mr, IBV_SEND_SIGNALED));
-	}
-	for (int i = 0; i < MESSAGES; i++)
-		CHECK(wait_one(s).status == IBV_WC_SUCCESS);
+	messages_between_windows(s);
 }
 
 static void writes(struct side *s, const struct place *place, uint32_t key, int value)

@@ -1,8 +1,9 @@
 /*
  * Requests to queue pairs of other processes. The request goes there with its data, is carried out there like one of that
  * process, and the answer says how it ended. A queue pair has up to 32 such requests on their way, or as many as
- * MLX5SIM_WINDOW says. If one is not carried out, those behind it are not either: their sender begins a new epoch, and the
- * other side ignores what remains of the old one.
+ * MLX5SIM_WINDOW says. Changes of memory windows take their turn between them and wait for no answer, as in an adapter. If
+ * a request is not carried out, those behind it are not either: their sender begins a new epoch, and the other side ignores
+ * what remains of the old one.
  */
 #include "../adapter/adapter.h"
 #include "wire.h"
@@ -84,7 +85,7 @@ static int window(void)
 static bool take_off(struct qp *qp, struct wqe *w, const struct segs *data)
 {
 	struct flight *f = &qp->flights[(qp->first_flight + qp->num_flights) % FLIGHTS];
-	f->answered = false;
+	f->answered = f->local = false;
 	f->number = ++qp->flight_number;
 	if (!send_request(qp, w, data, qp->attr.dest_qp_num, node_of(qp->attr.dest_qp_num), f->number))
 		return false;
@@ -103,8 +104,41 @@ static bool next_request(struct qp *qp, struct wqe *w)
 	qp->sq_ci = qp->next_ci;
 	there = parse_request(qp, w);
 	qp->sq_ci = first;
-	return there && w->opcode != MLX5_OPCODE_UMR && w->opcode != MLX5_OPCODE_TAG_MATCHING
-		&& !(w->flags & MLX5_WQE_CTRL_FENCE);
+	return there && w->opcode != MLX5_OPCODE_TAG_MATCHING && !(w->flags & MLX5_WQE_CTRL_FENCE);
+}
+
+/*
+ * Changes a memory window between the requests that are on their way. If those have to be sent again, it is not changed
+ * again. False if it cannot be changed, or not yet.
+ */
+static bool change_ahead(struct qp *qp, struct wqe *w)
+{
+	struct flight *f = &qp->flights[(qp->first_flight + qp->num_flights) % FLIGHTS];
+	int changed = 0;
+	for (int i = 0; i < qp->num_flights; i++)
+		changed += qp->flights[(qp->first_flight + i) % FLIGHTS].local;
+	if (changed == qp->windows_ahead) {
+		if (change_window(qp, w))
+			return false;
+		qp->windows_ahead++;
+	}
+	f->answered = f->local = true;
+	qp->num_flights++;
+	qp->next_ci = w->index + (w->ds + 3) / 4;
+	return true;
+}
+
+/* Whether the change of a memory window that is the next request was done before. */
+bool window_went_ahead(struct qp *qp)
+{
+	if (!qp->windows_ahead)
+		return false;
+	qp->windows_ahead--;
+	if (qp->num_flights) {
+		qp->first_flight = (qp->first_flight + 1) % FLIGHTS;
+		qp->num_flights--;
+	}
+	return true;
 }
 
 /* Sends what need not wait for the requests that are on their way. */
@@ -114,6 +148,11 @@ static void send_ahead(struct qp *qp)
 	while (next_request(qp, &w)) {
 		struct segs local = {.n = 0};
 		uint32_t access = fetches(w.opcode) ? IBV_ACCESS_LOCAL_WRITE : 0;
+		if (w.opcode == MLX5_OPCODE_UMR) {
+			if (!change_ahead(qp, &w))
+				return;
+			continue;
+		}
 		if (gather(qp, &w, w.bytes + header_size(w.opcode), access, &local) || !take_off(qp, &w, &local))
 			return; /* it fails once it is the first */
 	}

@@ -44,6 +44,7 @@ int wire_owner_of_port(int space, uint16_t port); /* a node, or -1 */
 /* requests.c */
 bool is_elsewhere(uint32_t qpn);
 enum outcome execute_elsewhere(struct qp *qp, struct wqe *w);
+bool window_went_ahead(struct qp *qp);
 void datagram_elsewhere(struct qp *qp, struct wqe *w, const struct segs *data, uint32_t to);
 void request_arrived(int node, const void *body, size_t size);
 void answer_arrived(const void *body, size_t size);
