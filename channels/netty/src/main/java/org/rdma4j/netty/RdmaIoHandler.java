@@ -26,8 +26,11 @@ import org.rdma4j.connection.RdmaConnection;
  * at most for {@link NodeConfig#closeTimeout}.
  */
 public final class RdmaIoHandler implements IoHandler {
-  /** What one buffer holds: large enough that a stream takes few of them. */
-  private static final int BUFFER_BYTES = 16 << 10;
+  /**
+   * What one buffer holds: large enough that a stream takes few of them, and with the header of a
+   * message a whole number of packets.
+   */
+  private static final int BUFFER_BYTES = (16 << 10) - 16;
 
   /** How often a handler turns to its channels before it lets the loop run its tasks. */
   private static final int ROUNDS = 16;
@@ -49,8 +52,8 @@ public final class RdmaIoHandler implements IoHandler {
   }
 
   /**
-   * Returns what makes the handlers of an event loop group. Buffers have 16 KiB; all else is as in
-   * {@link NodeConfig#DEFAULT}.
+   * Returns what makes the handlers of an event loop group. Buffers have 16,368 bytes; all else is
+   * as in {@link NodeConfig#DEFAULT}.
    *
    * @return the factory; it throws what {@link DrivenNode#open()} throws
    */

@@ -34,7 +34,7 @@ final class ChannelLab implements AutoCloseable {
   RdmaServerSocketChannel server;
 
   ChannelLab() {
-    this(NodeConfig.DEFAULT.bufferBytes(16 << 10));
+    this(NodeConfig.DEFAULT.bufferBytes((16 << 10) - 16));
   }
 
   ChannelLab(NodeConfig config) {

@@ -302,7 +302,7 @@ final class RdmaSocketChannelTest {
   @Test
   void theUsersOfALoopTogetherKeepNoMoreThanAPartOfItsBuffers() throws Exception {
     lab.close();
-    lab = new ChannelLab(NodeConfig.DEFAULT.bufferBytes(16 << 10).maxBuffers(200));
+    lab = new ChannelLab(NodeConfig.DEFAULT.bufferBytes((16 << 10) - 16).maxBuffers(200));
     Keeper keeper = new Keeper();
     lab.listen(() -> keeper);
     int channels = 2;

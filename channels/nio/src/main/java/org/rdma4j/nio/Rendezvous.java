@@ -41,8 +41,11 @@ final class Rendezvous {
   /** From where to where the TCP connections of some channels go. */
   private record Route(InetAddress local, InetSocketAddress server) {}
 
-  /** A message of the longest length that needs no RDMA read. */
-  static final int PIECE = 16 << 10;
+  /**
+   * The longest message that needs no RDMA read: with its header of 16 bytes a whole number of
+   * packets.
+   */
+  static final int PIECE = (16 << 10) - 16;
 
   /** The memory of a channel for messages longer than a piece: as many as a channel sends. */
   private static final long MAX_BYTES = RdmaStream.WINDOW;
