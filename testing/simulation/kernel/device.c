@@ -1,4 +1,5 @@
 /* What the device and its port are: GET_CONTEXT and the queries. */
+#include <stdlib.h>
 #include "kernel.h"
 #include <net/if.h>
 #include <unistd.h>
@@ -19,6 +20,12 @@ static bool is_infiniband;
 #define NODE_GUID 0xb83fd20300123456
 const uint64_t sim_node_guid = __builtin_bswap64(NODE_GUID);
 
+static uint32_t max_shared_receives(void)
+{
+	const char *set = getenv("MLX5SIM_SHARED_RECEIVES");
+	return set ? atoi(set) : (1 << LOG_MAX_SRQ_SIZE) - 1;
+}
+
 static struct mlx5_ib_alloc_ucontext_resp context_response(const struct mlx5_ib_alloc_ucontext_req_v2 *req)
 {
 	struct mlx5_ib_alloc_ucontext_resp resp = {
@@ -29,7 +36,7 @@ static struct mlx5_ib_alloc_ucontext_resp context_response(const struct mlx5_ib_
 		.max_rq_desc_sz = MAX_RECEIVE_REQUEST,
 		.max_send_wqebb = 1 << LOG_MAX_QP_SIZE,
 		.max_recv_wr = 1 << LOG_MAX_QP_SIZE,
-		.max_srq_recv_wr = (1 << LOG_MAX_SRQ_SIZE) - 1,
+		.max_srq_recv_wr = max_shared_receives(),
 		.num_ports = 1,
 		.comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY | MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_ECE
 			| MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET,
@@ -109,7 +116,7 @@ void query_device(struct ib_uverbs_ioctl_hdr *h)
 			.max_total_mcast_qp_attach = 503316480,
 			.max_ah = INT32_MAX,
 			.max_srq = 1 << LOG_MAX_SRQ,
-			.max_srq_wr = (1 << LOG_MAX_SRQ_SIZE) - 1,
+			.max_srq_wr = max_shared_receives(),
 			.max_srq_sge = 31,
 			.max_pkeys = 1,
 			.local_ca_ack_delay = ACK_DELAY,

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +23,6 @@ import org.rdma4j.connection.buffers.BufferMemory;
 import org.rdma4j.connection.buffers.BufferPool;
 import org.rdma4j.connection.buffers.LargeBuffers;
 import org.rdma4j.connection.buffers.PromisedReceives;
-import org.rdma4j.connection.buffers.ReceiveSupply;
 import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.wire.Credits;
 import org.rdma4j.connection.wire.MessageKind;
@@ -31,19 +31,16 @@ import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.ProtectionDomain;
-import org.rdma4j.verbs.QueueAccess;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
 import org.rdma4j.verbs.RdmaDevice;
-import org.rdma4j.verbs.SharedReceiveQueue;
-import org.rdma4j.verbs.SharedReceiveQueueConfig;
 import org.rdma4j.verbs.attribute.AtomicCapability;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
 import org.rdma4j.verbs.internal.VerbsAccess;
 
 /**
- * What all connections of a node over one device share: the protection domain, the buffers, the
- * shared receive queue and the completion queues.
+ * What all connections of a node over one device share: the protection domain, the buffers, and the
+ * pollers with their queues.
  */
 final class DeviceShare {
   /**
@@ -63,12 +60,12 @@ final class DeviceShare {
   private final BufferPool buffers;
   private final LargeBuffers largeBuffers;
   private final Exposures exposures;
-  private final ReceiveSupply receives;
-  private final SharedReceiveQueue receiveQueue;
   private final MemorySlice nothing;
   private final int maxEntries;
   private final boolean atomics;
-  private final List<Poller> pollers = new ArrayList<>();
+  private final int receiveDepth;
+  private final List<Poller> pollers = new CopyOnWriteArrayList<>();
+  private final Object growing = new Object();
   private final Set<Link> links = ConcurrentHashMap.newKeySet();
 
   private final Object forgetting = new Object();
@@ -89,6 +86,10 @@ final class DeviceShare {
     this.device = device;
     DeviceAttributes attributes = device.attributes();
     this.maxEntries = attributes.maxCompletionQueueEntries();
+    this.receiveDepth =
+        Math.min(
+            config.maxBuffers(),
+            Math.min(attributes.maxSharedReceiveQueueRequests(), maxEntries / 4));
     this.atomics = attributes.atomicCapability() != AtomicCapability.NONE;
     this.domain = device.allocateProtectionDomain();
     this.exposures = new Exposures(domain);
@@ -98,20 +99,12 @@ final class DeviceShare {
     try {
       this.buffers = new BufferPool(this::register, config.bufferBytes(), config.maxBuffers());
       this.largeBuffers = new LargeBuffers(longMemory(), config.maxLargeBytes());
-      int depth =
-          Math.min(
-              config.maxBuffers(),
-              Math.min(attributes.maxSharedReceiveQueueRequests(), maxEntries / 4));
-      this.receiveQueue =
-          domain.createSharedReceiveQueue(
-              SharedReceiveQueueConfig.of(depth).sges(1).access(QueueAccess.BY_PROVIDER));
-      this.receives = new ReceiveSupply(buffers, new SharedReceives(receiveQueue, buffers.ahead()));
       Buffer any = buffers.take();
       this.nothing = BufferRegion.slice(any, 0, 0);
       any.free();
       int threads = node.isDriven() ? 1 : config.pollers();
       for (int i = 0; i < threads; i++) {
-        pollers.add(new Poller(this, Math.min(maxEntries, depth + FIRST_ENTRIES)));
+        pollers.add(new Poller(this, receiveDepth, FIRST_ENTRIES));
       }
       this.lifetime =
           VerbsAccess.get()
@@ -143,13 +136,17 @@ final class DeviceShare {
   }
 
   private void startPollers() {
-    Driving driving = node.driving();
     for (int i = 0; i < pollers.size(); i++) {
-      if (driving == null) {
-        pollers.get(i).start(i);
-      } else {
-        driving.add(pollers.get(i));
-      }
+      start(pollers.get(i), i);
+    }
+  }
+
+  private void start(Poller poller, int number) {
+    Driving driving = node.driving();
+    if (driving == null) {
+      poller.start(number);
+    } else {
+      driving.add(poller);
     }
   }
 
@@ -199,8 +196,14 @@ final class DeviceShare {
     return exposures;
   }
 
-  ReceiveSupply receives() {
-    return receives;
+  /** Returns the maximum number of entries that a completion queue of the device has. */
+  int maxEntries() {
+    return maxEntries;
+  }
+
+  /** Returns the number of receives that are posted. */
+  int postedReceives() {
+    return pollers.stream().mapToInt(poller -> poller.receives().posted()).sum();
   }
 
   /** Returns memory of length 0. */
@@ -298,7 +301,6 @@ final class DeviceShare {
     if (noMemory != null) {
       return "No memory could be registered for more buffers: " + noMemory.getMessage();
     }
-    int depth = receiveQueue.depth();
     // Not a stream, because this is called for each peer of a flood.
     Link busiest = null;
     int outstanding = 0;
@@ -309,11 +311,8 @@ final class DeviceShare {
         busiest = link;
       }
     }
-    return receives.posted() >= depth && depth < config().maxBuffers()
-        ? "All %d receives are taken, as many as the shared receive queue of the device holds: close other connections, of which each takes %d or more"
-            .formatted(depth, FIRST_RECEIVES)
-        : "All %d buffers of the node are in use, %d of them to send over %s: close messages, send less than peers receive, or raise NodeConfig.maxBuffers"
-            .formatted(config().maxBuffers(), outstanding, busiest);
+    return "All %d buffers of the node are in use, %d of them to send over %s: close messages, send less than peers receive, or raise NodeConfig.maxBuffers"
+        .formatted(config().maxBuffers(), outstanding, busiest);
   }
 
   /**
@@ -330,46 +329,103 @@ final class DeviceShare {
   }
 
   private Link createLinkNow(CmId id, @Nullable InetAddress acceptedFrom) {
-    PromisedReceives promises = new PromisedReceives(receives);
-    if (!promises.add(FIRST_RECEIVES)) {
-      RdmaException refused =
-          new RdmaException(
-              "connection to " + id.peerAddress(), ErrorNumber.ENOBUFS.value(), noReceives());
-      refused.initCause(buffers.noMemory());
-      throw refused;
-    }
-    try {
-      Poller poller = pollers.get(Math.floorMod(nextPoller.getAndIncrement(), pollers.size()));
-      Link link = new Link(this, poller, id, createQueuePair(id, poller.queue()), promises);
-      if (acceptedFrom != null) {
-        link.acceptFrom(acceptedFrom);
+    Link link = tryCreateLink(id);
+    if (link == null) {
+      synchronized (growing) {
+        link = tryCreateLink(id);
+        if (link == null) {
+          addPoller();
+          link = tryCreateLink(id);
+        }
       }
-      links.add(link);
-      poller.add(link);
-      return link;
-    } catch (RuntimeException failed) {
-      promises.withdrawAll();
-      throw failed;
     }
+    if (link == null) {
+      throw refused(id);
+    }
+    if (acceptedFrom != null) {
+      link.acceptFrom(acceptedFrom);
+    }
+    links.add(link);
+    link.poller().add(link);
+    return link;
   }
 
-  private QueuePair createQueuePair(CmId id, CompletionQueue queue) {
+  /**
+   * Creates this side of a connection with the next poller whose queues have room; null if none
+   * has.
+   *
+   * @throws RdmaException if there is no buffer for it
+   */
+  private @Nullable Link tryCreateLink(CmId id) {
+    int first = nextPoller.getAndIncrement();
+    for (int i = 0; i < pollers.size(); i++) {
+      Link link = tryCreateLink(id, pollers.get(Math.floorMod(first + i, pollers.size())));
+      if (link != null) {
+        return link;
+      }
+    }
+    if (buffers.unused() < FIRST_RECEIVES || buffers.noMemory() != null) {
+      throw refused(id);
+    }
+    return null;
+  }
+
+  private @Nullable Link tryCreateLink(CmId id, Poller poller) {
+    PromisedReceives promises = new PromisedReceives(poller.receives());
+    if (!promises.add(FIRST_RECEIVES)) {
+      return null;
+    }
+    Link link = null;
     try {
-      return createQueuePair(id, queue, inlineBytes);
+      QueuePair queuePair = tryCreateQueuePair(id, poller);
+      link = queuePair == null ? null : new Link(this, poller, id, queuePair, promises);
+    } finally {
+      if (link == null) {
+        promises.withdrawAll();
+      }
+    }
+    return link;
+  }
+
+  /**
+   * Adds a poller, because the queues of the others are full. A device has room in further queues:
+   * a shared receive queue of soft-RoCE is enough for 1170 connections, its completion queue for
+   * 682.
+   */
+  private void addPoller() {
+    Poller added = new Poller(this, receiveDepth, FIRST_ENTRIES);
+    pollers.add(added);
+    start(added, pollers.size() - 1);
+    node.pollerAdded();
+  }
+
+  private RdmaException refused(CmId id) {
+    RdmaException refused =
+        new RdmaException(
+            "connection to " + id.peerAddress(), ErrorNumber.ENOBUFS.value(), noReceives());
+    refused.initCause(buffers.noMemory());
+    return refused;
+  }
+
+  private @Nullable QueuePair tryCreateQueuePair(CmId id, Poller poller) {
+    try {
+      return tryCreateQueuePair(id, poller, inlineBytes);
     } catch (RdmaException perhapsNoInline) {
       if (inlineBytes == 0 || links.stream().findAny().isPresent()) {
         throw perhapsNoInline;
       }
-      QueuePair created = createQueuePair(id, queue, 0);
+      QueuePair created = tryCreateQueuePair(id, poller, 0);
       inlineBytes = 0;
       return created;
     }
   }
 
-  private QueuePair createQueuePair(CmId id, CompletionQueue queue, int inline) {
+  /** Returns null if the completion queue is full, and cannot be longer. */
+  private @Nullable QueuePair tryCreateQueuePair(CmId id, Poller poller, int inline) {
+    CompletionQueue queue = poller.queue();
     QueuePairConfig config =
         QueuePairConfig.reliable(queue)
-            .sharedReceiveQueue(receiveQueue)
+            .sharedReceiveQueue(poller.receiveQueue())
             .sendDepth(node.config().sends() + Session.CONTROL_SENDS)
             .inlineBytes(inline);
     while (true) {
@@ -377,7 +433,7 @@ final class DeviceShare {
         return id.createQueuePair(domain, config);
       } catch (IllegalArgumentException queueTooShort) {
         if (queue.capacity() >= maxEntries) {
-          throw queueTooShort;
+          return null;
         }
         queue.resize(Math.min(maxEntries, 2 * queue.capacity()));
       }

@@ -258,7 +258,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     posting.postAll();
     if (!awaitsReceives && lacksReceives()) {
       awaitsReceives = true;
-      share.receives().whenPossible(() -> later(this::flushAgain));
+      poller.receives().whenPossible(() -> later(this::flushAgain));
     }
     sends.wakeNext();
   }

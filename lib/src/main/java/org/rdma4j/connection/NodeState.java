@@ -199,7 +199,7 @@ final class NodeState {
       connections += share.connections();
       buffers += share.buffers().size();
       buffersInUse += share.buffers().inUse();
-      receives += share.receives().posted();
+      receives += share.postedReceives();
       largeBytes += share.largeBuffers().registeredBytes();
     }
     return new NodeStatistics(traffic, connections, buffers, buffersInUse, receives, largeBytes);
@@ -208,6 +208,13 @@ final class NodeState {
   void forget(DeviceShare share) {
     synchronized (shares) {
       shares.remove(share.device(), share);
+      collectTurns();
+    }
+  }
+
+  /** Records that a share has one poller more. */
+  void pollerAdded() {
+    synchronized (shares) {
       collectTurns();
     }
   }

@@ -8,6 +8,7 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.buffers.ReceiveSupply;
 import org.rdma4j.platform.DaemonThreads;
 import org.rdma4j.platform.PollingTurn;
 import org.rdma4j.verbs.CompletionChannel;
@@ -16,13 +17,16 @@ import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.CompletionQueueConfig;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.QueueAccess;
+import org.rdma4j.verbs.SharedReceiveQueue;
+import org.rdma4j.verbs.SharedReceiveQueueConfig;
 import org.rdma4j.verbs.WorkCompletionException;
 
 /**
- * Polls one completion queue, and delivers what it finds to the connections that use the queue. A
- * thread of its own does that; but while a platform thread waits for something that this delivers,
- * that thread polls itself for a moment, which saves a change of threads. The thread of the poller
- * then stays away until no thread has polled for 2 ms.
+ * Polls one completion queue, and delivers what it finds to the connections that use the queue, and
+ * that have a shared receive queue in common as well. A thread of its own does that; but while a
+ * platform thread waits for something that this delivers, that thread polls itself for a moment,
+ * which saves a change of threads. The thread of the poller then stays away until no thread has
+ * polled for 2 ms.
  */
 final class Poller {
   /**
@@ -74,6 +78,8 @@ final class Poller {
   private final DeviceShare share;
   private final CompletionChannel channel;
   private final CompletionQueue queue;
+  private final SharedReceiveQueue receiveQueue;
+  private final ReceiveSupply receives;
   private final Completions completions;
   private final ClientTable clients = new ClientTable();
   private final PollingTurn turn = new PollingTurn(this::deliver);
@@ -100,7 +106,13 @@ final class Poller {
   /** Whether an event is outstanding. Only the thread of the poller, or that drives, uses it. */
   private boolean asked;
 
-  Poller(DeviceShare share, int entries) {
+  /**
+   * Creates what polls, without a thread.
+   *
+   * @param receives the length of the shared receive queue
+   * @param sends the first number of entries of the completion queue beside these
+   */
+  Poller(DeviceShare share, int receives, int sends) {
     this.share = share;
     this.channel = share.device().createCompletionChannel();
     try {
@@ -109,13 +121,21 @@ final class Poller {
               .device()
               .createCompletionQueue(
                   // It grows with the connections, which a queue in place cannot.
-                  CompletionQueueConfig.of(entries)
+                  CompletionQueueConfig.of(Math.min(share.maxEntries(), receives + sends))
                       .channel(channel)
                       .access(QueueAccess.BY_PROVIDER));
+      this.receiveQueue =
+          share
+              .domain()
+              .createSharedReceiveQueue(
+                  SharedReceiveQueueConfig.of(receives).sges(1).access(QueueAccess.BY_PROVIDER));
     } catch (RuntimeException failed) {
       channel.close();
       throw failed;
     }
+    this.receives =
+        new ReceiveSupply(
+            share.buffers(), new SharedReceives(receiveQueue, share.buffers().ahead()));
     this.completions = queue.completions(BATCH);
     turn.useful(false);
   }
@@ -128,6 +148,15 @@ final class Poller {
 
   CompletionQueue queue() {
     return queue;
+  }
+
+  SharedReceiveQueue receiveQueue() {
+    return receiveQueue;
+  }
+
+  /** Returns what is posted to the shared receive queue. */
+  ReceiveSupply receives() {
+    return receives;
   }
 
   /** Returns the descriptor that can be read when what was asked for has come. */
@@ -355,7 +384,7 @@ final class Poller {
     if (WorkRequestId.isReceive(id)) {
       Buffer buffer = share.buffers().get(WorkRequestId.bufferIndex(id));
       if (client == null) {
-        share.receives().lost();
+        receives.lost();
         buffer.free();
       } else {
         boolean succeeded = completions.isSuccess(index);

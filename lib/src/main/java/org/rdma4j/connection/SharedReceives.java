@@ -6,7 +6,7 @@ import org.rdma4j.connection.wire.MessageHeader;
 import org.rdma4j.verbs.ReceiveRequests;
 import org.rdma4j.verbs.SharedReceiveQueue;
 
-/** Posts the receives of all connections over a device to its shared receive queue. */
+/** Posts the receives of all connections of a {@link Poller} to their shared receive queue. */
 final class SharedReceives implements ReceiveQueue {
   private final SharedReceiveQueue queue;
   private final ReceiveRequests requests;
