@@ -49,6 +49,14 @@ public final class Connections {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
   private static final int THOUSAND = 1000;
+
+  /** Takes minutes, and more memory than a guest has, so it runs only if it is named. */
+  private static final String TEN_THOUSAND = "many-10k";
+
+  /** Has room for more connections than a node has by default. */
+  static final NodeConfig LARGE = NodeConfig.DEFAULT.maxBuffers(1 << 17);
+
+  private static final int OPENED_TOGETHER = 200;
   private static final int OPENINGS_BEFORE = 7;
   private static final int BUSY = 200;
   private static final int BUSY_BYTES = 64;
@@ -109,7 +117,7 @@ public final class Connections {
     Process peer = measurements.startPeer();
     try {
       for (Map.Entry<String, Step> step : steps.entrySet()) {
-        if (names.isEmpty() || names.contains(step.getKey())) {
+        if (names.isEmpty() ? !step.getKey().equals(TEN_THOUSAND) : names.contains(step.getKey())) {
           System.out.println(step.getKey());
           results.add(step.getValue().measure());
         }
@@ -125,7 +133,7 @@ public final class Connections {
   private Map<String, Step> steps() {
     Map<String, Step> steps = new TreeMap<>();
     steps.put("send-64", () -> sends(64, 0.95, 200_000));
-    steps.put("send-4k", () -> sends(4096 - 16, 0.95, 60_000));
+    steps.put("send-4k", () -> sends(4096, 0.95, 60_000));
     steps.put("send-16k", this::pieces);
     steps.put("send-64k", () -> offers(1 << 16, 6_000));
     steps.put("send-1m", () -> offers(1 << 20, 400));
@@ -137,7 +145,8 @@ public final class Connections {
     steps.put("allocation", () -> allocation("blocking", "echo", Rates::copiedEchoes));
     steps.put("allocation-handler", () -> allocation("handler", "answer", Rates::handledEchoes));
     steps.put("first", this::first);
-    steps.put("many", this::many);
+    steps.put("many", () -> many(RdmaNode.open(), THOUSAND, THOUSAND));
+    steps.put(TEN_THOUSAND, () -> many(RdmaNode.open(LARGE), 10 * THOUSAND, 2 * THOUSAND / 10));
     steps.put("open", this::open);
     steps.put("close", this::closeBusy);
     steps.putAll(new ChannelComparisons(server, pairs).steps());
@@ -350,31 +359,53 @@ public final class Connections {
     return command;
   }
 
-  private ConnectionComparison many() throws Exception {
+  /** Echoes over some connections of a node that has many, compared with a node that has 16. */
+  private ConnectionComparison many(RdmaNode node, int number, int busy) throws Exception {
     ConnectionComparison comparison =
-        ConnectionComparison.atLeast(0.5, "echoes over 1000 connections, beside 16", "messages/s");
+        ConnectionComparison.atLeast(
+            0.5,
+            "echoes over %d of %d connections, beside 16".formatted(busy, number),
+            "messages/s");
     try (RdmaNode few = RdmaNode.open();
-        RdmaNode lots = RdmaNode.open()) {
+        RdmaNode lots = node) {
       List<RdmaConnection> sixteen = open(few, 16);
-      List<RdmaConnection> thousand = open(lots, THOUSAND);
-      for (List<RdmaConnection> each : List.of(sixteen, thousand)) {
+      long begin = System.nanoTime();
+      List<RdmaConnection> all = new ArrayList<>();
+      while (all.size() < number) {
+        // A server drops handshakes of an address of which it has more than 256.
+        all.addAll(open(lots, OPENED_TOGETHER));
+      }
+      System.out.printf("  opened %d in %d ms%n", number, millisSince(begin));
+      List<RdmaConnection> used = all.subList(0, busy);
+      for (List<RdmaConnection> each : List.of(sixteen, used)) {
         for (RdmaConnection connection : each) {
           Rates.ask(connection, "answer");
         }
         WarmUp.run(each.getFirst(), time -> Rates.echoesOfAll(each, 64, time));
       }
       for (int i = 0; i < pairs; i++) {
-        double rate = Rates.echoesOfAll(thousand, 64, TIME).perSecond();
+        double rate = Rates.echoesOfAll(used, 64, TIME).perSecond();
         comparison.add(rate, Rates.echoesOfAll(sixteen, 64, TIME).perSecond());
       }
-      NodeStatistics used = lots.statistics();
+      NodeStatistics held = lots.statistics();
       System.out.printf(
-          "  1000 connections: %d buffers of %d bytes, of which %d are posted; %d files%n",
-          used.buffers(), lots.config().bufferBytes(), used.postedReceives(), openFiles());
+          "  %d connections: %d buffers of %d bytes, of which %d are posted; %d files, %d threads%n",
+          number,
+          held.buffers(),
+          lots.config().bufferBytes(),
+          held.postedReceives(),
+          openFiles(),
+          THREADS.getThreadCount());
       close(sixteen);
-      close(thousand);
+      begin = System.nanoTime();
+      close(all);
+      System.out.printf("  closed %d in %d ms%n", number, millisSince(begin));
     }
     return comparison;
+  }
+
+  private static long millisSince(long nanos) {
+    return (System.nanoTime() - nanos) / 1_000_000;
   }
 
   private static long openFiles() throws IOException {

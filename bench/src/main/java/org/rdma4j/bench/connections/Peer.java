@@ -50,7 +50,8 @@ public final class Peer {
   public static void main(String[] arguments) throws IOException {
     InetSocketAddress local = new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1]));
     // A thousand clients at once take their time in an emulated guest.
-    NodeConfig config = NodeConfig.DEFAULT.handshakeTimeout(Duration.ofMinutes(1));
+    NodeConfig config =
+        Connections.LARGE.handshakeTimeout(Duration.ofMinutes(1)).maxConnectionsPerAddress(0);
     try (RdmaNode node = RdmaNode.open(config);
         RdmaServer server = node.bind(local, BACKLOG)) {
       Thread.ofPlatform().daemon().start(() -> acceptAll(server));
