@@ -36,8 +36,11 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   /** The number of peers whose handshakes are in progress; beyond it, the oldest is dropped. */
   private static final int MAX_HANDSHAKES = 1024;
 
-  /** The number of those with one address; beyond it, the oldest of this address is dropped. */
-  private static final int MAX_HANDSHAKES_PER_ADDRESS = 256;
+  /**
+   * The part of the connections with one address that may be in their handshake; beyond it, the
+   * oldest of this address is dropped.
+   */
+  private static final int HANDSHAKE_PART = 4;
 
   private final NodeState node;
   private final int backlog;
@@ -234,7 +237,8 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
         count++;
       }
     }
-    if (count > MAX_HANDSHAKES_PER_ADDRESS) {
+    int most = node.config().maxConnectionsPerAddress();
+    if (most > 0 && count > Math.max(1, most / HANDSHAKE_PART)) {
       return oldest;
     }
     return handshakes.size() > MAX_HANDSHAKES ? handshakes.peekFirst() : null;

@@ -55,7 +55,8 @@ import org.rdma4j.platform.Range;
  *     handlers send, and the peer does not fetch, takes a quarter of the rest, the peer can send
  *     nothing until it has fetched some of it; default 1 GiB
  * @param maxConnectionsPerAddress the number of connections that the servers of the node have at
- *     most with one address; further ones are rejected; 0 for any number; default 1024
+ *     most with one address; further ones are rejected. When more than a quarter of them are in
+ *     their handshake, the oldest of these is dropped. 0 for any number; default 1024
  * @param handshakeTimeout the time that a peer has for its part of a new connection: to confirm
  *     that the server has accepted it, and to send the first message if its network wants that from
  *     the client. Then the connection ends, and what it took is free; default 5 s

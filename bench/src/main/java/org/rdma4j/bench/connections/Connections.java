@@ -372,7 +372,7 @@ public final class Connections {
       long begin = System.nanoTime();
       List<RdmaConnection> all = new ArrayList<>();
       while (all.size() < number) {
-        // A server drops handshakes of an address of which it has more than 256.
+        // A server has 1024 handshakes at most, and more at a time would be late.
         all.addAll(open(lots, OPENED_TOGETHER));
       }
       System.out.printf("  opened %d in %d ms%n", number, millisSince(begin));
