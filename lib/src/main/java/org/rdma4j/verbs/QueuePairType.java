@@ -34,7 +34,9 @@ public enum QueuePairType implements NativeConstant {
    * Scalable reliable datagrams (SRD) of EFA devices: messages of up to {@link
    * org.rdma4j.verbs.attribute.PortAttributes#maxMessageSize} bytes to any queue pair of this type,
    * reads, and writes. Each arrives once, but not in the order of the requests. What a device
-   * supports of it, {@link RdmaDevice#efaAttributes} says. {@code IBV_QPT_DRIVER}, created by
+   * supports of it, {@link RdmaDevice#efaAttributes} says. A read or write has one piece at most,
+   * and the peer's protection domain needs an address handle for this port; libefa reports the
+   * completion of a read as {@link CompletionOpcode#SEND}. {@code IBV_QPT_DRIVER}, created by
    * {@code efadv_create_qp_ex}.
    *
    * @see QueuePairConfig#reliableDatagram

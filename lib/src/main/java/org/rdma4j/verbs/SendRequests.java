@@ -999,8 +999,10 @@ public final class SendRequests extends RequestChain {
    *
    * @return the number of requests that were posted
    * @throws PostException if the provider refuses a request: ENOMEM if the send queue is full
-   * @throws IllegalStateException if the queue pair is not ready to send or closed, or a datagram
-   *     has no destination or its address handle is closed; the requests are kept
+   * @throws IllegalStateException if the queue pair is not ready to send or closed, a datagram has
+   *     no destination or its address handle is closed, or the queue pair is of type
+   *     SCALABLE_RELIABLE_DATAGRAM and a request has what this type lacks: bytes beyond the limit,
+   *     several pieces of a read or write, no completion, or another flag; the requests are kept
    */
   public int post() {
     return postAll();
