@@ -47,9 +47,9 @@ int efa_query_device(struct ib_uverbs_ioctl_hdr *h)
 		.max_rq_wr = EFA_MAX_WR,
 		.max_sq_sge = 2,
 		.max_rq_sge = 2,
-		.max_rdma_size = EFA_MAX_READ,
+		.max_rdma_size = EFA_MAX_TRANSFER,
 		.device_caps = EFA_QUERY_DEVICE_CAPS_RDMA_READ | EFA_QUERY_DEVICE_CAPS_RNR_RETRY
-			| EFA_QUERY_DEVICE_CAPS_CQ_WITH_SGID,
+			| EFA_QUERY_DEVICE_CAPS_CQ_WITH_SGID | CAPS_RDMA_WRITE,
 	};
 	attr_out(h, UVERBS_ATTR_CORE_OUT, &r, sizeof(r));
 	attr_out(h, UVERBS_ATTR_UHW_OUT, &m, sizeof(m));

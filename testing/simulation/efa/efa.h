@@ -8,7 +8,8 @@
 #include <rdma/efa-abi.h>
 
 enum { SUB_QUEUES = 2, SENDS = 0, RECEIVES = 1 }; /* parts of a completion queue */
-enum { EFA_MAX_QP = 256, EFA_MAX_WR = 1024, EFA_MTU = 8928, INLINE_BYTES = 32, EFA_MAX_READ = 1 << 30 };
+enum { EFA_MAX_QP = 256, EFA_MAX_WR = 1024, EFA_MTU = 8928, INLINE_BYTES = 32, EFA_MAX_TRANSFER = 1 << 30 };
+enum { CAPS_RDMA_WRITE = 1 << 5 }; /* newer than the header of rdma-core 44 */
 
 /* Memory of the device that a program can map. */
 struct pages { int file; char *at; size_t size; uint64_t key; };
@@ -18,6 +19,7 @@ void pages_free(struct pages *p);
 struct efa_cq {
 	struct pages pages;
 	uint32_t entries, entry_size;
+	bool with_source; /* completions have the address of an unknown sender */
 	uint32_t written[SUB_QUEUES];
 };
 struct efa_qp {

@@ -1,11 +1,11 @@
-/* Carries out what libefa has written: sends and reads, receives, and their completions. */
+/* Carries out what libefa has written: sends, reads and writes, receives, and their completions. */
 #include "efa.h"
 
-enum { SEND = 0, READ = 1 };
+enum { SEND = 0, READ = 1, WRITE = 2 };
 enum { OF_SEND = 1, OF_RECEIVE = 2 }; /* in completions */
 enum { PHASE = 1, HAS_IMMEDIATE = 0x10, IS_INLINE = 0x20, META = 0x80, FIRST_AND_LAST = 0xc };
-enum { OK, FLUSHED = 1, BAD_OPERATION = 3, BAD_HANDLE = 4, BAD_KEY = 5, BAD_LENGTH = 6, BAD_PEER = 9, NOT_READY = 10,
-	REMOTE_LENGTH = 11, BAD_STATUS = 12 };
+enum { OK, FLUSHED = 1, BAD_OPERATION = 3, BAD_HANDLE = 4, BAD_KEY = 5, BAD_LENGTH = 6, BAD_ADDRESS = 7,
+	BAD_PEER = 9, NOT_READY = 10, REMOTE_LENGTH = 11, BAD_STATUS = 12, UNKNOWN_PEER = 14 };
 #define UNKNOWN_HANDLE 0xffff
 #define RETRY_NS 10000000 /* for each time that a send may be repeated */
 
@@ -26,7 +26,7 @@ struct completion {
 	uint8_t status, flags;
 	uint16_t qpn, length, handle, source;
 	uint32_t immediate;
-	uint8_t address[16];
+	union { uint8_t address[16]; uint16_t length_high; }; /* the latter of a write with immediate data */
 };
 
 static void put_completion(struct cq *cq, int part, struct completion *c)
@@ -43,7 +43,8 @@ static void put_completion(struct cq *cq, int part, struct completion *c)
 
 static void complete_send(struct qp *qp, const struct request *r, int status, uint32_t length)
 {
-	struct completion c = {.id = r->id, .status = status, .flags = OF_SEND << 1, .qpn = qp->qpn, .length = length};
+	struct completion c = {.id = r->id, .status = status, .flags = OF_SEND << 1 | (r->control & 0xf) << 4, .qpn = qp->qpn,
+		.length = length};
 	put_completion(qp->scq, SENDS, &c);
 	qp->sq_ci++;
 	qp->efa->since = 0;
@@ -137,9 +138,23 @@ static int deliver_to(struct qp *qp, struct request *r, struct qp *to, const str
 		copy_segs(&all, &room, all.total);
 		c.length = all.total;
 	}
-	memcpy(c.address, sim_gids[0], 16);
+	if (to->rcq->efa->with_source && c.handle == UNKNOWN_HANDLE)
+		memcpy(c.address, sim_gids[0], 16);
 	put_completion(to->rcq, RECEIVES, &c);
 	return c.status == OK ? OK : !good ? BAD_STATUS : REMOTE_LENGTH;
+}
+
+/* Whether a request has to wait for a receive; if it has waited long enough, not_ready is set. */
+static bool waits(struct qp *qp, struct qp *to, bool *not_ready)
+{
+	uint64_t now = sim_now();
+	if (has_receives(to))
+		return false;
+	qp->efa->since = qp->efa->since ? qp->efa->since : now;
+	if (qp->attr.rnr_retry == 7 || now < qp->efa->since + (qp->attr.rnr_retry + 1) * (uint64_t)RETRY_NS)
+		return true;
+	*not_ready = true;
+	return false;
 }
 
 /* Returns false if it has to wait. */
@@ -148,14 +163,12 @@ static bool send(struct qp *qp, struct request *r, const struct ah *ah)
 	struct segs data = {.n = 0};
 	struct qp *to = peer(r->to, ah, qp->efa->reliable);
 	int status = gather_send(qp, r, &data);
-	bool matches = to && to->attr.qkey == r->qkey;
+	bool matches = to && to->attr.qkey == r->qkey, not_ready = false;
 	if (status == OK && qp->efa->reliable && !matches)
 		status = BAD_PEER;
-	if (status == OK && matches && !has_receives(to) && qp->efa->reliable) {
-		uint64_t now = sim_now();
-		qp->efa->since = qp->efa->since ? qp->efa->since : now;
-		if (qp->attr.rnr_retry == 7 || now < qp->efa->since + (qp->attr.rnr_retry + 1) * (uint64_t)RETRY_NS)
-			return false;
+	if (status == OK && qp->efa->reliable && waits(qp, to, &not_ready))
+		return false;
+	if (not_ready) {
 		status = NOT_READY;
 	} else if (status == OK && matches && has_receives(to)) {
 		int answer = deliver_to(qp, r, to, &data);
@@ -165,27 +178,58 @@ static bool send(struct qp *qp, struct request *r, const struct ah *ah)
 	return true;
 }
 
-static void read_remote(struct qp *qp, struct request *r, const struct ah *ah)
+static int check_transfer(struct qp *qp, struct request *r, struct qp *of)
 {
-	struct piece *far = &r->pieces[0], *near = &r->pieces[1];
-	struct segs from = {.n = 0}, to = {.n = 0};
-	struct qp *of = peer(r->to, ah, true);
-	int status = OK;
 	if (!qp->efa->reliable)
-		status = BAD_OPERATION;
-	else if (!of)
-		status = BAD_PEER;
-	else if (r->length > 1 || (r->length && near->length != far->length))
-		status = BAD_LENGTH;
-	else if (far->length && add_seg(&to, qp->pd, near->key & 0xffffff, (uint64_t)near->high << 32 | near->low, near->length,
-			IBV_ACCESS_LOCAL_WRITE, 0))
+		return BAD_OPERATION;
+	if (!of || of->attr.qkey != r->qkey)
+		return BAD_PEER;
+	if (handle_of_sender(of) == UNKNOWN_HANDLE)
+		return UNKNOWN_PEER;
+	if (r->control & IS_INLINE || r->length > 1 || (r->length && r->pieces[1].length != r->pieces[0].length)
+	    || r->pieces[0].length > EFA_MAX_TRANSFER)
+		return BAD_LENGTH;
+	return OK;
+}
+
+/* A write with immediate data takes a receive, whose memory is not used. */
+static void notify(struct qp *qp, struct request *r, struct qp *of)
+{
+	struct segs unused = {.n = 0};
+	struct completion c = {.flags = OF_RECEIVE << 1 | 8 | WRITE << 4, .qpn = of->qpn, .length = r->pieces[0].length,
+		.handle = handle_of_sender(of), .source = qp->qpn, .immediate = r->immediate,
+		.length_high = r->pieces[0].length >> 16};
+	take(of, &unused, &c.id);
+	put_completion(of->rcq, RECEIVES, &c);
+}
+
+/* A read or a write. Returns false if it has to wait. */
+static bool transfer(struct qp *qp, struct request *r, const struct ah *ah)
+{
+	bool is_read = (r->control & 0xf) == READ, notifies = r->control & HAS_IMMEDIATE, not_ready = false;
+	struct piece *far = &r->pieces[0], *near = &r->pieces[1];
+	struct segs remote = {.n = 0}, local = {.n = 0};
+	struct qp *of = peer(r->to, ah, true);
+	int status = check_transfer(qp, r, of);
+	if (status == OK && r->length && far->length
+	    && add_seg(&local, qp->pd, near->key & 0xffffff, (uint64_t)near->high << 32 | near->low, near->length,
+		    is_read ? IBV_ACCESS_LOCAL_WRITE : 0, 0))
 		status = BAD_KEY;
-	else if (far->length && add_seg(&from, of->pd, far->key, (uint64_t)far->high << 32 | far->low, far->length,
-			IBV_ACCESS_REMOTE_READ, 0))
-		status = BAD_STATUS;
-	if (status == OK)
-		copy_segs(&from, &to, from.total);
+	if (status == OK && far->length
+	    && add_seg(&remote, of->pd, far->key, (uint64_t)far->high << 32 | far->low, far->length,
+		    is_read ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE, 0))
+		status = BAD_ADDRESS;
+	if (status == OK && notifies && waits(qp, of, &not_ready))
+		return false;
+	if (not_ready)
+		status = NOT_READY;
+	if (status == OK) {
+		copy_segs(is_read ? &remote : &local, is_read ? &local : &remote, remote.total);
+		if (notifies)
+			notify(qp, r, of);
+	}
 	complete_send(qp, r, status, 0);
+	return true;
 }
 
 static int flush(struct qp *qp)
@@ -216,13 +260,11 @@ int efa_serve(struct qp *qp)
 	for (; posted(qp, SENDS) != qp->sq_ci && done < 64; done++) {
 		struct request r = ((struct request *)qp->efa->sends.at)[qp->sq_ci & (qp->efa->num_sends - 1)];
 		struct ah *ah = handle(qp->o.ctx, r.handle);
-		if ((r.control & META) == 0 || (r.more_control & FIRST_AND_LAST) != FIRST_AND_LAST || (r.control & 0xf) > READ)
+		if ((r.control & META) == 0 || (r.more_control & FIRST_AND_LAST) != FIRST_AND_LAST || (r.control & 0xf) > WRITE)
 			complete_send(qp, &r, BAD_OPERATION, 0);
 		else if (!ah || ah->pd != qp->pd)
 			complete_send(qp, &r, BAD_HANDLE, 0);
-		else if ((r.control & 0xf) == READ)
-			read_remote(qp, &r, ah);
-		else if (!send(qp, &r, ah))
+		else if (!((r.control & 0xf) == SEND ? send(qp, &r, ah) : transfer(qp, &r, ah)))
 			break;
 	}
 	return done;

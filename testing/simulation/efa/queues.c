@@ -19,6 +19,7 @@ int efa_create_cq(struct context *ctx, struct ib_uverbs_ioctl_hdr *h)
 	}
 	efa->entries = entries;
 	efa->entry_size = m.cq_entry_size;
+	efa->with_source = m.flags & EFA_CREATE_CQ_WITH_SGID;
 	cq = object_new(ctx, sizeof(*cq), O_CQ);
 	object_events(h, &cq->o, UVERBS_ATTR_CREATE_CQ_EVENT_FD);
 	cq->efa = efa;

@@ -5,11 +5,33 @@
 #include <time.h>
 
 enum { QKEY = 17, HEADER = 40 };
+enum { CAPS_RDMA_WRITE = 1 << 3 }; /* newer than the header of rdma-core 44, whose libefa has no writes */
 
 struct side { struct ibv_cq_ex *cq; struct ibv_qp *qp; };
 
 static struct side sides[2];
 static struct ibv_ah *ah;
+static bool has_writes;
+
+static struct ibv_qp *create_qp(bool reliable, struct ibv_cq_ex *cq)
+{
+	struct ibv_qp_init_attr_ex init = {.qp_type = reliable ? IBV_QPT_DRIVER : IBV_QPT_UD, .pd = pd, .sq_sig_all = 1,
+		.send_cq = ibv_cq_ex_to_cq(cq), .recv_cq = ibv_cq_ex_to_cq(cq),
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | (reliable ? IBV_QP_EX_WITH_RDMA_READ : 0)
+			| (reliable && has_writes ? IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM : 0),
+		.cap = {.max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 2, .max_recv_sge = 2, .max_inline_data = 32}};
+	struct efadv_qp_init_attr srd = {.driver_qp_type = EFADV_QP_DRIVER_TYPE_SRD};
+	struct ibv_qp_attr a = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY, .rnr_retry = 1};
+	struct ibv_qp *qp = reliable ? efadv_create_qp_ex(ctx, &init, &srd, sizeof(srd)) : ibv_create_qp_ex(ctx, &init);
+	CHECK(qp);
+	CHECK(!ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY));
+	a.qp_state = IBV_QPS_RTR;
+	CHECK(!ibv_modify_qp(qp, &a, IBV_QP_STATE));
+	a.qp_state = IBV_QPS_RTS;
+	CHECK(!ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_SQ_PSN | (reliable ? IBV_QP_RNR_RETRY : 0)));
+	return qp;
+}
 
 static void create(bool reliable)
 {
@@ -19,22 +41,9 @@ static void create(bool reliable)
 	CHECK(ah);
 	for (int i = 0; i < 2; i++) {
 		struct ibv_cq_init_attr_ex ci = {.cqe = 32, .wc_flags = IBV_WC_STANDARD_FLAGS};
-		struct ibv_qp_init_attr_ex init = {.qp_type = reliable ? IBV_QPT_DRIVER : IBV_QPT_UD, .pd = pd, .sq_sig_all = 1,
-			.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
-			.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | (reliable ? IBV_QP_EX_WITH_RDMA_READ : 0),
-			.cap = {.max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 2, .max_recv_sge = 2, .max_inline_data = 32}};
-		struct efadv_qp_init_attr srd = {.driver_qp_type = EFADV_QP_DRIVER_TYPE_SRD};
-		struct ibv_qp_attr a = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY, .rnr_retry = 1};
 		sides[i].cq = ibv_create_cq_ex(ctx, &ci);
 		CHECK(sides[i].cq);
-		init.send_cq = init.recv_cq = ibv_cq_ex_to_cq(sides[i].cq);
-		sides[i].qp = reliable ? efadv_create_qp_ex(ctx, &init, &srd, sizeof(srd)) : ibv_create_qp_ex(ctx, &init);
-		CHECK(sides[i].qp);
-		CHECK(!ibv_modify_qp(sides[i].qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY));
-		a.qp_state = IBV_QPS_RTR;
-		CHECK(!ibv_modify_qp(sides[i].qp, &a, IBV_QP_STATE));
-		a.qp_state = IBV_QPS_RTS;
-		CHECK(!ibv_modify_qp(sides[i].qp, &a, IBV_QP_STATE | IBV_QP_SQ_PSN | (reliable ? IBV_QP_RNR_RETRY : 0)));
+		sides[i].qp = create_qp(reliable, sides[i].cq);
 	}
 }
 
@@ -150,7 +159,74 @@ static void reads(void)
 	x = start(4);
 	ibv_wr_rdma_read(x, mr->rkey + 1, (uintptr_t)buf + HALF);
 	CHECK(!finish(x, 1000, false));
-	next(&sides[0], 4, IBV_WC_BAD_RESP_ERR);
+	next(&sides[0], 4, has_writes ? IBV_WC_REM_ACCESS_ERR : IBV_WC_GENERAL_ERR);
+	destroy();
+}
+
+static void writes(void)
+{
+	struct ibv_qp_ex *x;
+	create(true);
+	fill(buf, 70000, 5);
+	memset(buf + HALF, 0, 70000);
+	x = start(5);
+	ibv_wr_rdma_write(x, mr->rkey, (uintptr_t)buf + HALF);
+	CHECK(!finish(x, 70000, false));
+	next(&sides[0], 5, IBV_WC_SUCCESS);
+	CHECK(done.opcode == IBV_WC_RDMA_WRITE && !memcmp(buf, buf + HALF, 70000));
+	x = start(6);
+	ibv_wr_rdma_write_imm(x, mr->rkey, (uintptr_t)buf + HALF, htobe32(77));
+	CHECK(!finish(x, 70000, false));
+	next(&sides[0], 6, IBV_WC_RNR_RETRY_EXC_ERR);
+	post_recv(sides[1].qp, 7, buf, 4);
+	x = start(8);
+	ibv_wr_rdma_write_imm(x, mr->rkey, (uintptr_t)buf + HALF, htobe32(78));
+	CHECK(!finish(x, 70000, false));
+	next(&sides[1], 7, IBV_WC_SUCCESS);
+	CHECK(done.opcode == IBV_WC_RECV_RDMA_WITH_IMM && done.imm == 78 && done.length == 70000);
+	next(&sides[0], 8, IBV_WC_SUCCESS);
+	destroy();
+}
+
+/* A queue pair of a domain without address handles: it gets the addresses of senders, which cannot read there. */
+static void unknown_senders(void)
+{
+	struct efadv_cq_init_attr with_sgid = {.wc_flags = EFADV_WC_EX_WITH_SGID};
+	struct ibv_cq_init_attr_ex ci = {.cqe = 32, .wc_flags = IBV_WC_STANDARD_FLAGS};
+	struct ibv_pd *known = pd, *stranger = ibv_alloc_pd(ctx);
+	struct ibv_mr *memory = ibv_reg_mr(stranger, buf + HALF, 100, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
+	struct ibv_sge s = {(uintptr_t)buf + HALF, 100, memory->lkey};
+	struct ibv_recv_wr wr = {.wr_id = 2, .sg_list = &s, .num_sge = 1}, *bad;
+	struct side before;
+	struct ibv_poll_cq_attr none = {0};
+	union ibv_gid gid = {0}, mine;
+	struct ibv_qp_ex *x;
+	create(true);
+	before = sides[1];
+	sides[1].cq = efadv_create_cq(ctx, &ci, &with_sgid, sizeof(with_sgid));
+	CHECK(sides[1].cq);
+	pd = stranger;
+	sides[1].qp = create_qp(true, sides[1].cq);
+	pd = known;
+	CHECK(!ibv_post_recv(sides[1].qp, &wr, &bad));
+	x = start(1);
+	ibv_wr_send(x);
+	CHECK(!finish(x, 8, false));
+	next(&sides[0], 1, IBV_WC_SUCCESS);
+	while (ibv_start_poll(sides[1].cq, &none) == ENOENT)
+		;
+	CHECK(sides[1].cq->wr_id == 2 && ibv_wc_read_slid(sides[1].cq) == 0xffff);
+	CHECK(!efadv_wc_read_sgid(efadv_cq_from_ibv_cq_ex(sides[1].cq), &gid));
+	ibv_end_poll(sides[1].cq);
+	ibv_query_gid(ctx, 1, 0, &mine);
+	CHECK(!memcmp(&gid, &mine, sizeof(gid)));
+	x = start(3);
+	ibv_wr_rdma_read(x, memory->rkey, (uintptr_t)buf + HALF);
+	CHECK(!finish(x, 8, false));
+	next(&sides[0], 3, has_writes ? IBV_WC_REM_OP_ERR : IBV_WC_GENERAL_ERR);
+	CHECK(!ibv_destroy_qp(sides[1].qp) && !ibv_destroy_cq(ibv_cq_ex_to_cq(sides[1].cq)));
+	CHECK(!ibv_dereg_mr(memory) && !ibv_dealloc_pd(stranger));
+	sides[1] = before;
 	destroy();
 }
 
@@ -191,7 +267,11 @@ int main(void)
 	RUN(messages(false));
 	RUN(messages(true));
 	RUN(plain_posts());
+	has_writes = attr.device_caps & CAPS_RDMA_WRITE;
 	RUN(reads());
+	if (has_writes)
+		RUN(writes());
+	RUN(unknown_senders());
 	RUN(failures_of_sends());
 	close_device();
 	efa(false);

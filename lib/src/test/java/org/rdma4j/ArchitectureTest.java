@@ -43,6 +43,7 @@ final class ArchitectureTest {
     allow("platform", "");
     allow("lifetime", "", "platform");
     allow("datapath", "");
+    allow("efa", "", "datapath", "platform");
     allow("inplace", "", "datapath", "platform");
     allow("verbs.attribute", "", "platform");
     allow("verbs.address", "", "platform");
@@ -51,6 +52,7 @@ final class ArchitectureTest {
         "verbs",
         "",
         "datapath",
+        "efa",
         "inplace",
         "lifetime",
         "platform",
@@ -107,6 +109,7 @@ final class ArchitectureTest {
       Set.of(
           "platform",
           "datapath",
+          "efa",
           "inplace",
           "verbs",
           "verbs.address",

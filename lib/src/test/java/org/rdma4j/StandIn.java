@@ -23,9 +23,9 @@ import org.rdma4j.testing.Command;
 import org.rdma4j.verbs.RdmaDevice;
 
 /**
- * C libraries in {@code src/test/c} that take the place of libibverbs, librdmacm and a provider.
- * They are compiled with the installed headers. Their functions record what they are called with. A
- * test makes a call through the safe API, and lets C make the same call (in {@code
+ * C libraries in {@code src/test/c} that take the place of libibverbs, librdmacm, libefa and a
+ * provider. They are compiled with the installed headers. Their functions record what they are
+ * called with. A test makes a call through the safe API, and lets C make the same call (in {@code
  * src/test/c/cases}); both must have the same transcript. The provider supports every operation,
  * also operations that no software device has.
  *
@@ -39,6 +39,7 @@ public final class StandIn {
 
   private static final Path SOURCES = Path.of("src", "test", "c");
   private static final Path LIBRARIES = Path.of("target", "stand-in").toAbsolutePath();
+  private static final List<String> COMPILED = new ArrayList<>();
   private static final SymbolLookup SYMBOLS = load();
 
   private StandIn() {}
@@ -47,6 +48,7 @@ public final class StandIn {
     try {
       Files.createDirectories(LIBRARIES);
       compile("libibverbs.so.1", "standin/record.c", "standin/verbs.c", "standin/newer.c");
+      compile("libefa.so.1", "standin/efa.c");
       compile("librdmacm.so.1", "standin/rdmacm.c");
       compile("libprovider.so", "standin/provider.c");
       String[] cases;
@@ -66,7 +68,8 @@ public final class StandIn {
     }
     List<SymbolLookup> loaded = new ArrayList<>();
     for (String name :
-        List.of("libibverbs.so.1", "librdmacm.so.1", "libprovider.so", "libcases.so")) {
+        List.of(
+            "libibverbs.so.1", "libefa.so.1", "librdmacm.so.1", "libprovider.so", "libcases.so")) {
       System.load(LIBRARIES.resolve(name).toString());
       loaded.add(SymbolLookup.libraryLookup(LIBRARIES.resolve(name), Arena.global()));
     }
@@ -90,11 +93,8 @@ public final class StandIn {
     command.addAll(List.of("-Wl,-soname," + library, "-o", made.toString()));
     Arrays.stream(sources).map(source -> SOURCES.resolve(source).toString()).forEach(command::add);
     // Each library calls libraries that were compiled before it.
-    for (String other : List.of("libibverbs.so.1", "librdmacm.so.1")) {
-      if (!library.startsWith("libibverbs") && !library.equals(other)) {
-        command.add(LIBRARIES.resolve(other).toString());
-      }
-    }
+    COMPILED.forEach(other -> command.add(LIBRARIES.resolve(other).toString()));
+    COMPILED.add(library);
     Command.output(command.toArray(String[]::new));
     Files.move(made, LIBRARIES.resolve(library), StandardCopyOption.ATOMIC_MOVE);
   }

@@ -26,6 +26,9 @@ public final class CompletionLayout {
   /** The flags of a completion whose flags are not read. */
   public static final int NO_FLAGS = Integer.MIN_VALUE;
 
+  /** The bit that the opcodes of receives have. */
+  public static final int RECEIVE = rdma_h.IBV_WC_RECV();
+
   public static final int SUCCESS = rdma_h.IBV_WC_SUCCESS();
   public static final int GRH = rdma_h.IBV_WC_GRH();
   public static final int WITH_INV = rdma_h.IBV_WC_WITH_INV();

@@ -3,6 +3,7 @@ package org.rdma4j.datapath;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.bindings.generated.ibv_poll_cq_attr;
 import org.rdma4j.bindings.generated.ibv_wc_tm_info;
@@ -22,7 +23,7 @@ import org.rdma4j.bindings.inlines.ExtendedCompletions;
 public final class ExtendedPolling extends QueuePolling {
   /**
    * The offsets in a row, which holds the fields that struct ibv_wc lacks: times, VLAN, flow tag,
-   * then struct ibv_wc_tm_info.
+   * struct ibv_wc_tm_info, and the address of the sender.
    */
   public static final long TIMESTAMP = 0;
 
@@ -31,7 +32,9 @@ public final class ExtendedPolling extends QueuePolling {
   public static final long FLOW_TAG = 20;
   public static final long TAG = 24;
   public static final long TAG_PRIVATE = TAG + ibv_wc_tm_info.priv$offset();
-  public static final long ROW = 40;
+  public static final long HAS_SOURCE_GID = 40;
+  public static final long SOURCE_GID = 48;
+  public static final long ROW = 64;
 
   private static final long WR_ID = ExtendedCompletions.wr_id$offset();
   private static final long STATUS = ExtendedCompletions.status$offset();
@@ -55,6 +58,10 @@ public final class ExtendedPolling extends QueuePolling {
   private final long vlan;
   private final long flowTag;
   private final long tagInformation;
+  private final long sourceGid;
+
+  /** The {@code struct efadv_cq} that {@link #sourceGid} reads. */
+  private final long queueOfEfa;
 
   /**
    * The address of the struct of attributes that {@code ibv_start_poll} requires; it has none set.
@@ -68,14 +75,29 @@ public final class ExtendedPolling extends QueuePolling {
   private final boolean readsMore;
 
   /**
+   * What reads the address of the sender of the current completion: {@code efadv_wc_read_sgid}.
+   *
+   * @param function {@code int (struct efadv_cq *, union ibv_gid *)}, which returns 0 if there is
+   *     an address
+   * @param queue the {@code struct efadv_cq *}
+   */
+  public record SourceReader(long function, long queue) {}
+
+  /**
    * Creates the means to poll a {@code struct ibv_cq_ex}.
    *
    * @param fields the mask of {@code IBV_WC_EX_WITH_*} that the queue was created with
    * @param readsFlags whether to read the flags, which every queue has
+   * @param source what reads the address of senders; null if it is not read
    * @param critical whether to call C functions as critical ones, without a change of the thread's
    *     state
    */
-  public ExtendedPolling(MemorySegment queue, int fields, boolean readsFlags, boolean critical) {
+  public ExtendedPolling(
+      MemorySegment queue,
+      int fields,
+      boolean readsFlags,
+      @Nullable SourceReader source,
+      boolean critical) {
     this.critical = critical;
     this.queue = queue.address();
     this.memory = Arena.ofAuto().allocate(ibv_poll_cq_attr.layout());
@@ -138,8 +160,11 @@ public final class ExtendedPolling extends QueuePolling {
             fields,
             rdma_h.IBV_WC_EX_WITH_TM_INFO(),
             ExtendedCompletions.ibv_wc_read_tm_info$op(queue));
+    this.sourceGid = source == null ? 0 : source.function();
+    this.queueOfEfa = source == null ? 0 : source.queue();
     this.readsMore =
         anyOf(
+            sourceGid,
             flags,
             immediate,
             queuePairNumber,
@@ -226,7 +251,7 @@ public final class ExtendedPolling extends QueuePolling {
                 entry + CompletionLayout.DLID_PATH_BITS,
                 small(critical, destinationLidPathBits, queue));
           }
-          readRow(critical, queue, RawMemory.base(rows + polled * ROW));
+          readRow(critical, queue, entry, RawMemory.base(rows + polled * ROW));
         }
       }
       polled++;
@@ -239,7 +264,7 @@ public final class ExtendedPolling extends QueuePolling {
     return polled;
   }
 
-  private void readRow(boolean critical, long queue, long row) {
+  private void readRow(boolean critical, long queue, long entry, long row) {
     if (timestamp != 0) {
       RawMemory.putLong(row + TIMESTAMP, time(critical, timestamp, queue));
     }
@@ -257,6 +282,9 @@ public final class ExtendedPolling extends QueuePolling {
     if (flowTag != 0) {
       RawMemory.putInt(row + FLOW_TAG, number(critical, flowTag, queue));
     }
+    if (sourceGid != 0) {
+      readSource(critical, entry, row);
+    }
     if (tagInformation != 0) {
       if (critical) {
         ExtendedCompletions.ibv_wc_read_tm_info$critical(tagInformation, queue, row + TAG);
@@ -264,6 +292,21 @@ public final class ExtendedPolling extends QueuePolling {
         ExtendedCompletions.ibv_wc_read_tm_info(tagInformation, queue, row + TAG);
       }
     }
+  }
+
+  /** Completions of sends have other things where libefa looks for the address. */
+  private void readSource(boolean critical, long entry, long row) {
+    boolean isReceive =
+        (RawMemory.getInt(entry + CompletionLayout.OPCODE) & CompletionLayout.RECEIVE) != 0;
+    // The function has the signature of ibv_start_poll.
+    boolean isUnknown =
+        isReceive
+            && (critical
+                    ? ExtendedCompletions.ibv_start_poll$critical(
+                        sourceGid, queueOfEfa, row + SOURCE_GID)
+                    : ExtendedCompletions.ibv_start_poll(sourceGid, queueOfEfa, row + SOURCE_GID))
+                == 0;
+    RawMemory.putInt(row + HAS_SOURCE_GID, isUnknown ? 1 : 0);
   }
 
   /**

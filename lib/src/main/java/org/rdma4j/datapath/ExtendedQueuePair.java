@@ -58,40 +58,35 @@ public final class ExtendedQueuePair extends ChainPosting {
 
   private final boolean critical;
   private final long queuePair;
-  private final boolean datagrams;
+  private final Destination destination;
   private final boolean isAddressed;
   private final boolean allowsSend;
 
   /**
    * Finds the extended queue pair of a {@code struct ibv_qp}.
    *
-   * @param datagrams whether each request names an address handle
-   * @param xrcSend whether each request names a shared receive queue of the peer
+   * @param destination what each request names
    * @param allowsSend whether a request without an operation is a SEND
    * @param critical whether to call C functions as critical ones, without a change of the thread's
    *     state
    */
   public static ExtendedQueuePair of(
-      MemorySegment queuePair,
-      boolean datagrams,
-      boolean xrcSend,
-      boolean allowsSend,
-      boolean critical) {
+      MemorySegment queuePair, Destination destination, boolean allowsSend, boolean critical) {
     MemorySegment qp = rdma_h.ibv_qp_to_qp_ex(queuePair);
     if (qp.address() == 0) {
       throw new RdmaException(
           "ibv_qp_to_qp_ex", 0, "The provider did not create an extended queue pair");
     }
-    return new ExtendedQueuePair(qp, datagrams, xrcSend, allowsSend, critical);
+    return new ExtendedQueuePair(qp, destination, allowsSend, critical);
   }
 
   /** Creates the means to post to a {@code struct ibv_qp_ex}. */
   ExtendedQueuePair(
-      MemorySegment qp, boolean datagrams, boolean xrcSend, boolean allowsSend, boolean critical) {
+      MemorySegment qp, Destination destination, boolean allowsSend, boolean critical) {
     this.critical = critical;
-    this.datagrams = datagrams;
+    this.destination = destination;
     this.allowsSend = allowsSend;
-    this.isAddressed = datagrams || xrcSend;
+    this.isAddressed = destination != Destination.NONE;
     this.queuePair = qp.address();
   }
 
@@ -192,8 +187,20 @@ public final class ExtendedQueuePair extends ChainPosting {
 
   /** Names the destination of a request, if the type of the queue pair requires it. */
   private void address(boolean critical, long queuePair, long request, int opcode) {
-    if (datagrams) {
-      setDestination(critical, queuePair, request);
+    if (destination == Destination.DATAGRAM) {
+      setDestination(
+          critical,
+          queuePair,
+          RawMemory.getLong(request + SendLayout.UD_AH),
+          RawMemory.getInt(request + SendLayout.UD_REMOTE_QPN),
+          RawMemory.getInt(request + SendLayout.UD_REMOTE_QKEY));
+    } else if (destination == Destination.RELIABLE_DATAGRAM) {
+      setDestination(
+          critical,
+          queuePair,
+          RawMemory.getLong(request + SendLayout.RD_AH),
+          RawMemory.getInt(request + SendLayout.RD_REMOTE_QPN),
+          RawMemory.getInt(request + SendLayout.RD_REMOTE_QKEY));
     } else if (opcode != SendLayout.BIND_MW && opcode != SendLayout.LOCAL_INV) {
       number(
           critical,
@@ -323,10 +330,8 @@ public final class ExtendedQueuePair extends ChainPosting {
     }
   }
 
-  private void setDestination(boolean critical, long queuePair, long request) {
-    long handle = RawMemory.getLong(request + SendLayout.UD_AH);
-    int number = RawMemory.getInt(request + SendLayout.UD_REMOTE_QPN);
-    int queueKey = RawMemory.getInt(request + SendLayout.UD_REMOTE_QKEY);
+  private void setDestination(
+      boolean critical, long queuePair, long handle, int number, int queueKey) {
     if (critical) {
       WorkRequests.ibv_wr_set_ud_addr$critical(
           function(queuePair, SET_UD_ADDR), queuePair, handle, number, queueKey);

@@ -66,6 +66,14 @@ public final class SendLayout {
   public static final byte FLUSH_RANGE = (byte) rdma_h.IBV_FLUSH_RANGE();
   public static final byte FLUSH_REGION = (byte) rdma_h.IBV_FLUSH_MR();
 
+  /*
+   * The destination of a request of SRD, also of a read or write, whose fields are those of a
+   * datagram. Only extended queue pairs have this type, so no provider sees these fields.
+   */
+  public static final long RD_AH = BIND_WINDOW;
+  public static final long RD_REMOTE_QPN = BIND_RKEY;
+  public static final long RD_REMOTE_QKEY = BIND_ADDR;
+
   /**
    * The number of bytes of the peer's memory from the remote address on, as far as it is known. No
    * provider reads this field of a read, write or atomic: only a bind has it.

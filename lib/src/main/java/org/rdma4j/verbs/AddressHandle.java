@@ -9,6 +9,7 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.datapath.Referent;
+import org.rdma4j.efa.Efa;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeFailures;
@@ -122,6 +123,19 @@ public final class AddressHandle implements AutoCloseable {
    */
   public AddressVector vector() {
     return vector;
+  }
+
+  /**
+   * Returns the number that an EFA device gave this address handle: {@code efadv_query_ah}. A
+   * completion of a message from its port has this number as its {@link Completions#sourceLid}.
+   *
+   * @return the number, 0 to 65534
+   * @throws org.rdma4j.UnsupportedByDeviceException if the device is not one of EFA, or libefa is
+   *     not installed
+   * @throws RdmaException if the query fails
+   */
+  public int number() {
+    return lifetime.whileOpen(() -> Efa.addressHandleNumber(domain.device().info().name(), handle));
   }
 
   /**

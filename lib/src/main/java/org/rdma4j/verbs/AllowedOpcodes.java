@@ -90,7 +90,12 @@ final class AllowedOpcodes {
       case UNRELIABLE_CONNECTION -> unreliable;
       case UNRELIABLE_DATAGRAM -> sends | segments;
       case RAW_PACKET -> 1L << SendLayout.SEND | segments;
-      case XRC_RECEIVE, DRIVER -> 0;
+      case SCALABLE_RELIABLE_DATAGRAM ->
+          sends
+              | 1L << SendLayout.RDMA_READ
+              | 1L << SendLayout.RDMA_WRITE
+              | 1L << SendLayout.RDMA_WRITE_WITH_IMM;
+      case XRC_RECEIVE -> 0;
     };
   }
 }

@@ -45,6 +45,12 @@ public enum CompletionField implements NativeConstant {
    */
   WALL_CLOCK(rdma_h.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK()),
   /**
+   * The address of the sender, if the queue pair's protection domain has no address handle for it:
+   * {@code EFADV_WC_EX_WITH_SGID}. Only EFA devices have it, see {@link
+   * org.rdma4j.verbs.attribute.EfaCapability#SOURCE_GID}.
+   */
+  SOURCE_GID(0),
+  /**
    * What the message has: immediate data, an invalidated key, a global routing header, correct
    * checksums, a tag. {@link #IMMEDIATE} and {@link #TAG} include this. C programs call {@code
    * ibv_wc_read_wc_flags} on every queue; here it must be requested, because each field that is

@@ -27,6 +27,7 @@ import org.rdma4j.datapath.PollPause;
 import org.rdma4j.datapath.QueuePolling;
 import org.rdma4j.datapath.QueueUse;
 import org.rdma4j.datapath.ThreadConfinement;
+import org.rdma4j.efa.Efa;
 import org.rdma4j.inplace.InPlaceCompletions;
 import org.rdma4j.inplace.InPlaceSupport;
 import org.rdma4j.lifetime.Leaks;
@@ -140,12 +141,20 @@ public final class CompletionQueue implements AutoCloseable {
       ibv_cq_init_attr_ex.comp_vector(init, config.vector());
       ibv_cq_init_attr_ex.wc_flags(init, NativeConstants.mask(fields));
       writeOptions(init, config);
+      String name = device.info().name();
+      boolean isEfa = fields.contains(CompletionField.SOURCE_GID);
       return own(
           device,
           NativeFailures.created(
-              device.info().name(),
-              "ibv_create_cq_ex(" + config.entries() + " entries, " + fields + ")",
-              Verbs.ibv_create_cq_ex(device.context(), init)),
+              name,
+              (isEfa ? "efadv_create_cq(" : "ibv_create_cq_ex(")
+                  + config.entries()
+                  + " entries, "
+                  + fields
+                  + ")",
+              isEfa
+                  ? Efa.createCompletionQueue(name, device.context(), init)
+                  : Verbs.ibv_create_cq_ex(device.context(), init)),
           config);
     }
   }
@@ -229,6 +238,9 @@ public final class CompletionQueue implements AutoCloseable {
                 fields.contains(CompletionField.FLAGS)
                     || fields.contains(CompletionField.IMMEDIATE)
                     || fields.contains(CompletionField.TAG),
+                fields.contains(CompletionField.SOURCE_GID)
+                    ? Efa.sourceReader(device.info().name(), queue)
+                    : null,
                 device.callsCritically());
     if (use == null) {
       return extended;

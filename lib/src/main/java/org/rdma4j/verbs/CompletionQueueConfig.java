@@ -4,6 +4,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.platform.SameDevice;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
+import org.rdma4j.verbs.attribute.EfaCapability;
 
 /**
  * The attributes that a completion queue is created with: {@code struct ibv_cq_init_attr_ex}.
@@ -156,6 +157,9 @@ public record CompletionQueueConfig(
       throw new IllegalArgumentException(
           (singleThreaded ? "singleThreaded" : name)
               + " is set, must not be set for a plain queue; call extended");
+    }
+    if (fields != null && fields.contains(CompletionField.SOURCE_GID)) {
+      ReliableDatagrams.require(EfaCapability.SOURCE_GID, device);
     }
     if (parentDomain != null) {
       SameDevice.check("parent domain", parentDomain.device(), device);

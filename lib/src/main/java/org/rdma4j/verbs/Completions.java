@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.bindings.generated.ibv_wc;
@@ -20,6 +21,7 @@ import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NetworkOrder;
 import org.rdma4j.platform.Spin;
+import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.address.GlobalRoutingHeader;
 
 /**
@@ -40,10 +42,10 @@ import org.rdma4j.verbs.address.GlobalRoutingHeader;
  * them, also after the completion queue is closed. The methods that read take the index of a
  * completion, from 0 to {@link #size} - 1.
  *
- * <p>No method allocates, except {@link #await}. Only one thread may poll: the first thread that
- * does, until it calls {@link #release}. A poll by another thread throws IllegalStateException, as
- * does a poll after the completion queue was closed. If the queue is closed during a poll, the
- * close waits until the poll returns.
+ * <p>No method allocates, except {@link #await} and {@link #sourceGid}. Only one thread may poll:
+ * the first thread that does, until it calls {@link #release}. A poll by another thread throws
+ * IllegalStateException, as does a poll after the completion queue was closed. If the queue is
+ * closed during a poll, the close waits until the poll returns.
  *
  * @see CompletionQueue#completions
  * @see CompletionStatus
@@ -374,7 +376,8 @@ public final class Completions extends HotCall {
   }
 
   /**
-   * Returns the local identifier (LID) that the datagram came from, on InfiniBand.
+   * Returns the local identifier (LID) that the datagram came from, on InfiniBand; on EFA, the
+   * {@link AddressHandle#number} of the address handle for the sender, 65535 if there is none.
    *
    * @param index which completion, from 0 to {@link #size} - 1
    * @return {@code slid}, 0 to 65535
@@ -382,6 +385,26 @@ public final class Completions extends HotCall {
    */
   public int sourceLid(int index) {
     return Short.toUnsignedInt(RawMemory.getShort(entry(index) + CompletionLayout.SLID));
+  }
+
+  /**
+   * Returns the address of the sender of a message, if the protection domain of the receiving queue
+   * pair has no address handle for it; of others, {@link #sourceLid} is the {@link
+   * AddressHandle#number} of that handle. The completion queue must be an extended one with {@link
+   * CompletionField#SOURCE_GID}. This method allocates.
+   *
+   * @param index which completion, from 0 to {@link #size} - 1
+   * @return {@code efadv_wc_read_sgid}; empty if the sender is known, or the completion is that of
+   *     a send or of a failed request
+   * @throws IndexOutOfBoundsException if there is no such completion
+   * @throws IllegalStateException if the completion queue is not extended
+   */
+  public Optional<Gid> sourceGid(int index) {
+    long row = row(index);
+    return isSuccess(index)
+            && rows.get(ValueLayout.JAVA_INT, row + ExtendedPolling.HAS_SOURCE_GID) != 0
+        ? Optional.of(Gid.read(rows.asSlice(row + ExtendedPolling.SOURCE_GID)))
+        : Optional.empty();
   }
 
   /**

@@ -15,6 +15,7 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.generated.timespec;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.Verbs;
+import org.rdma4j.efa.Efa;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NativeFailures;
@@ -23,6 +24,7 @@ import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.address.GidType;
 import org.rdma4j.verbs.attribute.CompletionCounterCapabilities;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
+import org.rdma4j.verbs.attribute.EfaAttributes;
 import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
 
 /** The queries of an open device, of which {@link Port} makes some. */
@@ -51,6 +53,17 @@ final class DeviceQueries {
         ibv_device_attr_ex.layout().byteSize(),
         result -> Verbs.ibv_query_device_ex(context, MemorySegment.NULL, result),
         ExtendedDeviceAttributes::read);
+  }
+
+  EfaAttributes efaAttributes() {
+    return query(
+        "efadv_query_device",
+        Efa.DEVICE_ATTRIBUTES,
+        result -> {
+          Efa.queryDevice(device, context, result);
+          return 0;
+        },
+        EfaAttributes::read);
   }
 
   long rawClock() {

@@ -26,7 +26,8 @@ final class InPlaceChoice {
           CompletionField.WALL_CLOCK,
           CompletionField.VLAN,
           CompletionField.FLOW_TAG,
-          CompletionField.TAG);
+          CompletionField.TAG,
+          CompletionField.SOURCE_GID);
 
   private InPlaceChoice() {}
 

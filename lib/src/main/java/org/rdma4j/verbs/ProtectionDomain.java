@@ -321,7 +321,8 @@ public final class ProtectionDomain implements AutoCloseable {
   }
 
   /**
-   * Creates a queue pair: {@code ibv_create_qp}.
+   * Creates a queue pair: {@code ibv_create_qp}, or {@code efadv_create_qp_ex} for the type
+   * SCALABLE_RELIABLE_DATAGRAM.
    *
    * @param config the type of the queue pair, its completion queues and its capacities
    * @return the queue pair, in the state RESET
@@ -334,7 +335,7 @@ public final class ProtectionDomain implements AutoCloseable {
    * @throws RdmaException if it cannot be created
    */
   public QueuePair createQueuePair(QueuePairConfig config) {
-    return QueuePairCreation.create(this, config, QueuePairCreation.byVerbs(this));
+    return QueuePairCreation.create(this, config, QueuePairCreation.of(this, config.type()));
   }
 
   /**

@@ -18,6 +18,7 @@ import org.rdma4j.bindings.generated.ibv_qp_rate_limit_attr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.datapath.ChainPosting;
+import org.rdma4j.datapath.Destination;
 import org.rdma4j.datapath.ExtendedQueuePair;
 import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.datapath.PollPause;
@@ -128,12 +129,7 @@ public final class QueuePair implements AutoCloseable {
     this.sending =
         config.sendOperations().isEmpty()
             ? inPlace == null ? null : inPlace.sends()
-            : ExtendedQueuePair.of(
-                queuePair,
-                type == QueuePairType.UNRELIABLE_DATAGRAM,
-                type == QueuePairType.XRC_SEND,
-                config.sendOperations().contains(SendOperation.SEND),
-                domain.device().callsCritically());
+            : extended(domain.device(), queuePair, config);
     MulticastGroups attached = new MulticastGroups(domain.device().info(), queuePair);
     this.groups = attached;
     DeviceInfo device = domain.device().info();
@@ -167,6 +163,24 @@ public final class QueuePair implements AutoCloseable {
     noteState(origin.state());
     domain.device().register(queuePair.address(), this, lifetime);
     Leaks.watch(this, lifetime);
+  }
+
+  private static ChainPosting extended(
+      RdmaDevice device, MemorySegment queuePair, QueuePairConfig config) {
+    ExtendedQueuePair extended =
+        ExtendedQueuePair.of(
+            queuePair,
+            switch (config.type()) {
+              case UNRELIABLE_DATAGRAM -> Destination.DATAGRAM;
+              case SCALABLE_RELIABLE_DATAGRAM -> Destination.RELIABLE_DATAGRAM;
+              case XRC_SEND -> Destination.SHARED_RECEIVE_QUEUE;
+              default -> Destination.NONE;
+            },
+            config.sendOperations().contains(SendOperation.SEND),
+            device.callsCritically());
+    return config.type() == QueuePairType.SCALABLE_RELIABLE_DATAGRAM
+        ? ReliableDatagrams.posting(config, device, extended)
+        : extended;
   }
 
   /**
@@ -383,6 +397,27 @@ public final class QueuePair implements AutoCloseable {
    */
   public void startDatagrams(int port, int partitionKeyIndex, int queueKey) {
     steps.startDatagrams(port, partitionKeyIndex, queueKey);
+  }
+
+  /**
+   * Starts sending and receiving reliable datagrams, as {@link #startDatagrams(int, int, int)}
+   * does, with a number of retries. Without one, the device decides it.
+   *
+   * @param port the local port, from 1
+   * @param partitionKeyIndex the index of the partition key, 0
+   * @param queueKey the key that datagrams to this queue pair must carry
+   * @param rnrRetries how many times to send again if the peer had no receive posted, 0 to 7; 7
+   *     means forever
+   * @throws IllegalArgumentException if the device does not have the port, or a number is out of
+   *     range
+   * @throws IllegalStateException if the queue pair is closed, or is not of type
+   *     SCALABLE_RELIABLE_DATAGRAM
+   * @throws org.rdma4j.UnsupportedByDeviceException if the device does not have {@link
+   *     org.rdma4j.verbs.attribute.EfaCapability#RNR_RETRY}
+   * @throws RdmaException if the state does not allow it
+   */
+  public void startDatagrams(int port, int partitionKeyIndex, int queueKey, int rnrRetries) {
+    steps.startDatagrams(port, partitionKeyIndex, queueKey, rnrRetries);
   }
 
   /**
@@ -625,7 +660,7 @@ public final class QueuePair implements AutoCloseable {
    * @throws RdmaException if the device refuses it
    */
   public void attachMulticast(Gid group, int lid) {
-    steps.requireDatagrams();
+    steps.requireMulticast();
     Range.check("lid", lid, 0, 0xffff);
     lifetime.run(
         () -> {

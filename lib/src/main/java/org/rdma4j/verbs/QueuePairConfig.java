@@ -142,6 +142,24 @@ public record QueuePairConfig(
   }
 
   /**
+   * Returns the configuration of a queue pair for scalable reliable datagrams (SRD), which EFA
+   * devices have. Its sends and receives complete on one queue.
+   *
+   * <p>Such a queue pair is always {@linkplain #extended extended}. Reads and writes must be asked
+   * for: {@code extended(SendOperation.SEND, SendOperation.READ)}. Each request must create a
+   * completion, so {@link #signalAll} is true.
+   *
+   * @param completions the completion queue
+   * @return the configuration, with the operations SEND and SEND_WITH_IMMEDIATE, and the default of
+   *     everything else
+   */
+  public static QueuePairConfig reliableDatagram(CompletionQueue completions) {
+    return complete(QueuePairType.SCALABLE_RELIABLE_DATAGRAM, completions, completions)
+        .signalAll(true)
+        .extended(SendOperation.SEND, SendOperation.SEND_WITH_IMMEDIATE);
+  }
+
+  /**
    * Returns the configuration of a queue pair that sends and receives complete Ethernet frames. Its
    * sends and receives complete on one queue. Linux requires CAP_NET_RAW for such a queue pair.
    *
@@ -442,12 +460,6 @@ public record QueuePairConfig(
    * each other.
    */
   void check(ProtectionDomain domain) {
-    if (type == QueuePairType.DRIVER) {
-      throw new IllegalArgumentException(
-          "type is DRIVER, must be a type that ibv_create_qp_ex can create: which type of the"
-              + " provider is meant is specified only by efadv_create_driver_qp and mlx5dv_create_qp, in"
-              + " the artifact rdma4j-bindings-providers");
-    }
     require("sendCompletions", sendCompletions != null, sends());
     require("receiveCompletions", receiveCompletions != null, receives());
     require("xrcDomain", xrcDomain != null, type == QueuePairType.XRC_RECEIVE);
@@ -475,6 +487,9 @@ public record QueuePairConfig(
     Range.check("inlineBytes", inlineBytes, 0, MAX_INLINE_BYTES);
     Range.check("segmentHeaderBytes", segmentHeaderBytes, 0, 0xffff);
     AllowedOpcodes.check(sendOperations, device);
+    if (type == QueuePairType.SCALABLE_RELIABLE_DATAGRAM) {
+      ReliableDatagrams.check(this, device);
+    }
   }
 
   private void checkSharedReceiveQueue(ProtectionDomain domain) {

@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.UnsupportedByDeviceException;
@@ -13,6 +14,7 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.datapath.PollPause;
 import org.rdma4j.datapath.QueueUse;
+import org.rdma4j.efa.Efa;
 import org.rdma4j.inplace.DedicatedRegister;
 import org.rdma4j.inplace.InPlaceCompletions;
 import org.rdma4j.inplace.InPlaceQueuePair;
@@ -125,7 +127,7 @@ final class QueuePairCreation {
         new InPlaceQueuePair.Shape(
             capabilities.sendDepth(),
             capabilities.receiveDepth(),
-            config.type() == QueuePairType.UNRELIABLE_DATAGRAM,
+            config.type().isDatagram(),
             config.signalAll()),
         new QueueUse(domain.confinement()),
         shared == null ? null : shared.inPlace(),
@@ -180,12 +182,26 @@ final class QueuePairCreation {
     }
   }
 
-  /** Returns the origin of queue pairs that {@code ibv_create_qp_ex} creates. */
-  static QueuePairOrigin byVerbs(ProtectionDomain domain) {
+  /** Returns the origin of queue pairs of a type: what {@code ibv_create_qp_ex} creates, or EFA. */
+  static QueuePairOrigin of(ProtectionDomain domain, QueuePairType type) {
+    MemorySegment context = domain.device().context();
+    String device = domain.device().info().name();
+    return type == QueuePairType.SCALABLE_RELIABLE_DATAGRAM
+        ? by(domain, "efadv_create_qp_ex", init -> Efa.createQueuePair(device, context, init))
+        : byVerbs(domain);
+  }
+
+  private static QueuePairOrigin byVerbs(ProtectionDomain domain) {
+    MemorySegment context = domain.device().context();
+    return by(domain, "ibv_create_qp", init -> Verbs.ibv_create_qp_ex(context, init));
+  }
+
+  private static QueuePairOrigin by(
+      ProtectionDomain domain, String call, UnaryOperator<MemorySegment> create) {
     DeviceInfo device = domain.device().info();
     return new QueuePairOrigin(
-        "ibv_create_qp",
-        init -> Verbs.ibv_create_qp_ex(domain.device().context(), init),
+        call,
+        create,
         queuePair ->
             NativeFailures.check(device.name(), "ibv_destroy_qp", rdma_h.ibv_destroy_qp(queuePair)),
         QueuePairState.RESET,

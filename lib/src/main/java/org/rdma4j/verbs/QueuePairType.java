@@ -31,12 +31,17 @@ public enum QueuePairType implements NativeConstant {
   /** The receiving side of an XRC connection: {@code IBV_QPT_XRC_RECV}. */
   XRC_RECEIVE(rdma_h.IBV_QPT_XRC_RECV()),
   /**
-   * A type of the provider's own, such as SRD of EFA or DC of mlx5: {@code IBV_QPT_DRIVER}. {@code
-   * ibv_create_qp_ex} cannot say which one, so {@link ProtectionDomain#createQueuePair} refuses it.
-   * The functions that can, {@code efadv_create_driver_qp} and {@code mlx5dv_create_qp}, are in the
-   * artifact {@code rdma4j-bindings-providers}.
+   * Scalable reliable datagrams (SRD) of EFA devices: messages of up to {@link
+   * org.rdma4j.verbs.attribute.PortAttributes#maxMessageSize} bytes to any queue pair of this type,
+   * reads, and writes. Each arrives once, but not in the order of the requests. What a device
+   * supports of it, {@link RdmaDevice#efaAttributes} says. A read or write has one piece at most,
+   * and the peer's protection domain needs an address handle for this port; libefa reports the
+   * completion of a read as {@link CompletionOpcode#SEND}. {@code IBV_QPT_DRIVER}, created by
+   * {@code efadv_create_qp_ex}.
+   *
+   * @see QueuePairConfig#reliableDatagram
    */
-  DRIVER(rdma_h.IBV_QPT_DRIVER());
+  SCALABLE_RELIABLE_DATAGRAM(rdma_h.IBV_QPT_DRIVER());
 
   private final int value;
 
@@ -47,5 +52,10 @@ public enum QueuePairType implements NativeConstant {
   @Override
   public int value() {
     return value;
+  }
+
+  /** Returns whether each request names its destination. */
+  boolean isDatagram() {
+    return this == UNRELIABLE_DATAGRAM || this == SCALABLE_RELIABLE_DATAGRAM;
   }
 }

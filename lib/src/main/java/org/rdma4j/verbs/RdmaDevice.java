@@ -28,6 +28,7 @@ import org.rdma4j.verbs.address.GidEntry;
 import org.rdma4j.verbs.attribute.CompletionCounterCapabilities;
 import org.rdma4j.verbs.attribute.CountedOperation;
 import org.rdma4j.verbs.attribute.DeviceAttributes;
+import org.rdma4j.verbs.attribute.EfaAttributes;
 import org.rdma4j.verbs.attribute.ExtendedDeviceAttributes;
 import org.rdma4j.verbs.attribute.ReceiveSideScalingCapabilities;
 import org.rdma4j.verbs.internal.VerbsAccess;
@@ -244,6 +245,19 @@ public final class RdmaDevice implements AutoCloseable {
    */
   public ExtendedDeviceAttributes extendedAttributes() {
     return queries.extendedAttributes();
+  }
+
+  /**
+   * Queries what an EFA device can do, among it the limits of queue pairs of type {@link
+   * QueuePairType#SCALABLE_RELIABLE_DATAGRAM}: {@code efadv_query_device}.
+   *
+   * @return the attributes
+   * @throws org.rdma4j.UnsupportedByDeviceException if the device is not one of EFA, or libefa is
+   *     not installed
+   * @throws RdmaException if the query fails
+   */
+  public EfaAttributes efaAttributes() {
+    return queries.efaAttributes();
   }
 
   /**

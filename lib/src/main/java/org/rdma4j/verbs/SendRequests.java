@@ -95,7 +95,7 @@ public final class SendRequests extends RequestChain {
     this.opcodes = AllowedOpcodes.of(queuePair);
     this.initialOpcode =
         (opcodes >>> SendLayout.SEND & 1) == 0 ? SendLayout.NO_OPCODE : SendLayout.SEND;
-    if (queuePair.type() == QueuePairType.UNRELIABLE_DATAGRAM) {
+    if (queuePair.type().isDatagram()) {
       referTo(Referent.MISSING);
     } else if (queuePair.type() == QueuePairType.XRC_SEND) {
       referTo(Referent.MISSING_QUEUE);
@@ -612,8 +612,9 @@ public final class SendRequests extends RequestChain {
   }
 
   /**
-   * Sets the destination of the datagram. Every datagram needs one. It applies to this request
-   * only.
+   * Sets the destination of the datagram, or of the read or write of a queue pair of type
+   * SCALABLE_RELIABLE_DATAGRAM. Every request of such queue pairs needs one. It applies to this
+   * request only.
    *
    * @param handle the address handle of the remote port, of the same protection domain
    * @param queuePairNumber the number of the remote queue pair, 0 to 0xffffff
@@ -626,21 +627,28 @@ public final class SendRequests extends RequestChain {
    */
   public SendRequests to(AddressHandle handle, int queuePairNumber, int queueKey) {
     long request = current();
-    if (queuePair.type() != QueuePairType.UNRELIABLE_DATAGRAM) {
+    if (!queuePair.type().isDatagram()) {
       throw new IllegalStateException(
           queuePair
               + " is of type "
               + queuePair.type()
-              + ", which does not take a destination; only UNRELIABLE_DATAGRAM does");
+              + ", which does not take a destination; only UNRELIABLE_DATAGRAM and"
+              + " SCALABLE_RELIABLE_DATAGRAM do");
     }
     if (!queuePair.domain().isSameAs(handle.domain())) {
       throw new IllegalArgumentException("the " + handle + " belongs to another protection domain");
     }
     Range.check("queuePairNumber", queuePairNumber, 0, 0xff_ffff);
     handle.referent().check();
-    RawMemory.putLong(request + SendLayout.UD_AH, handle.address());
-    RawMemory.putInt(request + SendLayout.UD_REMOTE_QPN, queuePairNumber);
-    RawMemory.putInt(request + SendLayout.UD_REMOTE_QKEY, queueKey);
+    if (queuePair.type() == QueuePairType.UNRELIABLE_DATAGRAM) {
+      RawMemory.putLong(request + SendLayout.UD_AH, handle.address());
+      RawMemory.putInt(request + SendLayout.UD_REMOTE_QPN, queuePairNumber);
+      RawMemory.putInt(request + SendLayout.UD_REMOTE_QKEY, queueKey);
+    } else {
+      RawMemory.putLong(request + SendLayout.RD_AH, handle.address());
+      RawMemory.putInt(request + SendLayout.RD_REMOTE_QPN, queuePairNumber);
+      RawMemory.putInt(request + SendLayout.RD_REMOTE_QKEY, queueKey);
+    }
     referTo(Referent.MISSING).set(index(request), handle.referent(), Referent.NONE);
     return this;
   }
@@ -991,8 +999,10 @@ public final class SendRequests extends RequestChain {
    *
    * @return the number of requests that were posted
    * @throws PostException if the provider refuses a request: ENOMEM if the send queue is full
-   * @throws IllegalStateException if the queue pair is not ready to send or closed, or a datagram
-   *     has no destination or its address handle is closed; the requests are kept
+   * @throws IllegalStateException if the queue pair is not ready to send or closed, a datagram has
+   *     no destination or its address handle is closed, or the queue pair is of type
+   *     SCALABLE_RELIABLE_DATAGRAM and a request has what this type lacks: bytes beyond the limit,
+   *     several pieces of a read or write, no completion, or another flag; the requests are kept
    */
   public int post() {
     return postAll();

@@ -2,6 +2,7 @@ package org.rdma4j.verbs;
 
 import java.util.List;
 import org.rdma4j.platform.Range;
+import org.rdma4j.verbs.attribute.EfaCapability;
 
 /** The changes of state that bring a queue pair of each type from RESET to READY_TO_SEND. */
 final class StateSteps {
@@ -59,15 +60,35 @@ final class StateSteps {
   }
 
   void startDatagrams(int port, int partitionKeyIndex, int queueKey) {
+    start(port, partitionKeyIndex, queueKey, readyToSend());
+  }
+
+  void startDatagrams(int port, int partitionKeyIndex, int queueKey, int rnrRetries) {
+    if (queuePair.type() != QueuePairType.SCALABLE_RELIABLE_DATAGRAM) {
+      throw new IllegalStateException(
+          queuePair
+              + " is of type "
+              + queuePair.type()
+              + ", which never sends a datagram again; call startDatagrams without rnrRetries");
+    }
+    QueuePairChange change = readyToSend().rnrRetries(rnrRetries);
+    ReliableDatagrams.require(EfaCapability.RNR_RETRY, device());
+    start(port, partitionKeyIndex, queueKey, change);
+  }
+
+  private QueuePairChange readyToSend() {
+    return QueuePairChange.none()
+        .state(QueuePairState.READY_TO_SEND)
+        .sendSequenceNumber(queuePair.sequenceNumber());
+  }
+
+  private void start(int port, int partitionKeyIndex, int queueKey, QueuePairChange readyToSend) {
     requireDatagrams();
     if (isInReset()) {
       initializeDatagrams(port, partitionKeyIndex, queueKey);
     }
     queuePair.modify(QueuePairChange.none().state(QueuePairState.READY_TO_RECEIVE));
-    queuePair.modify(
-        QueuePairChange.none()
-            .state(QueuePairState.READY_TO_SEND)
-            .sendSequenceNumber(queuePair.sequenceNumber()));
+    queuePair.modify(readyToSend);
   }
 
   void startRawPackets(int port) {
@@ -85,7 +106,7 @@ final class StateSteps {
   }
 
   void requireDatagrams() {
-    if (queuePair.type() != QueuePairType.UNRELIABLE_DATAGRAM) {
+    if (!queuePair.type().isDatagram()) {
       throw new IllegalStateException(
           queuePair
               + " is of type "
@@ -94,9 +115,20 @@ final class StateSteps {
     }
   }
 
+  void requireMulticast() {
+    requireDatagrams();
+    if (queuePair.type() != QueuePairType.UNRELIABLE_DATAGRAM) {
+      throw new IllegalStateException(
+          queuePair
+              + " is of type "
+              + queuePair.type()
+              + ", which has no groups; attach one of type UNRELIABLE_DATAGRAM");
+    }
+  }
+
   private void requireConnection(String instead) {
     QueuePairType type = queuePair.type();
-    if (type == QueuePairType.UNRELIABLE_DATAGRAM || type == QueuePairType.RAW_PACKET) {
+    if (type.isDatagram() || type == QueuePairType.RAW_PACKET) {
       throw new IllegalStateException(
           queuePair
               + " is of type "

@@ -58,7 +58,8 @@ final class ConnectionDraw {
           Map.entry(ByteChannel.class, channels),
           Map.entry(InputStream.class, inputs),
           Map.entry(OutputStream.class, outputs));
-  private final InetAddress host = DeviceAddress.ipv4();
+  private final InetAddress host =
+      Misuse.EFA ? InetAddress.getLoopbackAddress() : DeviceAddress.ipv4();
 
   InetSocketAddress anyPort() {
     return new InetSocketAddress(host, 0);

@@ -50,6 +50,7 @@ final class Draw {
     final String deviceName;
     final Gid gid;
     final int gidIndex;
+    final boolean isEfa;
     final Pool<RdmaDevice> devices = new Pool<>(2);
     final Pool<ProtectionDomain> domains = new Pool<>(3);
     final Pool<CompletionChannel> channels = new Pool<>(3);
@@ -75,6 +76,7 @@ final class Draw {
 
     Objects(RdmaDevice device) {
       deviceName = device.info().name();
+      isEfa = deviceName.startsWith("efa");
       // Not just any GID: another test may have added an address that it will remove soon.
       gidIndex = Loopback.gidIndex(device);
       gid = device.port(1).gid(gidIndex);
@@ -222,14 +224,18 @@ final class Draw {
     CompletionQueueConfig config =
         CompletionQueueConfig.of(oneIn(SELDOM) ? number() & 0x8000_ffff : 16 * few())
             .vector(oneIn(SELDOM) ? number() : 0);
-    if (yes()) {
+    if (objects.isEfa ? oneIn(SELDOM) : yes()) {
       config = config.channel(any(objects.channels));
     }
-    return oneIn(3)
-        ? config
-            .extended(some(CompletionField.class, 3).toArray(CompletionField[]::new))
-            .singleThreaded(yes())
-        : config;
+    return oneIn(3) ? config.extended(completionFields()).singleThreaded(yes()) : config;
+  }
+
+  private CompletionField[] completionFields() {
+    return objects.isEfa && !oneIn(4)
+        ? new CompletionField[] {
+          CompletionField.SOURCE_GID, CompletionField.SOURCE_LID, CompletionField.FLAGS
+        }
+        : some(CompletionField.class, 3).toArray(CompletionField[]::new);
   }
 
   QueuePairConfig queuePairConfig() {
@@ -239,15 +245,15 @@ final class Draw {
         QueuePairConfig.of(type, queue, oneIn(4) ? any(objects.queues) : queue)
             .sendDepth(depth())
             .receiveDepth(depth())
-            .sendSges(oneIn(SELDOM) ? number() : random.nextInt(4))
-            .receiveSges(oneIn(SELDOM) ? number() : random.nextInt(4))
-            .inlineBytes(oneIn(SELDOM) ? number() : random.nextInt(100))
-            .signalAll(oneIn(4))
+            .sendSges(oneIn(SELDOM) ? number() : random.nextInt(objects.isEfa ? 3 : 4))
+            .receiveSges(oneIn(SELDOM) ? number() : random.nextInt(objects.isEfa ? 3 : 4))
+            .inlineBytes(oneIn(SELDOM) ? number() : random.nextInt(objects.isEfa ? 33 : 100))
+            .signalAll(objects.isEfa != oneIn(4))
             .ignoreOverrun(!oneIn(4));
-    if (oneIn(4)) {
+    if (oneIn(objects.isEfa ? SELDOM : 4)) {
       config = config.sharedReceiveQueue(any(objects.sharedReceiveQueues));
     }
-    return oneIn(3)
+    return oneIn(3) || type == QueuePairType.SCALABLE_RELIABLE_DATAGRAM
         ? config.extended(
             oneIn(4)
                 ? some(SendOperation.class, 3).toArray(SendOperation[]::new)
@@ -256,6 +262,11 @@ final class Draw {
   }
 
   private QueuePairType connectionOrDatagrams() {
+    if (objects.isEfa && !oneIn(SELDOM)) {
+      return oneIn(4)
+          ? QueuePairType.UNRELIABLE_DATAGRAM
+          : QueuePairType.SCALABLE_RELIABLE_DATAGRAM;
+    }
     return switch (random.nextInt(6)) {
       case 0 -> QueuePairType.UNRELIABLE_CONNECTION;
       case 1 -> QueuePairType.UNRELIABLE_DATAGRAM;
@@ -265,6 +276,9 @@ final class Draw {
 
   /** Not flushes: soft-RoCE would refuse to create the queue pair. */
   private static SendOperation[] operations(QueuePairType type) {
+    if (type == QueuePairType.SCALABLE_RELIABLE_DATAGRAM) {
+      return new SendOperation[] {SendOperation.SEND, SendOperation.READ};
+    }
     return type == QueuePairType.RELIABLE_CONNECTION
         ? EnumSet.complementOf(EnumSet.of(SendOperation.FLUSH)).toArray(SendOperation[]::new)
         : new SendOperation[] {SendOperation.SEND, SendOperation.SEND_WITH_IMMEDIATE};

@@ -423,7 +423,14 @@ final class Operations {
     add(
         40,
         "QueuePair.startDatagrams",
-        d -> d.any(d.objects.queuePairs).startDatagrams(d.mostly(1), d.mostly(0), 1));
+        d -> {
+          QueuePair queuePair = d.any(d.objects.queuePairs);
+          if (d.oneIn(4)) {
+            queuePair.startDatagrams(d.mostly(1), d.mostly(0), 1, d.few());
+          } else {
+            queuePair.startDatagrams(d.mostly(1), d.mostly(0), 1);
+          }
+        });
     add(5, "QueuePair.drainSendQueue", d -> d.any(d.objects.queuePairs).drainSendQueue());
     add(5, "QueuePair.resumeSendQueue", d -> d.any(d.objects.queuePairs).resumeSendQueue());
     add(5, "QueuePair.toError", d -> d.any(d.objects.queuePairs).toError());

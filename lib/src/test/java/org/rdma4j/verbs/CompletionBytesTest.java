@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.rdma4j.StandIn.assertAsInC;
 
 import java.time.Duration;
+import java.util.EnumSet;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -41,7 +42,9 @@ final class CompletionBytesTest {
         CompletionQueueConfig.of(1004)
             .channel(channel)
             .vector(6)
-            .extended(CompletionField.values()));
+            .extended(
+                EnumSet.complementOf(EnumSet.of(CompletionField.SOURCE_GID))
+                    .toArray(CompletionField[]::new)));
   }
 
   @Test

@@ -9,12 +9,14 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.RdmaException;
+import org.rdma4j.UnsupportedByDeviceException;
 import org.rdma4j.bindings.generated.ibv_qp_cap;
 import org.rdma4j.bindings.generated.ibv_qp_init_attr_ex;
 import org.rdma4j.bindings.generated.ibv_srq_attr;
@@ -112,14 +114,19 @@ final class FurtherObjectsTest {
 
   @Tag("needs-soft-roce")
   @Test
-  void queuePairsOfTheProvidersOwnTypes() {
-    assertThatThrownBy(
+  void scalableReliableDatagrams() {
+    for (ThrowingCallable call :
+        List.<ThrowingCallable>of(
+            () -> domain.createQueuePair(QueuePairConfig.reliableDatagram(completions)),
             () ->
-                domain.createQueuePair(
-                    QueuePairConfig.of(QueuePairType.DRIVER, completions, completions)))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("efadv_create_driver_qp")
-        .hasMessageContaining("mlx5dv_create_qp");
+                device.createCompletionQueue(
+                    CompletionQueueConfig.of(4).extended(CompletionField.SOURCE_GID)),
+            device::efaAttributes)) {
+      assertThatThrownBy(call)
+          .isInstanceOf(UnsupportedByDeviceException.class)
+          .hasMessageContaining(device.info().name() + " is not one of EFA")
+          .hasMessageContaining("UNRELIABLE_DATAGRAM");
+    }
     assertNothingIsReserved();
   }
 
