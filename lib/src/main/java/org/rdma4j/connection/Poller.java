@@ -110,7 +110,7 @@ final class Poller {
    * Creates what polls, without a thread.
    *
    * @param receives the length of the shared receive queue
-   * @param sends the first number of entries of the completion queue beside these
+   * @param sends the first number of entries of the completion queue in addition to these
    */
   Poller(DeviceShare share, int receives, int sends) {
     this.share = share;
