@@ -19,6 +19,12 @@ final class ChannelInput {
   private final Awaiting awaiting;
   private volatile boolean shut;
 
+  /** Whether a thread reads from TCP, and may wait there. */
+  private volatile boolean readsTcp;
+
+  /** What was in the buffer of a reader where bytes may come that are not for it. */
+  private final byte[] saved = new byte[1 + EarlyBytes.MOST];
+
   ChannelInput(TcpEnd tcp) {
     this.tcp = tcp;
     this.awaiting = new Awaiting(tcp, way -> !shut && way.mustAwaitInput());
@@ -48,6 +54,14 @@ final class ChannelInput {
     }
     lock.unlock();
     return true;
+  }
+
+  /**
+   * Returns whether a thread reads from TCP. A thread that begins later does not read behind the
+   * peer's offset, and takes no byte that wakes if the stream has stalled before.
+   */
+  boolean readsTcp() {
+    return readsTcp;
   }
 
   /** Drops the bytes received over RDMA, once no thread reads any more, and what still comes. */
@@ -203,9 +217,26 @@ final class ChannelInput {
 
   /** Takes the byte that should have woken a thread, which has returned without it. */
   private void takeWakeUp(Upgrade way) throws IOException {
-    int count = tcp.readTcp(ByteBuffer.allocate(1));
-    if (count > 0 && !way.takeWakeUp(count)) {
-      way.breakLink("the peer has sent more over TCP than its offset says");
+    readsTcp = true;
+    try {
+      ByteBuffer one = ByteBuffer.allocate(1);
+      if (!way.stream().isStalled() && tcp.readTcp(one) > 0) {
+        takeEarly(way, one, 0, 0, 1);
+      }
+    } finally {
+      readsTcp = false;
+    }
+  }
+
+  /**
+   * Takes bytes behind those of the stream.
+   *
+   * @throws SocketException if the peer must not send that: its offset was wrong
+   */
+  private static void takeEarly(Upgrade way, ByteBuffer bytes, int from, int ofStream, int length)
+      throws SocketException {
+    if (!way.takeEarly(bytes, from + ofStream, length - ofStream)) {
+      way.read(bytes, from, length);
     }
   }
 
@@ -213,35 +244,56 @@ final class ChannelInput {
   private int readTcp(Upgrade before, ByteBuffer target, @Nullable InputStream stream)
       throws IOException {
     int from = target.position();
-    int limit = target.limit();
-    int most = (int) Math.min(target.remaining(), before.tcpBytes());
-    // What a read does not return stays as it was, so a byte that only wakes is taken back.
-    byte kept = most > 0 ? target.get(from) : 0;
+    target.get(from, saved, 0, Math.min(saved.length, target.remaining()));
     int count;
+    Upgrade way;
+    readsTcp = true;
     try {
-      if (stream == null) {
-        target.limit(from + most);
-        count = tcp.readTcp(target);
-      } else {
-        count = stream.read(target.array(), target.arrayOffset() + from, most);
-        target.position(from + Math.max(count, 0));
+      count = readTcp(target, (int) Math.min(target.remaining(), before.tcpBytes()), stream);
+      way = tcp.current(before);
+      int ofStream = (int) Math.min(count, way.tcpBytes());
+      if (ofStream < count) {
+        takeEarly(way, target, from, ofStream, count);
+        // What a read does not return stays as it was.
+        int end = Math.min(count, saved.length);
+        if (ofStream < end) {
+          target.put(from + ofStream, saved, ofStream, end - ofStream);
+        }
+        target.position(from + ofStream);
+        if (ofStream == 0) {
+          return 0;
+        }
+        count = ofStream;
+      }
+      if (count > 0) {
+        tcp.record().receivedOverTcp(count);
+        way.read(target, from, count);
       }
     } finally {
-      target.limit(limit);
-    }
-    Upgrade way = tcp.current(before);
-    if (count > 0 && way.takeWakeUp(count)) {
-      target.put(from, kept).position(from);
-      return 0;
+      readsTcp = false;
     }
     if (count > 0) {
-      tcp.record().receivedOverTcp(count);
-      way.read(target, from, count);
       way.followIfDone();
     } else if (count < 0 && !shut) {
       way.tcpEnded();
       tcp.changed();
     }
     return count;
+  }
+
+  private int readTcp(ByteBuffer target, int most, @Nullable InputStream stream)
+      throws IOException {
+    if (stream != null) {
+      int from = target.position();
+      int count = stream.read(target.array(), target.arrayOffset() + from, most);
+      target.position(from + Math.max(count, 0));
+      return count;
+    }
+    int limit = target.limit();
+    try {
+      return tcp.readTcp(target.limit(target.position() + most));
+    } finally {
+      target.limit(limit);
+    }
   }
 }

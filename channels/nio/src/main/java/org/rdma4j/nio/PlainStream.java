@@ -229,7 +229,7 @@ final class PlainStream implements TcpEnd {
 
   @Override
   public boolean mayResume() {
-    return !tcpInputEnded && !input.isShut();
+    return !tcpInputEnded;
   }
 
   @Override
@@ -289,7 +289,11 @@ final class PlainStream implements TcpEnd {
   // ---- The end
 
   void shutdownInput() throws IOException {
-    socket.shutdownInput();
+    Upgrade way = upgrade.get();
+    if (way == null || !way.delaysInputEnd()) {
+      socket.shutdownInput();
+      tcpInputEnded = true;
+    }
     input.shutDown(upgrade.get());
   }
 

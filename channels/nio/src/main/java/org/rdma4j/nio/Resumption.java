@@ -11,7 +11,11 @@ import org.rdma4j.nio.handover.Resume;
 /**
  * Lets a channel whose RDMA connection has failed go on over TCP, in a thread of its own: exchanges
  * the records of the {@link Resume}, and sends again what the peer lacks. Until the peer's record
- * was accepted no other thread reads from TCP, and until all was sent again none writes to it.
+ * was accepted no other thread reads behind the peer's offset, and until all was sent again none
+ * writes to TCP.
+ *
+ * <p>A side begins if it knows that the peer has its offset. The other one waits for that record,
+ * because the peer might take its own for bytes of the stream.
  *
  * <p>If the peer has no resume to offer, the connection ends as {@link GonePeer} describes.
  */
@@ -62,14 +66,22 @@ final class Resumption {
         return;
       }
       Resume resume = upgrade.resume();
-      write(resume.record());
-      awaitReader();
-      ByteBuffer record = readRecord();
-      if (record.hasRemaining()) {
-        fail("the peer has ended TCP without a resume");
-        return;
+      boolean begins = upgrade.isOffsetSeen();
+      if (begins) {
+        write(resume.record());
+        awaitNoReader();
+        write(ready());
       }
-      int again = (int) resume.accept(record.flip());
+      awaitReader();
+      awaitNoReader();
+      ByteBuffer record = readRecord();
+      int again = (int) resume.accept(record);
+      if (!begins) {
+        // The peer has this side's offset: its record says so.
+        write(resume.record());
+        write(ready());
+      }
+      readReady();
       upgrade.inputResumed(resume);
       ByteBuffer rest = stream.kept().takeLast(again);
       write(rest);
@@ -146,23 +158,58 @@ final class Resumption {
     }
   }
 
-  /** Reads the peer's record, or less of it if TCP ends or the time is up. */
+  private static ByteBuffer ready() {
+    return ByteBuffer.wrap(new byte[] {Resume.READY});
+  }
+
+  /**
+   * Waits until no thread reads from TCP. A thread that had begun before the peer named its offset
+   * is woken by the peer's record at the latest, and may take that.
+   */
+  private void awaitNoReader() throws IOException, InterruptedException {
+    long began = System.nanoTime();
+    while (tcp.input().readsTcp()) {
+      if (System.nanoTime() - began >= PATIENCE_NANOS) {
+        tcp.endTcpInput();
+        throw new IOException("the peer has sent nothing for the resume");
+      }
+      Thread.sleep(PAUSE);
+    }
+  }
+
   private ByteBuffer readRecord() throws IOException, InterruptedException {
     ByteBuffer record = ByteBuffer.allocate(Resume.RECORD_BYTES);
+    readBytes(record.limit(1));
+    if (upgrade.takeWakeUp(record.get(0))) {
+      record.clear();
+    }
+    return readBytes(record.limit(Resume.RECORD_BYTES)).flip();
+  }
+
+  private void readReady() throws HandoverException, IOException, InterruptedException {
+    byte ready = readBytes(ByteBuffer.allocate(1)).get(0);
+    if (ready != Resume.READY) {
+      throw new HandoverException("the peer has sent %d behind its record".formatted(ready));
+    }
+  }
+
+  /** Fills a buffer with what the peer sends, of which a reader may have taken the begin. */
+  private ByteBuffer readBytes(ByteBuffer target) throws IOException, InterruptedException {
+    upgrade.giveEarly(target);
     long began = System.nanoTime();
     // A blocking read has no other end.
     var late = upgrade.rendezvous().later(Duration.ofNanos(PATIENCE_NANOS), tcp::endTcpInput);
     try {
-      while (record.hasRemaining() && System.nanoTime() - began < PATIENCE_NANOS) {
-        int count = readTcp(record);
-        if (count < 0) {
-          return record;
+      while (target.hasRemaining()) {
+        int count = readTcp(target);
+        if (count < 0 || System.nanoTime() - began >= PATIENCE_NANOS) {
+          throw new IOException("the peer has ended TCP without a resume");
         }
         if (count == 0) {
           Thread.sleep(1);
         }
       }
-      return record;
+      return target;
     } finally {
       late.cancel(false);
     }

@@ -355,7 +355,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   @Override
   public boolean mayResume() {
-    return tcp.isOpen() && !tcpInputEnded && !input.isShut();
+    return tcp.isOpen() && !tcpInputEnded;
   }
 
   @Override
@@ -429,9 +429,18 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   @Override
   public SocketChannel shutdownInput() throws IOException {
-    tcp.shutdownInput();
+    SocketChannel open = openTcp();
+    if (!delaysInputEnd()) {
+      open.shutdownInput();
+      tcpInputEnded = true;
+    }
     inputWasShut();
     return this;
+  }
+
+  private boolean delaysInputEnd() {
+    Upgrade way = upgrade.get();
+    return way != null && way.delaysInputEnd();
   }
 
   private void inputWasShut() {
@@ -441,7 +450,13 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   /** Shuts down the input for a socket. */
   void shutdownInput(Socket tcpSocket) throws IOException {
-    tcpSocket.shutdownInput();
+    if (!isOpen()) {
+      throw new SocketException("Socket is closed");
+    }
+    if (!delaysInputEnd()) {
+      tcpSocket.shutdownInput();
+      tcpInputEnded = true;
+    }
     inputWasShut();
   }
 

@@ -53,8 +53,14 @@ final class Upgrade {
   /** The longest pause is 4 to the power of this, in seconds. */
   private static final int MOST_GROWTHS = 4;
 
-  /** For how long a thread that waits for TCP waits for the byte that wakes it. */
-  private static final Duration WAKE_UP = Duration.ofSeconds(1);
+  /**
+   * For how long a thread that waits for TCP waits for the byte that wakes it. A failure of RDMA is
+   * noticed in less time, and the channel can resume then.
+   */
+  private static final Duration WAKE_UP = Duration.ofSeconds(3);
+
+  /** The byte that wakes a thread: no record of a resume begins with it. */
+  private static final byte WAKE_UP_BYTE = 0;
 
   private final Rendezvous rendezvous;
   private final TcpEnd tcp;
@@ -87,11 +93,17 @@ final class Upgrade {
   /** Whether the peer has the offset of this side, and so reads no more of TCP than that. */
   private volatile boolean offsetSeen;
 
+  /** What came over TCP behind the peer's offset. */
+  private final EarlyBytes early = new EarlyBytes();
+
   /** Whether the peer was sent such a byte. */
   private boolean hasWokenPeer;
 
   /** Goes on over TCP after RDMA has failed; null before the peer's record was accepted. */
   private volatile @Nullable Resume resumed;
+
+  /** Whether TCP's input is still to end, because the program has ended its input over RDMA. */
+  private boolean inputEndDue;
 
   /** Whether TCP's output is still to end, because the program has ended its output over RDMA. */
   private boolean endDue;
@@ -302,34 +314,40 @@ final class Upgrade {
                   (answer, failure) -> {
                     if (failure == null) {
                       answer.close();
-                    } else {
+                    } else if (stream().connection().isOpen()) {
                       wakeOtherwise();
                     }
                   });
     } catch (RdmaException | IllegalStateException over) {
-      wakeOtherwise();
+      // Its end follows, and wakes the thread if the channel does not resume.
+      rendezvous.log(name, "the peer is not asked for a byte that wakes a reader: " + over);
     }
     var unused = rendezvous.later(WAKE_UP, this::wakeOtherwise);
   }
 
-  /** Ends TCP's input, unless the byte has come: then an answer that failed does not matter. */
+  /**
+   * Ends TCP's input, unless the byte has come, or the connection resumes: then the record of the
+   * peer wakes the thread.
+   */
   private void wakeOtherwise() {
     boolean waits;
     lock.lock();
     try {
-      waits = wakeUpDue;
-      wakeUpDue = false;
+      waits = wakeUpDue && !stream().isStalled();
+      wakeUpDue &= !waits;
     } finally {
       lock.unlock();
     }
     if (waits) {
+      rendezvous.log(name, "a reader is woken by the end of TCP's input");
       tcp.endTcpInput();
     }
   }
 
   /**
-   * Shows the peer that its offset has arrived: from now on it may send a record over TCP, which
-   * this side will not take for bytes of the stream.
+   * Shows the server that its offset has arrived: from now on it may send a record over TCP, which
+   * this side will not take for bytes of the stream. To a client, the offset of the server shows
+   * the same.
    */
   private void confirmOffset() {
     try {
@@ -355,15 +373,42 @@ final class Upgrade {
     return wakeUpDue;
   }
 
-  /** Takes the byte of the peer that has woken this thread; returns whether what came is that. */
-  boolean takeWakeUp(int bytes) {
+  /**
+   * Takes what was read from TCP behind the last byte of the stream there: the byte that has woken
+   * the reader, or a part of a resume.
+   *
+   * @return whether the peer may send that
+   */
+  boolean takeEarly(ByteBuffer bytes, int from, int length) {
     lock.lock();
     try {
-      if (!wakeUpDue || bytes != 1 || handover.tcpBytes() > 0) {
-        return false;
-      }
+      boolean wakes = takeWakeUp(bytes.get(from));
+      return early.add(bytes, wakes ? from + 1 : from, wakes ? length - 1 : length);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Moves what a reader has taken into a buffer of the resume. */
+  void giveEarly(ByteBuffer target) {
+    lock.lock();
+    try {
+      early.take(target);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Returns whether the first byte behind the stream is that which wakes a reader. The peer does
+   * not send it later than a record.
+   */
+  boolean takeWakeUp(byte first) {
+    lock.lock();
+    try {
+      boolean wakes = wakeUpDue && first == WAKE_UP_BYTE;
       wakeUpDue = false;
-      return true;
+      return wakes;
     } finally {
       lock.unlock();
     }
@@ -382,7 +427,8 @@ final class Upgrade {
     }
     try {
       // No other thread writes to TCP any more, and all that was written there has arrived.
-      return tcp.writeTcp(new ByteBuffer[] {ByteBuffer.allocate(1)}, 0, 1) == 1;
+      ByteBuffer one = ByteBuffer.allocate(1).put(0, WAKE_UP_BYTE);
+      return tcp.writeTcp(new ByteBuffer[] {one}, 0, 1) == 1;
     } catch (IOException closedMeanwhile) {
       rendezvous.log(name, "the reader of the peer is not woken over TCP: " + closedMeanwhile);
       return false;
@@ -783,11 +829,16 @@ final class Upgrade {
       lock.lock();
       try {
         handover.inputMoves(offset);
+        outputDue = handover.isOutputDue();
       } finally {
         lock.unlock();
       }
-      confirmOffset();
+      if (client) {
+        offsetSeen();
+        confirmOffset();
+      }
       moveInput();
+      tcp.output().move(this);
       readable();
     } catch (HandoverException lie) {
       breakLink(lie.getMessage());
@@ -849,6 +900,9 @@ final class Upgrade {
         tcp.endTcpInput();
       }
     }
+    if (wakeUpDue) {
+      wakeOtherwise();
+    }
     tcp.changed();
   }
 
@@ -860,10 +914,8 @@ final class Upgrade {
     try {
       if ((closed && !closeDue)
           || !tcp.mayResume()
-          || wakeUpDue
           || !handover.isInputOffsetKnown()
           || !outputMoved
-          || !offsetSeen
           || tcpOutputEnded
           || handover.isReset()
           || !stream().mayResume()) {
@@ -896,8 +948,10 @@ final class Upgrade {
 
   /** Reads from TCP, behind what came over RDMA. */
   void inputResumed(Resume accepted) {
+    boolean ends;
     lock.lock();
     try {
+      ends = inputEndDue;
       if (!closed && !handover.isOutputEnded()) {
         Proof proof = rendezvous.proof().after(handover.resumeKey());
         Upgrade following = new Upgrade(rendezvous, tcp, name, local, client, proof, failures + 1);
@@ -909,6 +963,9 @@ final class Upgrade {
       resumed = accepted;
     } finally {
       lock.unlock();
+    }
+    if (ends) {
+      tcp.endTcpInput();
     }
     tcp.changed();
   }
@@ -944,6 +1001,20 @@ final class Upgrade {
     resumed = null;
     linkEnded(inOrder);
     endClose();
+  }
+
+  /**
+   * Returns whether the end of the program's input concerns RDMA only. TCP's input stays open then,
+   * so that the channel can resume, and ends behind the peer's record.
+   */
+  boolean delaysInputEnd() {
+    lock.lock();
+    try {
+      inputEndDue = inputMoved && !wakeUpDue && resumed == null && !reset;
+      return inputEndDue;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /**

@@ -19,12 +19,16 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.rdma4j.nio.handover.Handover;
 import org.rdma4j.nio.handover.Proof;
 import org.rdma4j.testing.DeviceAddress;
 
@@ -287,23 +291,100 @@ final class ChannelResumeTest {
         .isInstanceOf(ClosedChannelException.class);
   }
 
+  @RepeatedTest(5)
+  void aSideWhoseOffsetIsNotConfirmedResumesBehindItsPeer() throws Exception {
+    Traffic traffic = new Traffic();
+    field(Upgrade.class, "offsetSeen").set(upgradeOf(server), false);
+    cut(random.nextBoolean() ? client : server);
+    awaitResumes();
+    traffic.endAfterMore();
+  }
+
   @Test
-  @SuppressWarnings("try") // The test closes one of them before the end.
   void noRecordGoesToAPeerThatMayTakeItForBytesOfTheStream() throws Exception {
-    try (SocketChannel cuts = clients.openSocketChannel()) {
-      cuts.connect(listener.getLocalAddress());
-      try (SocketChannel reads = listener.accept()) {
-        UpgradeTest.greet(cuts, reads);
-        UpgradeTest.await(() -> isWhollyMoved(cuts) && isWhollyMoved(reads));
-        // As if the peer had not taken the offset yet.
-        field(Upgrade.class, "offsetSeen").set(upgradeOf(cuts), false);
-        cut(cuts);
-        UpgradeTest.await(() -> upgradeOf(cuts).stream().isOver() || isResuming(cuts));
-        assertThat(clients.statistics().resumed()).isZero();
-        cuts.close();
-        assertThatThrownBy(() -> UpgradeTest.readOne(reads)).isInstanceOf(SocketException.class);
+    // As if the offset of the server had not arrived.
+    field(Upgrade.class, "offsetSeen").set(upgradeOf(server), false);
+    field(Upgrade.class, "inputMoved").set(upgradeOf(client), false);
+    Object handover = field(Upgrade.class, "handover").get(upgradeOf(client));
+    field(Handover.class, "offset").set(handover, -1L);
+    var reads = waiting(() -> UpgradeTest.readOne(client));
+    cut(server);
+    assertThatThrownBy(reads::get).hasCauseInstanceOf(SocketException.class);
+    client.close();
+    assertThatThrownBy(() -> UpgradeTest.readOne(server)).isInstanceOf(SocketException.class);
+    assertThat(clients.statistics().resumed()).isZero();
+  }
+
+  /** The byte that wakes the thread comes before the record of the peer, or not at all. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aThreadThatIsJustBeingWokenIsWokenByTheResume(boolean isSent) throws Exception {
+    boolean done = false;
+    for (int i = 0; i < ROUNDS && !done; i++) {
+      done = resumesWhileAThreadIsBeingWoken(isSent);
+    }
+    assertThat(done).as("was cut while a thread was being woken").isTrue();
+  }
+
+  private boolean resumesWhileAThreadIsBeingWoken(boolean isSent) throws Exception {
+    Field woken = field(Upgrade.class, "hasWokenPeer");
+    try (SocketChannel waited = clients.openSocketChannel()) {
+      waited.connect(listener.getLocalAddress());
+      try (SocketChannel waits = listener.accept()) {
+        UpgradeTest.greet(waited, waits);
+        ByteBuffer target = ByteBuffer.allocate(100);
+        var reads = waiting(() -> waits.read(target));
+        while (!upgradeOf(waited).isOutputMoved()) {
+          Thread.onSpinWait();
+        }
+        // Holds the thread that delivers to the peer.
+        Lock lock = (Lock) field(Upgrade.class, "lock").get(upgradeOf(waited));
+        lock.lock();
+        try {
+          if ((boolean) woken.get(upgradeOf(waited))) {
+            return false;
+          }
+          UpgradeTest.await(() -> upgradeOf(waits).isOutputMoved());
+          assertThat(upgradeOf(waits).isWakeUpDue()).isTrue();
+          woken.set(upgradeOf(waited), !isSent);
+          cut(waits);
+          Thread.sleep(random.nextInt(20));
+        } finally {
+          lock.unlock();
+        }
+        awaitResumes();
+        waited.write(ByteBuffer.wrap(new byte[] {7}));
+        assertThat(reads.get()).isEqualTo(1);
+        assertThat(target.array()).startsWith(7, 0);
+        exchange(waited, waits, 100);
+        return true;
       }
     }
+  }
+
+  @RepeatedTest(5)
+  void aConnectionOfWhichOneSideHasShutItsInputResumes() throws Exception {
+    client.write(ByteBuffer.wrap(new byte[] {1, 2, 3}));
+    server.shutdownInput();
+    client.write(ByteBuffer.wrap(new byte[] {4}));
+    cut(random.nextBoolean() ? client : server);
+    awaitResumes();
+    checkWithoutInput(client, server);
+    try (ChannelPair tcp = ChannelPair.connect(JdkProvider.find())) {
+      tcp.server().shutdownInput();
+      checkWithoutInput(tcp.client(), tcp.server());
+    }
+  }
+
+  private static void checkWithoutInput(SocketChannel client, SocketChannel server)
+      throws IOException {
+    assertThat(client.write(ByteBuffer.wrap(new byte[] {5}))).isEqualTo(1);
+    assertThat(UpgradeTest.readOne(server)).isEqualTo(-1);
+    assertThat(server.socket().isInputShutdown()).isTrue();
+    server.write(ByteBuffer.wrap(new byte[] {6}));
+    assertThat(UpgradeTest.read(client, 1)).containsExactly(6);
+    server.shutdownOutput();
+    assertThat(UpgradeTest.readOne(client)).isEqualTo(-1);
   }
 
   @RepeatedTest(5)

@@ -22,6 +22,7 @@ import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.nio.handover.Handover;
 import org.rdma4j.nio.handover.Messages;
 import org.rdma4j.nio.handover.Proof;
+import org.rdma4j.nio.handover.Resume;
 import org.rdma4j.testing.DeviceAddress;
 
 /** A client that proves what it must, and then does not keep to the protocol. */
@@ -90,6 +91,20 @@ final class LyingPeerTest {
         .hasMessage("Connection reset");
     assertThatThrownBy(() -> server.write(ByteBuffer.allocate(1))).isInstanceOf(IOException.class);
     assertThat(server.isOpen()).isTrue();
+  }
+
+  @Test
+  void moreThanARecordBehindTheOffsetResetsTheConnection() throws Exception {
+    var reader = waiting(() -> server.read(ByteBuffer.allocate(100)));
+    link.send(Messages.offset(GREETING), PATIENCE);
+    // Until a byte is asked for that wakes the reader.
+    Thread.sleep(500);
+    ByteBuffer record = new Resume(new byte[32], true, 0, 0, 0).record();
+    client.write(
+        ByteBuffer.allocate(Resume.RECORD_BYTES + 3).put(1, record, 0, Resume.RECORD_BYTES));
+    assertThatThrownBy(reader::get)
+        .isInstanceOf(ExecutionException.class)
+        .hasCauseInstanceOf(IOException.class);
   }
 
   @Test

@@ -190,6 +190,15 @@ final class UpgradeTest {
     return target.array();
   }
 
+  /** Returns how the stream of a channel has ended of which all was read. */
+  static String endOf(SocketChannel channel) {
+    try {
+      return readOne(channel) < 0 ? "an end" : "more bytes";
+    } catch (IOException failure) {
+      return String.valueOf(failure.getMessage());
+    }
+  }
+
   static int readOne(SocketChannel channel) throws IOException {
     return channel.read(ByteBuffer.allocate(1));
   }

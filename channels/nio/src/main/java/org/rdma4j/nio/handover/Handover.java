@@ -297,12 +297,14 @@ public final class Handover {
   // ---- Output
 
   /**
-   * Returns whether this side should move to RDMA: between two writes, {@link #moveOutput}.
+   * Returns whether this side should move to RDMA: between two writes, {@link #moveOutput}. A
+   * server does so after its client. So a client that knows the server's offset knows that the
+   * server has its own.
    *
    * @return whether it is time
    */
   public boolean isOutputDue() {
-    return link == Link.JOINED && !outputMoved;
+    return link == Link.JOINED && !outputMoved && (isClaimant || isInputOffsetKnown());
   }
 
   /**

@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
  * were delivered to it over RDMA, and how many it has accepted from its program. The rest of these
  * follows, and then what the program writes.
  *
+ * <p>Behind its record, each end sends {@link #READY}, as soon as no thread of it reads from TCP
+ * without knowing where the stream ends there. The other end sends the rest only then.
+ *
  * <p>The records are authenticated with a key that both ends have derived from the upgrade, and
  * there is one resume for each upgrade, so a record cannot be repeated. Counts that do not fit are
  * an error, and the connection must be reset: a byte is never guessed.
@@ -18,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 public final class Resume {
   /** The length of a record. */
   public static final int RECORD_BYTES = 3 * Long.BYTES + Proof.BYTES;
+
+  /** The byte behind a record: the rest may follow. */
+  public static final byte READY = 1;
 
   /** "rdma4jR", and the version of the record. */
   private static final long MAGIC = 0x7264_6d61_346a_5201L;
@@ -67,6 +73,18 @@ public final class Resume {
         .putLong(sent)
         .put(token(client, delivered, sent))
         .flip();
+  }
+
+  /**
+   * Returns whether a peer that resumes may have sent some bytes.
+   *
+   * @param bytes the first ones behind those of the stream; their position stays as it is
+   * @return false if they do not begin as a record does
+   */
+  public static boolean isBegin(ByteBuffer bytes) {
+    int length = Math.min(bytes.remaining(), Long.BYTES);
+    ByteBuffer magic = ByteBuffer.allocate(Long.BYTES).putLong(0, MAGIC);
+    return bytes.slice(bytes.position(), length).equals(magic.limit(length));
   }
 
   private byte[] token(boolean ofClient, long itsDelivered, long itsSent) {

@@ -12,7 +12,8 @@
  *   <li>from the server, a {@linkplain Messages#grant grant} with its own proof; or it closes the
  *       RDMA connection, which refuses the claim;
  *   <li>then, in each direction, the {@linkplain Messages#offset offset}: the number of bytes that
- *       its sender has written to TCP, and after which it writes no more there;
+ *       its sender has written to TCP, and after which it writes no more there. The server sends
+ *       its own when it has that of the client;
  *   <li>the bytes behind that offset, in messages of any length but 0;
  *   <li>an empty message, which is the end of this direction. A connection that ends without it was
  *       reset.

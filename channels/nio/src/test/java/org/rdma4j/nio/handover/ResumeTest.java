@@ -68,6 +68,18 @@ final class ResumeTest {
   }
 
   @Property
+  void onlyTheBeginOfARecordIsTakenForOne(
+      @ForAll @IntRange(min = 0, max = Resume.RECORD_BYTES) int length,
+      @ForAll @IntRange(min = 0, max = Resume.RECORD_BYTES - 1) int index) {
+    ByteBuffer record = new Resume(key, false, 20, 10, 10).record().limit(length);
+    assertThat(Resume.isBegin(record)).isTrue();
+    assertThat(record.remaining()).isEqualTo(length);
+    if (index < Math.min(length, Long.BYTES)) {
+      assertThat(Resume.isBegin(record.put(index, (byte) (record.get(index) + 1)))).isFalse();
+    }
+  }
+
+  @Property
   void anyOtherBytesAreNotAccepted(@ForAll byte[] bytes) {
     Resume client = new Resume(key, true, 20, 10, 20);
     assertThatThrownBy(() -> client.accept(ByteBuffer.wrap(bytes)))
