@@ -182,9 +182,11 @@ final class SocketProgram {
         if (overRdma) {
           awaitUpgraded(before + 2);
         }
+        // Not before the writer has begun.
+        boolean begun = server.getInputStream().read() >= 0;
         client.close();
         int read = server.getInputStream().readAllBytes().length;
-        return writer.get() + " " + (read > 0 && read < 50_000_000);
+        return writer.get() + " " + (begun && read < 50_000_000);
       }
     }
   }
