@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
@@ -99,12 +100,23 @@ final class RefusedCallsTest {
   private Pair connect() throws Exception {
     RdmaConnection client = clients.connect(listener.localAddress(), PATIENCE);
     while (true) {
-      RdmaConnection server = listener.accept(PATIENCE);
+      RdmaConnection server = accept(client);
       if (server.peerAddress().equals(client.localAddress())) {
         return new Pair(client, server);
       }
       // A connection that was accepted although its client has given up.
       server.close();
+    }
+  }
+
+  private RdmaConnection accept(RdmaConnection client) throws Exception {
+    try {
+      return listener.accept(PATIENCE);
+    } catch (TimeoutException dropped) {
+      // What was refused may have ended the server's side after the client had connected. Then the
+      // client learns of it.
+      client.ended().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      throw new IllegalStateException("the server has closed the connection", dropped);
     }
   }
 
