@@ -9,7 +9,7 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Calls;
 import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.datapath.Referent;
-import org.rdma4j.efa.Efa;
+import org.rdma4j.efa.EfaLibrary;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeFailures;
@@ -135,7 +135,8 @@ public final class AddressHandle implements AutoCloseable {
    * @throws RdmaException if the query fails
    */
   public int number() {
-    return lifetime.whileOpen(() -> Efa.addressHandleNumber(domain.device().info().name(), handle));
+    return lifetime.whileOpen(
+        () -> EfaLibrary.addressHandleNumber(domain.device().info().name(), handle));
   }
 
   /**

@@ -27,7 +27,7 @@ import org.rdma4j.datapath.PollPause;
 import org.rdma4j.datapath.QueuePolling;
 import org.rdma4j.datapath.QueueUse;
 import org.rdma4j.datapath.ThreadConfinement;
-import org.rdma4j.efa.Efa;
+import org.rdma4j.efa.EfaLibrary;
 import org.rdma4j.inplace.InPlaceCompletions;
 import org.rdma4j.inplace.InPlaceSupport;
 import org.rdma4j.lifetime.Leaks;
@@ -153,7 +153,7 @@ public final class CompletionQueue implements AutoCloseable {
                   + fields
                   + ")",
               isEfa
-                  ? Efa.createCompletionQueue(name, device.context(), init)
+                  ? EfaLibrary.createCompletionQueue(name, device.context(), init)
                   : Verbs.ibv_create_cq_ex(device.context(), init)),
           config);
     }
@@ -239,7 +239,7 @@ public final class CompletionQueue implements AutoCloseable {
                     || fields.contains(CompletionField.IMMEDIATE)
                     || fields.contains(CompletionField.TAG),
                 fields.contains(CompletionField.SOURCE_GID)
-                    ? Efa.sourceReader(device.info().name(), queue)
+                    ? EfaLibrary.sourceReader(device.info().name(), queue)
                     : null,
                 device.callsCritically());
     if (use == null) {

@@ -15,7 +15,7 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.generated.timespec;
 import org.rdma4j.bindings.inlines.Errno;
 import org.rdma4j.bindings.inlines.Verbs;
-import org.rdma4j.efa.Efa;
+import org.rdma4j.efa.EfaLibrary;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NativeFailures;
@@ -58,9 +58,9 @@ final class DeviceQueries {
   EfaAttributes efaAttributes() {
     return query(
         "efadv_query_device",
-        Efa.DEVICE_ATTRIBUTES,
+        EfaLibrary.DEVICE_ATTRIBUTES,
         result -> {
-          Efa.queryDevice(device, context, result);
+          EfaLibrary.queryDevice(device, context, result);
           return 0;
         },
         EfaAttributes::read);

@@ -14,7 +14,7 @@ import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.datapath.PollPause;
 import org.rdma4j.datapath.QueueUse;
-import org.rdma4j.efa.Efa;
+import org.rdma4j.efa.EfaLibrary;
 import org.rdma4j.inplace.DedicatedRegister;
 import org.rdma4j.inplace.InPlaceCompletions;
 import org.rdma4j.inplace.InPlaceQueuePair;
@@ -187,7 +187,8 @@ final class QueuePairCreation {
     MemorySegment context = domain.device().context();
     String device = domain.device().info().name();
     return type == QueuePairType.SCALABLE_RELIABLE_DATAGRAM
-        ? by(domain, "efadv_create_qp_ex", init -> Efa.createQueuePair(device, context, init))
+        ? by(
+            domain, "efadv_create_qp_ex", init -> EfaLibrary.createQueuePair(device, context, init))
         : byVerbs(domain);
   }
 

@@ -24,7 +24,7 @@ import org.rdma4j.platform.NativeFailures;
  * an artifact of their own, which a program need not have. They are those of rdma-core 44: newer
  * versions have more fields behind these, and learn from the length that they are not there.
  */
-public final class Efa {
+public final class EfaLibrary {
   /** The length of {@code struct efadv_device_attr}. */
   public static final long DEVICE_ATTRIBUTES = 32;
 
@@ -60,7 +60,7 @@ public final class Efa {
   private static final MethodHandle CONVERT =
       Errno.downcall(FunctionDescriptor.of(rdma_h.C_POINTER, ADDRESS));
 
-  private Efa() {}
+  private EfaLibrary() {}
 
   /**
    * Queries the device: {@code efadv_query_device}.
