@@ -146,7 +146,7 @@ final class ChannelInput {
             }
           }
           case RDMA -> {
-            if (way.isWakeUpDue()) {
+            if (way.wakeUp().isDue()) {
               takeWakeUp(way);
             }
             int count = way.stream().take(target);
@@ -235,7 +235,7 @@ final class ChannelInput {
    */
   private static void takeEarly(Upgrade way, ByteBuffer bytes, int from, int ofStream, int length)
       throws SocketException {
-    if (!way.takeEarly(bytes, from + ofStream, length - ofStream)) {
+    if (!way.wakeUp().takeEarly(bytes, from + ofStream, length - ofStream)) {
       way.read(bytes, from, length);
     }
   }

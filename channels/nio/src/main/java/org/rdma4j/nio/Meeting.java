@@ -129,7 +129,7 @@ final class Meeting {
       return;
     }
     channel.offsetSeen();
-    if (request.message().length() == 0 || channel.wakePeer()) {
+    if (request.message().length() == 0 || channel.wakeUp().wakePeer()) {
       request.answer(ByteBuffer.allocate(0));
     } else {
       request.refuse("the output is not upgraded, or the reader was woken before");
@@ -217,7 +217,7 @@ final class Meeting {
   private void prove(Upgrade channel, Claim claim) {
     long began = System.nanoTime();
     try {
-      if (channel.check(claim, challenge) != Handover.Verdict.PROVEN) {
+      if (channel.claiming().check(claim, challenge) != Handover.Verdict.PROVEN) {
         if (channel.isWhole() && !channel.isForgotten()) {
           refuse("the claim for " + claim.connection() + " is not proven");
         } else {

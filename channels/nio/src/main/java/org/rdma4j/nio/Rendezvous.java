@@ -256,7 +256,7 @@ final class Rendezvous {
   /** Lets accepted channels that no client has claimed in time stay on TCP, at intervals. */
   private void letLateStay() {
     looksForLate.set(false);
-    accepted.values().forEach(Upgrade::stayIfLate);
+    accepted.values().forEach(each -> each.claiming().stayIfLate());
     if (!accepted.isEmpty() && !looksForLate.getAndSet(true)) {
       var unused = later(timeout(), this::letLateStay);
     }
@@ -775,7 +775,7 @@ final class Rendezvous {
    * it was upgraded before and is tried again.
    */
   private void keepTcp(Upgrade upgrade, StayReason kind, @Nullable String reason) {
-    if (upgrade.triesLater()) {
+    if (upgrade.claiming().triesLater()) {
       log(upgrade.name(), "cannot be upgraded again now, and is tried later: " + reason);
       return;
     }

@@ -180,7 +180,7 @@ final class Resumption {
   private ByteBuffer readRecord() throws IOException, InterruptedException {
     ByteBuffer record = ByteBuffer.allocate(Resume.RECORD_BYTES);
     readBytes(record.limit(1));
-    if (upgrade.takeWakeUp(record.get(0))) {
+    if (upgrade.wakeUp().take(record.get(0))) {
       record.clear();
     }
     return readBytes(record.limit(Resume.RECORD_BYTES)).flip();
@@ -195,7 +195,7 @@ final class Resumption {
 
   /** Fills a buffer with what the peer sends, of which a reader may have taken the begin. */
   private ByteBuffer readBytes(ByteBuffer target) throws IOException, InterruptedException {
-    upgrade.giveEarly(target);
+    upgrade.wakeUp().giveEarly(target);
     long began = System.nanoTime();
     // A blocking read has no other end.
     var late = upgrade.rendezvous().later(Duration.ofNanos(PATIENCE_NANOS), tcp::endTcpInput);

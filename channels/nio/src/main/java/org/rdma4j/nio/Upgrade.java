@@ -5,10 +5,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
-import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.Future;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
@@ -28,76 +25,27 @@ import org.rdma4j.nio.handover.Resume;
  * such a call may deliver to other channels.
  */
 final class Upgrade {
-  /** How long a client waits once it can prove something: most short connections end before. */
-  private static final Duration SETTLED = Duration.ofMillis(100);
-
-  /** After so many bytes, a client does not wait any longer. */
-  private static final long MUCH = 64 << 10;
-
-  /**
-   * After so many bytes and so much time, the direction that has carried almost none will not carry
-   * more. Bytes alone do not show that, because a peer may begin later.
-   */
-  private static final long ONE_SIDED = 1 << 20;
-
-  private static final long ONE_SIDED_NANOS = Duration.ofSeconds(2).toNanos();
-
-  /**
-   * For how many timeouts a server waits for a claim: a client has one to connect, one for its
-   * claim, and one for its turn.
-   */
-  private static final int TIMEOUTS = 3;
-
-  private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
-
-  /** The longest pause is 4 to the power of this, in seconds. */
-  private static final int MOST_GROWTHS = 4;
-
-  /**
-   * For how long a thread that waits for TCP waits for the byte that wakes it. A failure of RDMA is
-   * noticed in less time, and the channel can resume then.
-   */
-  private static final Duration WAKE_UP = Duration.ofSeconds(3);
-
-  /** The byte that wakes a thread: no record of a resume begins with it. */
-  private static final byte WAKE_UP_BYTE = 0;
-
   private final Rendezvous rendezvous;
   private final TcpEnd tcp;
   private final String name;
   private final InetSocketAddress local;
   private final boolean client;
 
-  /** How often RDMA has failed for this channel, or could not be used again. */
-  private int failures;
-
-  /** Whether a claim may be made and granted: not before an upgrade that has failed is over. */
-  private boolean enabled;
-
   /** The upgrade that follows after a resume, and sees what TCP carries from there on. */
   private volatile @Nullable Upgrade next;
 
-  private final long began = System.nanoTime();
   private final Handover handover;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Condition moreEvidence = lock.newCondition();
+  private final Claiming claiming;
+  private final WakeUp wakeUp = new WakeUp(this, lock);
   private volatile @Nullable RdmaStream stream;
   private volatile boolean inputMoved;
   private volatile boolean outputMoved;
   private volatile boolean outputDue;
   private volatile boolean reset;
 
-  /** Whether the peer is asked for a byte over TCP, which wakes a thread that waits for TCP. */
-  private volatile boolean wakeUpDue;
-
   /** Whether the peer has the offset of this side, and so reads no more of TCP than that. */
   private volatile boolean offsetSeen;
-
-  /** What came over TCP behind the peer's offset. */
-  private final EarlyBytes early = new EarlyBytes();
-
-  /** Whether the peer was sent such a byte. */
-  private boolean hasWokenPeer;
 
   /** Goes on over TCP after RDMA has failed; null before the peer's record was accepted. */
   private volatile @Nullable Resume resumed;
@@ -121,12 +69,6 @@ final class Upgrade {
 
   private boolean closed;
 
-  /** When a client of this server could claim first, on the scale of {@link System#nanoTime}. */
-  private long provableSince;
-
-  /** Lets a client claim after a while; null before it can prove something. */
-  private @Nullable Future<?> settling;
-
   /**
    * Creates it.
    *
@@ -135,7 +77,7 @@ final class Upgrade {
    * @param client whether this side has connected
    * @param proof the proof of this process, or a proof after an upgrade that has failed
    * @param failures how many upgrades of the channel have failed before; if some have, {@link
-   *     #begin} must be called
+   *     Claiming#begin} must be called
    */
   Upgrade(
       Rendezvous rendezvous,
@@ -150,9 +92,8 @@ final class Upgrade {
     this.name = name;
     this.local = local;
     this.client = client;
-    this.failures = failures;
-    this.enabled = failures == 0;
     this.handover = new Handover(proof, name);
+    this.claiming = new Claiming(this, handover, lock, failures);
   }
 
   /** Returns the addresses and ports of the TCP connection, that of the client first. */
@@ -175,6 +116,14 @@ final class Upgrade {
 
   Rendezvous rendezvous() {
     return rendezvous;
+  }
+
+  Claiming claiming() {
+    return claiming;
+  }
+
+  WakeUp wakeUp() {
+    return wakeUp;
   }
 
   // ---- Input
@@ -236,8 +185,7 @@ final class Upgrade {
    * @throws SocketException if the peer had said that it sends less there
    */
   void read(ByteBuffer bytes, int from, int length) throws SocketException {
-    boolean claims;
-    boolean oneSided;
+    Claiming.Step step;
     boolean overrun;
     Upgrade following = next;
     if (following != null) {
@@ -252,8 +200,7 @@ final class Upgrade {
       }
       handover.read(bytes, from, length);
       overrun = handover.isOverrun();
-      claims = noteEvidence();
-      oneSided = isOneSided();
+      step = claiming.carried();
     } finally {
       lock.unlock();
     }
@@ -262,12 +209,7 @@ final class Upgrade {
       throw new SocketException("Connection reset");
     }
     moveInput();
-    if (claims) {
-      rendezvous.claim(this);
-    }
-    if (oneSided) {
-      stayIfOneSided();
-    }
+    claiming.take(step);
   }
 
   void tcpEnded() {
@@ -291,56 +233,12 @@ final class Upgrade {
   /** Lets readers and selectors leave TCP, once all that came there was read. */
   private void moveInput() {
     if (!inputMoved && source() == Handover.Source.RDMA) {
-      wakeUpDue = !tcp.input().isIdle();
+      boolean waits = wakeUp.become();
       inputMoved = true;
       tcp.inputMoved();
-      if (wakeUpDue) {
-        wakeReader();
+      if (waits) {
+        wakeUp.ask();
       }
-    }
-  }
-
-  /**
-   * Wakes a thread that waits for TCP, where nothing more comes: the peer sends a byte for that.
-   * The end of TCP's input would do the same, but then the channel could not resume over TCP.
-   */
-  private void wakeReader() {
-    try {
-      var unused =
-          stream()
-              .connection()
-              .request(ByteBuffer.allocate(1))
-              .whenComplete(
-                  (answer, failure) -> {
-                    if (failure == null) {
-                      answer.close();
-                    } else if (stream().connection().isOpen()) {
-                      wakeOtherwise();
-                    }
-                  });
-    } catch (RdmaException | IllegalStateException over) {
-      // Its end follows, and wakes the thread if the channel does not resume.
-      rendezvous.log(name, "the peer is not asked for a byte that wakes a reader: " + over);
-    }
-    var unused = rendezvous.later(WAKE_UP, this::wakeOtherwise);
-  }
-
-  /**
-   * Ends TCP's input, unless the byte has come, or the connection resumes: then the record of the
-   * peer wakes the thread.
-   */
-  private void wakeOtherwise() {
-    boolean waits;
-    lock.lock();
-    try {
-      waits = wakeUpDue && !stream().isStalled();
-      wakeUpDue &= !waits;
-    } finally {
-      lock.unlock();
-    }
-    if (waits) {
-      rendezvous.log(name, "a reader is woken by the end of TCP's input");
-      tcp.endTcpInput();
     }
   }
 
@@ -368,71 +266,9 @@ final class Upgrade {
     return offsetSeen;
   }
 
-  /** Returns whether a byte of the peer is still to come over TCP that belongs to no stream. */
-  boolean isWakeUpDue() {
-    return wakeUpDue;
-  }
-
-  /**
-   * Takes what was read from TCP behind the last byte of the stream there: the byte that has woken
-   * the reader, or a part of a resume.
-   *
-   * @return whether the peer may send that
-   */
-  boolean takeEarly(ByteBuffer bytes, int from, int length) {
-    lock.lock();
-    try {
-      boolean wakes = takeWakeUp(bytes.get(from));
-      return early.add(bytes, wakes ? from + 1 : from, wakes ? length - 1 : length);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Moves what a reader has taken into a buffer of the resume. */
-  void giveEarly(ByteBuffer target) {
-    lock.lock();
-    try {
-      early.take(target);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /**
-   * Returns whether the first byte behind the stream is that which wakes a reader. The peer does
-   * not send it later than a record.
-   */
-  boolean takeWakeUp(byte first) {
-    lock.lock();
-    try {
-      boolean wakes = wakeUpDue && first == WAKE_UP_BYTE;
-      wakeUpDue = false;
-      return wakes;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Sends the peer the byte that it has asked for, once; returns whether it was sent. */
-  boolean wakePeer() {
-    lock.lock();
-    try {
-      if (hasWokenPeer || closed || !handover.isOutputMoved()) {
-        return false;
-      }
-      hasWokenPeer = true;
-    } finally {
-      lock.unlock();
-    }
-    try {
-      // No other thread writes to TCP any more, and all that was written there has arrived.
-      ByteBuffer one = ByteBuffer.allocate(1).put(0, WAKE_UP_BYTE);
-      return tcp.writeTcp(new ByteBuffer[] {one}, 0, 1) == 1;
-    } catch (IOException closedMeanwhile) {
-      rendezvous.log(name, "the reader of the peer is not woken over TCP: " + closedMeanwhile);
-      return false;
-    }
+  /** Returns whether no thread writes to TCP any more, and TCP is open. Requires the lock. */
+  boolean mayWakePeer() {
+    return !closed && handover.isOutputMoved();
   }
 
   /** Returns whether bytes may be lost, because the RDMA connection broke. */
@@ -505,108 +341,15 @@ final class Upgrade {
     if (resumed != null) {
       return;
     }
-    boolean claims;
-    boolean oneSided;
+    Claiming.Step step;
     lock.lock();
     try {
       handover.wrote(bytes, from, length);
-      claims = noteEvidence();
-      oneSided = isOneSided();
+      step = claiming.carried();
     } finally {
       lock.unlock();
     }
-    if (claims) {
-      rendezvous.claim(this);
-    }
-    if (oneSided) {
-      stayIfOneSided();
-    }
-  }
-
-  /** Returns whether this client must claim now. */
-  private boolean noteEvidence() {
-    moreEvidence.signalAll();
-    if (!enabled) {
-      return false;
-    }
-    if (!client) {
-      if (provableSince == 0 && handover.isProvable()) {
-        provableSince = System.nanoTime();
-      }
-      return false;
-    }
-    if (!handover.mayClaim()) {
-      return false;
-    }
-    if (handover.bytes() < MUCH) {
-      if (settling == null) {
-        settling = rendezvous.later(SETTLED, this::claimSettled);
-      }
-      return false;
-    }
-    handover.claiming();
-    return true;
-  }
-
-  /** Claims after a while, if the channel is still open: a short one is not worth it. */
-  private void claimSettled() {
-    boolean claims;
-    lock.lock();
-    try {
-      claims = !closed && handover.mayClaim();
-      if (claims) {
-        handover.claiming();
-      }
-    } finally {
-      lock.unlock();
-    }
-    if (claims) {
-      rendezvous.claim(this);
-    }
-  }
-
-  private boolean isOneSided() {
-    return failures == 0
-        && handover.bytes() >= ONE_SIDED
-        && !handover.isProvable()
-        && System.nanoTime() - began >= ONE_SIDED_NANOS;
-  }
-
-  /**
-   * Stays on TCP for good if one direction has carried much and the other too little for a proof,
-   * and lets the JDK read and write then.
-   */
-  private void stayIfOneSided() {
-    long bytes;
-    lock.lock();
-    try {
-      bytes = handover.bytes();
-      if (!isOneSided() || !handover.stay()) {
-        return;
-      }
-    } finally {
-      lock.unlock();
-    }
-    rendezvous.oneSided(this, bytes);
-    tcp.forget(this);
-  }
-
-  /** Stays on TCP for good if no client has claimed a channel of this server in time. */
-  void stayIfLate() {
-    lock.lock();
-    try {
-      long most = TIMEOUTS * rendezvous.timeout().toNanos();
-      if (failures > 0
-          || provableSince == 0
-          || System.nanoTime() - provableSince < most
-          || !handover.stay()) {
-        return;
-      }
-    } finally {
-      lock.unlock();
-    }
-    rendezvous.stays(this, StayReason.NOT_ASKED, StayReason.NOT_ASKED.text());
-    tcp.forget(this);
+    claiming.take(step);
   }
 
   /** Moves the output to RDMA. Called with the lock of writers. */
@@ -725,26 +468,6 @@ final class Upgrade {
   }
 
   // ---- The server
-
-  /** Waits until a claim can be checked, as long as a peer has time for that. */
-  Handover.Verdict check(Claim claim, byte[] challenge) throws InterruptedException {
-    long left = rendezvous.timeout().toNanos();
-    lock.lock();
-    try {
-      Handover.Verdict verdict = checkNow(claim, challenge);
-      while (verdict == Handover.Verdict.LATER && left > 0 && !closed) {
-        left = moreEvidence.awaitNanos(left);
-        verdict = checkNow(claim, challenge);
-      }
-      return verdict;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private Handover.Verdict checkNow(Claim claim, byte[] challenge) {
-    return enabled ? handover.check(claim, challenge) : Handover.Verdict.LATER;
-  }
 
   /** The client has confirmed the grant. */
   void confirmed() throws HandoverException {
@@ -887,7 +610,7 @@ final class Upgrade {
       forgotten = handover.isForgotten();
       resetNow = !reset && handover.source() == Handover.Source.RESET;
       reset = handover.isReset();
-      moreEvidence.signalAll();
+      claiming.wake();
     } finally {
       lock.unlock();
     }
@@ -900,8 +623,8 @@ final class Upgrade {
         tcp.endTcpInput();
       }
     }
-    if (wakeUpDue) {
-      wakeOtherwise();
+    if (wakeUp.isDue()) {
+      wakeUp.endInput();
     }
     tcp.changed();
   }
@@ -954,7 +677,8 @@ final class Upgrade {
       ends = inputEndDue;
       if (!closed && !handover.isOutputEnded()) {
         Proof proof = rendezvous.proof().after(handover.resumeKey());
-        Upgrade following = new Upgrade(rendezvous, tcp, name, local, client, proof, failures + 1);
+        Upgrade following =
+            new Upgrade(rendezvous, tcp, name, local, client, proof, claiming.failures() + 1);
         next = following;
         if (!client) {
           rendezvous.expect(following);
@@ -1010,7 +734,7 @@ final class Upgrade {
   boolean delaysInputEnd() {
     lock.lock();
     try {
-      inputEndDue = inputMoved && !wakeUpDue && resumed == null && !reset;
+      inputEndDue = inputMoved && !wakeUp.isDue() && resumed == null && !reset;
       return inputEndDue;
     } finally {
       lock.unlock();
@@ -1050,7 +774,7 @@ final class Upgrade {
     boolean quiet = now == null || now.isOver() || now.hasAllArrived();
     lock.lock();
     try {
-      closeDue = !quiet && outputMoved && seconds != 0 && !wakeUpDue && !hasUnread();
+      closeDue = !quiet && outputMoved && seconds != 0 && !wakeUp.isDue() && !hasUnread();
       return closeDue;
     } finally {
       lock.unlock();
@@ -1111,64 +835,7 @@ final class Upgrade {
         && !outputMoved
         && isDrained()
         && tcp.upgrade().compareAndSet(this, following)) {
-      following.begin();
-    }
-  }
-
-  /** Lets the channel be upgraded again: a client claims after a pause. */
-  private void begin() {
-    if (!client) {
-      enable();
-      return;
-    }
-    lock.lock();
-    try {
-      enableLater();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void enableLater() {
-    enabled = false;
-    if (!closed) {
-      Duration pause = FIRST_PAUSE.multipliedBy(1L << (2 * Math.min(failures - 1, MOST_GROWTHS)));
-      settling = rendezvous.later(pause, this::enable);
-    }
-  }
-
-  private void enable() {
-    boolean claims;
-    lock.lock();
-    try {
-      enabled = !closed;
-      settling = null;
-      claims = noteEvidence();
-    } finally {
-      lock.unlock();
-    }
-    if (claims) {
-      rendezvous.claim(this);
-    }
-  }
-
-  /**
-   * Lets a client that was upgraded before, and cannot be again now, try again after a longer
-   * pause.
-   *
-   * @return whether it will
-   */
-  boolean triesLater() {
-    lock.lock();
-    try {
-      if (failures == 0 || closed || !handover.mayTryAgain()) {
-        return false;
-      }
-      failures++;
-      enableLater();
-      return true;
-    } finally {
-      lock.unlock();
+      following.claiming.begin();
     }
   }
 
@@ -1190,10 +857,7 @@ final class Upgrade {
       following = next;
       open = stream;
       unread = handover.hasUnread();
-      if (settling != null) {
-        settling.cancel(false);
-      }
-      moreEvidence.signalAll();
+      claiming.end();
     } finally {
       lock.unlock();
     }

@@ -93,7 +93,7 @@ final class ChannelResumeTest {
   private static boolean isWhollyMoved(SocketChannel channel) throws Exception {
     return UpgradeTest.isMoved(channel)
         && upgradeOf(channel).isOffsetSeen()
-        && !upgradeOf(channel).isWakeUpDue();
+        && !upgradeOf(channel).wakeUp().isDue();
   }
 
   private static boolean isResuming(SocketChannel channel) throws Exception {
@@ -259,7 +259,7 @@ final class ChannelResumeTest {
         ByteBuffer target = ByteBuffer.wrap(new byte[] {9, 9, 9});
         var reads = waiting(() -> waits.read(target));
         UpgradeTest.await(() -> UpgradeTest.isMoved(waited) && UpgradeTest.isMoved(waits));
-        UpgradeTest.await(() -> !upgradeOf(waits).isWakeUpDue());
+        UpgradeTest.await(() -> !upgradeOf(waits).wakeUp().isDue());
         cut(random.nextBoolean() ? waited : waits);
         awaitResumes();
         waited.write(ByteBuffer.wrap(new byte[] {7}));
@@ -327,7 +327,7 @@ final class ChannelResumeTest {
   }
 
   private boolean resumesWhileAThreadIsBeingWoken(boolean isSent) throws Exception {
-    Field woken = field(Upgrade.class, "hasWokenPeer");
+    Field woken = field(WakeUp.class, "hasWokenPeer");
     try (SocketChannel waited = clients.openSocketChannel()) {
       waited.connect(listener.getLocalAddress());
       try (SocketChannel waits = listener.accept()) {
@@ -341,12 +341,12 @@ final class ChannelResumeTest {
         Lock lock = (Lock) field(Upgrade.class, "lock").get(upgradeOf(waited));
         lock.lock();
         try {
-          if ((boolean) woken.get(upgradeOf(waited))) {
+          if ((boolean) woken.get(upgradeOf(waited).wakeUp())) {
             return false;
           }
           UpgradeTest.await(() -> upgradeOf(waits).isOutputMoved());
-          assertThat(upgradeOf(waits).isWakeUpDue()).isTrue();
-          woken.set(upgradeOf(waited), !isSent);
+          assertThat(upgradeOf(waits).wakeUp().isDue()).isTrue();
+          woken.set(upgradeOf(waited).wakeUp(), !isSent);
           cut(waits);
           Thread.sleep(random.nextInt(20));
         } finally {
