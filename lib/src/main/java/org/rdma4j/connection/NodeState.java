@@ -429,13 +429,13 @@ final class NodeState {
           ? cause
           : new IllegalStateException(failed.getCause());
     } catch (TimeoutException late) {
-      log(
-          Level.WARNING,
+      // Very many connections may be closed at the same time.
+      peerLog.warn(
+          "a close goes on in another thread",
           closed
               + " is not closed after "
               + TimeText.of(timeout)
-              + ", because a handler has not returned or the device is slow; the close goes on",
-          null);
+              + ", because a handler has not returned or the device is slow");
       logFailure(closed, close);
     } finally {
       if (interrupted) {
