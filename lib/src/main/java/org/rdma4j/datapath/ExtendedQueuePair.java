@@ -187,20 +187,13 @@ public final class ExtendedQueuePair extends ChainPosting {
 
   /** Names the destination of a request, if the type of the queue pair requires it. */
   private void address(boolean critical, long queuePair, long request, int opcode) {
-    if (destination == Destination.DATAGRAM) {
+    if (destination.isDatagram()) {
       setDestination(
           critical,
           queuePair,
-          RawMemory.getLong(request + SendLayout.UD_AH),
-          RawMemory.getInt(request + SendLayout.UD_REMOTE_QPN),
-          RawMemory.getInt(request + SendLayout.UD_REMOTE_QKEY));
-    } else if (destination == Destination.RELIABLE_DATAGRAM) {
-      setDestination(
-          critical,
-          queuePair,
-          RawMemory.getLong(request + SendLayout.RD_AH),
-          RawMemory.getInt(request + SendLayout.RD_REMOTE_QPN),
-          RawMemory.getInt(request + SendLayout.RD_REMOTE_QKEY));
+          RawMemory.getLong(request + destination.handle),
+          RawMemory.getInt(request + destination.queuePairNumber),
+          RawMemory.getInt(request + destination.queueKey));
     } else if (opcode != SendLayout.BIND_MW && opcode != SendLayout.LOCAL_INV) {
       number(
           critical,

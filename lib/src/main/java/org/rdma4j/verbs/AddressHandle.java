@@ -130,6 +130,7 @@ public final class AddressHandle implements AutoCloseable {
    * completion of a message from its port has this number as its {@link Completions#sourceLid}.
    *
    * @return the number, 0 to 65534
+   * @throws IllegalStateException if the address handle is closed
    * @throws org.rdma4j.UnsupportedByDeviceException if the device is not one of EFA, or libefa is
    *     not installed
    * @throws RdmaException if the query fails

@@ -18,7 +18,6 @@ import org.rdma4j.bindings.generated.ibv_qp_rate_limit_attr;
 import org.rdma4j.bindings.generated.rdma_h;
 import org.rdma4j.bindings.inlines.Verbs;
 import org.rdma4j.datapath.ChainPosting;
-import org.rdma4j.datapath.Destination;
 import org.rdma4j.datapath.ExtendedQueuePair;
 import org.rdma4j.datapath.HotCalls;
 import org.rdma4j.datapath.PollPause;
@@ -170,12 +169,7 @@ public final class QueuePair implements AutoCloseable {
     ExtendedQueuePair extended =
         ExtendedQueuePair.of(
             queuePair,
-            switch (config.type()) {
-              case UNRELIABLE_DATAGRAM -> Destination.DATAGRAM;
-              case SCALABLE_RELIABLE_DATAGRAM -> Destination.RELIABLE_DATAGRAM;
-              case XRC_SEND -> Destination.SHARED_RECEIVE_QUEUE;
-              default -> Destination.NONE;
-            },
+            config.type().destination(),
             config.sendOperations().contains(SendOperation.SEND),
             device.callsCritically());
     return config.type() == QueuePairType.SCALABLE_RELIABLE_DATAGRAM
@@ -401,7 +395,8 @@ public final class QueuePair implements AutoCloseable {
 
   /**
    * Starts sending and receiving reliable datagrams, as {@link #startDatagrams(int, int, int)}
-   * does, with a number of retries. Without one, the device decides it.
+   * does, with a number of retries: {@code ibv_modify_qp} with {@code rnr_retry}. Without a number,
+   * the device decides it.
    *
    * @param port the local port, from 1
    * @param partitionKeyIndex the index of the partition key, 0

@@ -2,6 +2,7 @@ package org.rdma4j.verbs;
 
 import org.rdma4j.NativeConstant;
 import org.rdma4j.bindings.generated.rdma_h;
+import org.rdma4j.datapath.Destination;
 
 /**
  * The type of a queue pair: {@code enum ibv_qp_type}.
@@ -54,8 +55,18 @@ public enum QueuePairType implements NativeConstant {
     return value;
   }
 
-  /** Returns whether each request names its destination. */
+  /** Returns what each request names as its destination. */
+  Destination destination() {
+    return switch (this) {
+      case UNRELIABLE_DATAGRAM -> Destination.DATAGRAM;
+      case SCALABLE_RELIABLE_DATAGRAM -> Destination.RELIABLE_DATAGRAM;
+      case XRC_SEND -> Destination.SHARED_RECEIVE_QUEUE;
+      default -> Destination.NONE;
+    };
+  }
+
+  /** Returns whether each request names an address handle and a queue pair. */
   boolean isDatagram() {
-    return this == UNRELIABLE_DATAGRAM || this == SCALABLE_RELIABLE_DATAGRAM;
+    return destination().isDatagram();
   }
 }

@@ -640,15 +640,7 @@ public final class SendRequests extends RequestChain {
     }
     Range.check("queuePairNumber", queuePairNumber, 0, 0xff_ffff);
     handle.referent().check();
-    if (queuePair.type() == QueuePairType.UNRELIABLE_DATAGRAM) {
-      RawMemory.putLong(request + SendLayout.UD_AH, handle.address());
-      RawMemory.putInt(request + SendLayout.UD_REMOTE_QPN, queuePairNumber);
-      RawMemory.putInt(request + SendLayout.UD_REMOTE_QKEY, queueKey);
-    } else {
-      RawMemory.putLong(request + SendLayout.RD_AH, handle.address());
-      RawMemory.putInt(request + SendLayout.RD_REMOTE_QPN, queuePairNumber);
-      RawMemory.putInt(request + SendLayout.RD_REMOTE_QKEY, queueKey);
-    }
+    queuePair.type().destination().write(request, handle.address(), queuePairNumber, queueKey);
     referTo(Referent.MISSING).set(index(request), handle.referent(), Referent.NONE);
     return this;
   }

@@ -28,6 +28,7 @@ import org.rdma4j.SimulatedAdapter;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.testing.DeviceAddress;
+import org.rdma4j.testing.OwnJvm;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.attribute.TransportType;
@@ -139,6 +140,20 @@ final class Misuse {
     } catch (RdmaException | IllegalArgumentException failed) {
       System.out.println("no connections: " + failed.getMessage());
     }
+  }
+
+  /** Makes so many random calls in another JVM, and reports the seed first. */
+  static void inItsOwnJvm(int calls, int threads, String... options) throws Exception {
+    long seed = Long.getLong("org.rdma4j.misuse.seed", System.nanoTime());
+    System.out.printf("seed %d for %d threads%n", seed, threads);
+    OwnJvm.run(
+        Misuse.class,
+        limit(calls).plusMinutes(1),
+        List.of(options),
+        Map.of(),
+        Long.toString(seed),
+        Integer.toString(calls),
+        Integer.toString(threads));
   }
 
   /** Returns the time after which the calls must have hung, even in a guest. */

@@ -1,12 +1,9 @@
 package org.rdma4j.misuse;
 
-import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.rdma4j.testing.OwnJvm;
 
 /**
  * No order of calls crashes the JVM: 200 000 random calls, half of them from one thread and half
@@ -28,15 +25,6 @@ final class MisuseTest {
   @CsvSource({"1, plain", "4, critical"})
   void randomCallsEndInDocumentedExceptionsAndLeaveNothing(int threads, String calls)
       throws Exception {
-    long seed = Long.getLong("org.rdma4j.misuse.seed", System.nanoTime());
-    System.out.printf("seed %d for %d threads%n", seed, threads);
-    OwnJvm.run(
-        Misuse.class,
-        Misuse.limit(CALLS).plusMinutes(1),
-        List.of("-Dorg.rdma4j.calls=" + calls),
-        Map.of(),
-        Long.toString(seed),
-        Integer.toString(CALLS),
-        Integer.toString(threads));
+    Misuse.inItsOwnJvm(CALLS, threads, "-Dorg.rdma4j.calls=" + calls);
   }
 }

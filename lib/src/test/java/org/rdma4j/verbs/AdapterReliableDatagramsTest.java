@@ -190,7 +190,7 @@ final class AdapterReliableDatagramsTest {
   }
 
   @Test
-  void aWriteReachesMemoryOfThePeerAndItsImmediateDataAReceive() {
+  void aWriteReachesMemoryOfThePeerOrIsRefusedIfLibefaHasNone() {
     if (!hasWrites()) {
       writesAreRefused();
       return;
