@@ -49,8 +49,6 @@ final class DeviceShare {
    */
   private static final int INLINE_BYTES = 112;
 
-  private static final int FIRST_ENTRIES = 1 << 12;
-
   /** The receives that are set aside for the peer of a new connection. */
   private static final int FIRST_RECEIVES = Credits.FIRST_WINDOW + Session.CONTROL_RECEIVES;
 
@@ -104,7 +102,7 @@ final class DeviceShare {
       any.free();
       int threads = node.isDriven() ? 1 : config.pollers();
       for (int i = 0; i < threads; i++) {
-        pollers.add(new Poller(this, receiveDepth, FIRST_ENTRIES));
+        pollers.add(new Poller(this, receiveDepth));
       }
       this.lifetime =
           VerbsAccess.get()
@@ -331,16 +329,7 @@ final class DeviceShare {
   private Link createLinkNow(CmId id, @Nullable InetAddress acceptedFrom) {
     Link link = tryCreateLink(id);
     if (link == null) {
-      synchronized (growing) {
-        link = tryCreateLink(id);
-        if (link == null) {
-          addPoller();
-          link = tryCreateLink(id);
-        }
-      }
-    }
-    if (link == null) {
-      throw refused(id);
+      link = createLinkWithMore(id);
     }
     if (acceptedFrom != null) {
       link.acceptFrom(acceptedFrom);
@@ -348,6 +337,21 @@ final class DeviceShare {
     links.add(link);
     link.poller().add(link);
     return link;
+  }
+
+  /** Creates this side of a connection, and a poller for it unless another thread did. */
+  private Link createLinkWithMore(CmId id) {
+    synchronized (growing) {
+      Link link = tryCreateLink(id);
+      if (link == null) {
+        addPoller();
+        link = tryCreateLink(id);
+      }
+      if (link == null) {
+        throw refused(id);
+      }
+      return link;
+    }
   }
 
   /**
@@ -393,9 +397,18 @@ final class DeviceShare {
    * 682.
    */
   private void addPoller() {
-    Poller added = new Poller(this, receiveDepth, FIRST_ENTRIES);
+    Poller added = new Poller(this, receiveDepth);
+    boolean started = false;
+    try {
+      start(added, pollers.size());
+      started = true;
+    } finally {
+      if (!started) {
+        added.close();
+        added.receiveQueue().close();
+      }
+    }
     pollers.add(added);
-    start(added, pollers.size() - 1);
     node.pollerAdded();
   }
 

@@ -435,7 +435,7 @@ final class NodeState {
           closed
               + " is not closed after "
               + TimeText.of(timeout)
-              + ", because a handler has not returned or the device is slow");
+              + ": a handler has not returned, or the device is slow");
       logFailure(closed, close);
     } finally {
       if (interrupted) {

@@ -70,6 +70,9 @@ final class Poller {
 
   private static final int BATCH = 32;
 
+  /** The entries of a new completion queue for sends, in addition to those for receives. */
+  private static final int FIRST_SENDS = 1 << 12;
+
   /** How long a thread sends without a pause until it helps, and what is a pause. */
   private static final long STREAM_NANOS = 4_000_000;
 
@@ -109,10 +112,9 @@ final class Poller {
   /**
    * Creates what polls, without a thread.
    *
-   * @param receives the length of the shared receive queue
-   * @param sends the first number of entries of the completion queue in addition to these
+   * @param receiveDepth the number of receives that its shared receive queue holds
    */
-  Poller(DeviceShare share, int receives, int sends) {
+  Poller(DeviceShare share, int receiveDepth) {
     this.share = share;
     this.channel = share.device().createCompletionChannel();
     try {
@@ -121,14 +123,16 @@ final class Poller {
               .device()
               .createCompletionQueue(
                   // It grows with the connections, which a queue in place cannot.
-                  CompletionQueueConfig.of(Math.min(share.maxEntries(), receives + sends))
+                  CompletionQueueConfig.of(Math.min(share.maxEntries(), receiveDepth + FIRST_SENDS))
                       .channel(channel)
                       .access(QueueAccess.BY_PROVIDER));
       this.receiveQueue =
           share
               .domain()
               .createSharedReceiveQueue(
-                  SharedReceiveQueueConfig.of(receives).sges(1).access(QueueAccess.BY_PROVIDER));
+                  SharedReceiveQueueConfig.of(receiveDepth)
+                      .sges(1)
+                      .access(QueueAccess.BY_PROVIDER));
     } catch (RuntimeException failed) {
       channel.close();
       throw failed;
