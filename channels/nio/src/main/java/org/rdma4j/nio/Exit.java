@@ -38,7 +38,7 @@ final class Exit {
   /**
    * Creates it.
    *
-   * @param upgrades the upgraded channels that the program has not closed
+   * @param upgrades the upgraded channels that are still open for the program
    */
   Exit(Set<Upgrade> upgrades) {
     this.upgrades = upgrades;

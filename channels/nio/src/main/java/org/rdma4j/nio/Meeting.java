@@ -39,7 +39,7 @@ final class Meeting {
    * A client whose claim has waited for so long may have gone. Others are not looked up in the
    * table of TCP connections, which may be long.
    */
-  private static final long LONG_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+  private static final long LONG_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private final Rendezvous rendezvous;
   private final RdmaConnection connection;
@@ -229,7 +229,7 @@ final class Meeting {
       refuse("failed: " + failed.getMessage());
       return;
     }
-    if (System.nanoTime() - began >= LONG_NANOS && hasEnded(channel)) {
+    if (System.nanoTime() - began >= LONG_WAIT_NANOS && hasEnded(channel)) {
       channel.linkEnded(true);
       refuseEnded(claim);
       return;
@@ -248,8 +248,8 @@ final class Meeting {
   }
 
   /**
-   * Returns whether the client has ended TCP. A grant for a client that has gone would make a reset
-   * of that end, because a client may have used a grant that it has not confirmed.
+   * Returns whether the client has ended TCP. If this side granted its claim then, that end would
+   * become a reset: this side could not know whether the client had used the grant.
    */
   private boolean hasEnded(Upgrade channel) {
     return rendezvous.tcpTable().state(channel.local(), channel.tcp().remote())

@@ -202,7 +202,10 @@ final class Resumption {
     try {
       while (target.hasRemaining()) {
         int count = readTcp(target);
-        if (count < 0 || System.nanoTime() - began >= PATIENCE_NANOS) {
+        if (System.nanoTime() - began >= PATIENCE_NANOS) {
+          throw new IOException("the peer has sent nothing for the resume");
+        }
+        if (count < 0) {
           throw new IOException("the peer has ended TCP without a resume");
         }
         if (count == 0) {

@@ -233,7 +233,7 @@ final class Upgrade {
   /** Lets readers and selectors leave TCP, once all that came there was read. */
   private void moveInput() {
     if (!inputMoved && source() == Handover.Source.RDMA) {
-      boolean waits = wakeUp.become();
+      boolean waits = wakeUp.begin();
       inputMoved = true;
       tcp.inputMoved();
       if (waits) {

@@ -50,8 +50,8 @@ final class WakeUp {
     return due;
   }
 
-  /** Returns whether a thread may wait for TCP, so that the peer is to be {@link #ask asked}. */
-  boolean become() {
+  /** Begins if a thread may wait for TCP; returns whether it does, so that {@link #ask} is due. */
+  boolean begin() {
     due = !upgrade.tcp().input().isIdle();
     return due;
   }

@@ -161,7 +161,7 @@ public final class Handover {
   }
 
   /**
-   * Lets a client that could not connect, and so has not claimed yet, try again.
+   * Lets a client try again if it could not connect, and therefore has claimed nothing.
    *
    * @return whether {@link #mayClaim} may be true again
    */
