@@ -19,10 +19,10 @@ docs/benchmarks/programs.md.
   -p PAIRS     the number of pairs for each comparison (default: 5)
   --pair       measure between two guests instead, and print the rates over their link
   COMPARISON   some of: send-64, send-4k, send-16k, send-64k, send-1m, write-64k, read-64k, echo, echo-driven, echo-async,
-               first, many, open, close, allocation, allocation-handler; only if it is named: many-10k; of channels that
-               have gone over to RDMA (docs/guide/channels.md), beside connections: channel-echo, channel-select,
-               channel-stream, channel-many, channel-over, and beside TCP: channel-tcp-echo, channel-tcp-stream; of Netty,
-               over such a channel and over its own transport for RDMA, beside connections: netty-channel,
+               first, many, open, close, allocation, allocation-handler; only if it is named: many-10k; of channels
+               upgraded to RDMA (docs/guide/channels.md), compared with connections: channel-echo, channel-select,
+               channel-stream, channel-many, channel-over, and beside TCP: channel-tcp-echo, channel-tcp-stream; of
+               Netty, over such a channel and over its own transport for RDMA, beside connections: netty-channel,
                netty-transport; of connections, beside jucx, the Java binding of UCX: jucx-echo, jucx-echo-median,
                jucx-stream, jucx-stream-heap; of Jedis over rdma4j-valkey, beside valkey-benchmark and beside TCP:
                valkey-get, valkey-get-tcp (default: all, but those of Valkey only if dev/lib/valkey has built it)

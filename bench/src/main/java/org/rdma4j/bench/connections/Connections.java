@@ -366,8 +366,8 @@ public final class Connections {
             0.5,
             "echoes over %d of %d connections, beside 16".formatted(busy, number),
             "messages/s");
-    try (RdmaNode few = RdmaNode.open();
-        RdmaNode lots = node) {
+    try (RdmaNode lots = node;
+        RdmaNode few = RdmaNode.open()) {
       List<RdmaConnection> sixteen = open(few, 16);
       long begin = System.nanoTime();
       List<RdmaConnection> all = new ArrayList<>();
