@@ -389,7 +389,7 @@ final class Closing {
    * drives, so it delivers meanwhile. Requires the lock.
    */
   private void awaitUninterruptibly(Condition signaled, BooleanSupplier done) {
-    boolean driven = link.share().node().isDriven();
+    boolean driven = link.poller().loop().isRunByProgram();
     boolean interrupted = Thread.interrupted();
     while (!done.getAsBoolean()) {
       if (driven) {

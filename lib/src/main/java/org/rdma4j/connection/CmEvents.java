@@ -1,10 +1,10 @@
 package org.rdma4j.connection;
 
 import java.lang.System.Logger.Level;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmEvent;
@@ -12,15 +12,14 @@ import org.rdma4j.cm.CmId;
 import org.rdma4j.cm.EventChannel;
 import org.rdma4j.cm.PortSpace;
 import org.rdma4j.lifetime.Attempts;
-import org.rdma4j.platform.DaemonThreads;
 import org.rdma4j.platform.Readiness;
 
 /**
- * The events of the connection manager for all connections of a node, which one thread reads. It
- * waits for no peer: each step of a handshake is made when the event of the step before comes. It
- * runs no user code, and goes on if the handling of an event fails.
+ * The events of the connection manager for all connections of a node. It waits for no peer: each
+ * step of a handshake is made when the event of the step before comes. It runs no user code, and
+ * goes on if the handling of an event fails.
  */
-final class CmEvents {
+final class CmEvents implements Source {
   /** Handles the events of one identifier. */
   interface Handler {
     void handle(CmEvent event);
@@ -29,78 +28,106 @@ final class CmEvents {
     default void closed() {}
   }
 
-  /** How often a node looks after what is done at intervals. */
-  static final Duration TICK = Duration.ofMillis(250);
-
-  static final Duration MAX_CATCH_UP = Duration.ofSeconds(10);
-
   /** The kernel may lack memory for a moment. After that many failures in a row, it is not that. */
   private static final int MAX_FAILURES = 20;
 
   /** How many events are handled before completions are polled again. */
-  static final int MAX_AT_ONCE = 64;
+  private static final int MAX_AT_ONCE = 64;
 
-  private static final Duration PAUSE = Duration.ofMillis(50);
+  /** How often a thread that polls without a pause looks for events, which takes a system call. */
+  private static final long LOOK_NANOS = 100_000;
+
+  private static final long PAUSE_NANOS = 50_000_000;
 
   private final NodeState node;
   private final EventChannel channel = EventChannel.open();
   private final int descriptor = channel.fileDescriptor();
   private final Map<CmId, Handler> handlers = new ConcurrentHashMap<>();
 
-  /** How often in a row an event could not be read. Only the thread that reads them uses it. */
+  /** Whether the events cannot be read any more: the channel is closed, or that has failed. */
+  private volatile boolean ended;
+
+  /** Whether there may be events. */
+  private volatile boolean mayBeReady = true;
+
+  private long lastLook = System.nanoTime();
+
+  /** How often in a row an event could not be read. */
   private int failures;
 
-  /** When a thread that drives reads the next event. */
-  private long nextTry = System.nanoTime();
+  /** When the next event is read. */
+  private volatile long nextTry = System.nanoTime();
 
   CmEvents(NodeState node) {
     this.node = node;
   }
 
-  /** Starts the thread that reads the events, which a driven node does not need. */
-  void start() {
-    DaemonThreads.named("rdma4j-connection-manager").start(this::run);
-  }
-
-  /** Returns the descriptor that can be read when there is an event. */
-  int descriptor() {
+  @Override
+  public int descriptor() {
     return descriptor;
   }
 
-  /** Handles the events that have come, in a thread that drives; returns how many. */
-  int dispatchAll() {
-    // Most often there is none, and this question allocates nothing.
-    if (System.nanoTime() - nextTry < 0 || !Readiness.isReady(descriptor)) {
+  @Override
+  public int poll(int most) {
+    long now = System.nanoTime();
+    if (ended || now - nextTry < 0 || !(mayBeReady || now - lastLook >= LOOK_NANOS)) {
       return 0;
     }
+    lastLook = now;
+    // Most often there is none, and this question allocates nothing.
+    mayBeReady = Readiness.isReady(descriptor);
+    return mayBeReady ? dispatchAll(Math.min(most, MAX_AT_ONCE)) : 0;
+  }
+
+  private int dispatchAll(int most) {
     int count = 0;
     try {
       Optional<CmEvent> event = channel.pollEvent();
       while (event.isPresent()) {
         count++;
         dispatch(event.get());
-        event = count < MAX_AT_ONCE ? channel.pollEvent() : Optional.empty();
+        event = count < most ? channel.pollEvent() : Optional.empty();
       }
       failures = 0;
     } catch (RdmaException failed) {
-      if (isFinal(failed)) {
-        failed(failed);
+      failures++;
+      if (failures == MAX_FAILURES) {
+        throw failed;
       }
-      nextTry = System.nanoTime() + PAUSE.toNanos();
-    } catch (IllegalStateException closed) {
-      failed(closed);
+      node.log(Level.WARNING, "could not read an event, will try again", failed);
+      nextTry = System.nanoTime() + PAUSE_NANOS;
     }
     return count;
   }
 
-  /** Records that an event could not be read; returns whether that has happened too often. */
-  private boolean isFinal(RdmaException failed) {
-    failures++;
-    if (failures == MAX_FAILURES) {
-      return true;
+  /** The kernel reports an event as long as it was not read. */
+  @Override
+  public int ask(int most) {
+    return 0;
+  }
+
+  @Override
+  public boolean isAsked() {
+    return true;
+  }
+
+  @Override
+  public void takeEvent() {
+    mayBeReady = true;
+    long pause = nextTry - System.nanoTime();
+    if (pause > 0) {
+      // The descriptor can be read all the time.
+      LockSupport.parkNanos(pause);
     }
-    node.log(Level.WARNING, "could not read an event, will try again", failed);
-    return false;
+  }
+
+  /** Ends the node, because its events cannot be read, unless that is because it is closed. */
+  @Override
+  public void failed(Throwable thrown) {
+    ended = true;
+    if (node.lifetime().isOpen()) {
+      node.fail("the events of the connection manager can no longer be read", thrown);
+    }
   }
 
   /** Creates an identifier whose events a handler gets. */
@@ -127,60 +154,6 @@ final class CmEvents {
     }
   }
 
-  private void run() {
-    long tick = System.nanoTime();
-    try {
-      while (true) {
-        awaitEvent(TICK).ifPresent(this::dispatch);
-        if (System.nanoTime() - tick >= TICK.toNanos()) {
-          // A peer is not late if this thread is, and its event is only waiting to be read.
-          catchUp();
-          tick = System.nanoTime();
-          node.tick();
-        }
-      }
-    } catch (InterruptedException interrupted) {
-      failed(interrupted);
-    } catch (RuntimeException | Error failed) {
-      failed(failed);
-    }
-  }
-
-  /** Ends the node if its events cannot be read, unless that is because the node is closed. */
-  private void failed(Throwable failure) {
-    if (node.lifetime().isOpen()) {
-      node.fail("the events of the connection manager can no longer be read", failure);
-    }
-  }
-
-  /** Handles the events that have come; not forever, because more may come all the time. */
-  private void catchUp() throws InterruptedException {
-    long began = System.nanoTime();
-    Optional<CmEvent> event = awaitEvent(Duration.ZERO);
-    while (event.isPresent()) {
-      dispatch(event.get());
-      event =
-          System.nanoTime() - began < MAX_CATCH_UP.toNanos()
-              ? awaitEvent(Duration.ZERO)
-              : Optional.empty();
-    }
-  }
-
-  /** Waits for an event. Returns nothing if none came, or if it could not be read this time. */
-  private Optional<CmEvent> awaitEvent(Duration timeout) throws InterruptedException {
-    try {
-      Optional<CmEvent> event = channel.awaitEvent(timeout);
-      failures = 0;
-      return event;
-    } catch (RdmaException failed) {
-      if (isFinal(failed)) {
-        throw failed;
-      }
-      Thread.sleep(PAUSE);
-      return Optional.empty();
-    }
-  }
-
   private void dispatch(CmEvent event) {
     CmId addressee =
         event instanceof CmEvent.ConnectRequest request ? request.listener() : event.id();
@@ -195,8 +168,9 @@ final class CmEvents {
     node.guarded("the handling of " + event, () -> handler.handle(event));
   }
 
-  /** Ends the thread, closes all identifiers, and notifies threads that wait for events. */
+  /** Closes all identifiers, and notifies threads that wait for events. */
   void close() {
+    ended = true;
     Attempts attempts = new Attempts();
     attempts.attempt(channel::close);
     for (Handler handler : handlers.values()) {

@@ -70,7 +70,7 @@ final class Connecting implements CmEvents.Handler {
     Connecting connecting = new Connecting(node, local, server);
     boolean done = false;
     try {
-      node.driveUntil(deadline.end(), connecting.outcome::isDone);
+      node.loop().driveUntil(deadline.end(), connecting.outcome::isDone);
       Link link = connecting.outcome.get(deadline.nanos(), TimeUnit.NANOSECONDS);
       done = true;
       return new RdmaConnection(link);

@@ -100,9 +100,9 @@ final class DeviceShare {
       Buffer any = buffers.take();
       this.nothing = BufferRegion.slice(any, 0, 0);
       any.free();
-      int threads = node.isDriven() ? 1 : config.pollers();
-      for (int i = 0; i < threads; i++) {
-        pollers.add(new Poller(this, receiveDepth));
+      int queues = node.loop().isRunByProgram() ? 1 : config.pollers();
+      for (int i = 0; i < queues; i++) {
+        pollers.add(new Poller(this, node.newLoop(), receiveDepth));
       }
       this.lifetime =
           VerbsAccess.get()
@@ -119,7 +119,7 @@ final class DeviceShare {
         Attempts attempts = new Attempts();
         attempts.attempt(ignoreRemoval);
         for (Poller poller : pollers) {
-          attempts.attempt(poller::close);
+          attempts.attempt(() -> close(poller));
         }
         attempts.attempt(domain::close);
         node.guarded("closing what was created", attempts::finish);
@@ -140,11 +140,18 @@ final class DeviceShare {
   }
 
   private void start(Poller poller, int number) {
-    Driving driving = node.driving();
-    if (driving == null) {
-      poller.start(number);
-    } else {
-      driving.add(poller);
+    Loop loop = poller.loop();
+    loop.add(poller);
+    if (!loop.isRunByProgram()) {
+      loop.startForOthers("rdma4j-poller-" + device.info().name() + "-" + number);
+    }
+  }
+
+  private static void close(Poller poller) {
+    poller.loop().remove(poller);
+    poller.close();
+    if (!poller.loop().isRunByProgram()) {
+      poller.loop().close();
     }
   }
 
@@ -216,21 +223,6 @@ final class DeviceShare {
 
   boolean isUsable() {
     return lifetime.isOpen() && !removed.get() && !failed.get();
-  }
-
-  /** Returns whether the calling thread delivers for a connection over this device. */
-  boolean isDelivering() {
-    Driving driving = node.driving();
-    if (driving != null) {
-      return driving.isDelivering();
-    }
-    // Not with an iterator, because each wait calls this.
-    for (int i = 0; i < pollers.size(); i++) {
-      if (pollers.get(i).isDelivering()) {
-        return true;
-      }
-    }
-    return false;
   }
 
   List<Poller> pollers() {
@@ -397,14 +389,14 @@ final class DeviceShare {
    * 682.
    */
   private void addPoller() {
-    Poller added = new Poller(this, receiveDepth);
+    Poller added = new Poller(this, node.newLoop(), receiveDepth);
     boolean started = false;
     try {
       start(added, pollers.size());
       started = true;
     } finally {
       if (!started) {
-        added.close();
+        close(added);
         added.receiveQueue().close();
       }
     }
@@ -571,12 +563,8 @@ final class DeviceShare {
     for (CompletableFuture<Void> close : closes) {
       attempts.attempt(() -> BlockingWork.join(close));
     }
-    Driving driving = node.driving();
     for (Poller poller : pollers) {
-      if (driving != null) {
-        driving.remove(poller);
-      }
-      attempts.attempt(poller::close);
+      attempts.attempt(() -> close(poller));
     }
     attempts.attempt(domain::close);
     attempts.attempt(largeBuffers::close);

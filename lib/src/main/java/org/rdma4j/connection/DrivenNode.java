@@ -1,8 +1,12 @@
 package org.rdma4j.connection;
 
 import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Executor;
 import org.rdma4j.RdmaException;
 import org.rdma4j.platform.Deadline;
+import org.rdma4j.platform.Range;
+import org.rdma4j.platform.TimeText;
 
 /**
  * A node without threads of its own, which the program drives from one of its threads, as it does a
@@ -18,10 +22,10 @@ import org.rdma4j.platform.Deadline;
  * }
  * }
  *
- * <p>Handlers run, and futures are completed, in the thread that calls {@link #poll}, unless {@link
- * NodeConfig#handlers} says otherwise. They must not wait. A method of the node or of its
+ * <p>Handlers run, and futures are completed, in the thread that calls {@link #poll()}, unless
+ * {@link NodeConfig#handlers} says otherwise. They must not wait. A method of the node or of its
  * connections that waits, such as a blocking receive, may be called outside of a handler: in the
- * thread that has called {@link #drive}, {@link #poll} or {@link #awaitReady} last (at first the
+ * thread that has called {@link #drive}, {@link #poll()} or {@link #awaitReady} last (at first the
  * thread that has opened the node), it polls until it has what it waits for, and handlers may run
  * meanwhile; in other threads, it waits until that thread has polled it.
  *
@@ -36,19 +40,16 @@ import org.rdma4j.platform.Deadline;
  *
  * <p>All methods may be called from any thread; one thread at a time polls.
  */
-public final class DrivenNode implements AutoCloseable {
+public final class DrivenNode implements AutoCloseable, Executor {
   private final RdmaNode node;
   private final NodeState state;
-  private final Driving driving;
+  private final Loop loop;
+  private volatile IdleStrategy idle = IdleStrategy.SPIN;
 
   private DrivenNode(RdmaNode node) {
     this.node = node;
     this.state = node.state();
-    Driving known = state.driving();
-    if (known == null) {
-      throw new AssertionError("a node with threads");
-    }
-    this.driving = known;
+    this.loop = state.loop();
   }
 
   /**
@@ -96,11 +97,27 @@ public final class DrivenNode implements AutoCloseable {
    */
   public int poll() {
     checkOpen();
-    return driving.poll();
+    return loop.poll();
   }
 
   /**
-   * Waits until {@link #poll} has something to do, or until {@link #wakeup} is called. May also
+   * Does pending work up to a limit, as {@link #poll()} does, so that a loop with other work comes
+   * back to it soon. Messages and operations, events, tasks and timers take turns.
+   *
+   * @param most the maximum number of completions, events, tasks and timers together, at least 1.
+   *     One completion may bring several messages, because a peer sends several short ones together
+   * @return how much it did
+   * @throws IllegalArgumentException if the maximum is less than 1
+   * @throws IllegalStateException if the node is closed, or a handler calls this
+   */
+  public int poll(int most) {
+    Range.check("most", most, 1, Integer.MAX_VALUE);
+    checkOpen();
+    return loop.poll(most);
+  }
+
+  /**
+   * Waits until {@link #poll()} has something to do, or until {@link #wakeup} is called. May also
    * return early, at least every 250 ms, because the node looks after its connections at intervals.
    * {@code epoll}.
    *
@@ -114,20 +131,19 @@ public final class DrivenNode implements AutoCloseable {
   public boolean awaitReady(Duration timeout) throws InterruptedException {
     long end = Deadline.after(timeout).end();
     checkOpen();
-    boolean ready = driving.awaitReady(end);
+    boolean ready = loop.awaitReady(end);
     checkOpen();
     return ready;
   }
 
   /**
-   * Does pending work, as {@link #poll} does. If there is nothing, goes on polling as long as that
-   * has found something soon the last times, for at most 1 ms, and then waits, as {@link
-   * #awaitReady} does. So a thread that exchanges short messages finds each immediately, and a
-   * thread that has nothing to do sleeps. {@code ibv_poll_cq}, {@code rdma_get_cm_event}, {@code
-   * epoll}.
+   * Does pending work, as {@link #poll()} does. If there is nothing, does what the {@link
+   * #idleStrategy} says until there is something: by default, goes on polling as long as that has
+   * found something soon the last times, for at most 1 ms, and then waits, as {@link #awaitReady}
+   * does. {@code ibv_poll_cq}, {@code rdma_get_cm_event}, {@code epoll}.
    *
    * @param timeout the time to wait; zero does not wait
-   * @return how much it did, as {@link #poll} returns it; 0 if time is up, or if {@link #wakeup}
+   * @return how much it did, as {@link #poll()} returns it; 0 if time is up, or if {@link #wakeup}
    *     was called and there was nothing else
    * @throws InterruptedException if the thread is interrupted while it waits
    * @throws IllegalArgumentException if the timeout is negative
@@ -135,11 +151,80 @@ public final class DrivenNode implements AutoCloseable {
    *     this
    */
   public int drive(Duration timeout) throws InterruptedException {
-    long end = Deadline.after(timeout).end();
+    return driveUntil(Deadline.after(timeout).end());
+  }
+
+  /**
+   * Does what {@link #drive(Duration)} does, for a loop that has its times in nanoseconds and must
+   * not create an object for each.
+   *
+   * @param nanos the time to wait, in nanoseconds; 0 does not wait
+   * @return how much it did, as {@link #poll()} returns it
+   * @throws InterruptedException if the thread is interrupted while it waits
+   * @throws IllegalArgumentException if the time is negative
+   * @throws IllegalStateException if the node is closed, also while waiting, or a handler calls
+   *     this
+   */
+  public int driveNanos(long nanos) throws InterruptedException {
+    if (nanos < 0) {
+      throw new IllegalArgumentException("nanos is " + nanos + ", must not be negative");
+    }
+    // Half of what a long holds is 146 years, and the end of it no overflow.
+    return driveUntil(System.nanoTime() + Math.min(nanos, Long.MAX_VALUE / 2));
+  }
+
+  private int driveUntil(long end) throws InterruptedException {
     checkOpen();
-    int done = driving.drive(end);
+    int done = loop.drive(end, idle);
     checkOpen();
     return done;
+  }
+
+  /**
+   * Sets what {@link #drive} does while there is nothing to do.
+   *
+   * @param strategy what it does from the next call on; {@link IdleStrategy#SPIN} until this is
+   *     called
+   */
+  public void idleStrategy(IdleStrategy strategy) {
+    idle = Objects.requireNonNull(strategy, "strategy");
+  }
+
+  /**
+   * Runs a task soon, in the thread that drives, after the tasks that were given before. It runs
+   * under the rules of handlers: it must not wait. Called by a handler or a task, this does not run
+   * it there, but at the next poll. What a task throws is logged, and ends nothing.
+   *
+   * <p>A task that is given to a node that is being closed is run by the thread that closes it.
+   *
+   * @param task what to run
+   */
+  @Override
+  public void execute(Runnable task) {
+    Objects.requireNonNull(task, "task");
+    loop.execute(() -> state.guarded("a task of the program", task));
+  }
+
+  /**
+   * Runs an action after a time, in the thread that drives, once: an action that is to be repeated
+   * sets the next time itself. It runs under the rules of handlers: it must not wait. What it
+   * throws is logged, and ends nothing. The end of the node drops actions that are not due.
+   *
+   * @param delay the time until it is due; it runs at the first poll after that
+   * @param action what to run
+   * @return the timer, which can be cancelled
+   * @throws IllegalArgumentException if the delay is negative
+   * @throws IllegalStateException if the node is closed
+   */
+  public LoopTimer schedule(Duration delay, Runnable action) {
+    Objects.requireNonNull(action, "action");
+    if (delay.isNegative()) {
+      throw new IllegalArgumentException(
+          "delay is " + TimeText.of(delay) + ", must not be negative");
+    }
+    checkOpen();
+    return loop.schedule(
+        Deadline.after(delay).end(), () -> state.guarded("a timer of the program", action));
   }
 
   private void checkOpen() {
@@ -153,7 +238,7 @@ public final class DrivenNode implements AutoCloseable {
    * the next time that one does. Does nothing if the node is closed.
    */
   public void wakeup() {
-    driving.wakeup();
+    loop.wakeup();
   }
 
   /**

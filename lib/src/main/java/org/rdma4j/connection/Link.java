@@ -320,11 +320,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     flush();
     unlock();
     try {
-      if (share.node().isDriven()) {
-        share.node().driveUntil(end, awaited.isOverWithoutLock());
-      } else {
-        poller.assist(end, awaited.isOverWithoutLock());
-      }
+      poller.loop().assist(end, awaited.isOverWithoutLock());
     } finally {
       lock();
     }
@@ -338,11 +334,11 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
   }
 
   private boolean sleep(Awaited awaited, long end) throws InterruptedException {
-    poller.rely();
+    poller.loop().turn().relyOnOwner();
     try {
       return awaited.sleep(end);
     } finally {
-      poller.relyNoMore();
+      poller.loop().turn().relyNoMore();
     }
   }
 
@@ -352,14 +348,18 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
    * @throws IllegalStateException if it runs a handler
    */
   void checkMayWait() {
-    if (share.isDelivering() || (telling.isTelling() && !share.config().handlersMayWait())) {
+    if (isDelivering() || (telling.isTelling() && !share.config().handlersMayWait())) {
       throw NodeState.mustNotWait();
     }
   }
 
   /** Returns whether the calling thread runs a handler. */
   boolean isHandler() {
-    return share.isDelivering() || telling.isTelling();
+    return isDelivering() || telling.isTelling();
+  }
+
+  private boolean isDelivering() {
+    return share.node().isDelivering();
   }
 
   TimeoutException timedOut(String missing, Duration timeout) {

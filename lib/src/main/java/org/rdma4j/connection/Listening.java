@@ -304,7 +304,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   Link accept(Duration timeout) throws InterruptedException, TimeoutException {
     long end = Deadline.after(timeout).end();
     node.checkMayWait();
-    node.driveUntil(end, this::hasPeerOrEnd);
+    node.loop().driveUntil(end, this::hasPeerOrEnd);
     lock.lockInterruptibly();
     try {
       if (acceptHandler != null) {

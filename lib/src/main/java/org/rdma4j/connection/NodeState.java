@@ -65,7 +65,9 @@ final class NodeState {
   private final Set<Periodic> periodic = ConcurrentHashMap.newKeySet();
   private final Lifetime lifetime;
   private final Recording recording;
-  private final @Nullable Driving driving;
+
+  /** What is done for all devices, or everything if the program runs it. */
+  private final Loop loop;
 
   /** Whose turn it is to poll, for each completion queue. Made anew when a device comes or goes. */
   private volatile PollingTurn[] turns = {};
@@ -80,53 +82,36 @@ final class NodeState {
     this.acceptedPeers = new AcceptedPeers(config.maxConnectionsPerAddress());
     this.events = new CmEvents(this);
     this.lifetime = new Lifetime("the node", this::destroy);
-    Driving drives = null;
+    Loop opened = null;
     boolean done = false;
     try {
-      if (driven) {
-        drives = new Driving(this);
-        drives.add(events.descriptor());
-      }
-      this.driving = drives;
+      opened = driven ? Loop.ofProgram() : Loop.ofThread();
+      this.loop = opened;
+      loop.add(events);
+      loop.atIntervals(() -> guarded("what is done at intervals", this::tick));
       this.recording = Recording.of(this);
       done = true;
     } finally {
       if (!done) {
-        if (drives != null) {
-          drives.close();
+        if (opened != null) {
+          opened.close();
         }
         events.close();
       }
     }
-    if (driving == null) {
-      events.start();
+    if (!driven) {
+      loop.start("rdma4j-connection-manager");
     }
   }
 
-  /** Returns what drives the node; null if it has threads of its own. */
-  @Nullable Driving driving() {
-    return driving;
+  /** Returns what does the work for all devices. */
+  Loop loop() {
+    return loop;
   }
 
-  boolean isDriven() {
-    return driving != null;
-  }
-
-  /** Returns whether the node has no threads, and the calling thread has to drive it. */
-  boolean mayDrive() {
-    return driving != null && driving.mayDrive();
-  }
-
-  /**
-   * Drives the node, if it has no threads and the calling thread does that, until a condition holds
-   * for which the caller is about to wait.
-   *
-   * @param end when to stop at the latest, on the scale of {@link System#nanoTime}
-   */
-  void driveUntil(long end, BooleanSupplier done) throws InterruptedException {
-    if (driving != null) {
-      driving.driveUntil(end, done);
-    }
+  /** Returns a loop for a new completion queue: that of the node if the program runs it. */
+  Loop newLoop() {
+    return loop.isRunByProgram() ? loop : Loop.ofThread();
   }
 
   NodeConfig config() {
@@ -224,7 +209,7 @@ final class NodeState {
     turns =
         shares.values().stream()
             .flatMap(share -> share.pollers().stream())
-            .map(Poller::turn)
+            .map(poller -> poller.loop().turn())
             .toArray(PollingTurn[]::new);
   }
 
@@ -233,7 +218,7 @@ final class NodeState {
    * the node deliver.
    */
   void pollUntil(BooleanSupplier done, Runnable sleep) {
-    if (driving != null) {
+    if (loop.isRunByProgram()) {
       throw new IllegalStateException("the program drives this node: call DrivenNode.poll instead");
     }
     checkMayWait();
@@ -262,8 +247,8 @@ final class NodeState {
     periodic.remove(each);
   }
 
-  /** Looks after what has to be done at intervals. Called by the thread that reads the events. */
-  void tick() {
+  /** Looks after what has to be done at intervals. */
+  private void tick() {
     peerLog.tick(System.nanoTime());
     for (Periodic each : periodic) {
       guarded("what a server does at intervals", each::tick);
@@ -275,7 +260,7 @@ final class NodeState {
       guarded("giving memory back", share.largeBuffers()::shrink);
       for (Link link : share.links()) {
         link.tick(keepAlive);
-        if (driving == null) {
+        if (!loop.isRunByProgram()) {
           link.telling().tellAgainIfDropped();
         }
       }
@@ -292,14 +277,14 @@ final class NodeState {
   }
 
   /**
-   * Runs something soon that never waits and may call users, in a thread that holds no lock: the
-   * thread that drives the node, if it has no threads.
+   * Runs something soon that never waits and may call users, in a thread that holds no lock: as a
+   * task of the loop, if the program runs that.
    */
   void later(Runnable action) {
-    if (driving == null) {
-      var unused = soon.run(() -> guarded(SOON, action));
+    if (loop.isRunByProgram()) {
+      loop.execute(() -> guarded(SOON, action));
     } else {
-      driving.later(() -> guarded(SOON, action));
+      var unused = soon.run(() -> guarded(SOON, action));
     }
   }
 
@@ -309,9 +294,10 @@ final class NodeState {
    */
   @Nullable Executor elsewhere() {
     Executor handlers = config.handlers();
-    return handlers == NodeConfig.WHERE_IT_HAPPENS
-        ? driving
-        : userCode -> execute(handlers, userCode);
+    if (handlers != NodeConfig.WHERE_IT_HAPPENS) {
+      return userCode -> execute(handlers, userCode);
+    }
+    return loop.isRunByProgram() ? loop::executeInTurn : null;
   }
 
   /**
@@ -323,10 +309,10 @@ final class NodeState {
     // The executor is user code as well.
     Runnable told =
         handlers == NodeConfig.WHERE_IT_HAPPENS ? userCode : () -> execute(handlers, userCode);
-    if (driving == null) {
-      apart(told);
-    } else {
+    if (loop.isRunByProgram()) {
       later(told);
+    } else {
+      apart(told);
     }
   }
 
@@ -360,11 +346,11 @@ final class NodeState {
    * handler if it runs user code.
    */
   boolean isDelivering() {
-    if (driving != null) {
-      return driving.isDelivering();
+    if (loop.isMine()) {
+      return true;
     }
-    for (DeviceShare share : shares()) {
-      if (share.isDelivering()) {
+    for (PollingTurn each : turns) {
+      if (each.isMine()) {
         return true;
       }
     }
@@ -414,7 +400,7 @@ final class NodeState {
     try {
       while (true) {
         try {
-          driveUntil(deadline.end(), close::isDone);
+          loop.driveUntil(deadline.end(), close::isDone);
           close.get(Math.max(0, deadline.nanos()), TimeUnit.NANOSECONDS);
           return;
         } catch (InterruptedException again) {
@@ -476,9 +462,7 @@ final class NodeState {
     attempts.attempt(ending::close);
     attempts.attempt(apart::close);
     attempts.attempt(peerLog::finish);
-    if (driving != null) {
-      attempts.attempt(driving::close);
-    }
+    attempts.attempt(loop::close);
     attempts.finish();
   }
 

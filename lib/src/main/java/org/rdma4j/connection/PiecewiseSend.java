@@ -67,7 +67,7 @@ final class PiecewiseSend {
   private void awaitFirst(Deadline deadline) throws InterruptedException, TimeoutException {
     try {
       CompletableFuture<Void> first = onTheirWay.removeFirst();
-      link.share().node().driveUntil(deadline.end(), first::isDone);
+      link.poller().loop().driveUntil(deadline.end(), first::isDone);
       first.get(deadline.nanos(), TimeUnit.NANOSECONDS);
     } catch (ExecutionException failed) {
       if (failed.getCause() instanceof RuntimeException cause) {

@@ -3,14 +3,10 @@ package org.rdma4j.connection;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
-import org.rdma4j.RdmaException;
 import org.rdma4j.connection.buffers.Buffer;
 import org.rdma4j.connection.buffers.ReceiveSupply;
-import org.rdma4j.platform.DaemonThreads;
-import org.rdma4j.platform.PollingTurn;
 import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionQueue;
@@ -23,12 +19,9 @@ import org.rdma4j.verbs.WorkCompletionException;
 
 /**
  * Polls one completion queue, and delivers what it finds to the connections that use the queue, and
- * that have a shared receive queue in common as well. A thread of its own does that; but while a
- * platform thread waits for something that this delivers, that thread polls itself for a moment,
- * which saves a change of threads. The thread of the poller then stays away until no thread has
- * polled for 2 ms.
+ * that have a shared receive queue in common as well.
  */
-final class Poller {
+final class Poller implements Source {
   /**
    * A connection whose completions this delivers. Whatever it throws ends this connection alone:
    * {@link #deliveryFailed} is called.
@@ -76,17 +69,15 @@ final class Poller {
   /** How long a thread sends without a pause until it helps, and what is a pause. */
   private static final long STREAM_NANOS = 4_000_000;
 
-  private static final Duration LONG = Duration.ofMinutes(1);
-
   private final DeviceShare share;
+  private final Loop loop;
   private final CompletionChannel channel;
   private final CompletionQueue queue;
   private final SharedReceiveQueue receiveQueue;
   private final ReceiveSupply receives;
   private final Completions completions;
   private final ClientTable clients = new ClientTable();
-  private final PollingTurn turn = new PollingTurn(this::deliver);
-  private final IntSupplier ask = this::ask;
+  private final IntSupplier deliver = this::deliverBatch;
 
   /**
    * The connections to which the batch that is being delivered belongs, or that have more to do.
@@ -106,16 +97,18 @@ final class Poller {
 
   private long streamed;
 
-  /** Whether an event is outstanding. Only the thread of the poller, or that drives, uses it. */
+  /** Whether an event is outstanding. Only the thread that runs the loop uses it. */
   private boolean asked;
 
   /**
-   * Creates what polls, without a thread.
+   * Creates what polls.
    *
+   * @param loop what it is to belong to
    * @param receiveDepth the number of receives that its shared receive queue holds
    */
-  Poller(DeviceShare share, int receiveDepth) {
+  Poller(DeviceShare share, Loop loop, int receiveDepth) {
     this.share = share;
+    this.loop = loop;
     this.channel = share.device().createCompletionChannel();
     try {
       this.queue =
@@ -141,13 +134,11 @@ final class Poller {
         new ReceiveSupply(
             share.buffers(), new SharedReceives(receiveQueue, share.buffers().ahead()));
     this.completions = queue.completions(BATCH);
-    turn.useful(false);
   }
 
-  /** Starts the thread of the poller, which a driven node does not need. */
-  void start(int number) {
-    DaemonThreads.named("rdma4j-poller-" + share.device().info().name() + "-" + number)
-        .start(this::run);
+  /** Returns what this belongs to. */
+  Loop loop() {
+    return loop;
   }
 
   CompletionQueue queue() {
@@ -163,24 +154,20 @@ final class Poller {
     return receives;
   }
 
-  /** Returns the descriptor that can be read when what was asked for has come. */
-  int eventDescriptor() {
+  @Override
+  public int descriptor() {
     return channel.fileDescriptor();
   }
 
-  /** Returns whether an event is outstanding, or has come and was not taken. */
-  boolean isAsked() {
-    return asked;
+  @Override
+  public boolean isAsked() {
+    return asked || ended;
   }
 
-  /** Takes the event if it has come, for a thread that drives. */
-  void takeEvent() throws InterruptedException {
-    try {
-      if (asked && !ended && channel.awaitEvent(Duration.ZERO).isPresent()) {
-        asked = false;
-      }
-    } catch (IllegalStateException | RdmaException failed) {
-      end(failed);
+  @Override
+  public void takeEvent() throws InterruptedException {
+    if (asked && !ended && channel.awaitEvent(Duration.ZERO).isPresent()) {
+      asked = false;
     }
   }
 
@@ -188,7 +175,7 @@ final class Poller {
   void add(Client client) {
     synchronized (clients) {
       clients.add(client);
-      turn.useful(true);
+      loop.turn().useful(true);
     }
   }
 
@@ -200,54 +187,28 @@ final class Poller {
     drain();
     synchronized (clients) {
       clients.remove(client);
-      turn.useful(!clients.isEmpty());
+      loop.turn().useful(!clients.isEmpty());
     }
   }
 
   /** Delivers all that has completed. */
   void drain() {
-    turn.pollAll();
+    loop.drain(deliver);
   }
 
   /** Returns whether the calling thread is delivering, and therefore must not wait. */
   boolean isDelivering() {
-    return turn.isMine();
-  }
-
-  /**
-   * Polls in the calling thread, unless another thread polls, until a condition holds or polling no
-   * longer pays. The caller holds no lock of a connection, and sleeps afterwards between {@link
-   * #rely} and {@link #relyNoMore}.
-   *
-   * @param end when to stop at the latest, on the scale of {@link System#nanoTime}
-   */
-  void assist(long end, BooleanSupplier done) {
-    turn.pollUntil(end, done);
-  }
-
-  /** Returns whose turn it is, for a thread that polls with several. */
-  PollingTurn turn() {
-    return turn;
-  }
-
-  /** Makes the thread of the poller deliver while the calling thread sleeps. */
-  void rely() {
-    turn.relyOnOwner();
-  }
-
-  /** Records that the calling thread sleeps no more. */
-  void relyNoMore() {
-    turn.relyNoMore();
+    return loop.isMine();
   }
 
   /**
    * Delivers what has completed in a thread that sends without a pause, so that the thread of the
-   * poller need not run as well. A short burst is left to the thread of the poller, which then also
+   * loop need not run as well. A short burst is left to the thread of the loop, which then also
    * finds the answers. The caller holds no lock of a connection.
    */
   void help() {
-    if (share.node().isDriven()) {
-      // Only the thread that drives may run handlers.
+    if (loop.isRunByProgram()) {
+      // Only the thread that runs it may run handlers.
       return;
     }
     long now = System.nanoTime();
@@ -255,93 +216,73 @@ final class Poller {
     lastBusy = now;
     // One pause does not end a long stream: the thread may only have lost its processor.
     streamed = pause < STREAM_NANOS ? Math.min(streamed + pause, 4 * STREAM_NANOS) : streamed / 2;
-    if (streamed < STREAM_NANOS || !turn.tryBorrow()) {
+    if (streamed < STREAM_NANOS || !loop.turn().tryBorrow()) {
       return;
     }
     try {
       int polled;
       do {
-        polled = deliver();
+        polled = deliverBatch();
       } while (polled >= BATCH);
     } finally {
-      turn.giveBack();
+      loop.turn().giveBack();
     }
   }
 
   /**
-   * Makes the thread of the poller deliver again, because the calling thread began something and
-   * does not poll for it.
+   * Makes the thread of the loop deliver again, because the calling thread began something and does
+   * not poll for it.
    */
   void attend() {
-    turn.attend();
+    loop.turn().attend();
   }
 
-  private void run() {
-    try {
-      while (!ended) {
-        if (turn.pollAsOwner(ask) == 0 && awaitEvent()) {
-          asked = false;
-        }
-      }
-    } catch (Throwable failed) {
-      end(failed);
-    }
+  @Override
+  public int poll(int most) {
+    return deliverSome(Math.min(most, BATCH));
   }
 
-  private boolean awaitEvent() {
-    try {
-      return channel.awaitEvent(LONG).isPresent();
-    } catch (InterruptedException byAHandler) {
-      // A handler has interrupted the thread that it ran in, which ends nothing.
-      return false;
-    }
-  }
-
-  /** Ends all delivery, after a failure of what all connections share. */
-  private void end(Throwable failed) {
-    ended = true;
-    if (share.isUsable()) {
-      share.pollingFailed(failed);
-    }
-  }
-
-  /** Polls for a thread that drives, and if nothing is there asks for an event. */
-  int pollAndAsk() {
-    try {
-      return turn.poll(ask);
-    } catch (RuntimeException | Error failed) {
-      end(failed);
-      return 0;
-    }
-  }
-
-  private int ask() {
+  @Override
+  public int ask(int most) {
     if (asked || ended) {
       return 0;
     }
     // One event at a time, and a last look, because what came before the request causes none.
     asked = true;
     queue.requestNotification(false);
-    return deliver();
+    return deliverSome(Math.min(most, BATCH));
+  }
+
+  /** Ends all delivery, after a failure of what all connections share. */
+  @Override
+  public void failed(Throwable thrown) {
+    ended = true;
+    if (share.isUsable()) {
+      share.pollingFailed(thrown);
+    }
+  }
+
+  private int deliverBatch() {
+    return deliverSome(BATCH);
   }
 
   /**
    * Takes a batch of completions and delivers them; returns their number, and that of connections
    * that have more to do. The failure of one connection is not that of the others.
    */
-  private int deliver() {
+  private int deliverSome(int most) {
     if (ended) {
       return 0;
     }
     int polled = 0;
     try {
-      polled = completions.poll();
+      polled = completions.poll(most);
       for (int i = 0; i < polled; i++) {
         deliver(i);
       }
       completions.release();
-    } catch (Throwable failed) {
-      end(failed);
+    } catch (Throwable thrown) {
+      failed(thrown);
     }
     int more = finishBatch();
     return polled + more;
@@ -363,7 +304,7 @@ final class Poller {
     touchedCount = more;
     if (more > 0) {
       // The thread that polls now may have borrowed the turn, and give it back.
-      turn.recallOwner();
+      loop.turn().recallOwner();
     }
     return more;
   }
@@ -423,10 +364,9 @@ final class Poller {
     }
   }
 
-  /** Ends the thread, and closes the queue. */
+  /** Ends all delivery, and the waits for it. */
   void close() {
     ended = true;
     channel.close();
-    turn.recallOwner();
   }
 }

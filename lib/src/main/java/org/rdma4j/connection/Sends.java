@@ -97,7 +97,8 @@ final class Sends {
     link.checkNotClosed();
     link.checkMayWait();
     // In slices, because the end of the connection frees no buffer.
-    boolean drives = share.node().mayDrive();
+    Loop loop = link.poller().loop();
+    boolean drives = loop.mayDrive();
     long slice = drives ? 0 : SLICE_NANOS;
     while (true) {
       Buffer taken = share.take(bytes, Math.min(deadline.nanos(), slice));
@@ -105,7 +106,7 @@ final class Sends {
         return taken;
       }
       if (drives) {
-        share.node().driveUntil(System.nanoTime() + DRIVE_NANOS, () -> false);
+        loop.driveUntil(System.nanoTime() + DRIVE_NANOS, () -> false);
       }
       link.checkNotClosed();
       if (deadline.nanos() <= 0) {

@@ -147,23 +147,25 @@ public final class PollingTurn {
   }
 
   /**
-   * Polls in any thread, when it has the turn.
+   * Takes the turn, if no other thread has it, for a thread that polls in the place of the owner.
    *
-   * @param ifNothing called with the turn if nothing was found; its result counts
-   * @return what was found
+   * @return whether the calling thread has it, and must {@link #leave} it
    */
-  public int poll(IntSupplier ifNothing) {
-    turn.lock();
-    try {
-      int found = poll.getAsInt();
-      return found == 0 ? ifNothing.getAsInt() : found;
-    } finally {
-      turn.unlock();
-    }
+  public boolean tryTake() {
+    return turn.tryLock();
   }
 
-  /** Polls until nothing is there any more. */
-  public void pollAll() {
+  /** Leaves a turn that {@link #tryTake} has taken. */
+  public void leave() {
+    turn.unlock();
+  }
+
+  /**
+   * Polls in any thread, when it has the turn, until nothing is there any more.
+   *
+   * @param poll polls once, and returns how much it found
+   */
+  public void pollAll(IntSupplier poll) {
     turn.lock();
     try {
       int found;

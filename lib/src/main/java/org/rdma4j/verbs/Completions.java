@@ -20,6 +20,7 @@ import org.rdma4j.datapath.RawMemory;
 import org.rdma4j.platform.Deadline;
 import org.rdma4j.platform.NativeConstants;
 import org.rdma4j.platform.NetworkOrder;
+import org.rdma4j.platform.Range;
 import org.rdma4j.platform.Spin;
 import org.rdma4j.verbs.address.Gid;
 import org.rdma4j.verbs.address.GlobalRoutingHeader;
@@ -115,17 +116,35 @@ public final class Completions extends HotCall {
   public int poll() {
     int polled = poll(max, entries);
     if (polled < 0) {
-      polled = pollAfterPause(polled);
+      polled = pollAfterPause(polled, max);
     }
     count = polled;
     return polled;
   }
 
-  private int pollAfterPause(int result) {
+  /**
+   * Takes a limited number of completions from the queue, as {@link #poll()} does.
+   *
+   * @param most the maximum number, from 1 to that of this batch
+   * @return the number of completions, from 0 to that maximum
+   * @throws IllegalArgumentException if the maximum is out of range
+   * @throws IllegalStateException if the queue is closed, or another thread owns this batch
+   * @throws RdmaException if the poll fails, for example because the queue has overrun
+   */
+  public int poll(int most) {
+    int polled = poll(Range.check("most", most, 1, max), entries);
+    if (polled < 0) {
+      polled = pollAfterPause(polled, most);
+    }
+    count = polled;
+    return polled;
+  }
+
+  private int pollAfterPause(int result, int most) {
     int polled = result;
     while (polled == PAUSED) {
       Objects.requireNonNull(pause).awaitEnd();
-      polled = poll(max, entries);
+      polled = poll(most, entries);
     }
     if (polled < 0) {
       throw new RdmaException("ibv_poll_cq of " + queue, 0, "");

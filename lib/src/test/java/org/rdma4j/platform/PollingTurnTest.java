@@ -109,17 +109,15 @@ class PollingTurnTest {
   @Test
   void theOwnerPollsWhileAThreadReliesOnItAlthoughAnotherBorrowsTheTurn() {
     turn.relyOnOwner();
-    turn.poll(
-        () -> {
-          owner.start();
-          while (owner.getState() != Thread.State.WAITING) {
-            Thread.onSpinWait();
-          }
-          // Now the owner waits for the turn. It will have it, although it was borrowed just now.
-          assertThat(turn.tryBorrow()).isTrue();
-          turn.giveBack();
-          return 0;
-        });
+    assertThat(turn.tryTake()).isTrue();
+    owner.start();
+    while (owner.getState() != Thread.State.WAITING) {
+      Thread.onSpinWait();
+    }
+    // Now the owner waits for the turn. It will have it, although it was borrowed just now.
+    assertThat(turn.tryBorrow()).isTrue();
+    turn.giveBack();
+    turn.leave();
     there.set(1);
     awaitFound(1);
     there.set(1);
@@ -162,21 +160,25 @@ class PollingTurnTest {
                 for (int round = 0; round < ROUNDS / 10; round++) {
                   there.incrementAndGet();
                   turn.pollUntil(System.nanoTime() + 1_000, () -> there.get() == 0);
-                  turn.pollAll();
+                  turn.pollAll(this::poll);
                 }
                 finished.countDown();
               });
     }
     assertThat(finished.await(50, TimeUnit.SECONDS)).isTrue();
-    turn.pollAll();
+    turn.pollAll(this::poll);
     assertThat(found).hasValue(2 * (ROUNDS / 10));
   }
 
   @Test
-  void aPollOfAnyThreadAsksIfNothingIsThere() {
-    assertThat(turn.poll(() -> 7)).isEqualTo(7);
-    there.set(2);
-    assertThat(turn.poll(() -> 7)).isEqualTo(2);
+  void aTurnIsTakenByOneThreadUntilThatLeavesIt() throws InterruptedException {
+    assertThat(turn.tryTake()).isTrue();
+    assertThat(turn.isMine()).isTrue();
+    AtomicBoolean taken = new AtomicBoolean(true);
+    Thread.ofPlatform().start(() -> taken.set(turn.tryTake())).join();
+    assertThat(taken).isFalse();
+    turn.leave();
+    assertThat(turn.isMine()).isFalse();
   }
 
   @Test
@@ -196,18 +198,21 @@ class PollingTurnTest {
   void aThreadPollsWithTheOtherTurnsIfOneIsTaken() throws InterruptedException {
     CountDownLatch taken = new CountDownLatch(1);
     CountDownLatch finished = new CountDownLatch(1);
-    PollingTurn other =
-        new PollingTurn(
-            () -> {
-              taken.countDown();
-              try {
-                finished.await();
-              } catch (InterruptedException interrupted) {
-                Thread.currentThread().interrupt();
-              }
-              return 0;
-            });
-    Thread taker = Thread.ofPlatform().start(other::pollAll);
+    PollingTurn other = new PollingTurn(() -> 0);
+    Thread taker =
+        Thread.ofPlatform()
+            .start(
+                () ->
+                    other.pollAll(
+                        () -> {
+                          taken.countDown();
+                          try {
+                            finished.await();
+                          } catch (InterruptedException interrupted) {
+                            Thread.currentThread().interrupt();
+                          }
+                          return 0;
+                        }));
     taken.await();
     there.set(1);
     PollingTurn.pollUntil(new PollingTurn[] {other, turn}, () -> found.get() == 1);
