@@ -81,7 +81,7 @@ final class Closing {
   /** Closes this end, as {@link RdmaConnection#close} describes: later if a handler calls this. */
   void close() {
     if (link.isHandler()) {
-      closeSoon();
+      var unused = closeSoon();
       return;
     }
     try {
@@ -91,12 +91,16 @@ final class Closing {
     }
   }
 
-  /** Begins to close this end. No thread waits, because a peer can cause very many closes. */
-  private void closeSoon() {
+  /**
+   * Begins to close this end. No thread waits, because a peer can cause very many closes.
+   *
+   * @return completes when users were told of everything, after the connection was destroyed
+   */
+  CompletableFuture<Void> closeSoon() {
     link.lock();
     try {
       if (goodbyeBegun) {
-        return;
+        return allTold;
       }
       goodbyeBegun = true;
       if (beginClose()) {
@@ -105,6 +109,7 @@ final class Closing {
       } else {
         depart();
       }
+      return allTold;
     } finally {
       link.unlock();
     }
@@ -241,6 +246,7 @@ final class Closing {
     ConnectionException failure = session.lifecycle().failure();
     if (failure != null && !failureSeen) {
       failureSeen = true;
+      link.share().node().broken().add(failure.reason());
       reportBreak(failure);
       lastWords = Deadline.after(LAST_WORDS);
       link.poller().attend();

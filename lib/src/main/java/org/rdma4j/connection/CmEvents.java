@@ -137,6 +137,11 @@ final class CmEvents implements Source {
     return id;
   }
 
+  /** Makes the events of an identifier come to this node, rather than to another. */
+  void adopt(CmId id) {
+    id.migrate(channel);
+  }
+
   /** Sets who gets the events of an identifier from now on. */
   void handle(CmId id, Handler handler) {
     handlers.put(id, handler);

@@ -466,6 +466,15 @@ final class DeviceShare {
     }
   }
 
+  /** Returns the number of connections that have too much to send. */
+  int notWritable() {
+    int count = 0;
+    for (Link link : links) {
+      count += link.isWritable() ? 0 : 1;
+    }
+    return count;
+  }
+
   List<Link> links() {
     return List.copyOf(links);
   }

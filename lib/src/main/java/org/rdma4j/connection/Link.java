@@ -425,6 +425,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
           session.grantedCredits(),
           session.outstanding(),
           session.pendingRequests(),
+          session.heldBytes(),
           waits);
     } finally {
       unlock();
@@ -447,6 +448,38 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
 
   void handleRequests(RequestHandler handler, RdmaConnection holder) {
     handle(() -> telling.handleRequests(handler), holder);
+  }
+
+  void handleWritability(WritabilityHandler handler, RdmaConnection holder) {
+    handle(() -> telling.handleWritability(handler), holder);
+  }
+
+  /** Makes the delivery of messages and requests wait, or not any more. */
+  void pause(boolean whether) {
+    lock();
+    try {
+      session.pause(whether);
+    } finally {
+      unlock();
+    }
+    if (!whether) {
+      later(telling::tell);
+    }
+  }
+
+  /** Sets when users should send no more, and when they should go on. */
+  void watermarks(long low, long high) {
+    lock();
+    try {
+      session.watermarks(low, high);
+    } finally {
+      unlock();
+    }
+    later(telling::tell);
+  }
+
+  boolean isWritable() {
+    return session.isWritable();
   }
 
   private void handle(Runnable setHandler, RdmaConnection holder) {

@@ -9,8 +9,11 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
@@ -42,6 +45,9 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
    */
   private static final int HANDSHAKE_PART = 4;
 
+  /** The most bytes of a reason that the connection manager carries to a peer. */
+  private static final int MAX_REASON = 148;
+
   private final NodeState node;
   private final int backlog;
   private final CmId id;
@@ -49,8 +55,9 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Deque<Handshake> handshakes = new ArrayDeque<>();
-  private final Deque<Link> established = new ArrayDeque<>();
+  private final Set<Link> established = new LinkedHashSet<>();
   private @Nullable Consumer<RdmaConnection> acceptHandler;
+  private volatile @Nullable ConnectHandler connectHandler;
   private @Nullable RdmaException failure;
   private volatile @Nullable InetSocketAddress removedAddress;
 
@@ -68,7 +75,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     @Override
     public void handle(CmEvent event) {
       if (event instanceof CmEvent.Established) {
-        node.events().handle(link.id(), link);
+        link.share().node().events().handle(link.id(), link);
         finished(this);
       } else if (event instanceof CmEvent.Rejected rejected) {
         drop(this, new ConnectionRejectedException("rdma_accept(" + peer + ")", rejected));
@@ -139,33 +146,72 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     CmId peer = request.id();
     InetSocketAddress address = peer.peerAddress();
     Optional<Hello> hello = Hello.read(request.config().privateData());
-    String refusal = null;
     if (hello.isEmpty()) {
-      refusal = "it is not an RdmaConnection, or uses another version of the protocol";
+      String other = "it is not an RdmaConnection, or uses another version of the protocol";
+      reject(peer, address, other, Refusal.PROTOCOL, null);
     } else if (isFull()) {
-      refusal = backlog + " peers wait to be accepted: accept them, or raise the backlog";
+      String full = backlog + " peers wait to be accepted: accept them, or raise the backlog";
+      reject(peer, address, full, Refusal.BACKLOG, null);
+    } else {
+      answer(peer, address, hello.get());
     }
-    if (refusal == null && node.acceptedPeers().isFull(address.getAddress())) {
-      refusal =
+  }
+
+  private void answer(CmId peer, InetSocketAddress address, Hello hello) {
+    ConnectHandler handler = connectHandler;
+    if (handler == null) {
+      accept(peer, address, hello, node);
+    } else {
+      node.tell(() -> decide(handler, peer, address, hello));
+    }
+  }
+
+  /** Lets the program decide over a peer. Runs user code. */
+  private void decide(ConnectHandler handler, CmId peer, InetSocketAddress address, Hello hello) {
+    Admission decided;
+    try {
+      decided = Objects.requireNonNull(handler.connecting(address), "what the handler returned");
+    } catch (Throwable thrown) {
+      node.log(
+          Level.WARNING,
+          "the handler of connecting peers threw an exception, for " + address,
+          thrown);
+      decided = Admission.reject("the server could not decide over this connection");
+    }
+    NodeState home = decided.home() == null ? node : decided.home();
+    String refusal = decided.refusal();
+    if (refusal == null) {
+      accept(peer, address, hello, home);
+    } else {
+      reject(peer, address, refusal, Refusal.PROGRAM, null);
+    }
+  }
+
+  /** Accepts a peer for a node, if that has room for it. */
+  private void accept(CmId peer, InetSocketAddress address, Hello hello, NodeState home) {
+    if (home.acceptedPeers().isFull(address.getAddress())) {
+      String full =
           "its address has %d connections with this node, as many as NodeConfig.maxConnectionsPerAddress allows: close some, or raise it"
-              .formatted(node.config().maxConnectionsPerAddress());
-    }
-    if (refusal != null || hello.isEmpty()) {
-      reject(peer, address, String.valueOf(refusal), null);
+              .formatted(home.config().maxConnectionsPerAddress());
+      reject(peer, address, full, Refusal.ADDRESS, null);
       return;
     }
     Link link;
     try {
-      link = node.share(peer.device()).createLink(peer, address.getAddress());
+      if (home != node) {
+        home.events().adopt(peer);
+      }
+      link = home.share(peer.device()).createLink(peer, address.getAddress());
     } catch (RuntimeException | Error noResources) {
       reject(
           peer,
           address,
           "the server could not allocate resources for this connection",
+          Refusal.RESOURCES,
           noResources);
       return;
     }
-    begin(link, address, hello.get());
+    begin(link, address, hello);
   }
 
   private boolean isFull() {
@@ -178,7 +224,12 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   }
 
   private void reject(
-      CmId peer, InetSocketAddress address, String reason, @Nullable Throwable thrown) {
+      CmId peer,
+      InetSocketAddress address,
+      String reason,
+      Refusal refusal,
+      @Nullable Throwable thrown) {
+    node.refused().add(refusal);
     if (thrown == null || thrown instanceof RdmaException) {
       String cause = thrown == null ? "" : ": " + thrown.getMessage();
       node.peerLog().warn("rejected a peer", address + ": " + reason + cause);
@@ -186,7 +237,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       node.log(Level.WARNING, "rejected the peer " + address + ": " + reason, thrown);
     }
     try {
-      peer.reject(ByteBuffer.wrap(reason.getBytes(StandardCharsets.UTF_8)));
+      peer.reject(encode(reason));
     } catch (RdmaException gone) {
       node.log(Level.DEBUG, "the peer that was rejected had gone", gone);
     } finally {
@@ -194,9 +245,15 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     }
   }
 
+  /** Encodes as much of a reason as fits, in ASCII, because a peer shows nothing else. */
+  private static ByteBuffer encode(String reason) {
+    byte[] text = reason.getBytes(StandardCharsets.US_ASCII);
+    return ByteBuffer.wrap(text, 0, Math.min(text.length, MAX_REASON));
+  }
+
   private void begin(Link link, InetSocketAddress peer, Hello hello) {
     Handshake handshake = new Handshake(link, peer);
-    node.events().handle(link.id(), handshake);
+    link.share().node().events().handle(link.id(), handshake);
     Handshake oldest = null;
     boolean closed;
     lock.lock();
@@ -218,7 +275,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       drop(oldest, "too many others began theirs after it");
     }
     try {
-      link.id().accept(Connecting.parameters(node.config(), Credits.FIRST_WINDOW));
+      link.id().accept(Connecting.parameters(link.share().config(), Credits.FIRST_WINDOW));
       // Not before: a message of the peer may arrive while this accepts, and its credits cannot be
       // given back until the queue pair is known to be ready.
       link.connected(hello);
@@ -250,11 +307,11 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       if (!handshakes.remove(handshake)) {
         return;
       }
-      established.addLast(handshake.link);
+      established.add(handshake.link);
       if (acceptHandler == null) {
         changed.signal();
       } else {
-        node.tell(this::acceptNext);
+        tellOf(handshake.link);
       }
     } finally {
       lock.unlock();
@@ -274,6 +331,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     } finally {
       lock.unlock();
     }
+    node.refused().add(Refusal.HANDSHAKE);
     node.peerLog()
         .warn(
             "dropped a peer that did not finish its part of the connection",
@@ -324,7 +382,9 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
         }
         changed.awaitNanos(left);
       }
-      return established.removeFirst();
+      Link next = established.iterator().next();
+      established.remove(next);
+      return next;
     } finally {
       lock.unlock();
     }
@@ -346,7 +406,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
           lock.lock();
           try {
             acceptHandler = handler;
-            established.forEach(each -> node.tell(this::acceptNext));
+            established.forEach(this::tellOf);
             return null;
           } finally {
             lock.unlock();
@@ -354,18 +414,26 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
         });
   }
 
-  /** Gives the next peer to the handler. Runs user code. */
-  private void acceptNext() {
-    Link next;
+  /** Lets the program decide over each peer that connects. */
+  void handleConnects(ConnectHandler handler) {
+    connectHandler = handler;
+  }
+
+  /** Gives a peer to the handler soon, where the handlers of its node run. */
+  private void tellOf(Link link) {
+    link.share().node().tell(() -> give(link));
+  }
+
+  /** Gives a peer to the handler, unless the server was closed. Runs user code. */
+  private void give(Link next) {
     Consumer<RdmaConnection> handler;
     lock.lock();
     try {
-      next = established.pollFirst();
-      handler = acceptHandler;
+      handler = established.remove(next) ? acceptHandler : null;
     } finally {
       lock.unlock();
     }
-    if (next == null || handler == null) {
+    if (handler == null) {
       return;
     }
     RdmaConnection connection = new RdmaConnection(next);

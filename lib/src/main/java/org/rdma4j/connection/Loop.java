@@ -16,8 +16,8 @@ import org.rdma4j.platform.WaitSet;
 
 /**
  * Does the work of a node, or a part of it: polls sources, runs tasks in their order, and timers
- * when they are due. Whoever runs it has its turn meanwhile, so that one thread at a time handles
- * what its sources have.
+ * when they are due. The thread that runs it has its turn meanwhile, so that one thread at a time
+ * handles what its sources have.
  *
  * <ul>
  *   <li>A thread of the node runs it, and sleeps when there is nothing. While another platform
@@ -60,7 +60,9 @@ final class Loop {
 
   private volatile Thread runner = Thread.currentThread();
 
-  /** Whether the thread that has the turn runs the loop. One that closes something only polls. */
+  /**
+   * Whether the thread that has the turn runs the loop. A thread that closes something only polls.
+   */
   private boolean running;
 
   /** Whether a thread may be waiting that has to be woken. */
@@ -165,12 +167,12 @@ final class Loop {
     return runByProgram && runner == Thread.currentThread() && !isMine();
   }
 
-  /** Does what there is to do. Never waits. */
+  /** Does pending work. Never waits. */
   int poll() {
     return poll(Integer.MAX_VALUE);
   }
 
-  /** Does what there is to do, up to a number; returns how much that was. Never waits. */
+  /** Does pending work, up to a number; returns how much that was. Never waits. */
   int poll(int most) {
     if (isMine()) {
       throw new IllegalStateException(
@@ -292,7 +294,7 @@ final class Loop {
     }
   }
 
-  /** Runs a task soon, after those that were given before. It never throws an exception. */
+  /** Runs a task soon, after the tasks that were given before. It never throws an exception. */
   void execute(Runnable task) {
     tasks.add(task);
     wakeIfAsleep();

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.rdma4j.ConnectionException.Reason;
 import org.rdma4j.RdmaException;
 import org.rdma4j.cm.CmDevices;
 import org.rdma4j.lifetime.Attempts;
@@ -59,6 +60,8 @@ final class NodeState {
    */
   private final BlockingWork apart = new BlockingWork("rdma4j-apart", 256);
 
+  private final Tally<Refusal> refused = new Tally<>(Refusal.class);
+  private final Tally<Reason> broken = new Tally<>(Reason.class);
   private final PeerLog peerLog = new PeerLog(line -> log(Level.WARNING, line, null));
   private final Map<RdmaDevice, DeviceShare> shares = new HashMap<>();
   private final AcceptedPeers acceptedPeers;
@@ -130,6 +133,16 @@ final class NodeState {
     return peerLog;
   }
 
+  /** Returns the count of the peers that servers have refused. */
+  Tally<Refusal> refused() {
+    return refused;
+  }
+
+  /** Returns the count of the connections that broke. */
+  Tally<Reason> broken() {
+    return broken;
+  }
+
   BlockingWork blocking() {
     return blocking;
   }
@@ -175,6 +188,7 @@ final class NodeState {
   NodeStatistics statistics() {
     Traffic traffic = Traffic.NONE;
     int connections = 0;
+    int notWritable = 0;
     int buffers = 0;
     int buffersInUse = 0;
     int receives = 0;
@@ -182,12 +196,23 @@ final class NodeState {
     for (DeviceShare share : shares()) {
       traffic = traffic.plus(share.traffic());
       connections += share.connections();
+      notWritable += share.notWritable();
       buffers += share.buffers().size();
       buffersInUse += share.buffers().inUse();
       receives += share.postedReceives();
       largeBytes += share.largeBuffers().registeredBytes();
     }
-    return new NodeStatistics(traffic, connections, buffers, buffersInUse, receives, largeBytes);
+    return new NodeStatistics(
+        traffic,
+        connections,
+        notWritable,
+        refused.counts(),
+        broken.counts(),
+        buffers,
+        config.maxBuffers(),
+        buffersInUse,
+        receives,
+        largeBytes);
   }
 
   void forget(DeviceShare share) {

@@ -654,6 +654,70 @@ public final class RdmaConnection implements AutoCloseable {
   }
 
   /**
+   * Gives no further message and no further request of the peer to a handler until {@link
+   * #resumeReceiving}: for a program that cannot keep up with its peer. A handler that runs just
+   * now in another thread is not ended. The peer can send as many short messages as {@link
+   * NodeConfig#receives} allows, and then waits. Answers to requests still come; the end of the
+   * connection comes after the messages before it, and so after the pause.
+   *
+   * <p>Does nothing if the connection is paused. A blocking {@link #receive} is not affected.
+   */
+  public void pauseReceiving() {
+    link.pause(true);
+  }
+
+  /** Ends what {@link #pauseReceiving} has begun. Does nothing if the connection is not paused. */
+  public void resumeReceiving() {
+    link.pause(false);
+  }
+
+  /**
+   * Returns whether the program should send more: false from when the messages that it has sent and
+   * that have not arrived hold more memory than the upper one of the {@linkplain #watermarks
+   * watermarks}, until they hold no more than the lower one. {@link #sendAsync(ByteBuffer)
+   * sendAsync} takes more all the same; a program that goes on nevertheless uses up the buffers of
+   * all connections of the node.
+   *
+   * @return whether it was so a moment ago
+   */
+  public boolean isWritable() {
+    return link.isWritable();
+  }
+
+  /**
+   * Sets when {@link #isWritable} changes. Until this is called, the marks are 512 KiB and 1 MiB.
+   * What counts is memory, as in {@link ConnectionStatistics#heldBytes}: a short message holds a
+   * buffer of {@link NodeConfig#bufferBytes}, which it shares with others if it is sent together
+   * with them.
+   *
+   * @param low the connection becomes writable if its messages hold no more bytes than that; at
+   *     least 0
+   * @param high the connection is not writable any more if they hold more bytes than that; at least
+   *     {@code low}
+   * @throws IllegalArgumentException if a mark is out of range
+   */
+  public void watermarks(long low, long high) {
+    if (low < 0 || high < low) {
+      throw new IllegalArgumentException(
+          "the watermarks are %d and %d, the lower one must be from 0 to the upper one"
+              .formatted(low, high));
+    }
+    link.watermarks(low, high);
+  }
+
+  /**
+   * Gives a handler each change of {@link #isWritable} from now on, so that a program that has
+   * waited goes on. If the connection becomes writable again before the handler runs, the handler
+   * gets that alone.
+   *
+   * @param handler the handler, which replaces that of an earlier call
+   * @throws IllegalStateException if the connection is closed
+   */
+  public void onWritability(WritabilityHandler handler) {
+    link.handleWritability(Objects.requireNonNull(handler, "handler"), this);
+  }
+
+  /**
    * Notifies the peer that this side sends no more messages. The peer's {@link #receive} is empty
    * after those sent before, and its {@link #inputEnded} completes; it can still send. Does nothing
    * if this side has ended its output.
@@ -867,6 +931,24 @@ public final class RdmaConnection implements AutoCloseable {
   public void close() {
     try {
       link.closing().close();
+    } finally {
+      // If this were collected just before the end of the close, it would be reported as a leak.
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * Closes the connection as {@link #close} does, without waiting, so that a thread can close many
+   * connections at the same time. The connection is closed at most {@link NodeConfig#closeTimeout}
+   * later. A resource that cannot be destroyed is logged. Does nothing but return the future if the
+   * connection is closed, or is being closed.
+   *
+   * @return a future that completes when the connection is closed and the program has got all
+   *     notifications, where {@link NodeConfig#handlers} says
+   */
+  public CompletableFuture<Void> closeAsync() {
+    try {
+      return copy(link.closing().closeSoon());
     } finally {
       // If this were collected just before the end of the close, it would be reported as a leak.
       Reference.reachabilityFence(this);

@@ -164,6 +164,25 @@ public final class RdmaServer implements AutoCloseable {
   }
 
   /**
+   * Lets a handler decide over each peer that connects from now on, before the connection is set
+   * up: whether it is accepted, with which node, and why not. Without it, all are accepted, with
+   * the node of the server, as long as there is room.
+   *
+   * {@snippet :
+   * server.onConnect(
+   *     peer -> isBusy() ? Admission.reject("the server is busy") : Admission.acceptWith(next()));
+   * }
+   *
+   * <p>The handler runs where that of {@link #onAccept} runs. If it throws an exception, that is
+   * logged and the peer is rejected.
+   *
+   * @param handler decides; it replaces that of an earlier call
+   */
+  public void onConnect(ConnectHandler handler) {
+    listening.handleConnects(Objects.requireNonNull(handler, "handler"));
+  }
+
+  /**
    * Stops listening, and ends the waits of other threads. Accepted connections stay open; others
    * are closed. Does nothing if the server is closed. Called by a handler, it returns immediately,
    * and the server is closed soon: until then, {@link #accept} may still return a peer. Otherwise

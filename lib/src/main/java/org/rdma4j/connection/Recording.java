@@ -1,6 +1,7 @@
 package org.rdma4j.connection;
 
 import java.util.List;
+import java.util.Map;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.FlightRecorderListener;
 import org.jspecify.annotations.Nullable;
@@ -66,6 +67,7 @@ final class Recording implements FlightRecorderListener {
     event.grantedCredits = now.grantedCredits();
     event.outstanding = now.outstanding();
     event.pendingRequests = now.pendingRequests();
+    event.heldBytes = now.heldBytes();
     event.waits = now.waits();
     event.commit();
   }
@@ -75,11 +77,19 @@ final class Recording implements FlightRecorderListener {
     NodeEvent event = new NodeEvent();
     set(event, now.traffic());
     event.connections = now.connections();
+    event.notWritable = now.notWritable();
+    event.refused = sum(now.refused());
+    event.broken = sum(now.broken());
     event.buffers = now.buffers();
+    event.maxBuffers = now.maxBuffers();
     event.buffersInUse = now.buffersInUse();
     event.postedReceives = now.postedReceives();
     event.largeBytes = now.largeBytes();
     event.commit();
+  }
+
+  private static long sum(Map<?, Long> counts) {
+    return counts.values().stream().mapToLong(Long::longValue).sum();
   }
 
   private static void set(TrafficEvent event, Traffic traffic) {

@@ -2,7 +2,7 @@ package org.rdma4j.connection;
 
 /**
  * What a {@link Loop} polls: a completion queue, or the events of the connection manager. One
- * thread at a time calls it, the one that has the turn of the loop, unless a method says otherwise.
+ * thread at a time calls it, which has the turn of the loop, unless a method says otherwise.
  */
 interface Source {
   /** Handles what there is, up to a number; returns how much that was. */
@@ -17,7 +17,7 @@ interface Source {
   /** Returns whether {@link #ask} need not be called before a wait. */
   boolean isAsked();
 
-  /** Notes that the descriptor may have become readable. Called by the thread that has waited. */
+  /** Records that the descriptor may have become readable. Called by the thread that has waited. */
   void takeEvent() throws InterruptedException;
 
   /** Returns the descriptor that can be read when there is something. */

@@ -64,6 +64,7 @@ final class Telling {
   private @Nullable LongConsumer noticeHandler;
 
   private @Nullable RequestHandler requestHandler;
+  private @Nullable WritabilityHandler writabilityHandler;
 
   Telling(Link link, Session session) {
     this.link = link;
@@ -93,6 +94,11 @@ final class Telling {
   void handleRequests(RequestHandler handler) {
     requestHandler = handler;
     session.wantRequests();
+  }
+
+  void handleWritability(WritabilityHandler handler) {
+    writabilityHandler = handler;
+    session.wantWritability();
   }
 
   /** Returns whether the calling thread runs a handler of this connection. */
@@ -201,6 +207,7 @@ final class Telling {
         return false;
       }
       case DONE -> tellOfDone();
+      case WRITABILITY -> tellOfWritability(session.takeWritability());
       case ANSWER -> tellOfAnswer(session.takeAnswer());
       case REQUEST -> tellOfRequest(session.takeRequest());
       case MESSAGE -> tellOfMessage();
@@ -248,6 +255,17 @@ final class Telling {
   private static <T> boolean complete(
       CompletableFuture<T> future, @Nullable T result, @Nullable RuntimeException reason) {
     return reason == null ? future.complete(result) : future.completeExceptionally(reason);
+  }
+
+  private void tellOfWritability(boolean writable) {
+    WritabilityHandler handler = writabilityHandler;
+    if (handler == null) {
+      throw new AssertionError("writability without a handler");
+    }
+    Throwable thrown = unlocked(() -> handler.changed(writable));
+    if (thrown != null) {
+      link.handlerThrew("the handler of writability", thrown);
+    }
   }
 
   private void tellOfAnswer(Answer answer) {
@@ -344,6 +362,7 @@ final class Telling {
             thrown == null
                 && !isHeldUp
                 && bytesHandler == handler
+                && !session.isPaused()
                 && !session.isDiscarded()
                 && !time.isOver();
       }

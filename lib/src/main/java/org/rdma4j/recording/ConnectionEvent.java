@@ -1,6 +1,7 @@
 package org.rdma4j.recording;
 
 import jdk.jfr.Category;
+import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
@@ -29,6 +30,10 @@ public final class ConnectionEvent extends TrafficEvent {
 
   @Label("Pending Requests")
   public int pendingRequests;
+
+  @Label("Bytes Held by Messages")
+  @DataAmount
+  public long heldBytes;
 
   @Label("Waits")
   public long waits;

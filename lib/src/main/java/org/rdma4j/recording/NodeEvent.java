@@ -19,8 +19,20 @@ public final class NodeEvent extends TrafficEvent {
   @Label("Connections")
   public int connections;
 
+  @Label("Connections That Are Not Writable")
+  public int notWritable;
+
+  @Label("Refused Peers")
+  public long refused;
+
+  @Label("Broken Connections")
+  public long broken;
+
   @Label("Buffers")
   public int buffers;
+
+  @Label("Maximum Buffers")
+  public int maxBuffers;
 
   @Label("Buffers In Use")
   public int buffersInUse;

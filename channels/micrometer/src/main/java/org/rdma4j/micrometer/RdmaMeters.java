@@ -9,6 +9,8 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
@@ -37,6 +39,16 @@ import org.rdma4j.connection.Traffic;
  * <tr><td>{@code rdma4j.node.operation.bytes}, {@code rdma4j.connection.operation.bytes}</td>
  * <td>{@code type}: {@code read}, {@code write}</td><td>the bytes of these</td></tr>
  * <tr><td>{@code rdma4j.node.connections}</td><td></td><td>connections that are not closed</td></tr>
+ * <tr><td>{@code rdma4j.node.connections.unwritable}</td><td></td><td>connections that are not
+ * writable</td></tr>
+ * <tr><td>{@code rdma4j.node.refused}</td><td>{@code reason}: that of {@link
+ * org.rdma4j.connection.Refusal}, such as {@code backlog}</td><td>peers that servers have
+ * refused</td></tr>
+ * <tr><td>{@code rdma4j.node.broken}</td><td>{@code reason}: that of {@link
+ * org.rdma4j.ConnectionException.Reason}, such as {@code reset}</td><td>connections that
+ * broke</td></tr>
+ * <tr><td>{@code rdma4j.node.buffers.limit}</td><td></td><td>the limit of the buffers of each
+ * device</td></tr>
  * <tr><td>{@code rdma4j.node.buffers}</td><td></td><td>registered buffers for messages</td></tr>
  * <tr><td>{@code rdma4j.node.buffers.used}</td><td></td><td>buffers that are posted, in flight, or
  * held by the program</td></tr>
@@ -51,6 +63,8 @@ import org.rdma4j.connection.Traffic;
  * send now</td></tr>
  * <tr><td>{@code rdma4j.connection.outstanding}</td><td></td><td>messages and operations that are
  * not done</td></tr>
+ * <tr><td>{@code rdma4j.connection.held.bytes}</td><td></td><td>memory of messages that have not
+ * arrived</td></tr>
  * <tr><td>{@code rdma4j.connection.requests.pending}</td><td></td><td>requests to the peer that are
  * unanswered</td></tr>
  * </table>
@@ -119,6 +133,18 @@ public final class RdmaMeters implements MeterBinder, AutoCloseable {
     var node = new Adding<>(new Added(registry), "rdma4j.node.", tags, source, statistics);
     node.traffic(NodeStatistics::traffic);
     node.gauge("connections", null, "Connections that are not closed", NodeStatistics::connections);
+    node.gauge(
+        "connections.unwritable",
+        null,
+        "Connections that are not writable",
+        NodeStatistics::notWritable);
+    node.counters("refused", "Peers that servers have refused", NodeStatistics::refused);
+    node.counters("broken", "Connections that broke", NodeStatistics::broken);
+    node.gauge(
+        "buffers.limit",
+        null,
+        "The limit of the buffers of each device",
+        NodeStatistics::maxBuffers);
     node.gauge("buffers", null, "Registered buffers for messages", NodeStatistics::buffers);
     node.gauge(
         "buffers.used",
@@ -159,6 +185,11 @@ public final class RdmaMeters implements MeterBinder, AutoCloseable {
         null,
         "Requests to the peer that are unanswered",
         ConnectionStatistics::pendingRequests);
+    connection.gauge(
+        "held.bytes",
+        "bytes",
+        "Memory of messages that have not arrived",
+        ConnectionStatistics::heldBytes);
     return connection.added();
   }
 
@@ -207,6 +238,19 @@ public final class RdmaMeters implements MeterBinder, AutoCloseable {
                   .baseUnit(unit)
                   .description(description)
                   .register(added.registry));
+    }
+
+    /** Adds a counter for each reason. */
+    <R extends Enum<R>> void counters(
+        String name, String description, Function<S, Map<R, Long>> counts) {
+      for (R reason : counts.apply(statistics.apply(source)).keySet()) {
+        counter(
+            name,
+            Tags.of("reason", reason.name().toLowerCase(Locale.ROOT)),
+            null,
+            description,
+            now -> counts.apply(now).getOrDefault(reason, 0L));
+      }
     }
 
     void gauge(String name, @Nullable String unit, String description, ToDoubleFunction<S> figure) {

@@ -15,8 +15,10 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.rdma4j.ConnectionException.Reason;
 import org.rdma4j.connection.ConnectionStatistics;
 import org.rdma4j.connection.NodeStatistics;
+import org.rdma4j.connection.Refusal;
 import org.rdma4j.connection.Traffic;
 import org.rdma4j.nio.ChannelStatistics;
 import org.rdma4j.nio.RdmaSelectorProvider;
@@ -24,9 +26,9 @@ import org.rdma4j.nio.RdmaSelectorProvider;
 /** What Prometheus gets, without a device: the figures are those of records. */
 final class MetersTest {
   private static final Traffic TRAFFIC = new Traffic(1, 2, 3, 4, 5, 6, 7, 8, 9);
-  private static final NodeStatistics NODE = new NodeStatistics(TRAFFIC, 10, 11, 12, 13, 14);
+  private static final NodeStatistics NODE = node(10);
   private static final ConnectionStatistics CONNECTION =
-      new ConnectionStatistics(TRAFFIC, 10, 11, 12, 13, 14);
+      new ConnectionStatistics(TRAFFIC, 10, 11, 12, 13, 15, 14);
   private static final ChannelStatistics CHANNELS =
       new ChannelStatistics(1, 2, 9, 3, 4, 5, 6, 7, Map.of("refused", 8L));
   private static final long PATIENCE = 20_000_000_000L;
@@ -36,8 +38,7 @@ final class MetersTest {
 
   // Fields, because a registry does not keep them alive.
   private final Source<NodeStatistics> node = new Source<>(NODE);
-  private final Source<NodeStatistics> otherNode =
-      new Source<>(new NodeStatistics(TRAFFIC, 20, 0, 0, 0, 0));
+  private final Source<NodeStatistics> otherNode = new Source<>(node(20));
   private final Source<ConnectionStatistics> connection = new Source<>(CONNECTION);
   private final Source<ChannelStatistics> channels = new Source<>(CHANNELS);
 
@@ -52,6 +53,20 @@ final class MetersTest {
     S figures() {
       return figures;
     }
+  }
+
+  private static NodeStatistics node(int connections) {
+    return new NodeStatistics(
+        TRAFFIC,
+        connections,
+        15,
+        Map.of(Refusal.BACKLOG, 16L),
+        Map.of(Reason.BROKEN_HERE, 17L),
+        11,
+        18,
+        12,
+        13,
+        14);
   }
 
   private RdmaMeters.Added addNode(Source<NodeStatistics> source, Tags tags) {
@@ -78,10 +93,13 @@ final class MetersTest {
     assertThat(scrape())
         .isEqualTo(
             """
+            rdma4j_node_broken_total{reason="broken_here"} 17.0
             rdma4j_node_buffers 11.0
+            rdma4j_node_buffers_limit 18.0
             rdma4j_node_buffers_posted 13.0
             rdma4j_node_buffers_used 12.0
             rdma4j_node_connections 10.0
+            rdma4j_node_connections_unwritable 15.0
             rdma4j_node_large_bytes 14.0
             rdma4j_node_message_bytes_total{direction="received"} 4.0
             rdma4j_node_message_bytes_total{direction="sent"} 2.0
@@ -91,7 +109,8 @@ final class MetersTest {
             rdma4j_node_operation_bytes_total{type="write"} 8.0
             rdma4j_node_operations_total{type="atomic"} 9.0
             rdma4j_node_operations_total{type="read"} 5.0
-            rdma4j_node_operations_total{type="write"} 7.0\
+            rdma4j_node_operations_total{type="write"} 7.0
+            rdma4j_node_refused_total{reason="backlog"} 16.0\
             """);
   }
 
@@ -103,6 +122,7 @@ final class MetersTest {
             """
             rdma4j_connection_credits{peer="orders"} 10.0
             rdma4j_connection_credits_granted{peer="orders"} 11.0
+            rdma4j_connection_held_bytes{peer="orders"} 15.0
             rdma4j_connection_message_bytes_total{direction="received",peer="orders"} 4.0
             rdma4j_connection_message_bytes_total{direction="sent",peer="orders"} 2.0
             rdma4j_connection_messages_total{direction="received",peer="orders"} 3.0
@@ -150,7 +170,7 @@ final class MetersTest {
   void eachScrapeHasTheFiguresOfItsTime() {
     addNode(node, Tags.empty());
     scrape();
-    node.figures = new NodeStatistics(TRAFFIC, 99, 11, 12, 13, 14);
+    node.figures = node(99);
     assertThat(scrape()).contains("rdma4j_node_connections 99.0");
   }
 
@@ -179,7 +199,7 @@ final class MetersTest {
     addNode(node, Tags.empty());
     addNode(otherNode, Tags.empty()).remove();
     assertThat(scrape()).contains("rdma4j_node_connections 10.0");
-    assertThat(registry.getMeters()).hasSize(14);
+    assertThat(registry.getMeters()).hasSize(18);
   }
 
   @Test

@@ -9,6 +9,7 @@ import static org.rdma4j.docs.guide.Peers.TIMEOUT;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -85,6 +86,35 @@ class ConnectionsDeviceTest {
       Thread.sleep(10);
     }
     assertThat(received).containsExactly("one", "two", "three");
+  }
+
+  /** Sends as long as its peer keeps up. */
+  private record Source(AtomicInteger left) {
+    void sendTo(RdmaConnection peer) {
+      while (peer.isWritable() && left.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
+        peer.sendAsync(ByteBuffer.allocate(1000), 0, (token, failure) -> {});
+      }
+    }
+  }
+
+  @Test
+  void aHandlerThatSendsAsFastAsItsPeerReceives() throws Exception {
+    Source source = new Source(new AtomicInteger(5_000));
+    AtomicInteger received = new AtomicInteger();
+    connection.onMessageBytes(message -> received.incrementAndGet());
+    // snippet: writability
+    peer.onWritability(
+        writable -> {
+          if (writable) {
+            source.sendTo(peer); // as long as peer.isWritable()
+          }
+        });
+    source.sendTo(peer);
+    // end
+    while (received.get() < 5_000) {
+      Thread.sleep(10);
+    }
+    assertThat(source.left()).hasValue(0);
   }
 
   @Test

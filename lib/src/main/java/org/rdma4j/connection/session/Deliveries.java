@@ -12,6 +12,7 @@ import org.rdma4j.connection.buffers.Buffer;
 final class Deliveries {
   private final Inbox inbox;
   private final Unpacking unpacking;
+  private final Backlog backlog;
   private final PendingRequests pending = new PendingRequests();
   private final Deque<Request> done = new ArrayDeque<>();
   private final Deque<Answer> answers = new ArrayDeque<>();
@@ -25,6 +26,11 @@ final class Deliveries {
   private boolean holdsMessages;
 
   private boolean wantsRequests;
+  private boolean wantsWritability;
+
+  /** Whether messages and requests wait until the user wants them again. Read without the lock. */
+  private volatile boolean paused;
+
   private boolean inputEnded;
   private boolean ended;
   private @Nullable RuntimeException endReason;
@@ -32,9 +38,10 @@ final class Deliveries {
   /** Whether there may be something to tell. Read without the lock. */
   private volatile boolean news;
 
-  Deliveries(Inbox inbox, Unpacking unpacking) {
+  Deliveries(Inbox inbox, Unpacking unpacking, Backlog backlog) {
     this.inbox = inbox;
     this.unpacking = unpacking;
+    this.backlog = backlog;
   }
 
   void wantMessages(boolean toHold) {
@@ -50,6 +57,28 @@ final class Deliveries {
   void wantRequests() {
     wantsRequests = true;
     news = true;
+  }
+
+  void wantWritability() {
+    wantsWritability = true;
+    news = true;
+  }
+
+  /** Makes messages and requests wait, or not any more. */
+  void pause(boolean whether) {
+    paused = whether;
+    news = true;
+  }
+
+  boolean isPaused() {
+    return paused;
+  }
+
+  /** Records that {@link Backlog} may have changed. */
+  void writabilityChanged() {
+    if (wantsWritability && backlog.hasNews()) {
+      news = true;
+    }
   }
 
   PendingRequests pending() {
@@ -111,14 +140,17 @@ final class Deliveries {
     if (!done.isEmpty()) {
       return Delivery.DONE;
     }
+    if (wantsWritability && backlog.hasNews()) {
+      return Delivery.WRITABILITY;
+    }
     if (!answers.isEmpty()) {
       return Delivery.ANSWER;
     }
-    if (wantsRequests && !requests.isEmpty()) {
+    if (wantsRequests && !paused && !requests.isEmpty()) {
       return Delivery.REQUEST;
     }
     Buffer message = wantsMessages ? inbox.peek() : null;
-    if (message != null && mayDeliver(message)) {
+    if (message != null && !paused && mayDeliver(message)) {
       return Delivery.MESSAGE;
     }
     boolean lacksMessages = wantsMessages && !inbox.isEmpty();

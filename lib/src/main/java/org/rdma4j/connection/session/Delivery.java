@@ -6,6 +6,8 @@ public enum Delivery {
   NOTHING,
   /** A request is done: {@link Session#takeDone}. */
   DONE,
+  /** The user should send no more, or go on: {@link Session#takeWritability}. */
+  WRITABILITY,
   /** A request to the peer was answered or refused: {@link Session#takeAnswer}. */
   ANSWER,
   /** The peer has sent a request: {@link Session#takeRequest}. */

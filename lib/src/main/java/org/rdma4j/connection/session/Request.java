@@ -109,6 +109,9 @@ public final class Request {
   /** Whether the peer has fetched what this offers. */
   boolean fetched;
 
+  /** The memory that the message holds until it has arrived. */
+  long heldBytes;
+
   /** The number under which it was posted. */
   long postNumber;
 
@@ -143,6 +146,7 @@ public final class Request {
     listener = null;
     waiter = null;
     fetched = false;
+    heldBytes = 0;
     event = null;
     done = false;
     failure = null;
@@ -460,6 +464,15 @@ public final class Request {
     }
     Buffer content = offered == null ? buffer : offered;
     return content == null ? length : content.length();
+  }
+
+  /** Returns the memory that a message of the user holds until it has arrived. */
+  long memoryBytes() {
+    if (operation != Operation.SEND || !kind.isOfUser()) {
+      return 0;
+    }
+    Buffer content = offered == null ? buffer : offered;
+    return local != null || content == null ? length : content.registeredBytes();
   }
 
   /** Returns whether a request has to begin its exposure before it is posted. */

@@ -27,6 +27,7 @@ final class Sending {
   private final int depth;
   private final Deliveries deliveries;
   private final Counts counts;
+  private final Backlog backlog;
 
   private final Deque<Request> waiting = new ArrayDeque<>();
 
@@ -103,7 +104,8 @@ final class Sending {
       UserMemory userMemory,
       int depth,
       Deliveries deliveries,
-      Counts counts) {
+      Counts counts,
+      Backlog backlog) {
     this.connection = connection;
     this.credits = credits;
     this.promises = promises;
@@ -113,6 +115,7 @@ final class Sending {
     this.depth = depth;
     this.deliveries = deliveries;
     this.counts = counts;
+    this.backlog = backlog;
   }
 
   Request newRequest() {
@@ -131,6 +134,9 @@ final class Sending {
       userMemory.begin(request.local());
     }
     request.begin();
+    request.heldBytes = request.memoryBytes();
+    backlog.add(request.heldBytes);
+    deliveries.writabilityChanged();
     waiting.addLast(request);
     joinable = request.isJoinable();
     waitingForCredit += request.takesCredit() ? 1 : 0;
@@ -713,6 +719,8 @@ final class Sending {
       userMemory.end(request.local());
     }
     request.end(connection, reason);
+    backlog.remove(request.heldBytes);
+    deliveries.writabilityChanged();
     Request joined = request.takeJoined();
     if (request.waiter != null) {
       request.waiter.wake();

@@ -28,7 +28,8 @@ import org.rdma4j.connection.wire.MessageKind;
  * joined in memory and tested.
  *
  * <p>Not safe for use by several threads: the lock of the connection guards it. {@link #hasNews},
- * {@link #isConnected}, {@link #isJoinable} and {@link #isDiscarded} need no lock.
+ * {@link #isConnected}, {@link #isJoinable}, {@link #isWritable} and {@link #isDiscarded} need no
+ * lock.
  */
 public final class Session {
   /**
@@ -47,6 +48,7 @@ public final class Session {
   private final PromisedReceives promises;
   private final Credits credits;
   private final Counts counts = new Counts();
+  private final Backlog backlog = new Backlog();
   private final Arrivals arrivals;
   private final Inbox inbox;
   private final Unpacking unpacking;
@@ -82,7 +84,7 @@ public final class Session {
     this.inbox = new Inbox(largeBuffers, arrivals, limits.maxMessageBytes());
     Answers answers = new Answers(limits.receives(), pool, largeBuffers, arrivals);
     this.unpacking = new Unpacking(pool, credits, window, answers);
-    this.deliveries = new Deliveries(inbox, unpacking);
+    this.deliveries = new Deliveries(inbox, unpacking, backlog);
     this.sending =
         new Sending(
             connection,
@@ -93,7 +95,8 @@ public final class Session {
             userMemory,
             limits.sends(),
             deliveries,
-            counts);
+            counts,
+            backlog);
     this.lifecycle = new Lifecycle(connection, closedException, sending, deliveries);
     this.receiving =
         new Receiving(
@@ -403,6 +406,30 @@ public final class Session {
     deliveries.wantRequests();
   }
 
+  /** Says that the user wants to know when it should send no more, and when it should go on. */
+  public void wantWritability() {
+    deliveries.wantWritability();
+  }
+
+  /**
+   * Sets the memory of messages that have not arrived beyond which the user should send no more,
+   * and that at which it goes on.
+   */
+  public void watermarks(long low, long high) {
+    backlog.watermarks(low, high);
+    deliveries.writabilityChanged();
+  }
+
+  /** Makes the delivery of messages and requests wait, or not any more. */
+  public void pause(boolean whether) {
+    deliveries.pause(whether);
+  }
+
+  /** Returns whether the delivery of messages and requests waits. Needs no lock. */
+  public boolean isPaused() {
+    return deliveries.isPaused();
+  }
+
   /**
    * Returns the next message without taking it; null if there is none yet. If others {@link
    * Buffer#hasNext have arrived together} with it, {@link Buffer#toNext} takes it.
@@ -582,6 +609,11 @@ public final class Session {
   /** Takes the outcome of a request to the peer. */
   public Answer takeAnswer() {
     return deliveries.takeAnswer();
+  }
+
+  /** Takes the news that the user should send no more, or go on; returns whether it should. */
+  public boolean takeWritability() {
+    return backlog.tell();
   }
 
   /** Takes a request of the peer. */
@@ -768,6 +800,16 @@ public final class Session {
   /** Returns what was transferred. */
   public Counts counts() {
     return counts;
+  }
+
+  /** Returns the memory that messages of the user hold until they have arrived. */
+  public long heldBytes() {
+    return backlog.bytes();
+  }
+
+  /** Returns whether that is so little that the user may send more. Needs no lock. */
+  public boolean isWritable() {
+    return backlog.isWritable();
   }
 
   /** Returns the number of messages that may be sent. */

@@ -20,6 +20,11 @@ import org.rdma4j.connection.wire.Hello;
  * calls the session as a link does, and posts, wakes and disconnects at the same moments.
  */
 final class End implements ReceiveWindow {
+  /** Few bytes, so that a user has often too much in flight. */
+  private static final long LOW = 100;
+
+  private static final long HIGH = 1000;
+
   final String name;
   final Host host;
   final Session session;
@@ -78,6 +83,8 @@ final class End implements ReceiveWindow {
     device.connect(to.device);
     session.connected(hello);
     session.wantRequests();
+    session.wantWritability();
+    session.watermarks(LOW, HIGH);
     if (grantsFirst) {
       session.grantFirstCredits();
     }

@@ -232,6 +232,7 @@ final class PackedMessagesTest {
     Simulation other = Simulation.of(deep, 1);
     End answering = other.end(1);
     answering.user.peerLies = true;
+    answering.session.watermarks(1 << 20, 1 << 20); // which is never reached
     answering.session.wantMessages(false);
     byte[] message = packed(2);
     message[3] = 32; // credits for the answers

@@ -47,6 +47,9 @@ final class User {
   private int received;
   private boolean ended;
 
+  /** Whether this knows that it may send more. */
+  private boolean mayGoOn = true;
+
   /** How often this was notified that the peer sends nothing more. */
   int inputEnds;
 
@@ -395,6 +398,7 @@ final class User {
           answer.buffer().free();
         }
       }
+      case WRITABILITY -> mayGoOn = session.takeWritability();
       case REQUEST -> answer(session.takeRequest());
       case INPUT_END -> {
         session.takeInputEnd();
@@ -438,6 +442,7 @@ final class User {
   /** Checks that all that the user has sent was done, and that all has arrived at the peer. */
   void checkComplete(String state) {
     operations.checkAllEnded(state);
+    checkHoldsNothing(state);
     assertThat(done).as("requests done: " + state).isEqualTo(sent);
     assertThat(failed).as("requests failed: " + state).isZero();
     assertThat(answered).as("requests answered: " + state).isEqualTo(asked);
@@ -446,9 +451,15 @@ final class User {
         .isEqualTo(writesBefore.size() - operations.lostMessages());
   }
 
+  private void checkHoldsNothing(String state) {
+    assertThat(session.heldBytes()).as("held by messages: " + state).isZero();
+    assertThat(mayGoOn).as("knows that it may send: " + state).isTrue();
+  }
+
   /** Checks that all has ended, once and in some way. */
   void checkAllEnded(String state) {
     operations.checkAllEnded(state);
+    checkHoldsNothing(state);
     assertThat(ended).as("told of the end: " + state).isTrue();
     assertThat(inputEnds).as("ends of the input: " + state).isLessThanOrEqualTo(peerLies ? 99 : 1);
     assertThat(done + failed).as("requests ended: " + state).isEqualTo(sent);

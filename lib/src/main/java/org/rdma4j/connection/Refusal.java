@@ -1,0 +1,22 @@
+package org.rdma4j.connection;
+
+/** Why a server has no connection with a peer that has tried to connect. */
+public enum Refusal {
+  /** It is not an {@link RdmaConnection}, or uses another version of the protocol. */
+  PROTOCOL,
+
+  /** So many peers wait to be accepted as the backlog allows. */
+  BACKLOG,
+
+  /** Its address has {@link NodeConfig#maxConnectionsPerAddress} connections. */
+  ADDRESS,
+
+  /** No queue pair or no buffer was available. */
+  RESOURCES,
+
+  /** The {@link ConnectHandler} has rejected it. */
+  PROGRAM,
+
+  /** It did not finish its part of the handshake. */
+  HANDSHAKE
+}
