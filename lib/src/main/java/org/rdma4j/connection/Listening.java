@@ -16,7 +16,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -52,24 +51,31 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   private final int backlog;
   private final CmId id;
   private final Lifetime lifetime;
+  private final AcceptQueue established;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Condition changed = lock.newCondition();
   private final Deque<Handshake> handshakes = new ArrayDeque<>();
-  private final Set<Link> established = new LinkedHashSet<>();
-  private @Nullable Consumer<RdmaConnection> acceptHandler;
-  private volatile @Nullable ConnectHandler connectHandler;
-  private @Nullable RdmaException failure;
+
+  /** The peers over which the program has not decided. */
+  private final Set<IncomingConnection> undecided = new LinkedHashSet<>();
+
+  private volatile @Nullable Consumer<IncomingConnection> connectHandler;
   private volatile @Nullable InetSocketAddress removedAddress;
 
   /** A connection that this side has accepted, until the peer confirms it. */
   private final class Handshake implements CmEvents.Handler {
     final Link link;
     final InetSocketAddress peer;
-    final long end = Deadline.after(node.config().handshakeTimeout()).end();
 
-    Handshake(Link link, InetSocketAddress peer) {
+    /** Gets the connection; null if the program accepts it from the server. */
+    final @Nullable CompletableFuture<RdmaConnection> outcome;
+
+    final long end = handshakeEnd();
+
+    Handshake(
+        Link link, InetSocketAddress peer, @Nullable CompletableFuture<RdmaConnection> outcome) {
       this.link = link;
       this.peer = peer;
+      this.outcome = outcome;
     }
 
     @Override
@@ -78,15 +84,36 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
         link.share().node().events().handle(link.id(), link);
         finished(this);
       } else if (event instanceof CmEvent.Rejected rejected) {
-        drop(this, new ConnectionRejectedException("rdma_accept(" + peer + ")", rejected));
+        drop(this, new ConnectionRejectedException(ofAccept(peer), rejected));
       } else if (event instanceof CmEvent.Failure failed) {
-        drop(this, new RdmaException("rdma_accept(" + peer + ")", failed.errno()));
+        drop(this, new RdmaException(ofAccept(peer), failed.errno()));
       } else if (event instanceof CmEvent.Disconnected) {
-        drop(this, new RdmaException("rdma_accept(" + peer + ")", ErrorNumber.ECONNRESET.value()));
+        drop(this, new RdmaException(ofAccept(peer), ErrorNumber.ECONNRESET.value()));
       } else if (event instanceof CmEvent.DeviceRemoved) {
-        drop(this, new RdmaException("rdma_accept(" + peer + ")", ErrorNumber.ENODEV.value()));
+        drop(this, new RdmaException(ofAccept(peer), ErrorNumber.ENODEV.value()));
         link.share().removed();
       }
+    }
+
+    /** Gives the connection to the program. */
+    void finish() {
+      CompletableFuture<RdmaConnection> waiting = outcome;
+      if (waiting == null) {
+        established.add(link);
+      } else {
+        link.share().node().tell(() -> finish(waiting));
+      }
+    }
+
+    /** Runs user code. */
+    private void finish(CompletableFuture<RdmaConnection> waiting) {
+      if (!waiting.complete(new RdmaConnection(link))) {
+        node.logFailure(link, link.closing().closeAtOnce());
+      }
+    }
+
+    void fail(RuntimeException reason) {
+      tell(link.share().node(), outcome, reason);
     }
   }
 
@@ -95,11 +122,16 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     this.backlog = backlog;
     this.id = node.events().create(this);
     this.lifetime = new Lifetime("server", this::destroy, node.lifetime());
+    this.established = new AcceptQueue(node, lifetime);
     node.add(this);
   }
 
   CmId id() {
     return id;
+  }
+
+  NodeState node() {
+    return node;
   }
 
   Lifetime lifetime() {
@@ -111,14 +143,8 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     if (event instanceof CmEvent.ConnectRequest request) {
       answerIfOpen(request);
     } else if (event instanceof CmEvent.DeviceRemoved) {
-      lock.lock();
-      try {
-        failure =
-            new ConnectionException(Reason.DEVICE_REMOVED, "accept", ErrorNumber.ENODEV.value());
-        changed.signalAll();
-      } finally {
-        lock.unlock();
-      }
+      established.fail(
+          new ConnectionException(Reason.DEVICE_REMOVED, "accept", ErrorNumber.ENODEV.value()));
       removedAddress = id.localAddress();
       // The kernel waits for that.
       node.ending(() -> node.events().close(id));
@@ -147,98 +173,169 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     InetSocketAddress address = peer.peerAddress();
     Optional<Hello> hello = Hello.read(request.config().privateData());
     if (hello.isEmpty()) {
-      String other = "it is not an RdmaConnection, or uses another version of the protocol";
-      reject(peer, address, other, Refusal.PROTOCOL, null);
-    } else if (isFull()) {
-      String full = backlog + " peers wait to be accepted: accept them, or raise the backlog";
-      reject(peer, address, full, Refusal.BACKLOG, null);
-    } else {
-      answer(peer, address, hello.get());
-    }
-  }
-
-  private void answer(CmId peer, InetSocketAddress address, Hello hello) {
-    ConnectHandler handler = connectHandler;
-    if (handler == null) {
-      accept(peer, address, hello, node);
-    } else {
-      node.tell(() -> decide(handler, peer, address, hello));
-    }
-  }
-
-  /** Lets the program decide over a peer. Runs user code. */
-  private void decide(ConnectHandler handler, CmId peer, InetSocketAddress address, Hello hello) {
-    Admission decided;
-    try {
-      decided = Objects.requireNonNull(handler.connecting(address), "what the handler returned");
-    } catch (Throwable thrown) {
-      node.log(
-          Level.WARNING,
-          "the handler of connecting peers threw an exception, for " + address,
-          thrown);
-      decided = Admission.reject("the server could not decide over this connection");
-    }
-    NodeState home = decided.home() == null ? node : decided.home();
-    String refusal = decided.refusal();
-    if (refusal == null) {
-      accept(peer, address, hello, home);
-    } else {
-      reject(peer, address, refusal, Refusal.PROGRAM, null);
-    }
-  }
-
-  /** Accepts a peer for a node, if that has room for it. */
-  private void accept(CmId peer, InetSocketAddress address, Hello hello, NodeState home) {
-    if (home.acceptedPeers().isFull(address.getAddress())) {
-      String full =
-          "its address has %d connections with this node, as many as NodeConfig.maxConnectionsPerAddress allows: close some, or raise it"
-              .formatted(home.config().maxConnectionsPerAddress());
-      reject(peer, address, full, Refusal.ADDRESS, null);
-      return;
-    }
-    Link link;
-    try {
-      if (home != node) {
-        home.events().adopt(peer);
-      }
-      link = home.share(peer.device()).createLink(peer, address.getAddress());
-    } catch (RuntimeException | Error noResources) {
       reject(
           peer,
           address,
-          "the server could not allocate resources for this connection",
-          Refusal.RESOURCES,
-          noResources);
-      return;
+          Refusal.PROTOCOL,
+          "it is not an RdmaConnection, or uses another version of the protocol");
+    } else if (isFull()) {
+      reject(
+          peer,
+          address,
+          Refusal.BACKLOG,
+          "as many peers wait to be accepted as the backlog allows, "
+              + backlog
+              + ": accept them, or raise it");
+    } else {
+      answer(new IncomingConnection(this, peer, address, hello.get(), handshakeEnd()));
     }
-    begin(link, address, hello);
   }
 
-  private boolean isFull() {
+  private void answer(IncomingConnection incoming) {
+    Consumer<IncomingConnection> handler = connectHandler;
+    if (handler == null) {
+      accept(incoming, node, null);
+      return;
+    }
     lock.lock();
     try {
-      return established.size() >= backlog;
+      undecided.add(incoming);
+    } finally {
+      lock.unlock();
+    }
+    node.tell(() -> decide(handler, incoming));
+  }
+
+  /** Lets the program decide over a peer, now or later. Runs user code. */
+  private void decide(Consumer<IncomingConnection> handler, IncomingConnection incoming) {
+    try {
+      handler.accept(incoming);
+    } catch (Throwable thrown) {
+      node.log(Level.WARNING, "the handler of " + incoming + " threw an exception", thrown);
+      rejectIfUndecided(incoming, Refusal.PROGRAM, "the server could not decide over it");
+    }
+  }
+
+  /** Accepts a peer over which the program has decided. */
+  CompletableFuture<RdmaConnection> accept(IncomingConnection incoming, NodeState home) {
+    decided(incoming);
+    CompletableFuture<RdmaConnection> outcome = new CompletableFuture<>();
+    accept(incoming, home, outcome);
+    return outcome;
+  }
+
+  /** Rejects a peer over which the program has decided. */
+  void reject(IncomingConnection incoming, String reason) {
+    Objects.requireNonNull(reason, "reason");
+    decided(incoming);
+    reject(incoming.id(), incoming.peerAddress(), Refusal.PROGRAM, reason);
+  }
+
+  private void decided(IncomingConnection incoming) {
+    if (!incoming.decide()) {
+      throw new IllegalStateException(
+          "the "
+              + incoming
+              + " was accepted or rejected, also if NodeConfig.handshakeTimeout is over or the"
+              + " server is closed: decide once");
+    }
+    forget(incoming);
+  }
+
+  private void forget(IncomingConnection incoming) {
+    lock.lock();
+    try {
+      undecided.remove(incoming);
     } finally {
       lock.unlock();
     }
   }
 
-  private void reject(
-      CmId peer,
-      InetSocketAddress address,
-      String reason,
-      Refusal refusal,
-      @Nullable Throwable thrown) {
-    node.refused().add(refusal);
-    if (thrown == null || thrown instanceof RdmaException) {
-      String cause = thrown == null ? "" : ": " + thrown.getMessage();
-      node.peerLog().warn("rejected a peer", address + ": " + reason + cause);
-    } else {
-      node.log(Level.WARNING, "rejected the peer " + address + ": " + reason, thrown);
+  private void rejectIfUndecided(IncomingConnection incoming, Refusal refusal, String reason) {
+    if (incoming.decide()) {
+      forget(incoming);
+      reject(incoming.id(), incoming.peerAddress(), refusal, reason);
     }
+  }
+
+  /**
+   * Accepts a peer for a node, if that has room for it.
+   *
+   * @param outcome gets the connection; null if the program accepts it from the server
+   */
+  private void accept(
+      IncomingConnection incoming,
+      NodeState home,
+      @Nullable CompletableFuture<RdmaConnection> outcome) {
+    InetSocketAddress address = incoming.peerAddress();
+    if (home.acceptedPeers().isFull(address.getAddress())) {
+      String full =
+          "its address has %d connections with this node, as many as NodeConfig.maxConnectionsPerAddress allows: close some, or raise it"
+              .formatted(home.config().maxConnectionsPerAddress());
+      reject(incoming.id(), address, Refusal.ADDRESS, full);
+      tell(home, outcome, new RdmaException(ofAccept(address), ErrorNumber.ENOBUFS.value(), full));
+      return;
+    }
+    Link link;
+    try {
+      if (home != node) {
+        home.events().adopt(incoming.id());
+      }
+      link = home.share(incoming.id().device()).createLink(incoming.id(), address.getAddress());
+    } catch (RuntimeException | Error noResources) {
+      reject(incoming.id(), address, noResources);
+      tell(home, outcome, noResources);
+      return;
+    }
+    begin(new Handshake(link, address, outcome), incoming.hello());
+  }
+
+  /** Completes what gets a connection with the reason why there is none, if anything does. */
+  private static void tell(
+      NodeState home, @Nullable CompletableFuture<RdmaConnection> outcome, Throwable reason) {
+    if (outcome != null) {
+      home.tell(() -> outcome.completeExceptionally(reason));
+    }
+  }
+
+  private static String ofAccept(InetSocketAddress peer) {
+    return "rdma_accept(" + peer + ")";
+  }
+
+  private long handshakeEnd() {
+    return Deadline.after(node.config().handshakeTimeout()).end();
+  }
+
+  private boolean isFull() {
+    lock.lock();
+    try {
+      return established.size() + undecided.size() >= backlog;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Rejects a peer because something that the connection needs is missing, or has failed. */
+  private void reject(CmId peer, InetSocketAddress address, Throwable missing) {
+    String reason = "the server could not allocate resources for this connection";
+    if (missing instanceof RdmaException) {
+      node.peerLog().warn("rejected a peer", address + ": " + reason + ": " + missing.getMessage());
+    } else {
+      node.log(Level.WARNING, "rejected the peer " + address + ": " + reason, missing);
+    }
+    answerNo(peer, Refusal.RESOURCES, reason);
+  }
+
+  private void reject(CmId peer, InetSocketAddress address, Refusal refusal, String reason) {
+    node.peerLog().warn("rejected a peer", address + ": " + reason);
+    answerNo(peer, refusal, reason);
+  }
+
+  private void answerNo(CmId peer, Refusal refusal, String reason) {
+    node.refused().add(refusal);
     try {
       peer.reject(encode(reason));
-    } catch (RdmaException gone) {
+    } catch (IllegalStateException | RdmaException gone) {
       node.log(Level.DEBUG, "the peer that was rejected had gone", gone);
     } finally {
       node.guarded("the close of a rejected peer", peer::close);
@@ -251,8 +348,8 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     return ByteBuffer.wrap(text, 0, Math.min(text.length, MAX_REASON));
   }
 
-  private void begin(Link link, InetSocketAddress peer, Hello hello) {
-    Handshake handshake = new Handshake(link, peer);
+  private void begin(Handshake handshake, Hello hello) {
+    Link link = handshake.link;
     link.share().node().events().handle(link.id(), handshake);
     Handshake oldest = null;
     boolean closed;
@@ -263,11 +360,12 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       if (!closed) {
         handshakes.addLast(handshake);
       }
-      oldest = oldestBeyondLimits(peer.getAddress());
+      oldest = oldestBeyondLimits(handshake.peer.getAddress());
     } finally {
       lock.unlock();
     }
     if (closed) {
+      handshake.fail(lifetime.closed());
       node.logFailure(link, link.closing().closeAtOnce());
       return;
     }
@@ -302,17 +400,16 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   }
 
   private void finished(Handshake handshake) {
+    if (remove(handshake)) {
+      handshake.finish();
+    }
+  }
+
+  /** Returns whether a handshake was in progress, which it is not any more. */
+  private boolean remove(Handshake handshake) {
     lock.lock();
     try {
-      if (!handshakes.remove(handshake)) {
-        return;
-      }
-      established.add(handshake.link);
-      if (acceptHandler == null) {
-        changed.signal();
-      } else {
-        tellOf(handshake.link);
-      }
+      return handshakes.remove(handshake);
     } finally {
       lock.unlock();
     }
@@ -323,19 +420,16 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   }
 
   private void drop(Handshake handshake, String reason) {
-    lock.lock();
-    try {
-      if (!handshakes.remove(handshake)) {
-        return;
-      }
-    } finally {
-      lock.unlock();
+    if (!remove(handshake)) {
+      return;
     }
     node.refused().add(Refusal.HANDSHAKE);
     node.peerLog()
         .warn(
             "dropped a peer that did not finish its part of the connection",
             handshake.peer + ": " + reason);
+    handshake.fail(
+        new RdmaException(ofAccept(handshake.peer), ErrorNumber.ECONNRESET.value(), reason));
     node.logFailure(handshake.link, handshake.link.closing().closeAtOnce());
   }
 
@@ -343,11 +437,17 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   public void tick() {
     Duration timeout = node.config().handshakeTimeout();
     List<Handshake> late = new ArrayList<>();
+    List<IncomingConnection> waiting = new ArrayList<>();
     lock.lock();
     try {
       for (Handshake each : handshakes) {
         if (System.nanoTime() - each.end >= 0) {
           late.add(each);
+        }
+      }
+      for (IncomingConnection each : undecided) {
+        if (each.isLate()) {
+          waiting.add(each);
         }
       }
     } finally {
@@ -356,96 +456,32 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     for (Handshake each : late) {
       drop(each, "it took longer than NodeConfig.handshakeTimeout, " + TimeText.of(timeout));
     }
+    for (IncomingConnection each : waiting) {
+      rejectIfUndecided(
+          each,
+          Refusal.HANDSHAKE,
+          "the server did not decide over it within NodeConfig.handshakeTimeout, "
+              + TimeText.of(timeout));
+    }
   }
 
   /** Waits for a peer that has connected. */
   Link accept(Duration timeout) throws InterruptedException, TimeoutException {
-    long end = Deadline.after(timeout).end();
-    node.checkMayWait();
-    node.loop().driveUntil(end, this::hasPeerOrEnd);
-    lock.lockInterruptibly();
-    try {
-      if (acceptHandler != null) {
-        throw new IllegalStateException(
-            lifetime + " has a handler of connections, which accepts all of them");
-      }
-      while (established.isEmpty()) {
-        if (!lifetime.isOpen()) {
-          throw lifetime.closed();
-        }
-        if (failure != null) {
-          throw failure;
-        }
-        long left = end - System.nanoTime();
-        if (left <= 0) {
-          throw new TimeoutException("no peer connected within " + TimeText.of(timeout));
-        }
-        changed.awaitNanos(left);
-      }
-      Link next = established.iterator().next();
-      established.remove(next);
-      return next;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private boolean hasPeerOrEnd() {
-    lock.lock();
-    try {
-      return !established.isEmpty() || failure != null || !lifetime.isOpen();
-    } finally {
-      lock.unlock();
-    }
+    return established.take(timeout);
   }
 
   /** Lets a handler have all peers that have connected and that connect. */
   void handle(Consumer<RdmaConnection> handler) {
     lifetime.whileOpen(
         () -> {
-          lock.lock();
-          try {
-            acceptHandler = handler;
-            established.forEach(this::tellOf);
-            return null;
-          } finally {
-            lock.unlock();
-          }
+          established.handle(handler);
+          return null;
         });
   }
 
   /** Lets the program decide over each peer that connects. */
-  void handleConnects(ConnectHandler handler) {
+  void handleConnects(Consumer<IncomingConnection> handler) {
     connectHandler = handler;
-  }
-
-  /** Gives a peer to the handler soon, where the handlers of its node run. */
-  private void tellOf(Link link) {
-    link.share().node().tell(() -> give(link));
-  }
-
-  /** Gives a peer to the handler, unless the server was closed. Runs user code. */
-  private void give(Link next) {
-    Consumer<RdmaConnection> handler;
-    lock.lock();
-    try {
-      handler = established.remove(next) ? acceptHandler : null;
-    } finally {
-      lock.unlock();
-    }
-    if (handler == null) {
-      return;
-    }
-    RdmaConnection connection = new RdmaConnection(next);
-    try {
-      handler.accept(connection);
-    } catch (Throwable thrown) {
-      node.log(
-          Level.WARNING,
-          "the handler of connections threw an exception, so " + next + " is closed",
-          thrown);
-      node.logFailure(next, next.closing().closeAtOnce());
-    }
   }
 
   /** Closes this, as {@link RdmaServer#close} describes. */
@@ -457,16 +493,23 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
     Attempts attempts = new Attempts();
     node.remove(this);
     attempts.attempt(() -> node.events().close(id));
-    List<Link> unaccepted = new ArrayList<>();
+    List<Handshake> unfinished;
+    List<IncomingConnection> waiting;
     lock.lock();
     try {
-      handshakes.forEach(each -> unaccepted.add(each.link));
+      unfinished = List.copyOf(handshakes);
       handshakes.clear();
-      unaccepted.addAll(established);
-      established.clear();
-      changed.signalAll();
+      waiting = List.copyOf(undecided);
     } finally {
       lock.unlock();
+    }
+    for (IncomingConnection each : waiting) {
+      rejectIfUndecided(each, Refusal.PROGRAM, "the server was closed");
+    }
+    List<Link> unaccepted = established.close();
+    for (Handshake each : unfinished) {
+      each.fail(lifetime.closed());
+      unaccepted.add(each.link);
     }
     List<CompletableFuture<Void>> closes = new ArrayList<>();
     for (Link link : unaccepted) {

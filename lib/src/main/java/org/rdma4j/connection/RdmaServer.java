@@ -164,21 +164,29 @@ public final class RdmaServer implements AutoCloseable {
   }
 
   /**
-   * Lets a handler decide over each peer that connects from now on, before the connection is set
-   * up: whether it is accepted, with which node, and why not. Without it, all are accepted, with
-   * the node of the server, as long as there is room.
+   * Lets a handler decide over each peer that connects from now on, before anything is set up for
+   * it: whether the connection is accepted, with which node, and why not. A connection that it
+   * accepts goes to the future of {@link IncomingConnection#accept()}, and not to {@link #accept}
+   * or {@link #onAccept}.
    *
    * {@snippet :
    * server.onConnect(
-   *     peer -> isBusy() ? Admission.reject("the server is busy") : Admission.acceptWith(next()));
+   *     incoming -> {
+   *       if (isBusy()) {
+   *         incoming.reject("the server is busy");
+   *       } else {
+   *         incoming.accept(nextLoop()).thenAccept(this::serve);
+   *       }
+   *     });
    * }
    *
    * <p>The handler runs where that of {@link #onAccept} runs. If it throws an exception, that is
-   * logged and the peer is rejected.
+   * logged and the peer is rejected, unless it has decided. As many peers as the backlog allows may
+   * wait for a decision; further ones are rejected.
    *
-   * @param handler decides; it replaces that of an earlier call
+   * @param handler decides, now or later; it replaces that of an earlier call
    */
-  public void onConnect(ConnectHandler handler) {
+  public void onConnect(Consumer<IncomingConnection> handler) {
     listening.handleConnects(Objects.requireNonNull(handler, "handler"));
   }
 

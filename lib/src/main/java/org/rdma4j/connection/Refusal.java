@@ -14,9 +14,9 @@ public enum Refusal {
   /** No queue pair or no buffer was available. */
   RESOURCES,
 
-  /** The {@link ConnectHandler} has rejected it. */
+  /** The program has rejected it, or was closed: {@link IncomingConnection#reject}. */
   PROGRAM,
 
-  /** It did not finish its part of the handshake. */
+  /** It did not finish its part of the handshake, or the program did not decide over it. */
   HANDSHAKE
 }

@@ -69,7 +69,8 @@ final class ConnectionExceptionTest {
       assertThat(first.isOpen()).isTrue();
       ConnectionException thrown = thrownBy(() -> node.connect(full.localAddress(), PATIENCE));
       assertThat(thrown.reason()).isEqualTo(Reason.REFUSED);
-      assertThat(thrown).hasMessageContaining("1 peers wait to be accepted");
+      assertThat(thrown)
+          .hasMessageContaining("as many peers wait to be accepted as the backlog allows, 1");
     }
   }
 

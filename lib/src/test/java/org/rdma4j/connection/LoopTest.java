@@ -194,7 +194,9 @@ final class LoopTest {
 
   @Test
   void aPeerThatTheProgramRejectsGetsTheReason() throws Exception {
-    server.onConnect(peer -> Admission.reject("closed on Sundays, for " + peer.getAddress()));
+    server.onConnect(
+        incoming ->
+            incoming.reject("closed on Sundays, for " + incoming.peerAddress().getAddress()));
     CompletableFuture<RdmaConnection> connecting =
         loop.node().connectAsync(server.localAddress(), PATIENCE);
     driveUntil(connecting::isDone);
@@ -207,7 +209,7 @@ final class LoopTest {
     assertThat(loop.node().statistics().refused()).containsEntry(Refusal.PROGRAM, 1L);
 
     // A reason may be longer than the connection manager carries.
-    server.onConnect(peer -> Admission.reject("\u00fc" + "x".repeat(1000)));
+    server.onConnect(incoming -> incoming.reject("\u00fc" + "x".repeat(1000)));
     CompletableFuture<RdmaConnection> again =
         loop.node().connectAsync(server.localAddress(), PATIENCE);
     driveUntil(again::isDone);
@@ -226,7 +228,74 @@ final class LoopTest {
         loop.node().connectAsync(server.localAddress(), PATIENCE);
     driveUntil(connecting::isDone);
     assertThatThrownBy(() -> connecting.get(1, TimeUnit.SECONDS))
-        .hasStackTraceContaining("the server could not decide over this connection");
+        .hasStackTraceContaining("the server could not decide over it");
+  }
+
+  @Test
+  void aDecisionMayComeLaterAndOnlyOnce() throws Exception {
+    List<IncomingConnection> waiting = new ArrayList<>();
+    server.onConnect(waiting::add);
+    CompletableFuture<RdmaConnection> connecting =
+        loop.node().connectAsync(server.localAddress(), PATIENCE);
+    driveUntil(() -> !waiting.isEmpty());
+    long until = System.nanoTime() + MOMENT.toNanos();
+    driveUntil(() -> System.nanoTime() - until > 0);
+    assertThat(connecting).isNotDone();
+
+    CompletableFuture<RdmaConnection> accepted = waiting.getFirst().accept();
+    driveUntil(() -> connecting.isDone() && accepted.isDone());
+    assertThat(accepted.join().peerAddress()).isEqualTo(waiting.getFirst().peerAddress());
+    assertThatThrownBy(() -> waiting.getFirst().reject("too late"))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("decide once");
+  }
+
+  @Test
+  void aPeerOverWhichNobodyDecidesIsRejectedAndTheFutureOfACancelledAcceptLeavesNothing()
+      throws Exception {
+    loop.close();
+    loops.clear();
+    loop = DrivenNode.open(NodeConfig.DEFAULT.handshakeTimeout(MOMENT));
+    loops.add(loop);
+    server = loop.node().bind(RdmaConnectionTest.local(), 1);
+    List<IncomingConnection> waiting = new ArrayList<>();
+    server.onConnect(waiting::add);
+    CompletableFuture<RdmaConnection> first =
+        loop.node().connectAsync(server.localAddress(), PATIENCE);
+    driveUntil(() -> !waiting.isEmpty());
+    CompletableFuture<RdmaConnection> second =
+        loop.node().connectAsync(server.localAddress(), PATIENCE);
+    driveUntil(second::isDone);
+    assertThatThrownBy(() -> second.get(1, TimeUnit.SECONDS))
+        .hasStackTraceContaining("as many peers wait to be accepted as the backlog allows, 1");
+    driveUntil(first::isDone);
+    assertThatThrownBy(() -> first.get(1, TimeUnit.SECONDS))
+        .hasStackTraceContaining("did not decide over it within NodeConfig.handshakeTimeout");
+
+    server.onConnect(
+        incoming -> {
+          var unused = incoming.accept().cancel(false);
+        });
+    CompletableFuture<RdmaConnection> third =
+        loop.node().connectAsync(server.localAddress(), PATIENCE);
+    driveUntil(third::isDone);
+    driveUntil(() -> third.join().ended().isDone());
+    var unused = third.join().closeAsync();
+    driveUntil(() -> loop.node().statistics().connections() == 0);
+  }
+
+  @Test
+  void aServerThatClosesRejectsThePeersThatWaitForADecision() throws Exception {
+    List<IncomingConnection> waiting = new ArrayList<>();
+    server.onConnect(waiting::add);
+    CompletableFuture<RdmaConnection> connecting =
+        loop.node().connectAsync(server.localAddress(), PATIENCE);
+    driveUntil(() -> !waiting.isEmpty());
+    server.close();
+    driveUntil(connecting::isDone);
+    assertThatThrownBy(() -> connecting.get(1, TimeUnit.SECONDS))
+        .hasStackTraceContaining("the server was closed");
+    assertThatThrownBy(() -> waiting.getFirst().accept()).isInstanceOf(IllegalStateException.class);
   }
 
   @Test
@@ -234,13 +303,18 @@ final class LoopTest {
     DrivenNode second = openLoop();
     try (RdmaNode clients = RdmaNode.open()) {
       AtomicInteger count = new AtomicInteger();
-      server.onConnect(
-          peer -> Admission.acceptWith(count.getAndIncrement() % 2 == 0 ? loop : second));
       List<RdmaConnection> accepted = new ArrayList<>();
-      server.onAccept(
-          peer -> {
-            accepted.add(peer);
-            peer.onMessage(message -> peer.sendAsync(message, 0, (token, failure) -> {}));
+      server.onConnect(
+          incoming -> {
+            var unused =
+                incoming
+                    .accept(count.getAndIncrement() % 2 == 0 ? loop : second)
+                    .thenAccept(
+                        peer -> {
+                          accepted.add(peer);
+                          peer.onMessage(
+                              message -> peer.sendAsync(message, 0, (token, failure) -> {}));
+                        });
           });
       List<RdmaConnection> connected = new ArrayList<>();
       for (int i = 0; i < 6; i++) {

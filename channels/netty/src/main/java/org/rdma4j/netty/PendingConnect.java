@@ -10,10 +10,11 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
+import org.rdma4j.connection.IncomingConnection;
 import org.rdma4j.connection.RdmaConnection;
 import org.rdma4j.connection.RdmaNode;
 
-/** A connect that a channel has begun. Used in the event loop. */
+/** A connection that a channel has begun to set up, on either side. Used in the event loop. */
 final class PendingConnect {
   /** The channel ends a connect itself, in time. */
   private static final Duration NO_LIMIT = Duration.ofHours(1);
@@ -44,6 +45,24 @@ final class PendingConnect {
             ? node.connectAsync(server, NO_LIMIT)
             : node.connectAsync(from, server, NO_LIMIT);
     // The channel is not told here, because the node calls this.
+    var unused = future.whenComplete((established, failed) -> here.ready());
+    return new PendingConnect(future, promise);
+  }
+
+  /**
+   * Begins to accept a peer with the node of an event loop.
+   *
+   * @param here the place of the channel in its event loop, which looks when this is done
+   * @param promise no program waits for it
+   */
+  static PendingConnect accept(
+      NodeRegistration here, IncomingConnection incoming, ChannelPromise promise) {
+    CompletableFuture<RdmaConnection> future;
+    try {
+      future = incoming.accept(here.handler().node());
+    } catch (IllegalStateException late) {
+      future = CompletableFuture.failedFuture(late);
+    }
     var unused = future.whenComplete((established, failed) -> here.ready());
     return new PendingConnect(future, promise);
   }

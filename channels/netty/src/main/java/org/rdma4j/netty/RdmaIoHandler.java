@@ -10,15 +10,17 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.NodeConfig;
 import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.RdmaNode;
 
 /**
- * Lets an event loop drive a {@link DrivenNode} of its own: what arrives is found, and delivered to
+ * Lets an event loop drive a {@link RdmaNode} of its own: what arrives is found, and delivered to
  * the channel, by the thread of the loop. {@link #newFactory()} is given to a {@link
  * io.netty.channel.MultiThreadIoEventLoopGroup}.
  *
@@ -42,12 +44,14 @@ public final class RdmaIoHandler implements IoHandler {
   private final DrivenNode node;
   private final Set<NodeRegistration> registrations = new LinkedHashSet<>();
   private final Queue<NodeRegistration> ready = new ArrayDeque<>();
-  private final AtomicInteger closing = new AtomicInteger();
   private final KeptBuffers kept;
 
-  private RdmaIoHandler(NodeConfig config) {
+  /** The connections that are being closed. Only the event loop uses it. */
+  private int closing;
+
+  private RdmaIoHandler(NodeConfig config, DrivenNode node) {
     this.config = config;
-    this.node = DrivenNode.open(config);
+    this.node = node;
     this.kept = new KeptBuffers(config.maxBuffers() / KEPT_PART);
   }
 
@@ -70,11 +74,41 @@ public final class RdmaIoHandler implements IoHandler {
    *     handlers
    */
   public static IoHandlerFactory newFactory(NodeConfig config) {
+    return newFactory(config, node -> {});
+  }
+
+  /**
+   * Returns what makes the handlers of an event loop group, for a program that publishes the
+   * statistics of their nodes, or registers memory with them.
+   *
+   * @param config the configuration of the node of each event loop
+   * @param opened gets each node before its event loop begins. The handler closes the node; its
+   *     methods that wait must not be called by the event loop
+   * @return the factory; it throws what {@link DrivenNode#open(NodeConfig)} and the consumer throw
+   * @throws IllegalArgumentException if {@link NodeConfig#handlers} is set: the event loop runs all
+   *     handlers
+   */
+  public static IoHandlerFactory newFactory(NodeConfig config, Consumer<RdmaNode> opened) {
+    Objects.requireNonNull(opened, "opened");
     if (config.handlers() != NodeConfig.WHERE_IT_HAPPENS) {
       throw new IllegalArgumentException(
           "NodeConfig.handlers is set, but the event loop runs all handlers: leave it out");
     }
-    return executor -> new RdmaIoHandler(config);
+    return executor -> open(config, opened);
+  }
+
+  private static RdmaIoHandler open(NodeConfig config, Consumer<RdmaNode> opened) {
+    DrivenNode node = DrivenNode.open(config);
+    boolean done = false;
+    try {
+      opened.accept(node.node());
+      done = true;
+      return new RdmaIoHandler(config, node);
+    } finally {
+      if (!done) {
+        node.close();
+      }
+    }
   }
 
   DrivenNode node() {
@@ -97,7 +131,7 @@ public final class RdmaIoHandler implements IoHandler {
     long nanos =
         context.deadlineNanos() < 0 ? Long.MAX_VALUE : context.delayNanos(System.nanoTime());
     try {
-      return node.drive(Duration.ofNanos(Math.max(0, nanos)));
+      return node.driveNanos(Math.max(0, nanos));
     } catch (InterruptedException ignored) {
       // As in Netty's other handlers: an event loop is ended by its shutdown alone.
       return 0;
@@ -142,9 +176,8 @@ public final class RdmaIoHandler implements IoHandler {
     RdmaIoHandler home = mine.home();
     if (home != null && home != this) {
       throw new IllegalStateException(
-          "the channel has a connection of another event loop, which alone can serve it; a server"
-              + " channel and the channels that it accepts must have the same event loop: use"
-              + " ServerBootstrap.group(loop) with one loop, such as group.next()");
+          "the channel has a connection of another event loop, which alone can serve it: register"
+              + " it with that loop again, or connect another channel");
     }
     NodeRegistration registration = new NodeRegistration(this, mine);
     registrations.add(registration);
@@ -158,24 +191,8 @@ public final class RdmaIoHandler implements IoHandler {
 
   /** Closes a connection that a channel has left, once what it has sent has arrived. */
   void closeSoon(RdmaConnection connection) {
-    closing.incrementAndGet();
-    // Virtual threads of the program may keep all processors busy, and its class loader must be
-    // collected.
-    Thread.ofPlatform()
-        .daemon()
-        .inheritInheritableThreadLocals(false)
-        .name("rdma4j-netty-close")
-        .start(
-            () -> {
-              try {
-                connection.close();
-              } catch (RuntimeException failed) {
-                log("a connection could not be closed as a whole", failed);
-              } finally {
-                closing.decrementAndGet();
-                node.wakeup();
-              }
-            });
+    closing++;
+    var unused = connection.closeAsync().whenComplete((closed, failed) -> closing--);
   }
 
   @Override
@@ -195,7 +212,7 @@ public final class RdmaIoHandler implements IoHandler {
     prepareToDestroy();
     long end = System.nanoTime() + config.closeTimeout().toNanos();
     try {
-      while (closing.get() > 0 && System.nanoTime() - end < 0) {
+      while (closing > 0 && System.nanoTime() - end < 0) {
         if (node.poll() == 0) {
           node.awaitReady(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
         }

@@ -15,20 +15,22 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
-import org.rdma4j.connection.RdmaConnection;
+import org.rdma4j.connection.IncomingConnection;
 import org.rdma4j.connection.RdmaServer;
 
 /**
  * A channel that listens for {@link RdmaSocketChannel}s of other hosts.
  *
- * <p>The connections that it accepts belong to the node of its event loop, so the channels of both
- * must have the same loop: give {@link io.netty.bootstrap.ServerBootstrap#group} one loop. A server
- * that uses several loops has a server channel, and a port, for each of them.
+ * <p>A channel that it accepts may have any event loop of this transport: its connection is set up
+ * with the node of the loop that it is registered with, and it becomes active after that. A peer
+ * that no channel is registered for within {@link
+ * org.rdma4j.connection.NodeConfig#handshakeTimeout}, because the server does not read, is
+ * rejected.
  */
 public final class RdmaServerSocketChannel extends AbstractServerChannel
     implements ServerSocketChannel {
   private final RdmaServerSocketChannelConfig config = new RdmaServerSocketChannelConfig(this);
-  private final Queue<RdmaConnection> connected = new ArrayDeque<>();
+  private final Queue<IncomingConnection> waiting = new ArrayDeque<>();
   private @Nullable IoRegistration enrolled;
   private @Nullable NodeRegistration registration;
   private volatile @Nullable RdmaServer server;
@@ -123,7 +125,7 @@ public final class RdmaServerSocketChannel extends AbstractServerChannel
           here.handler().node().node().bind((InetSocketAddress) address, config.getBacklog());
       server = bound;
       local = bound.localAddress();
-      bound.onAccept(this::arrived);
+      bound.onConnect(this::arrived);
     } catch (RdmaException failed) {
       BindException named = new BindException(failed.getMessage());
       named.initCause(failed);
@@ -131,17 +133,13 @@ public final class RdmaServerSocketChannel extends AbstractServerChannel
     }
   }
 
-  private void arrived(RdmaConnection connection) {
-    if (closed || connected.size() >= config.getBacklog()) {
-      connection.abort();
-      return;
-    }
-    connected.add(connection);
+  private void arrived(IncomingConnection incoming) {
+    waiting.add(incoming);
     lookIfRead();
   }
 
   private void lookIfRead() {
-    if (readPending && registration != null && !connected.isEmpty()) {
+    if (readPending && registration != null && !waiting.isEmpty()) {
       registration.ready();
     }
   }
@@ -162,21 +160,20 @@ public final class RdmaServerSocketChannel extends AbstractServerChannel
 
   /** Gives the pipeline the peers that have connected. */
   private void accept() {
-    NodeRegistration here = registration;
-    if (!readPending || here == null) {
+    if (!readPending) {
       return;
     }
     ChannelPipeline pipeline = pipeline();
     RecvByteBufAllocator.Handle allocation = unsafe().recvBufAllocHandle();
     allocation.reset(config);
     do {
-      RdmaConnection next = connected.poll();
+      IncomingConnection next = waiting.poll();
       if (next == null) {
         break;
       }
       readPending = false;
       allocation.incMessagesRead(1);
-      pipeline.fireChannelRead(new RdmaSocketChannel(this, here.handler(), next));
+      pipeline.fireChannelRead(new RdmaSocketChannel(this, next));
     } while (allocation.continueReading());
     allocation.readComplete();
     pipeline.fireChannelReadComplete();
@@ -185,8 +182,8 @@ public final class RdmaServerSocketChannel extends AbstractServerChannel
   @Override
   protected void doClose() {
     closed = true;
-    connected.forEach(RdmaConnection::abort);
-    connected.clear();
+    // The close of the server rejects them.
+    waiting.clear();
     RdmaServer open = server;
     if (open != null) {
       open.close();

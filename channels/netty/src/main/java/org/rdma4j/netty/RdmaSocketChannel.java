@@ -28,6 +28,7 @@ import java.nio.channels.UnresolvedAddressException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
+import org.rdma4j.connection.IncomingConnection;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.RdmaConnection;
 
@@ -44,6 +45,7 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
   private static final long MEMORY_PAUSE_MILLIS = 10;
 
   private final RdmaSocketChannelConfig config = new RdmaSocketChannelConfig(this);
+  private final @Nullable IncomingConnection incoming;
   private @Nullable RdmaIoHandler home;
   private @Nullable IoRegistration enrolled;
   private @Nullable NodeRegistration registration;
@@ -81,13 +83,15 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
   /** Creates a channel that is to be connected. */
   public RdmaSocketChannel() {
     super(null);
+    this.incoming = null;
   }
 
-  /** Creates a channel for a peer that has connected. */
-  RdmaSocketChannel(RdmaServerSocketChannel parent, RdmaIoHandler home, RdmaConnection connection) {
+  /** Creates a channel for a peer that connects; the event loop of the channel accepts it. */
+  RdmaSocketChannel(RdmaServerSocketChannel parent, IncomingConnection incoming) {
     super(parent);
-    this.home = home;
-    take(home, connection);
+    this.incoming = incoming;
+    this.local = parent.localAddress();
+    this.remote = incoming.peerAddress();
   }
 
   private void take(RdmaIoHandler node, RdmaConnection established) {
@@ -205,11 +209,11 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
   private void registered(IoRegistration at) {
     boolean first = registration == null;
     enrolled = at;
-    registration = at.attachment();
-    RdmaConnection accepted = connection;
-    InboundBytes arriving = input;
-    if (first && accepted != null && arriving != null) {
-      listen(accepted, arriving);
+    NodeRegistration here = at.attachment();
+    registration = here;
+    if (first && incoming != null) {
+      home = here.handler();
+      connecting = PendingConnect.accept(here, incoming, newPromise());
     }
   }
 
@@ -545,8 +549,7 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
     PendingConnect pending = connecting;
     connecting = null;
     if (known != null && node != null) {
-      // A channel that no loop has taken was refused by a server.
-      if (config.getSoLinger() == 0 || registration == null) {
+      if (config.getSoLinger() == 0) {
         known.abort();
       } else {
         node.closeSoon(known);
@@ -554,6 +557,17 @@ public final class RdmaSocketChannel extends AbstractChannel implements SocketCh
     }
     if (pending != null) {
       pending.fail(new ClosedChannelException());
+    } else if (incoming != null && registration == null) {
+      reject(incoming);
+    }
+  }
+
+  /** Rejects a peer whose channel was closed before an event loop had it. */
+  private static void reject(IncomingConnection unwanted) {
+    try {
+      unwanted.reject("the server has closed the channel");
+    } catch (IllegalStateException late) {
+      // The server has rejected it before.
     }
   }
 

@@ -3,13 +3,12 @@
  *
  * <p>{@link org.rdma4j.netty.RdmaIoHandler#newFactory()} makes event loops, {@link
  * org.rdma4j.netty.RdmaServerSocketChannel} accepts and {@link org.rdma4j.netty.RdmaSocketChannel}
- * connects. Both ends need RDMA; there is no way back to TCP, which {@code org.rdma4j.nio} has. A
- * server channel and the channels that it accepts have the same event loop.
+ * connects. Both ends need RDMA; there is no way back to TCP, which {@code org.rdma4j.nio} has.
  *
  * {@snippet :
  * var loops = new MultiThreadIoEventLoopGroup(RdmaIoHandler.newFactory());
  * new ServerBootstrap()
- *     .group(loops.next())
+ *     .group(loops)
  *     .channel(RdmaServerSocketChannel.class)
  *     .childHandler(handler)
  *     .bind(7471);

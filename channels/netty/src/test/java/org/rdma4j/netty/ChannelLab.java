@@ -4,6 +4,8 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
@@ -32,6 +34,15 @@ final class ChannelLab implements AutoCloseable {
 
   @SuppressWarnings("NullAway.Init") // Set by listen().
   RdmaServerSocketChannel server;
+
+  /** Notes a channel once its connection is set up. */
+  private final class Active extends ChannelInboundHandlerAdapter {
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+      accepted.add((RdmaSocketChannel) context.channel());
+      context.fireChannelActive();
+    }
+  }
 
   ChannelLab() {
     this(NodeConfig.DEFAULT.bufferBytes((16 << 10) - 16));
@@ -72,8 +83,7 @@ final class ChannelLab implements AutoCloseable {
             new ChannelInitializer<RdmaSocketChannel>() {
               @Override
               protected void initChannel(RdmaSocketChannel channel) {
-                channel.pipeline().addLast(handler.get());
-                accepted.add(channel);
+                channel.pipeline().addLast(new Active(), handler.get());
               }
             });
   }

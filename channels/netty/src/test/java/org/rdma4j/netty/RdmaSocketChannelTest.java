@@ -3,6 +3,7 @@ package org.rdma4j.netty;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
@@ -11,6 +12,8 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultFileRegion;
+import io.netty.channel.EventLoop;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.ChannelOutputShutdownEvent;
@@ -20,9 +23,12 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -31,6 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.rdma4j.connection.NodeConfig;
+import org.rdma4j.connection.RdmaNode;
 
 /** Channels of this transport, as programs see them. */
 @Tag("device")
@@ -393,41 +400,70 @@ final class RdmaSocketChannelTest {
   }
 
   @Test
-  void aServerThatDoesNotAcceptRefusesOrResetsThoseBeyondItsBacklog() throws Exception {
+  void aServerThatDoesNotAcceptRefusesPeersBeyondItsBacklog() throws Exception {
     lab.listen(
         lab.serverBootstrap(Collector::new)
             .option(ChannelOption.AUTO_READ, false)
             .option(ChannelOption.SO_BACKLOG, 2));
-    List<RdmaSocketChannel> clients = new ArrayList<>();
-    List<Collector> collectors = new ArrayList<>();
-    for (int i = 0; i < 2; i++) {
-      collectors.add(new Collector());
-      clients.add(lab.connect(collectors.get(i)));
+    List<ChannelFuture> connecting = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      connecting.add(lab.client(new Collector()).connect(lab.server.localAddress()));
     }
-    Collector oneTooMany = new Collector();
-    try {
-      lab.connect(oneTooMany);
-      assertThat(oneTooMany.next()).isInstanceOf(IOException.class);
-      assertThat(oneTooMany.next()).isEqualTo("inactive");
-    } catch (ConnectException refused) {
-      // If the first two wait already when the request of this one comes.
-      assertThat(refused).hasMessageContaining("2 peers wait to be accepted");
-    }
+    assertThatThrownBy(() -> connecting.get(2).sync())
+        .isInstanceOf(ConnectException.class)
+        .hasMessageContaining("as many peers wait to be accepted as the backlog allows, 2");
+    assertThat(connecting.get(0)).matches(each -> !each.isDone());
     assertThat(lab.accepted).isEmpty();
     lab.server.config().setAutoRead(true);
     lab.accepted();
     lab.accepted();
-    assertThat(collectors).allSatisfy(each -> assertThat(each.events).isEmpty());
-    assertThat(clients).allMatch(RdmaSocketChannel::isActive);
+    assertThat(connecting.get(0).sync().channel().isActive()).isTrue();
+    assertThat(connecting.get(1).sync().channel().isActive()).isTrue();
   }
 
   @Test
-  void aChannelMustHaveTheLoopOfItsServer() throws Exception {
-    lab.listen(lab.serverBootstrap(lab.clients, Collector::new));
-    Collector atClient = new Collector();
-    lab.connect(atClient);
-    // The server refuses its own channel, and the log has the reason.
-    assertThat(atClient.next()).isInstanceOf(IOException.class);
+  void theChannelsOfOneServerHaveTheLoopsOfTheirGroup() throws Exception {
+    List<RdmaNode> nodes = new CopyOnWriteArrayList<>();
+    MultiThreadIoEventLoopGroup children =
+        new MultiThreadIoEventLoopGroup(
+            3, RdmaIoHandler.newFactory(NodeConfig.DEFAULT, nodes::add));
+    try {
+      lab.listen(lab.serverBootstrap(children, Echo::new));
+      Set<EventLoop> loops = new HashSet<>();
+      for (int i = 0; i < 6; i++) {
+        Collector collector = new Collector();
+        RdmaSocketChannel client = lab.connect(collector);
+        loops.add(lab.accepted().eventLoop());
+        byte[] bytes = random(new Random(i), 100_000);
+        client.writeAndFlush(Unpooled.wrappedBuffer(bytes)).sync();
+        collector.await(bytes.length);
+        assertThat(collector.checksum).isEqualTo(Collector.checksum(bytes, 0));
+      }
+      assertThat(loops).hasSize(3);
+      assertThat(nodes)
+          .extracting(node -> node.statistics().connections())
+          .containsExactly(2, 2, 2);
+    } finally {
+      children
+          .shutdownGracefully(0, 5, TimeUnit.SECONDS)
+          .awaitUninterruptibly(15, TimeUnit.SECONDS);
+    }
+  }
+
+  @Test
+  void aPeerWhoseChannelTheServerClosesAtOnceIsRejected() throws Exception {
+    ServerBootstrap bootstrap = lab.serverBootstrap(Collector::new);
+    bootstrap.handler(
+        new ChannelInboundHandlerAdapter() {
+          @Override
+          public void channelRead(ChannelHandlerContext context, Object child) {
+            ((RdmaSocketChannel) child).unsafe().closeForcibly();
+          }
+        });
+    lab.listen(bootstrap);
+    assertThatThrownBy(() -> lab.connect(new Collector()))
+        .isInstanceOf(ConnectException.class)
+        .hasMessageContaining("the server has closed the channel");
     assertThat(lab.accepted).isEmpty();
   }
 

@@ -5,20 +5,44 @@ import static org.rdma4j.docs.guide.Peers.TIMEOUT;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
 import java.net.InetSocketAddress;
 import java.nio.channels.spi.SelectorProvider;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.rdma4j.connection.NodeConfig;
 import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.micrometer.ChannelMeters;
 import org.rdma4j.micrometer.RdmaMeters;
+import org.rdma4j.netty.RdmaIoHandler;
 import org.rdma4j.nio.RdmaSelectorProvider;
 
 /** The code of docs/guide/monitoring.md. */
 @Tag("device")
 class MonitoringDeviceTest {
   private final MeterRegistry registry = new SimpleMeterRegistry();
+
+  @Test
+  void theNodesOfNettysLoopsHaveMeters() throws Exception {
+    AtomicInteger count = new AtomicInteger();
+    // snippet: netty
+    var loops =
+        new MultiThreadIoEventLoopGroup(
+            2,
+            RdmaIoHandler.newFactory(
+                NodeConfig.DEFAULT,
+                node ->
+                    RdmaMeters.of(node, "loop", "" + count.getAndIncrement()).bindTo(registry)));
+    // end
+    try {
+      assertThat(registry.get("rdma4j.node.connections").tag("loop", "1").gauge().value()).isZero();
+    } finally {
+      loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+    }
+  }
 
   @Test
   void metersCountWhatWasSent() throws Exception {
