@@ -17,7 +17,9 @@ import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.lang.module.ModuleDescriptor;
 import java.lang.module.ModuleDescriptor.Exports;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -185,6 +187,47 @@ final class ArchitectureTest {
   @Test
   void packagesHaveNoCycles() {
     slices().assignedFrom(new PackageSlices()).should().beFreeOfCycles().check(CLASSES);
+  }
+
+  /** A part of the engine can be read without the rest: at most a dozen files need each other. */
+  @Test
+  void noKnotOfConnectionsIsLargerThanADozenFiles() {
+    Map<String, Set<String>> needs = new TreeMap<>();
+    for (JavaClass each : CLASSES) {
+      if (each.getPackageName().equals(full("connection"))) {
+        Set<String> ofFile = needs.computeIfAbsent(file(each), name -> new TreeSet<>());
+        each.getDirectDependenciesFromSelf().stream()
+            .map(dependency -> dependency.getTargetClass().getBaseComponentType())
+            .filter(target -> target.getPackageName().equals(full("connection")))
+            .forEach(target -> ofFile.add(file(target)));
+      }
+    }
+    Map<String, Set<String>> reached = new TreeMap<>();
+    needs.keySet().forEach(name -> reached.put(name, reachedFrom(name, needs)));
+    for (Map.Entry<String, Set<String>> each : reached.entrySet()) {
+      List<String> knot =
+          each.getValue().stream()
+              .filter(other -> reached.getOrDefault(other, Set.of()).contains(each.getKey()))
+              .toList();
+      assertThat(knot).hasSizeLessThanOrEqualTo(12);
+    }
+  }
+
+  private static Set<String> reachedFrom(String start, Map<String, Set<String>> needs) {
+    Set<String> reached = new TreeSet<>();
+    Deque<String> next = new ArrayDeque<>(Set.of(start));
+    while (!next.isEmpty()) {
+      for (String each : needs.getOrDefault(next.pop(), Set.of())) {
+        if (reached.add(each)) {
+          next.push(each);
+        }
+      }
+    }
+    return reached;
+  }
+
+  private static String file(JavaClass ofFile) {
+    return ofFile.getName().replaceFirst("\\$.*", "");
   }
 
   /**

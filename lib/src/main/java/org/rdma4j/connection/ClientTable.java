@@ -14,7 +14,7 @@ final class ClientTable {
    * A hash table, half full at most. Once it was published, clients are added but never removed.
    */
   private static final class Table {
-    final AtomicReferenceArray<Poller.@Nullable Client> clients;
+    final AtomicReferenceArray<@Nullable CompletionClient> clients;
     int count;
 
     /** Creates an empty table; its size is a power of two. */
@@ -26,7 +26,7 @@ final class ClientTable {
     int slot(int number) {
       int mask = clients.length() - 1;
       int slot = ((number * 0x9e3779b9) >>> 8) & mask;
-      Poller.Client found = clients.getAcquire(slot);
+      CompletionClient found = clients.getAcquire(slot);
       while (found != null && found.queuePairNumber() != number) {
         slot = (slot + 1) & mask;
         found = clients.getAcquire(slot);
@@ -34,7 +34,7 @@ final class ClientTable {
       return slot;
     }
 
-    void put(Poller.Client client) {
+    void put(CompletionClient client) {
       int slot = slot(client.queuePairNumber());
       if (clients.getPlain(slot) == null) {
         count++;
@@ -50,7 +50,7 @@ final class ClientTable {
     Table copy(int size, int without) {
       Table copy = new Table(size);
       for (int i = 0; i < clients.length(); i++) {
-        Poller.Client each = clients.getPlain(i);
+        CompletionClient each = clients.getPlain(i);
         if (each != null && each.queuePairNumber() != without) {
           copy.put(each);
         }
@@ -61,7 +61,7 @@ final class ClientTable {
 
   private volatile Table table = new Table(FIRST_SIZE);
 
-  Poller.@Nullable Client get(int number) {
+  @Nullable CompletionClient get(int number) {
     Table now = table;
     return now.clients.getAcquire(now.slot(number));
   }
@@ -70,7 +70,7 @@ final class ClientTable {
     return table.count == 0;
   }
 
-  synchronized void add(Poller.Client client) {
+  synchronized void add(CompletionClient client) {
     Table next = table;
     if (next.isFull()) {
       next = next.copy(2 * next.clients.length(), client.queuePairNumber());
@@ -79,7 +79,7 @@ final class ClientTable {
     table = next;
   }
 
-  synchronized void remove(Poller.Client client) {
+  synchronized void remove(CompletionClient client) {
     if (get(client.queuePairNumber()) == client) {
       table = table.copy(table.clients.length(), client.queuePairNumber());
     }

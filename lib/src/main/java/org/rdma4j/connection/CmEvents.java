@@ -28,6 +28,17 @@ final class CmEvents implements Source {
     default void closed() {}
   }
 
+  /** What the connections belong to. */
+  interface Owner {
+    /** Runs something that belongs to one connection, and logs what it throws. */
+    void guarded(String what, Runnable action);
+
+    void log(Level level, String message, @Nullable Throwable thrown);
+
+    /** Ends everything, because no event can be read any more. */
+    void eventsFailed(Throwable cause);
+  }
+
   /** The kernel may lack memory for a moment. After that many failures in a row, it is not that. */
   private static final int MAX_FAILURES = 20;
 
@@ -39,7 +50,7 @@ final class CmEvents implements Source {
 
   private static final long PAUSE_NANOS = 50_000_000;
 
-  private final NodeState node;
+  private final Owner owner;
   private final EventChannel channel = EventChannel.open();
   private final int descriptor = channel.fileDescriptor();
   private final Map<CmId, Handler> handlers = new ConcurrentHashMap<>();
@@ -58,8 +69,8 @@ final class CmEvents implements Source {
   /** When the next event is read. */
   private volatile long nextTry = System.nanoTime();
 
-  CmEvents(NodeState node) {
-    this.node = node;
+  CmEvents(Owner owner) {
+    this.owner = owner;
   }
 
   @Override
@@ -94,7 +105,7 @@ final class CmEvents implements Source {
       if (failures == MAX_FAILURES) {
         throw failed;
       }
-      node.log(Level.WARNING, "could not read an event, will try again", failed);
+      owner.log(Level.WARNING, "could not read an event, will try again", failed);
       nextTry = System.nanoTime() + PAUSE_NANOS;
     }
     return count;
@@ -121,13 +132,10 @@ final class CmEvents implements Source {
     }
   }
 
-  /** Ends the node, because its events cannot be read, unless that is because it is closed. */
   @Override
   public void failed(Throwable thrown) {
     ended = true;
-    if (node.lifetime().isOpen()) {
-      node.fail("the events of the connection manager can no longer be read", thrown);
-    }
+    owner.eventsFailed(thrown);
   }
 
   /** Creates an identifier whose events a handler gets. */
@@ -166,11 +174,11 @@ final class CmEvents implements Source {
     if (handler == null) {
       if (event instanceof CmEvent.ConnectRequest) {
         // Its server is being closed. The peer would wait for an answer.
-        node.guarded("the close of a request to a closed server", event.id()::close);
+        owner.guarded("the close of a request to a closed server", event.id()::close);
       }
       return;
     }
-    node.guarded("the handling of " + event, () -> handler.handle(event));
+    owner.guarded("the handling of " + event, () -> handler.handle(event));
   }
 
   /** Closes all identifiers, and notifies threads that wait for events. */

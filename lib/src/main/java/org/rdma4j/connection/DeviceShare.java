@@ -42,7 +42,7 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  * What all connections of a node over one device share: the protection domain, the buffers, and the
  * pollers with their queues.
  */
-final class DeviceShare {
+final class DeviceShare implements Poller.Owner {
   /**
    * Messages up to this length are copied into the request, if the device can do that. A request
    * takes 256 bytes then; with a longer message it would take 512.
@@ -181,15 +181,18 @@ final class DeviceShare {
     return node.config();
   }
 
-  RdmaDevice device() {
+  @Override
+  public RdmaDevice device() {
     return device;
   }
 
-  ProtectionDomain domain() {
+  @Override
+  public ProtectionDomain domain() {
     return domain;
   }
 
-  BufferPool buffers() {
+  @Override
+  public BufferPool buffers() {
     return buffers;
   }
 
@@ -201,8 +204,8 @@ final class DeviceShare {
     return exposures;
   }
 
-  /** Returns the maximum number of entries that a completion queue of the device has. */
-  int maxEntries() {
+  @Override
+  public int maxEntries() {
     return maxEntries;
   }
 
@@ -221,7 +224,8 @@ final class DeviceShare {
     return inlineBytes;
   }
 
-  boolean isUsable() {
+  @Override
+  public boolean isUsable() {
     return lifetime.isOpen() && !removed.get() && !failed.get();
   }
 
@@ -501,7 +505,8 @@ final class DeviceShare {
    * Ends this share because nothing more can be polled: breaks all connections, once. New ones get
    * another share.
    */
-  void pollingFailed(Throwable cause) {
+  @Override
+  public void pollingFailed(Throwable cause) {
     if (failed.compareAndSet(false, true)) {
       String what = device.info().name() + ": the completion queue can no longer be polled";
       log(Level.ERROR, what + ", which breaks all connections", cause);
@@ -580,7 +585,8 @@ final class DeviceShare {
     attempts.finish();
   }
 
-  void log(Level level, String message, @Nullable Throwable thrown) {
+  @Override
+  public void log(Level level, String message, @Nullable Throwable thrown) {
     node.log(level, message, thrown);
   }
 }

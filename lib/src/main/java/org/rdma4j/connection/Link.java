@@ -40,7 +40,7 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  * <p>{@link Sends} is what users send, {@link Receives} what they receive, {@link Posting} posts,
  * {@link Telling} calls users, {@link Closing} ends it.
  */
-final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
+final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
   private final DeviceShare share;
   private final Poller poller;
   private final CmId id;
@@ -68,7 +68,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
 
   /** What users hold. If handlers do all the work, only this refers to it. */
   @SuppressWarnings("UnusedVariable")
-  private @Nullable RdmaConnection held;
+  private @Nullable Object held;
 
   /**
    * Creates the end of a connection that is about to be established.
@@ -349,7 +349,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
    */
   void checkMayWait() {
     if (isDelivering() || (telling.isTelling() && !share.config().handlersMayWait())) {
-      throw NodeState.mustNotWait();
+      throw Loop.mustNotWait();
     }
   }
 
@@ -432,12 +432,11 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     }
   }
 
-  void handleMessages(MessageHandler handler, RdmaConnection holder) {
+  void handleMessages(MessageHandler handler, Object holder) {
     handle(() -> telling.handleMessages(handler), holder);
   }
 
-  void handleMessageBytes(
-      Consumer<ByteBuffer> handler, LongConsumer noticeHandler, RdmaConnection holder) {
+  void handleMessageBytes(Consumer<ByteBuffer> handler, LongConsumer noticeHandler, Object holder) {
     if (share.config().maxMessageBytes() > Integer.MAX_VALUE) {
       throw new IllegalStateException(
           "NodeConfig.maxMessageBytes is %d, more than a ByteBuffer can have: lower it, or use onMessage"
@@ -446,11 +445,11 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     handle(() -> telling.handleMessageBytes(handler, noticeHandler), holder);
   }
 
-  void handleRequests(RequestHandler handler, RdmaConnection holder) {
+  void handleRequests(RequestHandler handler, Object holder) {
     handle(() -> telling.handleRequests(handler), holder);
   }
 
-  void handleWritability(WritabilityHandler handler, RdmaConnection holder) {
+  void handleWritability(WritabilityHandler handler, Object holder) {
     handle(() -> telling.handleWritability(handler), holder);
   }
 
@@ -482,7 +481,7 @@ final class Link implements CmEvents.Handler, Poller.Client, ReceiveWindow {
     return session.isWritable();
   }
 
-  private void handle(Runnable setHandler, RdmaConnection holder) {
+  private void handle(Runnable setHandler, Object holder) {
     lock();
     try {
       session.lifecycle().checkOpen();

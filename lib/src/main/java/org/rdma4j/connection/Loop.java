@@ -333,7 +333,7 @@ final class Loop {
    */
   boolean awaitReady(long end) throws InterruptedException {
     if (isMine()) {
-      throw NodeState.mustNotWait();
+      throw mustNotWait();
     }
     if (!waiting.tryLock(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
       return false;
@@ -361,6 +361,12 @@ final class Loop {
       asleep = false;
       waiting.unlock();
     }
+  }
+
+  static IllegalStateException mustNotWait() {
+    return new IllegalStateException(
+        "a handler must not wait, because nothing is delivered meanwhile: use a method that"
+            + " returns a future or takes a handler");
   }
 
   private void takeEvents() throws InterruptedException {

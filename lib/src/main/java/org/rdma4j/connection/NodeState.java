@@ -13,6 +13,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException.Reason;
@@ -32,7 +33,7 @@ import org.rdma4j.verbs.RdmaDevice;
  * <p>What serves several connections goes on when one of them fails: whatever is thrown by what
  * belongs to one is logged, and ends that one at most.
  */
-final class NodeState {
+final class NodeState implements CmEvents.Owner {
   /** What a node looks after at intervals of a second or less. */
   interface Periodic {
     void tick();
@@ -92,7 +93,7 @@ final class NodeState {
       this.loop = opened;
       loop.add(events);
       loop.atIntervals(() -> guarded("what is done at intervals", this::tick));
-      this.recording = Recording.of(this);
+      this.recording = Recording.of(this::statistics, this::eachConnection);
       done = true;
     } finally {
       if (!done) {
@@ -215,6 +216,15 @@ final class NodeState {
         largeBytes);
   }
 
+  /** Gives the name of each connection and its statistics to a consumer. */
+  private void eachConnection(BiConsumer<String, ConnectionStatistics> consumer) {
+    for (DeviceShare share : shares()) {
+      for (Link link : share.links()) {
+        consumer.accept(link.toString(), link.statistics());
+      }
+    }
+  }
+
   void forget(DeviceShare share) {
     synchronized (shares) {
       shares.remove(share.device(), share);
@@ -292,8 +302,8 @@ final class NodeState {
     }
   }
 
-  /** Runs something that belongs to one of several, and logs what it throws. */
-  void guarded(String what, Runnable action) {
+  @Override
+  public void guarded(String what, Runnable action) {
     try {
       action.run();
     } catch (Throwable failed) {
@@ -389,14 +399,8 @@ final class NodeState {
    */
   void checkMayWait() {
     if (isDelivering()) {
-      throw mustNotWait();
+      throw Loop.mustNotWait();
     }
-  }
-
-  static IllegalStateException mustNotWait() {
-    return new IllegalStateException(
-        "a handler must not wait, because nothing is delivered meanwhile: use a method that"
-            + " returns a future or takes a handler");
   }
 
   /**
@@ -466,8 +470,13 @@ final class NodeState {
             });
   }
 
-  /** Ends the node, because what it needs for all connections has failed. */
-  void fail(String what, Throwable cause) {
+  /** Ends the node, unless the events cannot be read because it is closed. */
+  @Override
+  public void eventsFailed(Throwable cause) {
+    if (!lifetime.isOpen()) {
+      return;
+    }
+    String what = "the events of the connection manager can no longer be read";
     log(Level.ERROR, what + ", so the node is closed", cause);
     for (DeviceShare share : shares()) {
       share.breakAll(what, cause);
@@ -491,7 +500,8 @@ final class NodeState {
     attempts.finish();
   }
 
-  void log(Level level, String message, @Nullable Throwable thrown) {
+  @Override
+  public void log(Level level, String message, @Nullable Throwable thrown) {
     System.getLogger("org.rdma4j").log(level, message, thrown);
   }
 }

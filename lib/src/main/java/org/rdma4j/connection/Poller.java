@@ -6,13 +6,16 @@ import java.util.Arrays;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.connection.buffers.Buffer;
+import org.rdma4j.connection.buffers.BufferPool;
 import org.rdma4j.connection.buffers.ReceiveSupply;
 import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionOpcode;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.CompletionQueueConfig;
 import org.rdma4j.verbs.Completions;
+import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueueAccess;
+import org.rdma4j.verbs.RdmaDevice;
 import org.rdma4j.verbs.SharedReceiveQueue;
 import org.rdma4j.verbs.SharedReceiveQueueConfig;
 import org.rdma4j.verbs.WorkCompletionException;
@@ -22,43 +25,23 @@ import org.rdma4j.verbs.WorkCompletionException;
  * that have a shared receive queue in common as well.
  */
 final class Poller implements Source {
-  /**
-   * A connection whose completions this delivers. Whatever it throws ends this connection alone:
-   * {@link #deliveryFailed} is called.
-   */
-  interface Client {
-    int queuePairNumber();
+  /** What all pollers of a device owner. */
+  interface Owner {
+    RdmaDevice device();
 
-    /** Returns whether this is the first delivery of a batch to this connection. */
-    boolean touch();
+    ProtectionDomain domain();
 
-    /**
-     * A receive has completed.
-     *
-     * @param buffer what was received into, which belongs to this connection now
-     * @param succeeded whether the message fits into the buffer
-     * @param isSend whether it is what a send of the peer sent
-     * @param bytes the length of the message with its header
-     */
-    void received(Buffer buffer, boolean succeeded, boolean isSend, long bytes);
+    BufferPool buffers();
 
-    /**
-     * A request has completed, and all those before it.
-     *
-     * @param number the number of the request
-     * @param failed why it failed; null if it succeeded
-     */
-    void completed(long number, @Nullable WorkCompletionException failed);
+    /** Returns the maximum number of entries that a completion queue of the device has. */
+    int maxEntries();
 
-    /**
-     * All completions of the batch were delivered.
-     *
-     * @return whether more is left to do, for which this is called again after the next poll
-     */
-    boolean batchDone();
+    boolean isUsable();
 
-    /** One of the other methods has thrown an exception. */
-    void deliveryFailed(Throwable thrown);
+    /** Ends everything, because nothing more can be polled. */
+    void pollingFailed(Throwable cause);
+
+    void log(Level level, String message, @Nullable Throwable thrown);
   }
 
   private static final int BATCH = 32;
@@ -69,7 +52,7 @@ final class Poller implements Source {
   /** How long a thread sends without a pause until it helps, and what is a pause. */
   private static final long STREAM_NANOS = 4_000_000;
 
-  private final DeviceShare share;
+  private final Owner owner;
   private final Loop loop;
   private final CompletionChannel channel;
   private final CompletionQueue queue;
@@ -82,7 +65,7 @@ final class Poller implements Source {
   /**
    * The connections to which the batch that is being delivered belongs, or that have more to do.
    */
-  private Client[] touched = new Client[2 * BATCH];
+  private CompletionClient[] touched = new CompletionClient[2 * BATCH];
 
   private int touchedCount;
 
@@ -106,21 +89,21 @@ final class Poller implements Source {
    * @param loop what it is to belong to
    * @param receiveDepth the number of receives that its shared receive queue holds
    */
-  Poller(DeviceShare share, Loop loop, int receiveDepth) {
-    this.share = share;
+  Poller(Owner owner, Loop loop, int receiveDepth) {
+    this.owner = owner;
     this.loop = loop;
-    this.channel = share.device().createCompletionChannel();
+    this.channel = owner.device().createCompletionChannel();
     try {
       this.queue =
-          share
+          owner
               .device()
               .createCompletionQueue(
                   // It grows with the connections, which a queue in place cannot.
-                  CompletionQueueConfig.of(Math.min(share.maxEntries(), receiveDepth + FIRST_SENDS))
+                  CompletionQueueConfig.of(Math.min(owner.maxEntries(), receiveDepth + FIRST_SENDS))
                       .channel(channel)
                       .access(QueueAccess.BY_PROVIDER));
       this.receiveQueue =
-          share
+          owner
               .domain()
               .createSharedReceiveQueue(
                   SharedReceiveQueueConfig.of(receiveDepth)
@@ -132,7 +115,7 @@ final class Poller implements Source {
     }
     this.receives =
         new ReceiveSupply(
-            share.buffers(), new SharedReceives(receiveQueue, share.buffers().ahead()));
+            owner.buffers(), new SharedReceives(receiveQueue, owner.buffers().ahead()));
     this.completions = queue.completions(BATCH);
   }
 
@@ -172,7 +155,7 @@ final class Poller implements Source {
   }
 
   /** Makes the completions of a queue pair go to a connection. */
-  void add(Client client) {
+  void add(CompletionClient client) {
     synchronized (clients) {
       clients.add(client);
       loop.turn().useful(true);
@@ -183,7 +166,7 @@ final class Poller implements Source {
    * Delivers what has completed of a connection whose queue pair takes no more requests, and
    * forgets it.
    */
-  void remove(Client client) {
+  void remove(CompletionClient client) {
     drain();
     synchronized (clients) {
       clients.remove(client);
@@ -253,12 +236,12 @@ final class Poller implements Source {
     return deliverSome(Math.min(most, BATCH));
   }
 
-  /** Ends all delivery, after a failure of what all connections share. */
+  /** Ends all delivery, after a failure of what all connections owner. */
   @Override
   public void failed(Throwable thrown) {
     ended = true;
-    if (share.isUsable()) {
-      share.pollingFailed(thrown);
+    if (owner.isUsable()) {
+      owner.pollingFailed(thrown);
     }
   }
 
@@ -291,7 +274,7 @@ final class Poller implements Source {
   private int finishBatch() {
     int more = 0;
     for (int i = 0; i < touchedCount; i++) {
-      Client client = touched[i];
+      CompletionClient client = touched[i];
       touched[i] = null;
       try {
         if (client.batchDone()) {
@@ -310,7 +293,7 @@ final class Poller implements Source {
   }
 
   private void deliver(int index) {
-    Client client = clients.get(completions.queuePairNumber(index));
+    CompletionClient client = clients.get(completions.queuePairNumber(index));
     try {
       deliver(index, client);
     } catch (Throwable failed) {
@@ -324,10 +307,10 @@ final class Poller implements Source {
     }
   }
 
-  private void deliver(int index, @Nullable Client client) {
+  private void deliver(int index, @Nullable CompletionClient client) {
     long id = completions.workRequestId(index);
     if (WorkRequestId.isReceive(id)) {
-      Buffer buffer = share.buffers().get(WorkRequestId.bufferIndex(id));
+      Buffer buffer = owner.buffers().get(WorkRequestId.bufferIndex(id));
       if (client == null) {
         receives.lost();
         buffer.free();
@@ -341,7 +324,7 @@ final class Poller implements Source {
     }
   }
 
-  private void failed(@Nullable Client client, Throwable thrown) {
+  private void failed(@Nullable CompletionClient client, Throwable thrown) {
     try {
       if (client != null) {
         client.deliveryFailed(thrown);
@@ -350,8 +333,8 @@ final class Poller implements Source {
     } catch (Throwable again) {
       thrown.addSuppressed(again);
     }
-    if (share.isUsable()) {
-      share.log(Level.WARNING, "a completion could not be delivered", thrown);
+    if (owner.isUsable()) {
+      owner.log(Level.WARNING, "a completion could not be delivered", thrown);
     }
   }
 

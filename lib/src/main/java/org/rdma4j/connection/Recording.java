@@ -1,7 +1,9 @@
 package org.rdma4j.connection;
 
-import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.FlightRecorderListener;
 import org.jspecify.annotations.Nullable;
@@ -15,17 +17,27 @@ import org.rdma4j.recording.WaitEvent;
  * the first recording on. Before that, the classes of the recorder are not even loaded.
  */
 final class Recording implements FlightRecorderListener {
-  private final NodeState node;
+  private final Supplier<NodeStatistics> ofNode;
+  private final Consumer<BiConsumer<String, ConnectionStatistics>> ofConnections;
   private final Runnable connections = this::recordConnections;
   private final Runnable statistics = this::recordNode;
 
-  private Recording(NodeState node) {
-    this.node = node;
+  private Recording(
+      Supplier<NodeStatistics> ofNode,
+      Consumer<BiConsumer<String, ConnectionStatistics>> ofConnections) {
+    this.ofNode = ofNode;
+    this.ofConnections = ofConnections;
   }
 
-  /** Begins for a node, and returns what ends it. */
-  static Recording of(NodeState node) {
-    Recording recording = new Recording(node);
+  /**
+   * Begins for a node, and returns what ends it.
+   *
+   * @param ofConnections gives the name of each connection and its statistics to a consumer
+   */
+  static Recording of(
+      Supplier<NodeStatistics> ofNode,
+      Consumer<BiConsumer<String, ConnectionStatistics>> ofConnections) {
+    Recording recording = new Recording(ofNode, ofConnections);
     FlightRecorder.addListener(recording);
     return recording;
   }
@@ -55,13 +67,12 @@ final class Recording implements FlightRecorderListener {
   }
 
   private void recordConnections() {
-    node.shares().stream().map(DeviceShare::links).flatMap(List::stream).forEach(Recording::record);
+    ofConnections.accept(Recording::record);
   }
 
-  private static void record(Link link) {
-    ConnectionStatistics now = link.statistics();
+  private static void record(String connection, ConnectionStatistics now) {
     ConnectionEvent event = new ConnectionEvent();
-    event.connection = link.toString();
+    event.connection = connection;
     set(event, now.traffic());
     event.credits = now.credits();
     event.grantedCredits = now.grantedCredits();
@@ -73,7 +84,7 @@ final class Recording implements FlightRecorderListener {
   }
 
   private void recordNode() {
-    NodeStatistics now = node.statistics();
+    NodeStatistics now = ofNode.get();
     NodeEvent event = new NodeEvent();
     set(event, now.traffic());
     event.connections = now.connections();
