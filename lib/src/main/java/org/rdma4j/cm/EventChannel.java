@@ -38,6 +38,7 @@ import org.rdma4j.verbs.QueuePairType;
  *
  * @see CmId
  * @see CmEvent
+ * @see ChannelSet
  */
 public final class EventChannel implements AutoCloseable {
   private final Map<Long, CmId> ids = new ConcurrentHashMap<>();

@@ -70,6 +70,11 @@ public final class WaitSet implements AutoCloseable {
     }
   }
 
+  /** Returns a descriptor that can be read when one of the set can, or {@link #wake} was called. */
+  public int descriptor() {
+    return descriptors.descriptor();
+  }
+
   /**
    * Waits until a descriptor can be read or {@link #wake} is called, also if that was before.
    *

@@ -50,6 +50,11 @@ final class Access implements VerbsAccess {
   }
 
   @Override
+  public Lifetime lifetime(CompletionChannel channel) {
+    return channel.lifetime();
+  }
+
+  @Override
   public Lifetime lifetime(QueuePair queuePair) {
     return queuePair.lifetime();
   }

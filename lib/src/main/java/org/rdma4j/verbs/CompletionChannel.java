@@ -43,6 +43,9 @@ import org.rdma4j.platform.ThreadMemory;
  * }
  * }</pre>
  *
+ * <p>A thread that waits for the events of the connection manager too, or has to be woken by other
+ * threads, waits in a {@link org.rdma4j.cm.ChannelSet}.
+ *
  * <p>All methods may be called from any thread. If several threads wait, each event goes to one of
  * them.
  *
@@ -117,6 +120,18 @@ public final class CompletionChannel implements AutoCloseable {
    */
   public Optional<CompletionQueue> awaitEvent(Duration timeout) throws InterruptedException {
     return waits.await(timeout, descriptor, lifetime, this::nextQueue);
+  }
+
+  /**
+   * Takes the next event if there is one, and acknowledges it: {@code ibv_get_cq_event}, {@code
+   * ibv_ack_cq_events}. It does not wait and ignores interrupts.
+   *
+   * @return the queue that has completions; empty if there is no event
+   * @throws IllegalStateException if the channel is closed
+   * @throws RdmaException if the event cannot be read
+   */
+  public Optional<CompletionQueue> pollEvent() {
+    return lifetime.whileOpen(() -> Optional.ofNullable(nextQueue()));
   }
 
   /**

@@ -43,10 +43,10 @@ import org.rdma4j.verbs.address.GlobalRoutingHeader;
  * them, also after the completion queue is closed. The methods that read take the index of a
  * completion, from 0 to {@link #size} - 1.
  *
- * <p>No method allocates, except {@link #await} and {@link #sourceGid}. Only one thread may poll:
- * the first thread that does, until it calls {@link #release}. A poll by another thread throws
- * IllegalStateException, as does a poll after the completion queue was closed. If the queue is
- * closed during a poll, the close waits until the poll returns.
+ * <p>No method allocates, except {@link #await}, {@link #pollBeforeWait} and {@link #sourceGid}.
+ * Only one thread may poll: the first thread that does, until it calls {@link #release}. A poll by
+ * another thread throws IllegalStateException, as does a poll after the completion queue was
+ * closed. If the queue is closed during a poll, the close waits until the poll returns.
  *
  * @see CompletionQueue#completions
  * @see CompletionStatus
@@ -58,6 +58,9 @@ import org.rdma4j.verbs.address.GlobalRoutingHeader;
 public final class Completions extends HotCall {
   /** The result of a poll that was not made, because polls are paused. */
   private static final int PAUSED = Integer.MIN_VALUE;
+
+  /** No limit in addition to that of {@link Spin}. */
+  private static final long LONGEST_SPIN_NANOS = 1_000_000_000;
 
   private final CompletionQueue queue;
   private final int max;
@@ -173,13 +176,7 @@ public final class Completions extends HotCall {
    */
   public int await(Duration timeout) throws InterruptedException {
     Deadline deadline = Deadline.after(timeout);
-    CompletionChannel channel =
-        queue
-            .channel()
-            .orElseThrow(
-                () ->
-                    new IllegalStateException(
-                        queue + " has no completion channel; create it with one, or call poll"));
+    CompletionChannel channel = channel();
     boolean hasEvent = false;
     while (true) {
       int polled = poll();
@@ -195,13 +192,7 @@ public final class Completions extends HotCall {
         channel.awaitEvent(Duration.ZERO);
       }
       int eventsTaken = queue.eventsTaken();
-      // Request no second event: the event of an earlier request may still come, even if its
-      // completion has been polled.
-      if (queue.isNotified()) {
-        queue.requestNotification(false);
-      }
-      // A completion that arrived between the last poll and the request caused no event.
-      polled = poll();
+      polled = pollAfterRequest();
       if (polled != 0) {
         return polled;
       }
@@ -212,6 +203,63 @@ public final class Completions extends HotCall {
         return poll();
       }
     }
+  }
+
+  /**
+   * Takes completions from the queue, and if there are none requests an event: {@code
+   * ibv_req_notify_cq}. They replace those of the last poll. It is for a thread that waits for
+   * other things too, in a {@link org.rdma4j.cm.ChannelSet} or with poll or epoll of its own, and
+   * does all of {@link #await} but the wait: a platform thread polls for up to 1 ms first, and an
+   * event of an earlier request is taken from the channel. If this returns 0, the next completion
+   * raises an event, which makes the {@linkplain CompletionQueue#channel channel} ready:
+   *
+   * <pre>{@code
+   * int polled = completions.pollBeforeWait();
+   * if (polled == 0 && channels.awaitReady(timeout)) {
+   *   polled = completions.poll();
+   * }
+   * }</pre>
+   *
+   * <p>This method does not wait for an event and ignores interrupts. The completion queue needs a
+   * completion channel that no other queue uses, because events of other queues are dropped.
+   *
+   * @return the number of completions; 0 if there were none, and an event is requested
+   * @throws IllegalStateException if the queue or its channel is closed, the queue has no channel,
+   *     or another thread owns this batch
+   * @throws RdmaException if the poll or the request fails
+   */
+  public int pollBeforeWait() {
+    CompletionChannel channel = channel();
+    int polled = poll();
+    if (polled == 0) {
+      polled = spin.until(System.nanoTime() + LONGEST_SPIN_NANOS, this::poll);
+    }
+    if (polled != 0) {
+      return polled;
+    }
+    if (!queue.isNotified()) {
+      channel.pollEvent();
+    }
+    return pollAfterRequest();
+  }
+
+  private CompletionChannel channel() {
+    return queue
+        .channel()
+        .orElseThrow(
+            () ->
+                new IllegalStateException(
+                    queue + " has no completion channel; create it with one, or call poll"));
+  }
+
+  private int pollAfterRequest() {
+    // Request no second event: the event of an earlier request may still come, even if its
+    // completion has been polled.
+    if (queue.isNotified()) {
+      queue.requestNotification(false);
+    }
+    // A completion that arrived between the last poll and the request caused no event.
+    return poll();
   }
 
   /**

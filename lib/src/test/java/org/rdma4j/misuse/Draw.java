@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.rdma4j.cm.ChannelSet;
 import org.rdma4j.memory.Slab;
 import org.rdma4j.memory.SlabPool;
 import org.rdma4j.verbs.AccessFlag;
@@ -54,6 +55,7 @@ final class Draw {
     final Pool<RdmaDevice> devices = new Pool<>(2);
     final Pool<ProtectionDomain> domains = new Pool<>(3);
     final Pool<CompletionChannel> channels = new Pool<>(3);
+    final Pool<ChannelSet> channelSets = new Pool<>(2);
     final Pool<CompletionQueue> queues = new Pool<>(6);
     final Pool<SharedReceiveQueue> sharedReceiveQueues = new Pool<>(3);
     final Pool<QueuePair> queuePairs = new Pool<>(10);

@@ -174,6 +174,7 @@ final class Misuse {
         each.get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
       }
       objects.connections.closeAll();
+      objects.channelSets.closeAll();
       objects.devices.closeAll();
     } catch (TimeoutException hangs) {
       Thread.getAllStackTraces()

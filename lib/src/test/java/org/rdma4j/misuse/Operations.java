@@ -9,6 +9,7 @@ import java.util.NavigableMap;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import org.rdma4j.cm.ChannelSet;
 import org.rdma4j.memory.SlabPool;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.DeviceOperation;
@@ -354,6 +355,12 @@ final class Operations {
         "CompletionChannel.awaitEvent",
         d -> d.any(d.objects.channels).awaitEvent(d.patience()));
     add(5, "CompletionChannel.awaitReady", d -> d.any(d.objects.channels).awaitReady(d.patience()));
+    add(5, "CompletionChannel.pollEvent", d -> d.any(d.objects.channels).pollEvent());
+    rarely(8, "ChannelSet.open", d -> d.add(d.objects.channelSets, ChannelSet.open()));
+    rarely(2, "ChannelSet.close", d -> d.any(d.objects.channelSets).close());
+    add(5, "ChannelSet.add", d -> d.any(d.objects.channelSets).add(d.any(d.objects.channels)));
+    add(5, "ChannelSet.awaitReady", d -> d.any(d.objects.channelSets).awaitReady(d.patience()));
+    add(5, "ChannelSet.wakeup", d -> d.any(d.objects.channelSets).wakeup());
     rarely(
         80,
         "RdmaDevice.createCompletionQueue",
@@ -614,6 +621,7 @@ final class Operations {
 
   private void completions() {
     often(200, "Completions.poll", d -> d.completions().poll());
+    add(5, "Completions.pollBeforeWait", d -> d.completions().pollBeforeWait());
     often(20, "Completions.release", d -> d.completions().release());
     often(20, "Completions.requireSuccess", d -> d.completions().requireSuccess(d.mostly(0)));
     often(20, "Completions, all fields", d -> read(d, d.completions(), d.mostly(0)));

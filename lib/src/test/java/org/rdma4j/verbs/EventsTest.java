@@ -113,6 +113,63 @@ final class EventsTest {
     assertThat(completions.workRequestId(0)).isEqualTo(2);
   }
 
+  @Test
+  void aThreadThatPollsBeforeItWaitsFindsEachCompletion() throws Exception {
+    Completions completions = loopback.b.queue.completions(1);
+    int found = completions.pollBeforeWait();
+    assertThat(found).isZero();
+    for (int i = 0; i < 200; i++) {
+      loopback.b.receive(i, 0, 64);
+      loopback.a.sends.add(i).from(loopback.a.region, 0, 1).signaled().post();
+      if (i % 3 == 0) {
+        // So that it is there before the poll.
+        Thread.sleep(1);
+      }
+      do {
+        found = completions.pollBeforeWait();
+        if (found == 0) {
+          assertThat(loopback.b.channel.awaitReady(LONG)).isTrue();
+          found = completions.poll();
+        }
+      } while (found == 0);
+      assertThat(completions.workRequestId(0)).isEqualTo(i);
+      loopback.a.await(1);
+    }
+  }
+
+  @Test
+  void aPollBeforeAWaitTakesTheEventOfACompletionThatWasPolled() throws Exception {
+    Completions completions = loopback.b.queue.completions(1);
+    assertThat(completions.pollBeforeWait()).isZero();
+    loopback.b.receive(1, 0, 64);
+    loopback.b.receive(2, 0, 64);
+    loopback.a.sends.add(1).from(loopback.a.region, 0, 1).post();
+    assertThat(loopback.b.channel.awaitReady(LONG)).isTrue();
+    assertThat(completions.poll()).isEqualTo(1);
+    Thread.currentThread().interrupt();
+    assertThat(completions.pollBeforeWait()).isZero();
+    assertThat(Thread.interrupted()).as("interrupted").isTrue();
+    assertThat(loopback.b.channel.awaitReady(Duration.ZERO)).isFalse();
+
+    loopback.a.sends.add(2).from(loopback.a.region, 0, 1).post();
+    assertThat(loopback.b.channel.awaitReady(LONG)).isTrue();
+    assertThat(completions.pollBeforeWait()).isEqualTo(1);
+    assertThat(completions.workRequestId(0)).isEqualTo(2);
+  }
+
+  @Test
+  void aPollTakesAnEventWithoutWaiting() throws Exception {
+    assertThat(loopback.b.channel.pollEvent()).isEmpty();
+    loopback.b.receive(1, 0, 64);
+    loopback.b.queue.requestNotification(false);
+    loopback.a.sends.add(1).from(loopback.a.region, 0, 1).post();
+    assertThat(loopback.b.channel.awaitReady(LONG)).isTrue();
+    Thread.currentThread().interrupt();
+    assertThat(loopback.b.channel.pollEvent()).contains(loopback.b.queue);
+    assertThat(Thread.interrupted()).as("interrupted").isTrue();
+    assertThat(loopback.b.channel.pollEvent()).isEmpty();
+  }
+
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void oneEventEndsTheWaitsOfAllThreadsForWhichThereIsACompletion(boolean virtual)
@@ -300,6 +357,9 @@ final class EventsTest {
     assertThatThrownBy(() -> queue.requestNotification(false))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("without a completion channel");
+    assertThatThrownBy(() -> queue.completions(1).pollBeforeWait())
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("has no completion channel");
   }
 
   @Test

@@ -111,11 +111,13 @@ final class LifetimesTest {
     uses.put("MemorySlice.slice", () -> slice.slice(0, 1));
     uses.put("CompletionChannel.awaitEvent", () -> a.channel.awaitEvent(Duration.ZERO));
     uses.put("CompletionChannel.awaitReady", () -> a.channel.awaitReady(Duration.ZERO));
+    uses.put("CompletionChannel.pollEvent", a.channel::pollEvent);
     uses.put("CompletionChannel.fileDescriptor", a.channel::fileDescriptor);
     uses.put("CompletionQueue.completions", () -> a.queue.completions(1));
     uses.put("CompletionQueue.requestNotification", () -> a.queue.requestNotification(false));
     uses.put("CompletionQueue.handle", a.queue::handle);
     uses.put("Completions.poll", a.completions::poll);
+    uses.put("Completions.pollBeforeWait", a.completions::pollBeforeWait);
     uses.put("Completions.release", a.completions::release);
     uses.put("QueuePair.number", a.queuePair::number);
     uses.put("QueuePair.address", () -> a.queuePair.address(1, 0));

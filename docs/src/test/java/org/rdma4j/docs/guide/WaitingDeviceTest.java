@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.rdma4j.docs.guide.Peers.TIMEOUT;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.rdma4j.cm.ChannelSet;
+import org.rdma4j.cm.CmEvent;
+import org.rdma4j.cm.EventChannel;
 import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.Completions;
@@ -105,6 +109,33 @@ class WaitingDeviceTest {
       }
       // end
       assertThat(served).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void oneThreadForCompletionsAndConnections() throws Exception {
+    try (Peers peers = new Peers()) {
+      CompletionChannel channel = peers.channel;
+      Completions completions = peers.queue.completions(16);
+      // snippet: set
+      EventChannel events = EventChannel.open(); // of the connection manager
+      ChannelSet channels = ChannelSet.open();
+      channels.add(channel);
+      channels.add(events);
+      // end
+      send(peers);
+      // snippet: either
+      int polled = completions.pollBeforeWait(); // if nothing is there, requests an event
+      Optional<CmEvent> event = Optional.empty();
+      if (polled == 0 && channels.awaitReady(TIMEOUT)) {
+        polled = completions.poll();
+        event = events.pollEvent();
+      }
+      // end
+      assertThat(polled).isEqualTo(1);
+      assertThat(event).isEmpty();
+      channels.close();
+      events.close();
     }
   }
 

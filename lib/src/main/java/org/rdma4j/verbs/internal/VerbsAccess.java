@@ -6,6 +6,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.lifetime.ReusedPieces;
+import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.MemoryRegion;
 import org.rdma4j.verbs.MemorySlice;
 import org.rdma4j.verbs.MemoryWindow;
@@ -62,6 +63,9 @@ public interface VerbsAccess {
 
   /** Returns the lifetime of a device, for objects of other packages that depend on it. */
   Lifetime lifetime(RdmaDevice device);
+
+  /** Returns the lifetime of a channel, for objects of other packages that use it. */
+  Lifetime lifetime(CompletionChannel channel);
 
   /** Returns the lifetime of a queue pair, for objects of other packages that depend on it. */
   Lifetime lifetime(QueuePair queuePair);
