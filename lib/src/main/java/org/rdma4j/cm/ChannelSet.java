@@ -2,7 +2,6 @@ package org.rdma4j.cm;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntSupplier;
 import org.rdma4j.RdmaException;
 import org.rdma4j.lifetime.Leaks;
@@ -47,8 +46,11 @@ public final class ChannelSet implements AutoCloseable {
   private final Waits waits;
   private final Lifetime lifetime;
 
-  /** Whether {@link #wakeup} was called, so that a wait makes one more system call only then. */
-  private final AtomicBoolean woken = new AtomicBoolean();
+  /**
+   * Whether {@link #wakeup} was called, so that a wait makes one more system call only then. This
+   * guards its changes.
+   */
+  private volatile boolean woken;
 
   private ChannelSet() {
     WaitSet created = new WaitSet();
@@ -129,10 +131,15 @@ public final class ChannelSet implements AutoCloseable {
       // Its close may be what made it ready.
       throw lifetime.closed();
     }
-    if (ready && woken.getAndSet(false)) {
-      descriptors.reset();
+    if (ready && woken) {
+      forgetWakeup();
     }
     return ready;
+  }
+
+  private synchronized void forgetWakeup() {
+    woken = false;
+    descriptors.reset();
   }
 
   /**
@@ -142,12 +149,13 @@ public final class ChannelSet implements AutoCloseable {
    * @throws IllegalStateException if this is closed
    */
   public void wakeup() {
-    lifetime.run(
-        () -> {
-          // In this order: a wait that ends in between leaves the wake-up to the next wait.
-          descriptors.wake();
-          woken.set(true);
-        });
+    lifetime.run(this::wake);
+  }
+
+  /** Both under the lock, so that a wait which this ends forgets both. */
+  private synchronized void wake() {
+    woken = true;
+    descriptors.wake();
   }
 
   /**

@@ -397,13 +397,36 @@ public final class SynchronousCmId implements AutoCloseable {
       if (event.isEmpty()) {
         return false;
       }
-      if (event.get() instanceof CmEvent.Disconnected) {
-        disconnected = true;
-      } else {
-        throwIfRemoved("rdma_get_cm_event", event.get());
-      }
+      noteDisconnected(event.get());
     }
     return true;
+  }
+
+  /**
+   * Returns whether the peer has ended the connection, as {@link #awaitDisconnected} does, but does
+   * not wait, and ignores interrupts. It is for a thread that waits for other things too, with the
+   * {@linkplain CmId#channel channel} of this identifier in a {@link ChannelSet}. It takes all
+   * events that have come.
+   *
+   * @return whether the peer has ended it
+   * @throws IllegalStateException if the identifier is closed
+   * @throws RdmaException if the device was removed
+   */
+  public boolean pollDisconnected() {
+    Optional<CmEvent> event = channel.pollEvent();
+    while (event.isPresent()) {
+      noteDisconnected(event.get());
+      event = channel.pollEvent();
+    }
+    return disconnected;
+  }
+
+  private void noteDisconnected(CmEvent event) {
+    if (event instanceof CmEvent.Disconnected) {
+      disconnected = true;
+    } else {
+      throwIfRemoved("rdma_get_cm_event", event);
+    }
   }
 
   /**

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
@@ -126,9 +127,16 @@ final class ChannelSetTest {
       both.add(completionChannel);
       both.add(pair.client().id().channel());
       assertThat(both.awaitReady(MOMENT)).isFalse();
+      assertThat(pair.client().pollDisconnected()).isFalse();
       pair.server().id().disconnect();
       assertThat(both.awaitReady(PATIENCE)).isTrue();
+      Thread.currentThread().interrupt();
+      assertThat(pair.client().pollDisconnected()).isTrue();
+      assertThat(Thread.interrupted()).as("interrupted").isTrue();
       assertThat(pair.client().awaitDisconnected(Duration.ZERO)).isTrue();
+      pair.client().close();
+      pair.server().close();
+      assertThatThrownBy(pair.server()::pollDisconnected).isInstanceOf(IllegalStateException.class);
     }
   }
 
@@ -168,6 +176,27 @@ final class ChannelSetTest {
     channels.wakeup();
     assertThat(CmLoopback.get(waiting)).isTrue();
     assertThat(channels.awaitReady(MOMENT)).as("the next wait").isFalse();
+  }
+
+  @Test
+  void eachWakeUpEndsOneWaitWhenTheyComeInTurn() throws Exception {
+    var turns = new SynchronousQueue<Integer>();
+    FutureTask<Void> waker =
+        new FutureTask<>(
+            () -> {
+              while (turns.take() > 0) {
+                channels.wakeup();
+              }
+              return null;
+            });
+    start(false, waker);
+    for (int i = 0; i < 2000; i++) {
+      turns.put(1);
+      assertThat(channels.awaitReady(PATIENCE)).isTrue();
+      assertThat(channels.awaitReady(Duration.ZERO)).as("after wake-up %d", i).isFalse();
+    }
+    turns.put(0);
+    waker.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
   }
 
   @Test
