@@ -77,16 +77,13 @@ final class SendSlots {
     return posted % COUNT * slotBytes;
   }
 
+  /** A connection whose request was refused ends, so nothing is posted afterwards. */
   private void post(boolean signaled) {
     if (signaled) {
       requests.signaled();
     }
-    try {
-      requests.post();
-    } finally {
-      requests.clear();
-      requests.release();
-    }
+    requests.post();
+    requests.release();
     posted++;
   }
 }

@@ -2,17 +2,25 @@ package org.rdma4j.valkey;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.WeakReference;
 import java.net.InetSocketAddress;
 import java.net.ProtocolException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
-import org.rdma4j.cm.CmId;
+import org.rdma4j.cm.ChannelSet;
+import org.rdma4j.cm.ConnectionConfig;
+import org.rdma4j.cm.PortSpace;
+import org.rdma4j.cm.SynchronousCmId;
 import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.CompletionOpcode;
@@ -20,6 +28,7 @@ import org.rdma4j.verbs.CompletionQueue;
 import org.rdma4j.verbs.CompletionStatus;
 import org.rdma4j.verbs.Completions;
 import org.rdma4j.verbs.MemoryRegion;
+import org.rdma4j.verbs.PreparedReceives;
 import org.rdma4j.verbs.ProtectionDomain;
 import org.rdma4j.verbs.QueuePair;
 import org.rdma4j.verbs.QueuePairConfig;
@@ -31,11 +40,13 @@ import org.rdma4j.verbs.WorkCompletionException;
  * One connection to a server: what was created for it, and the state of the protocol.
  *
  * <p>All of it is in a protection domain of its own, so that the key of its buffer is worth nothing
- * to another connection. No thread belongs to it. A thread that has to wait takes the turn of
- * polling if no other thread has it, and handles the completions for all; the others wait until it
- * has handled some. Order of locks: state, then turn, which is only tried while state is held.
+ * to another connection. No thread belongs to it. One of the threads that wait polls for all; the
+ * others wait until it has handled what came. A thread of the process visits each connection once a
+ * second, while there are any.
  */
 final class ValkeyLink {
+  private static final ConnectionConfig CONFIG = ConnectionConfig.DEFAULT.remoteReads(1).reads(1);
+
   /** Messages that the server may send before this side polls; the protocol recommends 1024. */
   private static final int RECEIVES = 1024;
 
@@ -43,84 +54,143 @@ final class ValkeyLink {
   private static final int MAX_ROUNDS = 32;
   private static final int TICKS_PER_KEEPALIVE = 3;
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
+  private static final ScheduledThreadPoolExecutor TICKS = ticks();
 
   private final InetSocketAddress server;
-  private final CmId id;
-  private final ProtectionDomain domain;
+  private final SynchronousCmId client;
+  private final ChannelSet channels;
   private final CompletionChannel channel;
+  private final ProtectionDomain domain;
   private final Completions completions;
   private final MemoryRegion messages;
-  private final ReceiveRequests receives;
+  private final PreparedReceives receives;
   private final SendSlots sends;
   private final ReceiveBuffer buffer;
 
   private final ReentrantLock state = new ReentrantLock();
   private final Condition changed = state.newCondition();
-  private final ReentrantLock turn = new ReentrantLock();
-
-  // Created once, so that a read and a write create no object.
-  private final BooleanSupplier mayRead = this::mayRead;
-  private final BooleanSupplier mayWrite = this::mayWrite;
 
   // Guarded by state, as are the sends, the receives and the buffer.
-  private @Nullable RemoteMemory serverBuffer;
-  private long serverBufferUsed;
+  private boolean polling;
   private boolean featuresKnown;
+  private RemoteMemory serverBuffer = new RemoteMemory(0, 0, 0);
+  private long serverBufferUsed;
   private boolean bufferUnnamed;
-  private @Nullable String endReason;
+  private boolean closedByServer;
   private @Nullable IOException failure;
-  private boolean closing;
   private int ticks;
 
-  /** Creates what the identifier, whose route is resolved, needs to connect. */
-  ValkeyLink(InetSocketAddress server, CmId id, int receiveBytes, int sendBytes) {
+  private volatile @Nullable Future<?> ticking;
+
+  /** Creates what the client, whose route is resolved, needs to connect. */
+  private ValkeyLink(
+      InetSocketAddress server, SynchronousCmId client, int receiveBytes, int sendBytes) {
     this.server = server;
-    this.id = id;
-    domain = id.device().allocateProtectionDomain();
+    this.client = client;
+    channels = ChannelSet.open();
     CompletionChannel events = null;
+    ProtectionDomain memory = null;
     try {
-      events = id.device().createCompletionChannel();
-      CompletionQueue queue = id.device().createCompletionQueue(RECEIVES + SendSlots.COUNT, events);
+      events = client.id().device().createCompletionChannel();
+      memory = client.id().device().allocateProtectionDomain();
       channel = events;
+      domain = memory;
+      channels.add(channel);
+      channels.add(client.id().channel());
+      CompletionQueue queue =
+          channel.device().createCompletionQueue(RECEIVES + SendSlots.COUNT, channel);
       completions = queue.completions(BATCH);
-      messages = domain.register(RECEIVES * ControlMessage.BYTES, AccessFlag.LOCAL_WRITE);
       QueuePair queuePair =
-          id.createQueuePair(
-              domain,
-              QueuePairConfig.reliable(queue).sendDepth(SendSlots.COUNT).receiveDepth(RECEIVES));
+          client
+              .id()
+              .createQueuePair(
+                  domain,
+                  QueuePairConfig.reliable(queue)
+                      .sendDepth(SendSlots.COUNT)
+                      .receiveDepth(RECEIVES));
+      messages = domain.register(RECEIVES * ControlMessage.BYTES, AccessFlag.LOCAL_WRITE);
       sends = new SendSlots(queuePair, domain.register(sendBytes));
       buffer =
           new ReceiveBuffer(
               domain.register(receiveBytes, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE));
-      receives = queuePair.receiveRequests(RECEIVES);
+      ReceiveRequests requests = queuePair.receiveRequests(RECEIVES);
       for (int i = 0; i < RECEIVES; i++) {
-        addReceive(i);
+        requests.add(i).into(messages, (long) i * ControlMessage.BYTES, ControlMessage.BYTES);
       }
-      postReceives();
+      receives = requests.prepare();
+      receives.post();
+      receives.release();
     } catch (RuntimeException failed) {
-      domain.close();
-      if (events != null) {
-        events.close();
-      }
+      close(client, events, memory, channels);
       throw failed;
     }
   }
 
-  CmId id() {
-    return id;
+  /** Closes them, also if one of them fails: the last first, since they depend on each other. */
+  private static void close(
+      SynchronousCmId client,
+      @Nullable CompletionChannel channel,
+      @Nullable ProtectionDomain domain,
+      ChannelSet channels) {
+    try (channels;
+        domain;
+        channel;
+        client) {
+      // The queue pair ends first, then its queue, then the memory.
+    }
+  }
+
+  /**
+   * Connects to a server.
+   *
+   * @param owner without which nothing uses the connection: if it is dropped, that is closed
+   * @param deadline the value of {@link System#nanoTime} at which to give up
+   */
+  static ValkeyLink connect(
+      InetSocketAddress server, int receiveBytes, int sendBytes, Object owner, long deadline)
+      throws IOException, InterruptedException, TimeoutException {
+    SynchronousCmId client = SynchronousCmId.open(PortSpace.TCP);
+    ValkeyLink link = null;
+    boolean done = false;
+    try {
+      client.resolveAddress(server, remaining(deadline));
+      client.resolveRoute(remaining(deadline));
+      link = new ValkeyLink(server, client, receiveBytes, sendBytes);
+      client.connect(CONFIG, remaining(deadline));
+      link.exchangeFeatures(deadline);
+      link.beginTicks(owner);
+      done = true;
+      return link;
+    } finally {
+      if (!done && link != null) {
+        link.close();
+      } else if (!done) {
+        client.close();
+      }
+    }
+  }
+
+  private static Duration remaining(long deadline) {
+    return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
   }
 
   /** Asks for the server's features, of which this side uses none, and names the buffer. */
-  void exchangeFeatures(long deadline) throws IOException {
+  private void exchangeFeatures(long deadline) throws IOException {
     state.lock();
     try {
-      send(() -> sends.send(ControlMessage.GET_SERVER_FEATURE));
-      await(() -> featuresKnown && serverBuffer != null, deadline, "no answer from");
-      send(() -> sends.send(ControlMessage.SET_CLIENT_FEATURE));
-      send(() -> sends.send(buffer.name()));
+      sends.send(ControlMessage.GET_SERVER_FEATURE);
+      await(() -> featuresKnown && serverBuffer.length() > 0, deadline, "no answer from");
+      sends.send(ControlMessage.SET_CLIENT_FEATURE);
+      sends.send(buffer.name());
+    } catch (RuntimeException failed) {
+      throw fail(failed);
     } finally {
       state.unlock();
     }
+  }
+
+  InetSocketAddress localAddress() {
+    return client.id().localAddress();
   }
 
   /**
@@ -133,7 +203,7 @@ final class ValkeyLink {
   int read(byte[] target, int offset, int length, long deadline) throws IOException {
     state.lock();
     try {
-      await(mayRead, deadline, "no bytes from");
+      await(() -> buffer.available() > 0, deadline, "no bytes from");
       int bytes = buffer.read(target, offset, length);
       if (buffer.restart()) {
         bufferUnnamed = true;
@@ -143,14 +213,6 @@ final class ValkeyLink {
     } finally {
       state.unlock();
     }
-  }
-
-  private boolean mayRead() {
-    return buffer.available() > 0;
-  }
-
-  private boolean mayWrite() {
-    return sends.hasFree() && serverBufferSpace() > 0;
   }
 
   int available() {
@@ -172,37 +234,26 @@ final class ValkeyLink {
   int write(byte[] source, int offset, int length, long deadline) throws IOException {
     state.lock();
     try {
-      try {
-        await(mayWrite, deadline, "no space in the buffer of");
-      } catch (SocketTimeoutException late) {
-        // The server has a part of what the program wrote, and would take the next for the rest.
-        fail(late);
-        throw late;
-      }
+      await(
+          () -> sends.hasFree() && serverBufferSpace() > 0, deadline, "no space in the buffer of");
+      throwIfFailed();
       int most = (int) Math.min(length, serverBufferSpace());
-      RemoteMemory target = serverBuffer;
-      if (failure != null || target == null) {
-        throw failure();
-      }
-      int written = post(source, offset, most, target);
+      int written = sends.write(source, offset, most, serverBuffer, serverBufferUsed);
       serverBufferUsed += written;
       return written;
+    } catch (SocketTimeoutException late) {
+      // The server has a part of what the program wrote, and would take the next for the rest.
+      fail(late);
+      throw late;
+    } catch (RuntimeException failed) {
+      throw fail(failed);
     } finally {
       state.unlock();
     }
   }
 
-  private int post(byte[] source, int offset, int most, RemoteMemory target) throws IOException {
-    try {
-      return sends.write(source, offset, most, target, serverBufferUsed);
-    } catch (RuntimeException failed) {
-      fail(failed);
-      throw failure();
-    }
-  }
-
   private long serverBufferSpace() {
-    return serverBuffer == null ? 0 : serverBuffer.length() - serverBufferUsed;
+    return serverBuffer.length() - serverBufferUsed;
   }
 
   /** Names the buffer anew as soon as there is a slot for that. */
@@ -217,15 +268,6 @@ final class ValkeyLink {
     }
   }
 
-  private void send(Runnable post) throws IOException {
-    try {
-      post.run();
-    } catch (RuntimeException failed) {
-      fail(failed);
-      throw failure();
-    }
-  }
-
   /**
    * Waits until something holds, which handled completions may change. It ignores interrupts, as
    * {@link java.net.Socket} does, and leaves the thread interrupted.
@@ -234,18 +276,16 @@ final class ValkeyLink {
     boolean interrupted = false;
     try {
       while (!holds.getAsBoolean()) {
-        if (failure != null) {
-          throw failure();
-        }
+        throwIfFailed();
         long nanos = deadline - System.nanoTime();
         if (nanos <= 0) {
           throw new SocketTimeoutException("timed out: %s %s".formatted(missing, server));
         }
         try {
-          if (turn.tryLock()) {
-            poll(Duration.ofNanos(nanos));
-          } else {
+          if (polling) {
             changed.awaitNanos(nanos);
+          } else {
+            poll(Duration.ofNanos(nanos));
           }
         } catch (InterruptedException interrupt) {
           interrupted = true;
@@ -258,61 +298,69 @@ final class ValkeyLink {
     }
   }
 
-  /** Waits for completions, with the turn and without the state, and handles them. */
-  private void poll(Duration timeout) throws InterruptedException {
-    int polled = 0;
-    RuntimeException failed = null;
-    state.unlock();
+  /**
+   * Waits for completions or the end of the connection, and handles them. What fails ends the
+   * connection.
+   *
+   * @return the number of completions
+   */
+  private int poll(Duration timeout) throws InterruptedException {
     try {
-      polled = timeout.isZero() ? completions.poll() : completions.await(timeout);
-    } catch (RuntimeException refused) {
-      failed = refused;
-    } finally {
-      state.lock();
-      try {
-        handle(polled);
-        if (failed != null) {
-          fail(failed);
-        }
-        completions.release();
-      } catch (RuntimeException refused) {
-        fail(refused);
-      } finally {
-        turn.unlock();
-        changed.signalAll();
+      int polled = awaitCompletions(timeout);
+      if (polled == 0 || !completions.isSuccess(polled - 1)) {
+        noteEnd();
       }
+      handle(polled);
+      return polled;
+    } catch (ProtocolException | RuntimeException failed) {
+      fail(failed);
+      return 0;
     }
   }
 
-  private void handle(int polled) {
+  private int awaitCompletions(Duration timeout) throws InterruptedException {
+    polling = true;
+    state.unlock();
     try {
-      for (int i = 0; i < polled; i++) {
-        completions.requireSuccess(i);
-        long request = completions.workRequestId(i);
-        if (request >= 0) {
-          sends.completed(request);
-        } else {
-          received(i, (int) (-1 - request));
-          addReceive((int) (-1 - request));
-        }
-      }
-      postReceives();
-    } catch (ProtocolException lie) {
-      fail(
-          new ProtocolException(
-              "%s violated the protocol of Valkey over RDMA: %s"
-                  .formatted(server, lie.getMessage())));
-    } catch (RuntimeException failed) {
-      fail(failed);
+      int polled = timeout.isZero() ? completions.poll() : completions.pollBeforeWait();
+      return polled == 0 && channels.awaitReady(timeout) ? completions.poll() : polled;
+    } finally {
+      state.lock();
+      polling = false;
+      changed.signalAll();
+      completions.release();
     }
+  }
+
+  /** If the server has ended the connection, flushes what is after all that arrived before. */
+  private void noteEnd() {
+    if (client.pollDisconnected() && !closedByServer) {
+      closedByServer = true;
+      disconnect();
+    }
+  }
+
+  private void handle(int polled) throws ProtocolException {
+    int received = 0;
+    for (int i = 0; i < polled; i++) {
+      completions.requireSuccess(i);
+      switch (completions.opcode(i)) {
+        case RECEIVE, RECEIVE_RDMA_WITH_IMMEDIATE -> {
+          received(i);
+          received++;
+        }
+        default -> sends.completed(completions.workRequestId(i));
+      }
+    }
+    receives.repost(received);
+    receives.release();
     nameBuffer();
   }
 
-  private void received(int completion, int message) throws ProtocolException {
-    CompletionOpcode opcode = completions.opcode(completion);
+  private void received(int completion) throws ProtocolException {
     long bytes = completions.byteLength(completion);
-    if (opcode == CompletionOpcode.RECEIVE_RDMA_WITH_IMMEDIATE) {
-      if (!featuresKnown || serverBuffer == null) {
+    if (completions.opcode(completion) == CompletionOpcode.RECEIVE_RDMA_WITH_IMMEDIATE) {
+      if (!featuresKnown || serverBuffer.length() == 0) {
         throw new ProtocolException("it wrote " + bytes + " bytes before it knew where to");
       }
       buffer.announce(Integer.toUnsignedLong(completions.immediate(completion)), bytes);
@@ -321,8 +369,8 @@ final class ValkeyLink {
           "it sent a message of %d bytes, must be %d without immediate data"
               .formatted(bytes, ControlMessage.BYTES));
     } else {
-      control(
-          messages.segment().asSlice((long) message * ControlMessage.BYTES, ControlMessage.BYTES));
+      long message = completions.workRequestId(completion) * ControlMessage.BYTES;
+      control(messages.segment().asSlice(message, ControlMessage.BYTES));
     }
   }
 
@@ -348,99 +396,92 @@ final class ValkeyLink {
     }
   }
 
-  private void addReceive(int message) {
-    receives
-        .add(-1 - message)
-        .into(messages, (long) message * ControlMessage.BYTES, ControlMessage.BYTES);
-  }
-
-  private void postReceives() {
-    try {
-      receives.post();
-    } finally {
-      receives.clear();
-      receives.release();
-    }
-  }
-
-  private void fail(RuntimeException cause) {
-    String reason = "the connection failed: " + cause.getMessage();
-    // A request that failed by itself is the reason of an end that was reported first.
-    if (!(cause instanceof WorkCompletionException failed)) {
-      reason = endReason == null ? reason : endReason;
-    } else if (failed.status() == CompletionStatus.FLUSHED) {
-      reason =
-          endReason == null
-              ? "the device ended the connection, as it does after a write outside the buffer"
-              : endReason;
-    }
-    SocketException ended = new SocketException(server + ": " + reason);
-    ended.initCause(cause);
-    fail(ended);
-  }
-
-  /** Ends the connection, unless it has ended: the first reason counts. */
-  private void fail(IOException reason) {
-    if (failure == null) {
-      failure = reason;
+  /**
+   * Ends the connection, unless it has ended: the first reason counts.
+   *
+   * @return an exception of the calling thread for that end
+   */
+  private IOException fail(Exception cause) {
+    IOException first = failure;
+    if (first == null) {
+      first = new SocketException(reason(cause), cause);
+      failure = first;
       changed.signalAll();
       disconnect();
+    }
+    return new SocketException(first.getMessage(), first);
+  }
+
+  private String reason(Exception cause) {
+    if (cause instanceof ProtocolException) {
+      return server + " violated the protocol of Valkey over RDMA: " + cause.getMessage();
+    }
+    if (cause instanceof IOException) {
+      return String.valueOf(cause.getMessage());
+    }
+    CompletionStatus status =
+        cause instanceof WorkCompletionException request ? request.status() : null;
+    boolean flushed = status == CompletionStatus.FLUSHED;
+    // Any other status is that of a request which failed by itself, and may be why the server left.
+    if (closedByServer
+        && (flushed || status == null || status == CompletionStatus.RETRY_EXCEEDED)) {
+      return server + ": the server closed the connection";
+    }
+    return flushed
+        ? server + ": the device ended the connection, as it does after a write outside the buffer"
+        : server + ": the connection failed: " + cause.getMessage();
+  }
+
+  private void throwIfFailed() throws IOException {
+    IOException first = failure;
+    if (first != null) {
+      throw fail(first);
     }
   }
 
   private void disconnect() {
     try {
-      id.disconnect();
+      client.id().disconnect();
     } catch (RdmaException | IllegalStateException ended) {
       // It was not connected, or is closed.
     }
   }
 
-  /** Returns an exception of the calling thread for the end of the connection. */
-  private IOException failure() {
-    IOException first = failure;
-    SocketException again =
-        new SocketException(first == null ? "Socket closed" : String.valueOf(first.getMessage()));
-    if (first != null) {
-      again.initCause(first);
-    }
-    return again;
+  private static ScheduledThreadPoolExecutor ticks() {
+    var thread =
+        Thread.ofPlatform().daemon().name("rdma4j-valkey").inheritInheritableThreadLocals(false);
+    var executor = new ScheduledThreadPoolExecutor(1, thread.factory());
+    executor.setRemoveOnCancelPolicy(true);
+    executor.setKeepAliveTime(1, TimeUnit.SECONDS);
+    executor.allowCoreThreadTimeOut(true);
+    return executor;
   }
 
-  /**
-   * Records that the connection manager reported the end. The queue pair is flushed, so that
-   * threads find out, after all that arrived before.
-   */
-  void ended(String reason) {
-    state.lock();
-    try {
-      if (endReason == null) {
-        endReason = reason;
-      }
-    } finally {
-      state.unlock();
-    }
-    disconnect();
+  private void beginTicks(Object owner) {
+    WeakReference<Object> reference = new WeakReference<>(owner);
+    ticking = TICKS.scheduleWithFixedDelay(() -> tick(reference), 1, 1, TimeUnit.SECONDS);
   }
 
   /**
    * Does what has to be done for an idle connection: it handles the keepalives of the server, whose
    * receives would run out, and sends some, which fail if the server is no longer there.
    */
-  void tick() {
+  private void tick(WeakReference<Object> owner) {
+    if (owner.refersTo(null)) {
+      close();
+      return;
+    }
     state.lock();
     try {
-      for (int i = 0; i < MAX_ROUNDS && failure == null && turn.tryLock(); i++) {
-        poll(Duration.ZERO);
-        if (completions.size() < BATCH) {
-          break;
-        }
+      int rounds = MAX_ROUNDS;
+      while (failure == null && !polling && rounds > 0 && poll(Duration.ZERO) == BATCH) {
+        rounds--;
       }
       if (++ticks % TICKS_PER_KEEPALIVE == 0 && failure == null && sends.hasFree()) {
         sends.send(ControlMessage.KEEPALIVE);
       }
     } catch (InterruptedException | RuntimeException failed) {
-      fail(new SocketException("the connection to " + server + " failed: " + failed));
+      fail(failed);
     } finally {
       state.unlock();
     }
@@ -450,10 +491,6 @@ final class ValkeyLink {
   void close() {
     state.lock();
     try {
-      if (closing) {
-        return;
-      }
-      closing = true;
       if (failure == null && !sends.areAllFree()) {
         long deadline = System.nanoTime() + CLOSE_TIMEOUT.toNanos();
         await(sends::hasFree, deadline, "no space to send to");
@@ -466,19 +503,10 @@ final class ValkeyLink {
       fail(new SocketException("Socket closed"));
       state.unlock();
     }
-    try {
-      id.close();
-    } finally {
-      closeRest();
+    Future<?> last = ticking;
+    if (last != null) {
+      last.cancel(false);
     }
-  }
-
-  /** Closes the channel with its queue, and the domain, also if one of them fails. */
-  private void closeRest() {
-    try {
-      channel.close();
-    } finally {
-      domain.close();
-    }
+    close(client, channel, domain, channels);
   }
 }

@@ -19,15 +19,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.RdmaException;
-import org.rdma4j.cm.ConnectionConfig;
 import org.rdma4j.cm.ConnectionRejectedException;
-import org.rdma4j.cm.PortSpace;
-import org.rdma4j.cm.SynchronousCmId;
 
 /** What {@link ValkeySocket} is built on: the JDK keeps the states of the socket. */
 final class ValkeyStream extends SocketImpl {
-  private static final ConnectionConfig CONFIG = ConnectionConfig.DEFAULT.remoteReads(1).reads(1);
-
   private static final Duration LONGEST = Duration.ofDays(36_500);
   private static final Duration DEFAULT_CONNECT_TIMEOUT = Duration.ofSeconds(30);
 
@@ -38,7 +33,6 @@ final class ValkeyStream extends SocketImpl {
   private static final int MAX_BYTES = 1 << 30;
 
   private final Map<Integer, Object> options = new ConcurrentHashMap<>();
-  private final ReentrantLock reading = new ReentrantLock();
   private final ReentrantLock writing = new ReentrantLock();
   private volatile @Nullable ValkeyLink link;
   private volatile boolean closed;
@@ -74,7 +68,16 @@ final class ValkeyStream extends SocketImpl {
     Duration limit = timeout == 0 ? DEFAULT_CONNECT_TIMEOUT : Duration.ofMillis(timeout);
     long deadline = System.nanoTime() + limit.toNanos();
     try {
-      link = connected(inet, deadline);
+      ValkeyLink connected =
+          ValkeyLink.connect(
+              inet,
+              bytes("receive buffer", SocketOptions.SO_RCVBUF),
+              bytes("send buffer", SocketOptions.SO_SNDBUF),
+              this,
+              deadline);
+      link = connected;
+      localport = connected.localAddress().getPort();
+      options.put(SocketOptions.SO_BINDADDR, connected.localAddress().getAddress());
     } catch (TimeoutException late) {
       throw withCause(
           new SocketTimeoutException(
@@ -82,7 +85,7 @@ final class ValkeyStream extends SocketImpl {
           late);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw withCause(new SocketException("interrupted while connecting to " + inet), interrupt);
+      throw new SocketException("interrupted while connecting to " + inet, interrupt);
     } catch (ConnectionRejectedException rejected) {
       throw withCause(
           new ConnectException(
@@ -101,34 +104,6 @@ final class ValkeyStream extends SocketImpl {
     }
   }
 
-  private ValkeyLink connected(InetSocketAddress server, long deadline)
-      throws IOException, InterruptedException, TimeoutException {
-    try (SynchronousCmId client = SynchronousCmId.open(PortSpace.TCP)) {
-      client.resolveAddress(server, remaining(deadline));
-      client.resolveRoute(remaining(deadline));
-      ValkeyLink created =
-          new ValkeyLink(
-              server,
-              client.id(),
-              bytes("receive buffer", SocketOptions.SO_RCVBUF),
-              bytes("send buffer", SocketOptions.SO_SNDBUF));
-      boolean done = false;
-      try {
-        client.connect(CONFIG, remaining(deadline));
-        localport = client.id().localAddress().getPort();
-        options.put(SocketOptions.SO_BINDADDR, client.id().localAddress().getAddress());
-        LinkUpkeep.add(created, this);
-        created.exchangeFeatures(deadline);
-        done = true;
-      } finally {
-        if (!done) {
-          close(created);
-        }
-      }
-      return created;
-    }
-  }
-
   private int bytes(String name, int option) throws SocketException {
     int bytes = (Integer) Objects.requireNonNull(options.get(option));
     if (bytes < MIN_BYTES || bytes > MAX_BYTES) {
@@ -138,24 +113,15 @@ final class ValkeyStream extends SocketImpl {
     return bytes;
   }
 
-  private static Duration remaining(long deadline) {
-    return Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
-  }
-
   private static <E extends IOException> E withCause(E exception, Throwable cause) {
     exception.initCause(cause);
     return exception;
   }
 
-  private static void close(ValkeyLink link) {
-    link.close();
-    LinkUpkeep.remove(link);
-  }
-
   private ValkeyLink link() throws SocketException {
     ValkeyLink connected = link;
     if (connected == null || closed) {
-      throw new SocketException(closed ? "Socket closed" : "Socket is not connected");
+      throw new SocketException("Socket closed");
     }
     return connected;
   }
@@ -190,12 +156,7 @@ final class ValkeyStream extends SocketImpl {
       if (length == 0) {
         return 0;
       }
-      reading.lock();
-      try {
-        return link().read(target, offset, length, deadline(LONGEST));
-      } finally {
-        reading.unlock();
-      }
+      return link().read(target, offset, length, deadline(LONGEST));
     }
 
     @Override
@@ -239,7 +200,7 @@ final class ValkeyStream extends SocketImpl {
     closed = true;
     ValkeyLink connected = link;
     if (connected != null) {
-      close(connected);
+      connected.close();
     }
   }
 
