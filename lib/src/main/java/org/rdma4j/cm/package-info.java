@@ -11,6 +11,7 @@
  *   <li>{@link org.rdma4j.cm.EventChannel} serves many connections from one thread: each step of a
  *       {@link org.rdma4j.cm.CmId} returns immediately, and a {@link org.rdma4j.cm.CmEvent} reports
  *       its outcome.
+ *   <li>{@link org.rdma4j.cm.ChannelSet} lets a thread wait for these events and for completions.
  *   <li>{@link org.rdma4j.cm.SimpleMessages} sends, receives, reads and writes over a connected
  *       identifier, one request at a time.
  *   <li>{@code org.rdma4j.connection} is built on this package and hides queue pairs and completion

@@ -75,9 +75,11 @@ final class ValkeyStream extends SocketImpl {
               bytes("send buffer", SocketOptions.SO_SNDBUF),
               this,
               deadline);
+      InetSocketAddress local = connected.localAddress();
+      localport = local.getPort();
+      options.put(SocketOptions.SO_BINDADDR, local.getAddress());
+      // Last, because another thread may close the socket from now on.
       link = connected;
-      localport = connected.localAddress().getPort();
-      options.put(SocketOptions.SO_BINDADDR, connected.localAddress().getAddress());
     } catch (TimeoutException late) {
       throw withCause(
           new SocketTimeoutException(
