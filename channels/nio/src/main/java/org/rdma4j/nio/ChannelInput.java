@@ -14,10 +14,16 @@ import org.rdma4j.nio.handover.Handover;
 
 /** Reads for a channel or socket that may be upgraded to RDMA, from where its next bytes come. */
 final class ChannelInput {
+  /** How many bytes are dropped at a time. */
+  private static final int DROPPED = 4 << 10;
+
   private final TcpEnd tcp;
   private final ReentrantLock lock = new ReentrantLock();
   private final Awaiting awaiting;
   private volatile boolean shut;
+
+  /** Whether nothing can come over TCP any more, so that the connection cannot resume. */
+  private volatile boolean tcpEnded;
 
   /** Whether a thread reads from TCP, and may wait there. */
   private volatile boolean readsTcp;
@@ -35,12 +41,51 @@ final class ChannelInput {
     return shut;
   }
 
-  /** The program has shut down the input. */
-  void shutDown(@Nullable Upgrade way) {
-    shut = true;
+  /** Returns whether nothing can come over TCP any more. */
+  boolean hasTcpEnded() {
+    return tcpEnded;
+  }
+
+  /** Records that TCP's input is shut down. */
+  void tcpEnds() {
+    tcpEnded = true;
+  }
+
+  /**
+   * The program shuts down the input. That of TCP stays open if the connection may have to resume,
+   * unless a thread must be woken that reads from there.
+   *
+   * @param shutdown shuts down that of TCP
+   */
+  void shutDown(@Nullable Upgrade way, TcpEnd.Shutdown shutdown) throws IOException {
+    boolean idle = lock.tryLock();
+    try {
+      if (way == null || !way.delaysInputEnd(idle)) {
+        shutdown.run();
+        tcpEnded = true;
+        if (way != null) {
+          way.tcpEnded();
+        }
+      }
+      shut = true;
+    } finally {
+      if (idle) {
+        lock.unlock();
+      }
+    }
     wake();
     if (way != null && way.isInputMoved()) {
       drop(way);
+    }
+  }
+
+  /** Drops what comes over TCP before the peer's output moves, after the program has shut this. */
+  void dropTcp(Upgrade way) throws IOException {
+    lock.lock();
+    try {
+      var unused = readTcp(way, ByteBuffer.allocate(DROPPED), null);
+    } finally {
+      lock.unlock();
     }
   }
 

@@ -34,8 +34,15 @@ final class ChannelOutput {
     return shut;
   }
 
-  /** The program has shut down the output over TCP. */
-  void shutDown(@Nullable Upgrade way) {
+  /**
+   * The program shuts down the output. That of TCP stays open if the connection may have to resume.
+   *
+   * @param shutdown shuts down that of TCP, and ends a write of another thread there
+   */
+  void shutDown(@Nullable Upgrade way, TcpEnd.Shutdown shutdown) throws IOException {
+    if (way == null || !way.delaysEnd()) {
+      shutdown.run();
+    }
     shut = true;
     wake();
     if (way != null) {
@@ -105,6 +112,17 @@ final class ChannelOutput {
         lock.unlock();
         move(way);
       }
+    }
+  }
+
+  /** Asks the peer whether its process has all bytes, and the end. */
+  void askForEnd(Upgrade way, Runnable answered) {
+    lock.lock();
+    try {
+      way.askForEnd(answered);
+    } finally {
+      lock.unlock();
+      move(way);
     }
   }
 

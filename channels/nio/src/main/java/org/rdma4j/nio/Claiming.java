@@ -251,22 +251,13 @@ final class Claiming {
   }
 
   /**
-   * Lets a client that was upgraded before, and cannot be again now, try again after a longer
-   * pause.
-   *
-   * @return whether it will
+   * Lets a channel that was upgraded before, and cannot be again now, be claimed again: by the
+   * client, after a longer pause. Requires the lock.
    */
-  boolean triesLater() {
-    lock.lock();
-    try {
-      if (failures == 0 || ended || !handover.mayTryAgain()) {
-        return false;
-      }
+  void tryLater() {
+    if (failures > 0 && !ended && handover.mayTryAgain() && upgrade.isClient()) {
       failures++;
       enableLater();
-      return true;
-    } finally {
-      lock.unlock();
     }
   }
 

@@ -71,6 +71,7 @@ final class Exit {
 
   private void begin() {
     begun = true;
+    closing.forEach(StreamClose::wake);
     List<Written> all = new ArrayList<>();
     for (Upgrade each : upgrades) {
       all.add(new Written(each));

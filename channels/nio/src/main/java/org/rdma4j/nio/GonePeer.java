@@ -47,6 +47,7 @@ final class GonePeer {
       upgrade.stream().endedWithPeer();
     } else {
       upgrade.stream().ended(false);
+      upgrade.refuseResume();
     }
     upgrade.linkEnded(inOrder);
   }

@@ -96,9 +96,21 @@ final class HeldBytes {
     return true;
   }
 
-  /** Forgets all bytes, because they have arrived. */
-  synchronized void arrived() {
+  /** Forgets all bytes before a position, counted from the begin: the peer's process has them. */
+  synchronized void delivered(long position) {
     if (!frozen) {
+      count = (int) Math.min(count, sent - position);
+    }
+  }
+
+  /** Returns whether it holds memory. */
+  synchronized boolean holdsMemory() {
+    return ring.length > 0;
+  }
+
+  /** Gives the memory back if it holds no bytes. */
+  synchronized void shrink() {
+    if (!frozen && count == 0) {
       clear();
     }
   }

@@ -120,12 +120,16 @@ final class Meeting {
 
   /**
    * The peer confirms that it has the offset of this side, with a request without bytes, or asks
-   * for a byte over TCP that wakes its reader.
+   * for a byte over TCP that wakes its reader, or, in a longer request, what was delivered.
    */
   private void asked(IncomingRequest request) {
     Upgrade channel = carried;
     if (channel == null || !joined) {
       request.refuse("the channel is not upgraded");
+      return;
+    }
+    if (request.message().length() > 1) {
+      channel.stream().asked(request);
       return;
     }
     channel.offsetSeen();
@@ -143,6 +147,10 @@ final class Meeting {
       return;
     }
     try (message) {
+      if (claimant != null && decided.getCount() == 0) {
+        // It has given up, and may have claimed again.
+        return;
+      }
       if (channel != null) {
         confirmed(channel, message.byteBuffer());
       } else if (claimant != null) {
@@ -151,12 +159,12 @@ final class Meeting {
         receivedByServer(message.byteBuffer());
       }
     } catch (HandoverException lie) {
-      refuse(lie.getMessage());
       if (claimant != null) {
         // Either another process has sent this, or this side has claimed nothing. In both cases
         // the peer of the TCP connection has not joined.
         claimant.linkEnded(true);
       }
+      refuse(lie.getMessage());
     }
   }
 
@@ -286,7 +294,7 @@ final class Meeting {
   /** Closes the connection, which shows the peer that it does not belong to its channel. */
   private void refuse(@Nullable String why) {
     if (claimant != null) {
-      rendezvous.stays(claimant, StayReason.REFUSED, String.valueOf(why));
+      rendezvous.notUpgraded(claimant, StayReason.REFUSED, String.valueOf(why));
     } else {
       rendezvous.log(String.valueOf(connection), "refused: " + why);
     }
@@ -318,9 +326,12 @@ final class Meeting {
     } else if (channel != null) {
       channel.stream().ended(inOrder);
       channel.linkEnded(inOrder);
+      if (!inOrder) {
+        channel.refuseResume();
+      }
     } else if (claimant != null && decided.getCount() > 0) {
-      rendezvous.stays(claimant, StayReason.REFUSED, "the peer has refused");
       claimant.linkEnded(inOrder);
+      rendezvous.notUpgraded(claimant, StayReason.REFUSED, "the peer has refused");
     } else if (claimant == null && reason != null) {
       rendezvous.log(
           String.valueOf(connection), "ended before its peer was proven: " + reason.getMessage());

@@ -34,9 +34,6 @@ final class PlainStream implements TcpEnd {
   private final AtomicReference<@Nullable Upgrade> upgrade = new AtomicReference<>();
   private volatile boolean ended;
 
-  /** Whether nothing can come over TCP any more, so that the socket cannot resume. */
-  private volatile boolean tcpInputEnded;
-
   private PlainStream(Rendezvous rendezvous, PlatformSocket socket, boolean isClient)
       throws IOException {
     this.rendezvous = rendezvous;
@@ -229,12 +226,12 @@ final class PlainStream implements TcpEnd {
 
   @Override
   public boolean mayResume() {
-    return !tcpInputEnded;
+    return !input.hasTcpEnded();
   }
 
   @Override
   public void endTcpInput() {
-    tcpInputEnded = true;
+    input.tcpEnds();
     try {
       socket.shutdownInput();
     } catch (IOException closedAlready) {
@@ -289,20 +286,11 @@ final class PlainStream implements TcpEnd {
   // ---- The end
 
   void shutdownInput() throws IOException {
-    Upgrade way = upgrade.get();
-    if (way == null || !way.delaysInputEnd()) {
-      socket.shutdownInput();
-      tcpInputEnded = true;
-    }
-    input.shutDown(upgrade.get());
+    input.shutDown(upgrade.get(), socket::shutdownInput);
   }
 
   void shutdownOutput() throws IOException {
-    Upgrade way = upgrade.get();
-    if (way == null || !way.delaysEnd()) {
-      socket.shutdownOutput();
-    }
-    output.shutDown(upgrade.get());
+    output.shutDown(upgrade.get(), socket::shutdownOutput);
   }
 
   void close() throws IOException {

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.rdma4j.ConnectionException;
 import org.rdma4j.ErrorNumber;
 import org.rdma4j.RdmaException;
+import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.OperationHandler;
 import org.rdma4j.connection.RdmaConnection;
@@ -29,11 +30,8 @@ final class RdmaStream {
   /** How long a channel waits if no memory can be registered, until it tries again. */
   private static final Duration MEMORY_PAUSE = Duration.ofMillis(10);
 
-  /**
-   * For how long bytes are held that have arrived at the device of the peer, which may still fail
-   * before the peer takes them.
-   */
-  private static final long HELD_NANOS = Duration.ofSeconds(1).toNanos();
+  /** How long after the last write a channel keeps the memory for what it may send again. */
+  private static final long IDLE_NANOS = Duration.ofSeconds(1).toNanos();
 
   /**
    * The length of the longest message. One of so many bytes is fetched by the peer by RDMA read.
@@ -72,6 +70,9 @@ final class RdmaStream {
   /** What can be sent again over TCP if RDMA fails. */
   private final HeldBytes kept;
 
+  /** What of it the peer's process has, and what of the peer's bytes this process has. */
+  private final DeliveryReports reports;
+
   /** When the last mark was sent. The lock of writers guards this. */
   private long markedAt;
 
@@ -108,6 +109,7 @@ final class RdmaStream {
     this.connection = connection;
     this.roomAgain = roomAgain;
     this.kept = new HeldBytes(rendezvous.memory());
+    this.reports = new DeliveryReports(connection, kept);
   }
 
   RdmaConnection connection() {
@@ -129,7 +131,16 @@ final class RdmaStream {
         message.close();
         return true;
       }
-      return add(message);
+      boolean may = add(message);
+      reports.report(delivered, inputEnded);
+      return may;
+    }
+  }
+
+  /** The peer asks whether its bytes were delivered. */
+  void asked(IncomingRequest request) {
+    synchronized (arrivals) {
+      reports.asked(request, delivered, inputEnded);
     }
   }
 
@@ -159,6 +170,7 @@ final class RdmaStream {
       over = inOrder ? "Broken pipe" : "Connection reset by peer";
     }
     kept.end();
+    reports.end();
   }
 
   /**
@@ -187,6 +199,7 @@ final class RdmaStream {
     synchronized (arrivals) {
       stalled = true;
     }
+    reports.end();
     kept.freeze();
     // Lets go of the buffer of what was joined, whose bytes are kept.
     flushDue = true;
@@ -290,9 +303,20 @@ final class RdmaStream {
     return sentSoFar - inFlight() >= count;
   }
 
-  /** Returns whether the connection is open, and the peer's device has acknowledged all bytes. */
-  boolean hasAllArrived() {
-    return joined == null && !stalled && connection.isOpen() && inFlight() == 0;
+  /** Returns whether the peer's process has all bytes that were sent, and the end. */
+  boolean isEndDelivered() {
+    return reports.isEndDelivered();
+  }
+
+  /**
+   * Asks the peer for the delivery of the end. Called with the lock of writers.
+   *
+   * @param answered is called after an answer or a failure
+   */
+  void askForEnd(Runnable answered) {
+    if (outputEnded && over == null && !stalled) {
+      reports.ask(true, answered);
+    }
   }
 
   /** Returns the number of messages that have not arrived, and still can. */
@@ -303,15 +327,22 @@ final class RdmaStream {
   /**
    * Notifies the peer that nothing is missing, once nothing is in flight. So the end of this
    * process is the end of the stream. Called with the lock of writers.
+   *
+   * @param asks whether the peer is asked what was delivered, so that it need not be held
    */
-  void mark() {
+  void mark(boolean asks) {
     if (!isQuiet()) {
       return;
     }
     if (!marked && !outputEnded) {
       sendMark();
-    } else if (System.nanoTime() - markedAt >= HELD_NANOS) {
-      kept.arrived();
+    }
+    if (kept.count() > 0) {
+      if (asks) {
+        reports.ask(false, () -> {});
+      }
+    } else if (System.nanoTime() - markedAt >= IDLE_NANOS) {
+      kept.shrink();
     }
   }
 
@@ -329,7 +360,7 @@ final class RdmaStream {
 
   /** Returns whether a later {@link #mark} has something to do. */
   boolean isMarkDue() {
-    return over == null && (!marked || kept.count() > 0);
+    return over == null && (!marked || kept.holdsMemory());
   }
 
   /** Returns whether nothing was sent after the peer was notified that nothing is missing. */

@@ -775,12 +775,17 @@ final class Rendezvous {
    * it was upgraded before and is tried again.
    */
   private void keepTcp(Upgrade upgrade, StayReason kind, @Nullable String reason) {
-    if (upgrade.claiming().triesLater()) {
-      log(upgrade.name(), "cannot be upgraded again now, and is tried later: " + reason);
-      return;
-    }
-    stays(upgrade, kind, String.valueOf(reason));
     upgrade.linkEnded(true);
+    notUpgraded(upgrade, kind, String.valueOf(reason));
+  }
+
+  /** A claim of a client has led to nothing. */
+  void notUpgraded(Upgrade upgrade, StayReason kind, String reason) {
+    if (upgrade.isForgotten()) {
+      stays(upgrade, kind, reason);
+    } else {
+      log(upgrade.name(), "cannot be upgraded again now, and is tried later: " + reason);
+    }
   }
 
   /** A channel stays on TCP. */

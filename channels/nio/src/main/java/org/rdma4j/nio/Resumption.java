@@ -40,6 +40,9 @@ final class Resumption {
   private final boolean mayBeGone;
   private final String reason;
 
+  /** Whether the peer may send the rest: nothing but bytes of the stream may follow then. */
+  private boolean readied;
+
   private Resumption(Upgrade upgrade, boolean mayBeGone, String reason) {
     this.upgrade = upgrade;
     this.tcp = upgrade.tcp();
@@ -70,7 +73,7 @@ final class Resumption {
       if (begins) {
         write(resume.record());
         awaitNoReader();
-        write(ready());
+        writeReady();
       }
       awaitReader();
       awaitNoReader();
@@ -79,7 +82,7 @@ final class Resumption {
       if (!begins) {
         // The peer has this side's offset: its record says so.
         write(resume.record());
-        write(ready());
+        writeReady();
       }
       readReady();
       upgrade.inputResumed(resume);
@@ -99,6 +102,9 @@ final class Resumption {
 
   private void fail(String why) {
     upgrade.rendezvous().log(upgrade.name(), "does not resume over TCP: " + why);
+    if (!readied) {
+      upgrade.refuseResume();
+    }
     upgrade.resumeFailed();
   }
 
@@ -145,7 +151,23 @@ final class Resumption {
         throw new IOException(
             "the program does not read %d bytes before the resume".formatted(left));
       }
-      Thread.sleep(PAUSE);
+      if (tcp.input().isShut()) {
+        dropTcp();
+      } else {
+        Thread.sleep(PAUSE);
+      }
+    }
+  }
+
+  /** The program does not read what came before the upgrade, and nothing behind that. */
+  private void dropTcp() throws IOException {
+    try {
+      tcp.input().dropTcp(upgrade);
+    } catch (SocketTimeoutException again) {
+      return;
+    }
+    if (upgrade.hasReadTcp()) {
+      tcp.input().drop(upgrade);
     }
   }
 
@@ -158,8 +180,9 @@ final class Resumption {
     }
   }
 
-  private static ByteBuffer ready() {
-    return ByteBuffer.wrap(new byte[] {Resume.READY});
+  private void writeReady() throws IOException, InterruptedException {
+    readied = true;
+    write(ByteBuffer.wrap(new byte[] {Resume.READY}));
   }
 
   /**
@@ -181,7 +204,10 @@ final class Resumption {
     ByteBuffer record = ByteBuffer.allocate(Resume.RECORD_BYTES);
     readBytes(record.limit(1));
     if (upgrade.wakeUp().take(record.get(0))) {
-      record.clear();
+      readBytes(record.clear().limit(1));
+    }
+    if (record.get(0) == Resume.REFUSAL) {
+      throw new IOException("the peer cannot resume");
     }
     return readBytes(record.limit(Resume.RECORD_BYTES)).flip();
   }

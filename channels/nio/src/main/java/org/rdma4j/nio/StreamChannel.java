@@ -35,9 +35,6 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   private final ChannelInput input;
   private final ChannelOutput output;
 
-  /** Whether nothing can come over TCP any more, so that the channel cannot resume. */
-  private volatile boolean tcpInputEnded;
-
   private final AtomicReference<@Nullable Upgrade> upgrade = new AtomicReference<>();
   private volatile @Nullable InetSocketAddress remote;
 
@@ -323,7 +320,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   @Override
   public void endTcpInput() {
-    tcpInputEnded = true;
+    input.tcpEnds();
     try {
       tcp.shutdownInput();
     } catch (IOException closed) {
@@ -355,7 +352,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   @Override
   public boolean mayResume() {
-    return tcp.isOpen() && !tcpInputEnded;
+    return tcp.isOpen() && !input.hasTcpEnded();
   }
 
   @Override
@@ -420,7 +417,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     if (way == null) {
       return 0;
     }
-    boolean readable = way.isInputReady() || (input.isShut() && way.isInputMoved());
+    boolean readable = way.isInputReady() || input.isShut();
     boolean writable = way.isOutputMoved() && (way.isOutputReady() || output.isShut());
     return (readable ? SelectionKey.OP_READ : 0) | (writable ? SelectionKey.OP_WRITE : 0);
   }
@@ -429,22 +426,12 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
 
   @Override
   public SocketChannel shutdownInput() throws IOException {
-    SocketChannel open = openTcp();
-    if (!delaysInputEnd()) {
-      open.shutdownInput();
-      tcpInputEnded = true;
-    }
-    inputWasShut();
+    shutInput(openTcp()::shutdownInput);
     return this;
   }
 
-  private boolean delaysInputEnd() {
-    Upgrade way = upgrade.get();
-    return way != null && way.delaysInputEnd();
-  }
-
-  private void inputWasShut() {
-    input.shutDown(upgrade.get());
+  private void shutInput(Shutdown shutdown) throws IOException {
+    input.shutDown(upgrade.get(), shutdown);
     changed();
   }
 
@@ -453,11 +440,7 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     if (!isOpen()) {
       throw new SocketException("Socket is closed");
     }
-    if (!delaysInputEnd()) {
-      tcpSocket.shutdownInput();
-      tcpInputEnded = true;
-    }
-    inputWasShut();
+    shutInput(tcpSocket::shutdownInput);
   }
 
   /** Shuts down the output for a socket. */
@@ -465,27 +448,17 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
     if (!isOpen()) {
       throw new SocketException("Socket is closed");
     }
-    Upgrade way = upgrade.get();
-    if (way == null || !way.delaysEnd()) {
-      tcpSocket.shutdownOutput();
-    }
-    outputWasShut();
+    shutOutput(tcpSocket::shutdownOutput);
   }
 
   @Override
   public SocketChannel shutdownOutput() throws IOException {
-    SocketChannel open = openTcp();
-    Upgrade way = upgrade.get();
-    if (way == null || !way.delaysEnd()) {
-      // Ends a write of another thread to TCP.
-      open.shutdownOutput();
-    }
-    outputWasShut();
+    shutOutput(openTcp()::shutdownOutput);
     return this;
   }
 
-  private void outputWasShut() {
-    output.shutDown(upgrade.get());
+  private void shutOutput(Shutdown shutdown) throws IOException {
+    output.shutDown(upgrade.get(), shutdown);
     changed();
   }
 

@@ -1,7 +1,9 @@
 package org.rdma4j.nio;
 
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The close of a stream over RDMA, which goes on in a thread of its own after the close of its
@@ -14,6 +16,12 @@ final class StreamClose {
    */
   private static final long STILL_NANOS = TimeUnit.MINUTES.toNanos(3);
 
+  /**
+   * How long it waits until the process of the peer has taken what its device has. That takes a
+   * round trip, unless the process is stopped. Linux waits as long for the end of a peer.
+   */
+  private static final long DELIVERY_NANOS = TimeUnit.MINUTES.toNanos(1);
+
   /** Which part of the time that it has waited it sleeps: many slow closes must not cost much. */
   private static final long PART = 20;
 
@@ -23,12 +31,19 @@ final class StreamClose {
 
   private final Upgrade upgrade;
   private final RdmaStream stream;
+  private final Exit exit;
   private final boolean abort;
+  private final Thread thread;
+
+  /** Is done when all has arrived, or nothing more can. */
+  private final CountDownLatch arrival = new CountDownLatch(1);
 
   private StreamClose(Upgrade upgrade, RdmaStream stream, boolean abort) {
     this.upgrade = upgrade;
     this.stream = stream;
+    this.exit = upgrade.rendezvous().exit();
     this.abort = abort;
+    this.thread = ChannelThreads.named("rdma4j-nio-close").unstarted(this::run);
   }
 
   /**
@@ -40,15 +55,14 @@ final class StreamClose {
    */
   static void close(Upgrade upgrade, RdmaStream stream, boolean abort, int seconds) {
     StreamClose close = new StreamClose(upgrade, stream, abort);
-    Exit exit = upgrade.rendezvous().exit();
-    exit.add(close);
+    close.exit.add(close);
     upgrade.rendezvous().forget(upgrade);
-    Thread thread = ChannelThreads.start("rdma4j-nio-close", close::run);
-    if (exit.hasBegun()) {
-      exit.await(close);
+    close.thread.start();
+    if (close.exit.hasBegun()) {
+      close.exit.await(close);
     } else if (seconds > 0) {
       try {
-        var unused = thread.join(Duration.ofSeconds(seconds));
+        var unused = close.arrival.await(seconds, TimeUnit.SECONDS);
       } catch (InterruptedException interrupted) {
         Thread.currentThread().interrupt();
       }
@@ -65,6 +79,8 @@ final class StreamClose {
       if (!abort) {
         upgrade.tcp().output().end(upgrade);
         awaitArrival();
+        arrival.countDown();
+        awaitDelivery();
         awaitResume();
       }
     } catch (InterruptedException nobodyInterruptsIt) {
@@ -72,7 +88,8 @@ final class StreamClose {
     } finally {
       upgrade.endClose();
       upgrade.rendezvous().closeNow(stream.connection());
-      upgrade.rendezvous().exit().remove(this);
+      arrival.countDown();
+      exit.remove(this);
     }
   }
 
@@ -81,8 +98,7 @@ final class StreamClose {
     long progress = began;
     long before = stream.inFlight();
     while (before > 0 && System.nanoTime() - progress < STILL_NANOS) {
-      long pause = Math.min((System.nanoTime() - began) / PART, LONGEST_PAUSE_NANOS);
-      TimeUnit.NANOSECONDS.sleep(Math.max(pause, 1_000_000));
+      TimeUnit.NANOSECONDS.sleep(pause(began));
       long now = stream.inFlight();
       if (now != before) {
         before = now;
@@ -91,11 +107,37 @@ final class StreamClose {
     }
   }
 
+  private static long pause(long began) {
+    long pause = Math.min((System.nanoTime() - began) / PART, LONGEST_PAUSE_NANOS);
+    return Math.max(pause, 1_000_000);
+  }
+
+  /**
+   * If the connection may resume, waits until the process of the peer has all bytes. At the end of
+   * this process that does not matter, because nothing can be sent again after it.
+   */
+  private void awaitDelivery() {
+    long began = System.nanoTime();
+    while (upgrade.isCloseDue()
+        && !stream.isEndDelivered()
+        && stream.connection().isOpen()
+        && !exit.hasBegun()
+        && System.nanoTime() - began < DELIVERY_NANOS) {
+      upgrade.tcp().output().askForEnd(upgrade, this::wake);
+      LockSupport.parkNanos(this, Math.max(pause(began), TimeUnit.MILLISECONDS.toNanos(10)));
+    }
+  }
+
   /** If RDMA has failed, waits until it is known whether the rest uses TCP, and was sent. */
   private void awaitResume() throws InterruptedException {
     while (upgrade.isCloseDue() && !stream.connection().isOpen() && !stream.isOver()) {
       Thread.sleep(RESUME_PAUSE);
     }
+  }
+
+  /** Lets it look whether it still has to wait for the process of the peer. */
+  void wake() {
+    LockSupport.unpark(thread);
   }
 
   /** Returns the number of messages that have not arrived, and still can. */

@@ -13,6 +13,11 @@ import org.jspecify.annotations.Nullable;
  * of changes.
  */
 interface TcpEnd {
+  /** Shuts down one direction of TCP. */
+  interface Shutdown {
+    void run() throws IOException;
+  }
+
   /** Returns the address of the peer. */
   InetSocketAddress remote();
 

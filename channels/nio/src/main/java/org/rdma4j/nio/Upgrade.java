@@ -59,7 +59,7 @@ final class Upgrade {
   /** Whether TCP's output has ended, so that nothing can be sent again over it. */
   private boolean tcpOutputEnded;
 
-  /** Whether the program has closed the channel, but TCP stays open until all has arrived. */
+  /** Whether the program has closed the channel, but TCP stays open until all was delivered. */
   private volatile boolean closeDue;
 
   /**
@@ -239,6 +239,9 @@ final class Upgrade {
       if (waits) {
         wakeUp.ask();
       }
+      if (tcp.input().isShut()) {
+        tcp.input().dropSoon(this);
+      }
     }
   }
 
@@ -324,10 +327,22 @@ final class Upgrade {
   void mark() {
     if (outputMoved) {
       try {
-        stream().mark();
+        // At the end of the process nothing can be sent again.
+        stream().mark(!rendezvous.exit().hasBegun());
       } catch (RdmaException | IllegalStateException over) {
         rendezvous.log(name, "the peer is not notified that nothing is missing: " + over);
       }
+    }
+  }
+
+  /**
+   * Asks the peer whether its process has all bytes, and the end. Called with the lock of writers.
+   *
+   * @param answered is called after an answer or a failure
+   */
+  void askForEnd(Runnable answered) {
+    if (outputMoved) {
+      stream().askForEnd(answered);
     }
   }
 
@@ -600,6 +615,7 @@ final class Upgrade {
   void linkEnded(boolean inOrder) {
     boolean forgotten;
     boolean resetNow;
+    boolean ends;
     lock.lock();
     try {
       if (inOrder) {
@@ -607,12 +623,18 @@ final class Upgrade {
       } else {
         handover.linkBroken();
       }
+      claiming.tryLater();
       forgotten = handover.isForgotten();
       resetNow = !reset && handover.source() == Handover.Source.RESET;
       reset = handover.isReset();
+      ends = endDue && !outputMoved && !reset;
       claiming.wake();
     } finally {
       lock.unlock();
+    }
+    if (ends) {
+      // The output does not move any more.
+      endTcpOutput();
     }
     if (forgotten) {
       tcp.forget(this);
@@ -627,6 +649,14 @@ final class Upgrade {
       wakeUp.endInput();
     }
     tcp.changed();
+  }
+
+  private void endTcpOutput() {
+    try {
+      tcp.endTcpOutput();
+    } catch (IOException closedAlready) {
+      rendezvous.log(name, "was closed when its output ended: " + closedAlready);
+    }
   }
 
   // ---- Resume over TCP
@@ -650,6 +680,33 @@ final class Upgrade {
     }
     Resumption.begin(this, mayBeGone, reason);
     return true;
+  }
+
+  /**
+   * Lets a peer that waits for a record of this side know that none comes. An end of TCP would say
+   * the same, but after the end of a process it is the end of the stream.
+   */
+  void refuseResume() {
+    boolean may;
+    lock.lock();
+    try {
+      may = offsetSeen && outputMoved && !tcpOutputEnded && tcp.isOpen();
+    } finally {
+      lock.unlock();
+    }
+    if (may) {
+      // A write to TCP may wait.
+      var unused = ChannelThreads.start("rdma4j-nio-resume", this::writeRefusal);
+    }
+  }
+
+  private void writeRefusal() {
+    ByteBuffer one = ByteBuffer.allocate(1).put(0, Resume.REFUSAL);
+    try {
+      var unused = tcp.writeTcp(new ByteBuffer[] {one}, 0, 1);
+    } catch (IOException closedMeanwhile) {
+      rendezvous.log(name, "the peer is not notified of the failure: " + closedMeanwhile);
+    }
   }
 
   /** Returns the resume. The stream must have stalled. */
@@ -730,11 +787,14 @@ final class Upgrade {
   /**
    * Returns whether the end of the program's input concerns RDMA only. TCP's input stays open then,
    * so that the channel can resume, and ends behind the peer's record.
+   *
+   * @param idle whether no thread reads
    */
-  boolean delaysInputEnd() {
+  boolean delaysInputEnd(boolean idle) {
     lock.lock();
     try {
-      inputEndDue = inputMoved && !wakeUp.isDue() && resumed == null && !reset;
+      boolean wakes = inputMoved ? wakeUp.isDue() : !idle;
+      inputEndDue = handover.isUpgraded() && !wakes && resumed == null;
       return inputEndDue;
     } finally {
       lock.unlock();
@@ -748,7 +808,7 @@ final class Upgrade {
   boolean delaysEnd() {
     lock.lock();
     try {
-      if (!handover.isOutputMoved()) {
+      if (!handover.isOutputMoved() && !handover.isUpgraded()) {
         tcpOutputEnded = true;
         return false;
       }
@@ -764,17 +824,17 @@ final class Upgrade {
   }
 
   /**
-   * Returns whether TCP stays open for a channel that the program closes, until all has arrived
-   * that may have to be sent again. A close with bytes that were not read is a reset.
+   * Returns whether TCP stays open for a channel that the program closes, until the process of the
+   * peer has all that may have to be sent again. A close with bytes that were not read is a reset.
    *
    * @param seconds the value of SO_LINGER
    */
   boolean delaysClose(int seconds) {
     RdmaStream now = stream;
-    boolean quiet = now == null || now.isOver() || now.hasAllArrived();
+    boolean mayResume = now != null && !now.isOver();
     lock.lock();
     try {
-      closeDue = !quiet && outputMoved && seconds != 0 && !wakeUp.isDue() && !hasUnread();
+      closeDue = mayResume && outputMoved && seconds != 0 && !wakeUp.isDue() && !hasUnread();
       return closeDue;
     } finally {
       lock.unlock();

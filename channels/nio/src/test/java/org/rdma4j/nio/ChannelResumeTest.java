@@ -8,6 +8,7 @@ import static org.rdma4j.nio.ChannelPair.waiting;
 
 import java.io.IOException;
 import java.lang.reflect.Field;
+import java.net.InetAddress;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -15,7 +16,9 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
@@ -412,6 +415,64 @@ final class ChannelResumeTest {
     }
   }
 
+  @RepeatedTest(5)
+  void aSideThatShutsItsInputBeforeThisHasMovedResumes() throws Exception {
+    try (SocketChannel writes = clients.openSocketChannel()) {
+      writes.connect(listener.getLocalAddress());
+      try (SocketChannel reads = listener.accept()) {
+        exchange(writes, reads, Proof.RECORDED);
+        writes.write(ByteBuffer.wrap(new byte[] {1, 2, 3}));
+        UpgradeTest.await(
+            () ->
+                upgradeOf(reads).tcpBytes() == 3
+                    && upgradeOf(reads).isOffsetSeen()
+                    && UpgradeTest.isMoved(writes));
+        reads.shutdownInput();
+        assertThat(UpgradeTest.readOne(reads)).isEqualTo(-1);
+        writes.write(ByteBuffer.wrap(new byte[] {4}));
+        cut(random.nextBoolean() ? writes : reads);
+        awaitResumes();
+        checkWithoutInput(writes, reads);
+      }
+    }
+  }
+
+  @RepeatedTest(5)
+  void aSideThatEndsItsOutputBeforeThisHasMovedResumes() throws Exception {
+    try (SocketChannel other = clients.openSocketChannel()) {
+      other.connect(listener.getLocalAddress());
+      try (SocketChannel ends = listener.accept()) {
+        UpgradeTest.greet(other, ends);
+        Object output = ((StreamChannel) ends).output();
+        Lock lock = (Lock) field(ChannelOutput.class, "lock").get(output);
+        lock.lock();
+        try {
+          UpgradeTest.await(() -> upgradeOf(ends).isOutputDue());
+          ends.shutdownOutput();
+        } finally {
+          lock.unlock();
+        }
+        assertThat(UpgradeTest.readOne(other)).isEqualTo(-1);
+        UpgradeTest.await(() -> upgradeOf(ends).isOffsetSeen());
+        other.write(ByteBuffer.wrap(new byte[] {1}));
+        cut(random.nextBoolean() ? other : ends);
+        awaitResumes();
+        other.write(ByteBuffer.wrap(new byte[] {2}));
+        assertThat(UpgradeTest.read(ends, 2)).containsExactly(1, 2);
+      }
+    }
+  }
+
+  @RepeatedTest(3)
+  void aSideThatCannotResumeSaysSo() throws Exception {
+    ((StreamChannel) server).input().tcpEnds();
+    long began = System.nanoTime();
+    cut(client);
+    assertThatThrownBy(() -> UpgradeTest.readOne(client)).isInstanceOf(SocketException.class);
+    assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(5));
+    assertThatThrownBy(() -> UpgradeTest.readOne(server)).isInstanceOf(SocketException.class);
+  }
+
   @RepeatedTest(ROUNDS)
   void aCloseWhileItResumesLosesNothing() throws Exception {
     // Not more than it takes without a reader.
@@ -430,6 +491,29 @@ final class ChannelResumeTest {
     Thread.sleep(random.nextInt(20));
     cut(random.nextBoolean() ? client : server);
     assertThat(readToEnd(server)).isEqualTo(written);
+  }
+
+  /** The device of a peer acknowledges bytes that have not reached the program, and may fail. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aCloseWaitsForTheProgramOfThePeerAndNotForItsDevice(boolean isCutByReader) throws Exception {
+    RdmaStream sends = upgradeOf(server).stream();
+    Object arrivals = field(RdmaStream.class, "arrivals").get(upgradeOf(client).stream());
+    // Holds the thread that delivers to the client.
+    synchronized (arrivals) {
+      server.write(ByteBuffer.allocate(1000));
+      UpgradeTest.await(() -> sends.isMarked() && sends.inFlight() == 0);
+      // Longer than bytes were held that only the device had acknowledged.
+      Thread.sleep(1500);
+      server.close();
+      Thread.sleep(100);
+      if (isCutByReader) {
+        cut(client);
+      } else {
+        sends.connection().abort();
+      }
+    }
+    assertThat(readToEnd(client)).isEqualTo(1000);
   }
 
   @Test
@@ -468,6 +552,53 @@ final class ChannelResumeTest {
     } finally {
       onlyOne.rendezvous().close();
     }
+  }
+
+  @Test
+  void aClaimThatIsRefusedAfterAResumeIsMadeAgain() throws Exception {
+    RdmaSelectorProvider onlyOne = UpgradeTest.provider("", DeviceAddress.ipv4(), 1);
+    RdmaSelectorProvider impatient = impatient();
+    try (ServerSocketChannel listens = UpgradeTest.listen(onlyOne);
+        SocketChannel first = impatient.openSocketChannel();
+        SocketChannel second = impatient.openSocketChannel()) {
+      first.connect(listens.getLocalAddress());
+      second.connect(listens.getLocalAddress());
+      try (SocketChannel other = listens.accept()) {
+        try (SocketChannel another = listens.accept()) {
+          UpgradeTest.greet(first, other);
+          UpgradeTest.await(() -> isWhollyMoved(first) && isWhollyMoved(other));
+          cut(first);
+          UpgradeTest.await(() -> onlyOne.statistics().resumed() == 1);
+          UpgradeTest.greet(second, another);
+          UpgradeTest.await(() -> UpgradeTest.isMoved(another));
+          UpgradeTest.greet(first, other);
+          // Until its claim was refused.
+          Thread.sleep(2000);
+          UpgradeTest.greet(first, other);
+        }
+        UpgradeTest.await(() -> isWhollyMoved(first) && isWhollyMoved(other));
+        assertThat(impatient.statistics().stayed()).isZero();
+        UpgradeTest.greet(first, other);
+      }
+    } finally {
+      impatient.rendezvous().close();
+      onlyOne.rendezvous().close();
+    }
+  }
+
+  /** Creates a provider that does not leave a server alone which has refused a claim. */
+  private static RdmaSelectorProvider impatient() {
+    return new RdmaSelectorProvider(
+        new ChannelSettings(
+            true,
+            true,
+            new Proof(new byte[0], 32),
+            Duration.ofSeconds(60),
+            0,
+            Long.MAX_VALUE,
+            1L << 30,
+            List.of(),
+            Map.of(InetAddress.getLoopbackAddress(), DeviceAddress.ipv4())));
   }
 
   @RepeatedTest(3)

@@ -88,10 +88,16 @@ final class HeldBytesTest {
   }
 
   @Test
-  void forgetsWhatHasArrivedOrWasNotSent() {
+  void forgetsWhatWasDeliveredOrWasNotSent() {
     add(MOST);
-    held.arrived();
+    held.delivered(MOST - 5);
+    assertThat(held.count()).isEqualTo(5);
+    held.shrink();
+    assertThat(budget.held()).isPositive();
+    held.delivered(MOST);
     assertThat(held.count()).isZero();
+    held.shrink();
+    assertThat(budget.held()).isZero();
     add(MOST - 1);
     add(100);
     assertThat(held.remove(100)).isTrue();
@@ -107,7 +113,8 @@ final class HeldBytesTest {
     held.freeze();
     assertThat(held.add(new ByteBuffer[] {ByteBuffer.allocate(1)}, 0, 1)).isFalse();
     assertThat(held.remove(1)).isFalse();
-    held.arrived();
+    held.delivered(MOST);
+    held.shrink();
     assertThat(held.count()).isEqualTo(MOST);
   }
 }

@@ -64,6 +64,10 @@ public final class Handover {
   private boolean isClaimant;
   private boolean granted;
   private boolean joined;
+
+  /** Whether this end stays on TCP by its own decision. */
+  private boolean staying;
+
   private boolean outputMoved;
   private boolean outputEnded;
   private boolean tcpEnded;
@@ -161,15 +165,22 @@ public final class Handover {
   }
 
   /**
-   * Lets a client try again if it could not connect, and therefore has claimed nothing.
+   * Lets a client claim again, and a server check that, after a claim that has led to nothing: the
+   * client could not connect, or the RDMA connection has ended before one of them joined it. The
+   * bytes that TCP has carried still count.
    *
    * @return whether {@link #mayClaim} may be true again
    */
   public boolean mayTryAgain() {
-    if (link != Link.NONE) {
+    boolean over = link == Link.NONE || link == Link.CLOSED;
+    if (joined || staying || !over || !isWhole()) {
       return false;
     }
+    link = Link.NONE;
     claims = 0;
+    claim = null;
+    granted = false;
+    isClaimant = false;
     return true;
   }
 
@@ -202,8 +213,9 @@ public final class Handover {
    *     #linkClosed} be called: the server has not joined
    */
   public void granted(byte[] token) throws HandoverException {
-    if (tcpEnded) {
-      throw new HandoverException("the grant comes after the end of TCP");
+    if (!isWhole()) {
+      // What ends over TCP could not be sent again there.
+      throw new HandoverException("the grant comes after the end of one direction of TCP");
     }
     if (claim == null
         || link != Link.CLAIMED
@@ -224,7 +236,7 @@ public final class Handover {
    * @return whether it is proven
    */
   public Verdict check(Claim other, byte[] random) {
-    if (link != Link.NONE
+    if (!mayBeClaimed()
         || claims >= MAX_CLAIMS
         || !isWhole()
         || !proof.suffices(other.sent(), other.received())) {
@@ -240,8 +252,17 @@ public final class Handover {
     }
     claim = other;
     challenge = random;
+    granted = false;
     link = Link.CLAIMED;
     return Verdict.PROVEN;
+  }
+
+  /**
+   * Returns whether no claim is granted. A client that claims again has not used a grant whose
+   * confirmation never came.
+   */
+  private boolean mayBeClaimed() {
+    return link == Link.NONE || (link == Link.BROKEN && !joined);
   }
 
   /**
@@ -324,6 +345,15 @@ public final class Handover {
    */
   public boolean isOutputMoved() {
     return outputMoved;
+  }
+
+  /**
+   * Returns whether the connection is upgraded, so that an output which has not moved moves soon.
+   *
+   * @return whether this side has joined the RDMA connection, and it has not ended
+   */
+  public boolean isUpgraded() {
+    return link == Link.JOINED;
   }
 
   /**
@@ -431,6 +461,7 @@ public final class Handover {
   public boolean stay() {
     if (link == Link.NONE) {
       link = Link.CLOSED;
+      staying = true;
     }
     return isForgotten();
   }

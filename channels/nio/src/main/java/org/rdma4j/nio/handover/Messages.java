@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 /** The messages of the handover whose form is not that of a {@link Claim}. */
 public final class Messages {
   /** "rdma4j", and the version of all these messages. */
-  private static final long MAGIC = 0x7264_6d61_346a_0003L;
+  private static final long MAGIC = 0x7264_6d61_346a_0004L;
 
   private Messages() {}
 
@@ -99,6 +99,57 @@ public final class Messages {
    */
   public static boolean isChannelEnded(ByteBuffer message) {
     return !message.hasRemaining();
+  }
+
+  /**
+   * Returns what a peer may ask for: that so many bytes were delivered over RDMA.
+   *
+   * @param bytes their number
+   * @param ended whether the end behind them is asked for, too
+   * @return the content of the question
+   */
+  public static long delivered(long bytes, boolean ended) {
+    return bytes << 1 | (ended ? 1 : 0);
+  }
+
+  /**
+   * Returns whether a side has what its peer has asked for.
+   *
+   * @param question the content of the question
+   * @param bytes the number of bytes that were delivered
+   * @param ended whether the end was delivered
+   * @return whether to answer
+   */
+  public static boolean isDelivered(long question, long bytes, boolean ended) {
+    return bytes >= question >>> 1 && (ended || (question & 1) == 0);
+  }
+
+  /**
+   * Returns the request that asks what was {@link #delivered}.
+   *
+   * @param question its content
+   * @return the bytes of the request
+   */
+  public static ByteBuffer deliveryQuestion(long question) {
+    return ByteBuffer.allocate(Long.BYTES).putLong(question).flip();
+  }
+
+  /**
+   * Reads a request that is longer than those of the handover.
+   *
+   * @param message its bytes
+   * @return the content of the question
+   * @throws HandoverException if it is something else
+   */
+  public static long readDeliveryQuestion(ByteBuffer message) throws HandoverException {
+    if (message.remaining() != Long.BYTES) {
+      throw new HandoverException(
+          "the question of the peer has "
+              + message.remaining()
+              + " bytes, must have "
+              + Long.BYTES);
+    }
+    return message.getLong(message.position());
   }
 
   /**

@@ -25,6 +25,9 @@ public final class Resume {
   /** The byte behind a record: the rest may follow. */
   public static final byte READY = 1;
 
+  /** The byte instead of a record: this end cannot resume. No record begins with it. */
+  public static final byte REFUSAL = 2;
+
   /** "rdma4jR", and the version of the record. */
   private static final long MAGIC = 0x7264_6d61_346a_5201L;
 

@@ -68,6 +68,48 @@ final class HandoverTest {
   }
 
   @Test
+  void aClaimThatHasLedToNothingCanBeMadeAgain() throws HandoverException {
+    Claim claim = client.claim(challenge);
+    assertThat(server.check(claim, challenge)).isEqualTo(Verdict.PROVEN);
+    byte[] late = server.grant();
+    client.linkBroken();
+    // The server does not know whether the client has used the grant.
+    server.linkBroken();
+    assertThat(server.mayTryAgain()).isFalse();
+    assertThat(client.mayTryAgain()).isTrue();
+    assertThatThrownBy(() -> client.granted(late)).isInstanceOf(HandoverException.class);
+    send(client, server, 7);
+    join();
+    assertThat(client.isJoined() && server.isJoined()).isTrue();
+  }
+
+  @Test
+  void aServerThatHasRefusedOrWhoseClientHasGoneCanBeClaimedAgain() throws HandoverException {
+    assertThat(server.check(client.claim(challenge), challenge)).isEqualTo(Verdict.PROVEN);
+    client.linkClosed();
+    server.linkClosed();
+    assertThat(server.check(forged(), challenge)).isEqualTo(Verdict.REFUSED);
+    assertThat(client.mayTryAgain() && server.mayTryAgain()).isTrue();
+    join();
+    client.linkClosed();
+    assertThat(client.mayTryAgain()).as("after an upgrade").isFalse();
+  }
+
+  @Test
+  void anEndThatStaysOnTcpByItsOwnDecisionDoesNotTryAgain() {
+    client.stay();
+    assertThat(client.mayTryAgain()).isFalse();
+  }
+
+  @Test
+  void aGrantAfterTheEndOfTheOutputIsNotUsed() throws HandoverException {
+    assertThat(server.check(client.claim(challenge), challenge)).isEqualTo(Verdict.PROVEN);
+    client.outputEnded();
+    assertThatThrownBy(() -> client.granted(server.grant()))
+        .hasMessageContaining("end of one direction");
+  }
+
+  @Test
   void aClientMayTryAgainUntilItHasClaimed() throws HandoverException {
     client.claiming();
     assertThat(client.mayClaim()).isFalse();
