@@ -63,6 +63,72 @@ final class HandoverSimulationTest {
     }
   }
 
+  /** Both know each other's offset, and no end closes. */
+  @Property(tries = TRIES)
+  void aBrokenRdmaConnectionResumesWithoutALoss(
+      @ForAll @Size(max = 120) List<@IntRange Integer> steps, @ForAll @IntRange int kept) {
+    meetAndMove();
+    client.most = Integer.MAX_VALUE;
+    server.most = Integer.MAX_VALUE;
+    for (int i = 0; i < steps.size(); i++) {
+      stepToResume(steps.get(i), steps.size() / 2 - i, kept);
+    }
+    breakLink(kept);
+    settle();
+    client.endOutput();
+    server.endOutput();
+    settle();
+    for (SimulatedEnd end : List.of(client, server)) {
+      assertThat(end.sawEnd).as("%s, %s", client, server).isTrue();
+      assertThat(end.read).as("%s, %s", client, server).isEqualTo(end.peer.written);
+    }
+  }
+
+  /** What it lies about costs itself bytes, or the connection: its peer reads no wrong byte. */
+  @Property(tries = TRIES)
+  void aPeerThatLiesInAResumeIsResetOrLosesBytesItself(
+      @ForAll @Size(max = 120) List<@IntRange Integer> steps,
+      @ForAll @IntRange(min = -50, max = 50) int lie) {
+    meetAndMove();
+    client.lieInResume(lie);
+    for (int i = 0; i < steps.size(); i++) {
+      stepToResume(steps.get(i), steps.size() / 2 - i, lie);
+    }
+    breakLink(lie);
+    settle();
+    long before = server.read;
+    client.endOutput();
+    settle();
+    assertThat(server.isOver()).as("%s, %s", client, server).isTrue();
+    if (server.sawEnd) {
+      assertThat(server.read).as("%s, %s", client, server).isEqualTo(client.written);
+    }
+    assertThat(server.read).isGreaterThanOrEqualTo(before).isLessThanOrEqualTo(client.written);
+  }
+
+  private void meetAndMove() {
+    meet();
+    join();
+    while (move()) {}
+  }
+
+  /** Lets something happen that a resume follows, and breaks the link in the middle. */
+  private void stepToResume(int code, int untilBreak, int kept) {
+    int rest = Math.floorDiv(code, 5);
+    SimulatedEnd end = Math.floorMod(rest, 2) == 0 ? client : server;
+    int amount = Math.floorMod(rest >> 1, 40) + 1;
+    if (untilBreak == 0) {
+      breakLink(kept);
+    }
+    switch (Math.floorMod(code, 5)) {
+      case 0 -> end.write(amount);
+      case 1 -> end.read(amount);
+      case 2 -> end.arriveOverTcp(amount);
+      case 3 -> end.arriveOverRdma();
+      default -> end.resume();
+    }
+  }
+
   @Example
   void aClientThatHasGivenUpClaimsNothing() {
     meet();
@@ -177,7 +243,7 @@ final class HandoverSimulationTest {
     for (SimulatedEnd end : List.of(client, server)) {
       if (end.linkOpen) {
         broken = true;
-        while (end.rdmaFlight.size() > kept % 4) {
+        while (end.rdmaFlight.size() > Math.floorMod(kept, 4)) {
           end.rdmaFlight.removeLast();
         }
         end.rdmaFlight.add(SimulatedEnd.Mark.BROKEN);
@@ -198,6 +264,7 @@ final class HandoverSimulationTest {
       moved |= end.arriveOverTcp(100);
       moved |= end.arriveOverRdma();
       moved |= end.moveOutput();
+      moved |= end.resume();
       moved |= end.read(100);
     }
     return moved;

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.rdma4j.nio.handover.Handover.Source;
 import org.rdma4j.nio.handover.Handover.Verdict;
@@ -19,8 +22,13 @@ final class SimulatedEnd {
     FIN,
     RST,
     CLOSED,
-    BROKEN
+    BROKEN,
+    /** The client has the offset of the server. */
+    CONFIRMED
   }
+
+  /** How a record that lies differs from the truth. */
+  private record Lie(long delivered, long sent) {}
 
   final Handover handover;
   final boolean client;
@@ -46,6 +54,24 @@ final class SimulatedEnd {
 
   /** Whether it has named a wrong offset: then it sends what it likes. */
   boolean lies;
+
+  /** How many of the last bytes that it has sent over RDMA it can send again. */
+  int most = 64;
+
+  private final List<Byte> sentOverRdma = new ArrayList<>();
+  private long delivered;
+  private boolean offsetSeen;
+  private boolean finished;
+  private @Nullable Resume resume;
+  private @Nullable Lie lie;
+  private boolean recordSent;
+  private boolean restSent;
+  private int again;
+
+  /** Whether the peer has sent its record, and that it is ready for the rest. */
+  private boolean accepted;
+
+  private boolean inputResumed;
 
   /** Whether it has left the handover for good, and uses TCP as if there had been none. */
   private boolean forgotten;
@@ -74,21 +100,29 @@ final class SimulatedEnd {
   // ---- The program
 
   void write(int bytes) {
-    if (closed || outputEnded || sawReset || handover.isReset() || (linkOver && joined)) {
+    boolean over = linkOver && joined && !restSent;
+    if (closed || outputEnded || sawReset || handover.isReset() || over) {
       return;
     }
     ByteBuffer data = ByteBuffer.allocate(bytes);
     while (data.hasRemaining()) {
       data.put(value(written++, salt));
     }
-    if (!forgotten && handover.isOutputMoved()) {
+    if (!forgotten && handover.isOutputMoved() && !restSent) {
+      for (byte each : data.array()) {
+        sentOverRdma.add(each);
+      }
       post(data.flip());
     } else {
-      for (byte each : data.array()) {
-        peer.tcpFlight.add(each);
-      }
+      sendOverTcp(data.flip());
       handover.wrote(data, 0, bytes);
       checkPending();
+    }
+  }
+
+  private void sendOverTcp(ByteBuffer data) {
+    for (int i = 0; i < data.limit(); i++) {
+      peer.tcpFlight.add(data.get(i));
     }
   }
 
@@ -110,7 +144,14 @@ final class SimulatedEnd {
     if (forgotten) {
       return tcpEnded ? Source.END : Source.TCP;
     }
-    return handover.source();
+    Resume now = resume;
+    if (now == null || handover.tcpBytes() > 0) {
+      return handover.source();
+    }
+    if (!rdmaReady.isEmpty() || handover.isReset()) {
+      return Source.RDMA;
+    }
+    return inputResumed ? Objects.requireNonNull(now.source()) : Source.UNDECIDED;
   }
 
   private boolean ended() {
@@ -119,14 +160,19 @@ final class SimulatedEnd {
   }
 
   private boolean readTcp(int bytes) {
-    long most = forgotten ? bytes : Math.min(bytes, handover.tcpBytes());
-    ByteBuffer data = ByteBuffer.allocate((int) most);
+    boolean all = forgotten || inputResumed;
+    long atMost = all ? bytes : Math.min(bytes, handover.tcpBytes());
+    ByteBuffer data = ByteBuffer.allocate((int) atMost);
     while (data.hasRemaining() && tcpReady.peek() instanceof Byte next) {
       tcpReady.remove();
       expect(next);
       data.put(next);
     }
     int count = data.position();
+    if (count > 0 && resume != null && inputResumed) {
+      resume.read(count);
+      return true;
+    }
     if (count > 0) {
       handover.read(data, 0, count);
       checkPending();
@@ -138,7 +184,11 @@ final class SimulatedEnd {
     if (tcpReady.peek() == Mark.FIN) {
       tcpReady.remove();
       tcpEnded = true;
-      handover.tcpEnded();
+      if (resume != null && inputResumed) {
+        resume.tcpEnded();
+      } else {
+        handover.tcpEnded();
+      }
       return true;
     }
     return false;
@@ -162,7 +212,7 @@ final class SimulatedEnd {
   }
 
   private void expect(byte next) {
-    if (!peer.lies) {
+    if (!peer.lies && lie == null) {
       assertThat(next).as("byte %s", read).isEqualTo(value(read, peer.salt));
     }
     read++;
@@ -180,11 +230,20 @@ final class SimulatedEnd {
       return;
     }
     outputEnded = true;
-    peer.tcpFlight.add(Mark.FIN);
+    // Behind what may have to be sent again, if there is an RDMA connection.
+    boolean delays = !restSent && (handover.isOutputMoved() || handover.isUpgraded());
+    if (!delays) {
+      finish();
+    }
     handover.outputEnded();
     if (handover.isOutputMoved()) {
       post(ByteBuffer.allocate(0));
     }
+  }
+
+  private void finish() {
+    finished = true;
+    peer.tcpFlight.add(Mark.FIN);
   }
 
   void close() {
@@ -267,8 +326,19 @@ final class SimulatedEnd {
     if (closed) {
       return true;
     }
+    if (message == Mark.CONFIRMED) {
+      offsetSeen = true;
+      return true;
+    }
     if (message instanceof Mark mark) {
       pending = null;
+      if (mark == Mark.BROKEN && mayResume()) {
+        linkOver = true;
+        linkOpen = false;
+        int held = Math.min(most, sentOverRdma.size());
+        resume = new Resume(handover.resumeKey(), client, sentOverRdma.size(), delivered, held);
+        return true;
+      }
       end(mark == Mark.CLOSED ? handover::linkClosed : handover::linkBroken);
       return true;
     }
@@ -314,6 +384,10 @@ final class SimulatedEnd {
     if (!offsetArrived) {
       offsetArrived = true;
       handover.inputMoves(Messages.readOffset(message));
+      if (client) {
+        offsetSeen = true;
+        post(Mark.CONFIRMED);
+      }
     } else if (rdmaEnded) {
       throw new HandoverException("more after the end");
     } else if (!message.hasRemaining()) {
@@ -321,8 +395,99 @@ final class SimulatedEnd {
     } else {
       while (message.hasRemaining()) {
         rdmaReady.add(message.get());
+        delivered++;
       }
     }
+  }
+
+  // ---- Resume
+
+  private boolean mayResume() {
+    return handover.isUpgraded()
+        && handover.isInputOffsetKnown()
+        && handover.isOutputMoved()
+        && !finished;
+  }
+
+  /** Lets the record of the next resume say something else than is true. */
+  void lieInResume(long more) {
+    lie = new Lie(more % 2 == 0 ? more : 0, more % 3 == 0 ? more : 0);
+  }
+
+  /** Takes the next step of a resume, and returns whether there was one. */
+  boolean resume() {
+    Resume now = resume;
+    if (now == null || closed || sawReset || handover.isReset()) {
+      return false;
+    }
+    try {
+      return resume(now);
+    } catch (HandoverException refused) {
+      end(handover::linkBroken);
+      return true;
+    }
+  }
+
+  private boolean resume(Resume now) throws HandoverException {
+    if (!recordSent && (offsetSeen || accepted)) {
+      sendRecord(now);
+      return true;
+    }
+    if (handover.tcpBytes() > 0) {
+      return false;
+    }
+    if (!accepted && tcpReady.size() >= Resume.RECORD_BYTES) {
+      again = (int) now.accept(takeTcp(Resume.RECORD_BYTES));
+      accepted = true;
+      return true;
+    }
+    if (!accepted && (tcpEnded || tcpReady.peekLast() instanceof Mark)) {
+      throw new HandoverException("the peer has ended TCP without a resume");
+    }
+    if (recordSent && accepted && !inputResumed && !tcpReady.isEmpty()) {
+      if (takeTcp(1).get(0) != Resume.READY) {
+        throw new HandoverException("not ready");
+      }
+      inputResumed = true;
+      sendRest();
+      return true;
+    }
+    return false;
+  }
+
+  private void sendRecord(Resume now) {
+    recordSent = true;
+    Lie told = lie;
+    sendOverTcp(told == null ? now.record() : lying(told));
+    sendOverTcp(ByteBuffer.wrap(new byte[] {Resume.READY}));
+  }
+
+  private ByteBuffer lying(Lie with) {
+    long sent = Math.max(0, sentOverRdma.size() + with.sent);
+    return new Resume(
+            handover.resumeKey(), client, sent, Math.max(0, delivered + with.delivered), 0)
+        .record();
+  }
+
+  private void sendRest() {
+    restSent = true;
+    for (int i = sentOverRdma.size() - again; i < sentOverRdma.size(); i++) {
+      peer.tcpFlight.add(sentOverRdma.get(i));
+    }
+    if (outputEnded) {
+      finish();
+    }
+  }
+
+  private ByteBuffer takeTcp(int bytes) throws HandoverException {
+    ByteBuffer data = ByteBuffer.allocate(bytes);
+    while (data.hasRemaining()) {
+      if (!(tcpReady.remove() instanceof Byte next)) {
+        throw new HandoverException("the peer has ended TCP without a resume");
+      }
+      data.put(next);
+    }
+    return data.flip();
   }
 
   private void end(Runnable noted) {
