@@ -22,6 +22,7 @@ docs/benchmarks/programs.md.
                first, many, open, close, allocation, allocation-handler; only if it is named: many-10k; of channels
                upgraded to RDMA (docs/guide/channels.md), compared with connections: channel-echo, channel-select,
                channel-stream, channel-many, channel-over, and beside TCP: channel-tcp-echo, channel-tcp-stream; of
+               channels to a peer without RDMA, beside TCP: stays-on-tcp-echo, stays-on-tcp-stream, stays-on-tcp-storm; of
                Netty, over such a channel and over its own transport for RDMA, beside connections: netty-channel,
                netty-transport; of connections, beside jucx, the Java binding of UCX: jucx-echo, jucx-echo-median,
                jucx-stream, jucx-stream-heap; of Jedis over rdma4j-valkey, beside valkey-benchmark and beside TCP:

@@ -9,6 +9,8 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.rdma4j.connection.RdmaConnection;
@@ -26,6 +28,14 @@ final class ChannelComparisons {
   private static final int FEW = 16;
   private static final int MANY = 1000;
 
+  /** What each channel of a storm exchanges. */
+  private static final int STORM_BYTES = 2048;
+
+  private static final int STORMS_BEFORE = 50;
+
+  /** How many storms a pair of other figures takes as long as. */
+  private static final int STORMS = 5;
+
   /** How long a channel may take to go over. */
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
@@ -40,16 +50,19 @@ final class ChannelComparisons {
   }
 
   Map<String, Connections.Step> steps() {
-    return Map.of(
-        "channel-echo", this::echo,
-        "channel-select", this::select,
-        "channel-stream", this::stream,
-        "channel-tcp-echo", this::tcpEcho,
-        "channel-tcp-stream", this::tcpStream,
-        "channel-over", this::goingOver,
-        "channel-many", this::many,
-        "netty-channel", this::nettyChannel,
-        "netty-transport", this::nettyTransport);
+    return Map.ofEntries(
+        Map.entry("channel-echo", this::echo),
+        Map.entry("channel-select", this::select),
+        Map.entry("channel-stream", this::stream),
+        Map.entry("channel-tcp-echo", this::tcpEcho),
+        Map.entry("channel-tcp-stream", this::tcpStream),
+        Map.entry("channel-over", this::goingOver),
+        Map.entry("channel-many", this::many),
+        Map.entry("stays-on-tcp-echo", this::stayingEcho),
+        Map.entry("stays-on-tcp-stream", this::stayingStream),
+        Map.entry("stays-on-tcp-storm", this::stayingStorm),
+        Map.entry("netty-channel", this::nettyChannel),
+        Map.entry("netty-transport", this::nettyTransport));
   }
 
   /**
@@ -66,8 +79,18 @@ final class ChannelComparisons {
   }
 
   private SocketChannel open(SelectorProvider provider, byte what) throws IOException {
+    return open(provider, address(provider), what);
+  }
+
+  /** Opens a channel to a peer that has no provider. */
+  private SocketChannel openToTcp(SelectorProvider provider, byte what) throws IOException {
+    return open(provider, tcp(Peer.tcpChannelPort(server)), what);
+  }
+
+  private static SocketChannel open(SelectorProvider provider, InetSocketAddress to, byte what)
+      throws IOException {
     SocketChannel channel = provider.openSocketChannel();
-    channel.connect(address(provider));
+    channel.connect(to);
     channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
     channel.write(ByteBuffer.allocate(1).put(what).flip());
     return channel;
@@ -208,6 +231,60 @@ final class ChannelComparisons {
           time -> ChannelRates.pieces(channel, time).perSecond(),
           time -> ChannelRates.pieces(over, time).perSecond());
     }
+  }
+
+  private ConnectionComparison stayingEcho() throws Exception {
+    try (SocketChannel ours = openToTcp(rdma, ChannelPeer.ECHO);
+        SocketChannel plain = openToTcp(tcp, ChannelPeer.ECHO)) {
+      return besideTcp(
+          ConnectionComparison.atMost(1.02, "echo of 64 B to a TCP-only peer, beside TCP", "us"),
+          time -> ChannelRates.echoes(ours, BYTES, time).result().micros(),
+          time -> ChannelRates.echoes(plain, BYTES, time).result().micros());
+    }
+  }
+
+  private ConnectionComparison stayingStream() throws Exception {
+    try (SocketChannel ours = openToTcp(rdma, ChannelPeer.SINK);
+        SocketChannel plain = openToTcp(tcp, ChannelPeer.SINK)) {
+      return besideTcp(
+          ConnectionComparison.atLeast(
+              0.98, "64 KiB one way to a TCP-only peer, beside TCP", "pieces/s"),
+          time -> ChannelRates.pieces(ours, time).perSecond(),
+          time -> ChannelRates.pieces(plain, time).perSecond());
+    }
+  }
+
+  /** The first channels try to go over. Then the server is left alone, as in a program. */
+  private ConnectionComparison stayingStorm() throws Exception {
+    ConnectionComparison comparison =
+        ConnectionComparison.atMost(
+            1.05, "1000 connects and echoes to a TCP-only peer, beside TCP", "ms");
+    for (int i = -STORMS_BEFORE; i < STORMS * pairs; i++) {
+      double ours = storm(rdma);
+      double plain = storm(tcp);
+      if (i >= 0) {
+        comparison.add(ours, plain);
+      }
+    }
+    return comparison;
+  }
+
+  /** Returns how long it takes until each of many channels has exchanged what a proof needs. */
+  private double storm(SelectorProvider provider) throws IOException {
+    List<SocketChannel> channels = new ArrayList<>();
+    ByteBuffer bytes = ByteBuffer.allocateDirect(STORM_BYTES);
+    long begin = System.nanoTime();
+    for (int i = 0; i < MANY; i++) {
+      SocketChannel channel = openToTcp(provider, ChannelPeer.SELECT);
+      channels.add(channel);
+      channel.write(bytes.clear());
+      ChannelRates.read(channel, bytes, STORM_BYTES);
+    }
+    double millis = (System.nanoTime() - begin) / 1e6;
+    for (SocketChannel each : channels) {
+      each.close();
+    }
+    return millis;
   }
 
   /** The connection only asks the peer for its compilers. */

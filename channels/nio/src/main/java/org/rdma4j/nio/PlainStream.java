@@ -134,10 +134,13 @@ final class PlainStream implements TcpEnd {
       throw new SocketException("Socket closed");
     }
     Upgrade way = upgrade.get();
+    if (way != null && input.isShut()) {
+      return 0;
+    }
     if (way == null || !way.isInputMoved()) {
       return socket.available();
     }
-    return input.isShut() ? 0 : way.stream().available();
+    return way.stream().available();
   }
 
   void write(byte[] source, int offset, int length) throws IOException {

@@ -252,6 +252,9 @@ final class StreamChannel extends SocketChannel implements OverTcp, TcpEnd {
   /** Returns how many bytes a socket can read without waiting. */
   int available(InputStream stream) throws IOException {
     Upgrade way = upgrade.get();
+    if (way != null && input.isShut()) {
+      return 0;
+    }
     return way != null && way.isInputMoved() ? way.stream().available() : stream.available();
   }
 

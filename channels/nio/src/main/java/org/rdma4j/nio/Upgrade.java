@@ -808,7 +808,7 @@ final class Upgrade {
   boolean delaysEnd() {
     lock.lock();
     try {
-      if (!handover.isOutputMoved() && !handover.isUpgraded()) {
+      if (!handover.isOutputMoved() && !handover.isOutputDue()) {
         tcpOutputEnded = true;
         return false;
       }

@@ -187,6 +187,35 @@ final class ChannelPairTest {
     connectOverRdma().close();
   }
 
+  /** So long that RDMA fails, which takes about 15 s, and TCP does not. */
+  @Test
+  void aStreamWhoseLinkIsCutForLongGoesOnOverTcpAndReturns() throws Exception {
+    SocketChannel channel = provider.openSocketChannel();
+    channel.connect(address);
+    long began = System.nanoTime();
+    try (CheckedTraffic traffic = new CheckedTraffic(channel, random)) {
+      UpgradeTest.await(() -> provider.statistics().receivedBytes() > ENOUGH);
+      DisturbedLink.losing(100).during(() -> UpgradeTest.await(() -> isResuming(channel)));
+      long cut = traffic.read();
+      UpgradeTest.await(() -> provider.statistics().resumed() == 1);
+      awaitMore(traffic);
+      long overTcp = traffic.read();
+      UpgradeTest.await(() -> provider.statistics().upgraded() == 2);
+      long before = provider.statistics().receivedBytes();
+      UpgradeTest.await(() -> provider.statistics().receivedBytes() > before + ENOUGH);
+      assertThat(traffic.isEnded()).as("seed %d", SEED).isFalse();
+      long all = traffic.end(NOTICED_SECONDS);
+      System.out.printf(
+          "%d bytes came until the end of the cut, %d more over TCP, %d in all, in %d s%n",
+          cut, overTcp - cut, all, Duration.ofNanos(System.nanoTime() - began).toSeconds());
+    }
+  }
+
+  private static boolean isResuming(SocketChannel channel) {
+    Upgrade upgrade = ((StreamChannel) channel).upgrade().get();
+    return upgrade != null && upgrade.isResuming();
+  }
+
   @Test
   void aServerThatIsKilledBeforeOrWhileOrAfterAChannelGoesOverEndsIt() throws Exception {
     for (int moment = 0; moment < 3; moment++) {

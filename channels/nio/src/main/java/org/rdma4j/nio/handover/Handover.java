@@ -348,7 +348,7 @@ public final class Handover {
   }
 
   /**
-   * Returns whether the connection is upgraded, so that an output which has not moved moves soon.
+   * Returns whether the connection is upgraded.
    *
    * @return whether this side has joined the RDMA connection, and it has not ended
    */

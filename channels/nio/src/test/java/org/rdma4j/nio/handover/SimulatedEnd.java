@@ -231,7 +231,7 @@ final class SimulatedEnd {
     }
     outputEnded = true;
     // Behind what may have to be sent again, if there is an RDMA connection.
-    boolean delays = !restSent && (handover.isOutputMoved() || handover.isUpgraded());
+    boolean delays = !restSent && (handover.isOutputMoved() || handover.isOutputDue());
     if (!delays) {
       finish();
     }
