@@ -110,6 +110,20 @@ final class HandoverTest {
   }
 
   @Test
+  void aQuestionIsAnsweredOnceAllThatItAsksForWasDelivered() throws HandoverException {
+    ByteBuffer request = Messages.deliveryQuestion(Messages.delivered(5, true));
+    long question = Messages.readDeliveryQuestion(request);
+    assertThat(Messages.isDelivered(question, 5, true)).isTrue();
+    assertThat(Messages.isDelivered(question, 5, false)).isFalse();
+    assertThat(Messages.isDelivered(question, 4, true)).isFalse();
+    assertThat(Messages.isDelivered(Messages.delivered(5, false), 6, false)).isTrue();
+    // What a peer asks for that lies is never delivered.
+    assertThat(Messages.isDelivered(-1, Long.MAX_VALUE - 1, true)).isFalse();
+    assertThatThrownBy(() -> Messages.readDeliveryQuestion(ByteBuffer.allocate(5)))
+        .hasMessage("the question of the peer has 5 bytes, must have 8");
+  }
+
+  @Test
   void aClientMayTryAgainUntilItHasClaimed() throws HandoverException {
     client.claiming();
     assertThat(client.mayClaim()).isFalse();
