@@ -37,8 +37,9 @@ import org.rdma4j.verbs.internal.VerbsAccess;
  * what has happened, does what the session then asks for, and frees the lock. No user code runs
  * with the lock.
  *
- * <p>{@link Sends} is what users send, {@link Receives} what they receive, {@link Posting} posts,
- * {@link Telling} calls users, {@link Closing} ends it.
+ * <p>{@link Sends} is what users send, {@link Operations} what they do with the memory of the peer,
+ * {@link Receives} what they receive, {@link Posting} posts, {@link Telling} calls users, {@link
+ * Closing} ends it.
  */
 final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
   private final DeviceShare share;
@@ -53,6 +54,7 @@ final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
   private final Telling telling;
   private final Closing closing;
   private final Sends sends;
+  private final Operations operations;
   private final Receives receives;
   private final MessageMemory memory;
 
@@ -109,6 +111,7 @@ final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
     this.telling = new Telling(this, session);
     this.closing = new Closing(this, session, lock);
     this.sends = new Sends(this, session);
+    this.operations = new Operations(this, session);
     this.receives = new Receives(this, session);
     this.memory = new MessageMemory(this, session);
   }
@@ -171,6 +174,10 @@ final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
     return sends;
   }
 
+  Operations operations() {
+    return operations;
+  }
+
   Receives receives() {
     return receives;
   }
@@ -207,6 +214,7 @@ final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
     if (session.lifecycle().takeChanged()) {
       posting.postAll();
       sends.wakeAll();
+      operations.wakeAll();
       receives.wakeAll();
       closing.changed();
     }
@@ -261,6 +269,7 @@ final class Link implements CmEvents.Handler, CompletionClient, ReceiveWindow {
       poller.receives().whenPossible(() -> later(this::flushAgain));
     }
     sends.wakeNext();
+    operations.wakeNext();
   }
 
   private boolean lacksReceives() {

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
 import org.rdma4j.platform.DaemonThreads;
 import org.rdma4j.platform.PollingTurn;
 import org.rdma4j.platform.Spin;
@@ -74,10 +75,10 @@ final class Loop {
   private final AtomicBoolean woken = new AtomicBoolean();
   private volatile boolean closed;
 
-  /** What is done at intervals. */
-  private Runnable tick = () -> {};
+  /** What is done at intervals; null if nothing is. */
+  private volatile @Nullable Runnable tick;
 
-  private volatile long nextTick = System.nanoTime() + LONG_NANOS;
+  private volatile long nextTick;
 
   /** What a poll of a limited number begins with, so that each kind of work has its turn. */
   private int begin;
@@ -150,8 +151,8 @@ final class Loop {
 
   /** Sets what is done at intervals of {@link #TICK}. */
   void atIntervals(Runnable action) {
-    tick = action;
     nextTick = System.nanoTime() + TICK.toNanos();
+    tick = action;
   }
 
   /**
@@ -225,9 +226,10 @@ final class Loop {
 
   /** A peer is not late if this thread is, and what it has sent only waits to be polled. */
   private void tickIfDue(boolean found) {
+    Runnable due = tick;
     long late = System.nanoTime() - nextTick;
-    if (late >= 0 && (!found || late >= MAX_CATCH_UP_NANOS)) {
-      tick.run();
+    if (due != null && late >= 0 && (!found || late >= MAX_CATCH_UP_NANOS)) {
+      due.run();
       nextTick = System.nanoTime() + TICK.toNanos();
     }
   }
@@ -345,8 +347,9 @@ final class Loop {
       runner = Thread.currentThread();
       // Set before the look, so that what comes after it ends the wait.
       asleep = true;
+      boolean ticks = tick != null;
       long tickDue = nextTick;
-      long due = timers.before(tickDue - end < 0 ? tickDue : end);
+      long due = timers.before(ticks && tickDue - end < 0 ? tickDue : end);
       boolean found = hasWork() || ready.await(due, isAwaited);
       asleep = false;
       if (alarmed) {
@@ -354,7 +357,10 @@ final class Loop {
         ready.reset();
       }
       found |=
-          woken.getAndSet(false) || hasWork() || timers.isDue() || tickDue - System.nanoTime() <= 0;
+          woken.getAndSet(false)
+              || hasWork()
+              || timers.isDue()
+              || (ticks && tickDue - System.nanoTime() <= 0);
       takeEvents();
       return found;
     } finally {
@@ -369,7 +375,7 @@ final class Loop {
             + " returns a future or takes a handler");
   }
 
-  private void takeEvents() throws InterruptedException {
+  private void takeEvents() {
     for (Source each : sources) {
       try {
         each.takeEvent();

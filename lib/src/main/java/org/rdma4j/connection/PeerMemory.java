@@ -62,7 +62,7 @@ public final class PeerMemory {
    */
   public void read(RemoteMemory from, MemorySlice to, Duration timeout)
       throws InterruptedException, TimeoutException {
-    link.sends().operateAndWait(newRead(from, to), timeout);
+    link.operations().operateAndWait(newRead(from, to), timeout);
   }
 
   /**
@@ -113,7 +113,7 @@ public final class PeerMemory {
    */
   public void write(MemorySlice from, RemoteMemory to, Duration timeout)
       throws InterruptedException, TimeoutException {
-    link.sends().operateAndWait(newWrite(from, to), timeout);
+    link.operations().operateAndWait(newWrite(from, to), timeout);
   }
 
   /**
@@ -175,7 +175,7 @@ public final class PeerMemory {
    */
   public void writeAndNotify(MemorySlice from, RemoteMemory to, long notice, Duration timeout)
       throws InterruptedException, TimeoutException {
-    link.sends().operateAndWait(newWriteWithNotice(from, to, notice), timeout);
+    link.operations().operateAndWait(newWriteWithNotice(from, to, notice), timeout);
   }
 
   /**
@@ -362,22 +362,22 @@ public final class PeerMemory {
   private long valueAfter(Request atomic, MemorySlice result, Duration timeout)
       throws InterruptedException, TimeoutException {
     MemorySegment stored = result.segment();
-    link.sends().operateAndWait(atomic, timeout);
+    link.operations().operateAndWait(atomic, timeout);
     return stored.get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
   }
 
   private Request newRead(RemoteMemory from, MemorySlice to) {
-    link.sends().checkLocal(to, AccessFlag.LOCAL_WRITE, "to be read into");
+    link.operations().checkLocal(to, AccessFlag.LOCAL_WRITE, "to be read into");
     return newOperation(Request.Operation.READ, from, to);
   }
 
   private Request newWrite(MemorySlice from, RemoteMemory to) {
-    link.sends().checkDomain(from);
+    link.operations().checkDomain(from);
     return newOperation(Request.Operation.WRITE, to, from);
   }
 
   private Request newWriteWithNotice(MemorySlice from, RemoteMemory to, long notice) {
-    return link.sends().newNotice(newWrite(from, to), notice);
+    return link.operations().newNotice(newWrite(from, to), notice);
   }
 
   private Request newCompareAndSwap(
@@ -394,7 +394,7 @@ public final class PeerMemory {
   }
 
   private Request newAtomic(Request.Operation operation, RemoteMemory remote, MemorySlice result) {
-    link.sends().checkLocal(result, AccessFlag.LOCAL_WRITE, "to store the result");
+    link.operations().checkLocal(result, AccessFlag.LOCAL_WRITE, "to store the result");
     if (remote.length() != Long.BYTES || result.length() != Long.BYTES) {
       throw new IllegalArgumentException(
           "the remote memory has %d bytes and the local memory %d, both must have 8"
@@ -420,7 +420,7 @@ public final class PeerMemory {
           "length is %d, must be at most %d: use several operations"
               .formatted(local.length(), Request.MAX_TRANSFER));
     }
-    Request request = link.sends().newRequest();
+    Request request = link.operations().newRequest();
     request.operate(operation, local, local.length(), remote.address(), remote.key());
     return request;
   }
@@ -428,12 +428,12 @@ public final class PeerMemory {
   private CompletableFuture<Void> withFuture(Request request) {
     CompletableFuture<Void> done = new CompletableFuture<>();
     request.tell(done, 0);
-    link.sends().operate(request);
+    link.operations().operate(request);
     return done;
   }
 
   private void withHandler(Request request, long token, OperationHandler handler) {
     request.tell(handler, token);
-    link.sends().operate(request);
+    link.operations().operate(request);
   }
 }

@@ -1,7 +1,6 @@
 package org.rdma4j.connection;
 
 import java.lang.System.Logger.Level;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
@@ -148,8 +147,8 @@ final class Poller implements Source {
   }
 
   @Override
-  public void takeEvent() throws InterruptedException {
-    if (asked && !ended && channel.awaitEvent(Duration.ZERO).isPresent()) {
+  public void takeEvent() {
+    if (asked && !ended && channel.pollEvent().isPresent()) {
       asked = false;
     }
   }

@@ -657,8 +657,8 @@ public final class RdmaConnection implements AutoCloseable {
    * Gives no further message and no further request of the peer to a handler until {@link
    * #resumeReceiving}: for a program that cannot keep up with its peer. A handler that runs just
    * now in another thread is not ended. The peer can send as many short messages as {@link
-   * NodeConfig#receives} allows, and then waits. Answers to requests still come; the end of the
-   * connection comes after the messages before it, and so after the pause.
+   * NodeConfig#receives} allows, and then waits; until then, answers to requests still come. The
+   * end of the connection comes after the messages before it, and so after the pause.
    *
    * <p>Does nothing if the connection is paused. A blocking {@link #receive} is not affected.
    */
@@ -870,11 +870,11 @@ public final class RdmaConnection implements AutoCloseable {
           "access is " + flags + ", must be one or more of " + REMOTE_ACCESS);
     }
     if (flags.equals(Set.of(AccessFlag.REMOTE_READ))) {
-      link.sends().checkDomain(memory);
+      link.operations().checkDomain(memory);
     } else {
-      link.sends().checkLocal(memory, AccessFlag.LOCAL_WRITE, "to be written by the peer");
+      link.operations().checkLocal(memory, AccessFlag.LOCAL_WRITE, "to be written by the peer");
     }
-    return new ExposedMemory(link.sends().expose(memory, flags), memory.length());
+    return new ExposedMemory(link.operations().expose(memory, flags), memory.length());
   }
 
   // ---- Streams

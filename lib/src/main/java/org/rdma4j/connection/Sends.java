@@ -3,7 +3,6 @@ package org.rdma4j.connection;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -16,12 +15,11 @@ import org.rdma4j.connection.session.Session;
 import org.rdma4j.connection.wire.MessageKind;
 import org.rdma4j.connection.wire.Offer;
 import org.rdma4j.platform.Deadline;
-import org.rdma4j.verbs.AccessFlag;
 import org.rdma4j.verbs.MemorySlice;
 
 /**
- * What users of one connection send and ask for: messages, requests, answers, and operations on the
- * memory of the peer. Checks each, and adds it to the session.
+ * The messages that users of one connection send, with requests and answers. Checks each, and adds
+ * it to the session.
  *
  * <p>All methods may be called from any thread, without the lock of the connection.
  */
@@ -38,7 +36,6 @@ final class Sends {
   private final DeviceShare share;
   private final Session session;
   private final Awaited roomForMessage;
-  private final Awaited roomForOperation;
   private int nextMessage;
 
   Sends(Link link, Session session) {
@@ -47,42 +44,29 @@ final class Sends {
     this.session = session;
     this.roomForMessage =
         link.awaited(() -> session.hasRoomForMessage() || session.lifecycle().isUseless());
-    this.roomForOperation =
-        link.awaited(() -> session.hasRoom() || session.lifecycle().isUseless());
   }
 
-  /** Wakes those for which there is room: one of each kind, which wakes the next. */
+  /** Wakes a thread for which there is room, which wakes the next. */
   void wakeNext() {
     roomForMessage.wakeNext();
-    roomForOperation.wakeNext();
   }
 
   /** Wakes all threads that wait to send. */
   void wakeAll() {
     roomForMessage.wakeAll();
-    roomForOperation.wakeAll();
   }
 
   /**
    * Waits until a message can be sent immediately. Called with the lock; the caller wakes the next
    * afterwards, whether it sends or not.
    */
-  private void awaitRoomForMessage(long end, Duration timeout)
+  void awaitRoomForMessage(long end, Duration timeout)
       throws InterruptedException, TimeoutException {
     session.lifecycle().checkOutputOpen();
     if (!link.await(roomForMessage, end)) {
       throw link.timedOut("the peer had no free buffer to receive into", timeout);
     }
     session.lifecycle().checkOutputOpen();
-  }
-
-  private void awaitRoomForOperation(long end, Duration timeout)
-      throws InterruptedException, TimeoutException {
-    session.lifecycle().checkCanSend();
-    if (!link.await(roomForOperation, end)) {
-      throw link.timedOut("none of the outstanding requests completed", timeout);
-    }
-    session.lifecycle().checkCanSend();
   }
 
   /** Takes a buffer for a message of a given length, and waits if too many are in use. */
@@ -436,7 +420,7 @@ final class Sends {
   /** Sends memory of the user, which the peer fetches. */
   void sendMemory(MemorySlice memory, CompletableFuture<Void> future) {
     checkLength(memory.length());
-    checkDomain(memory);
+    link.operations().checkDomain(memory);
     link.lock();
     try {
       session.lifecycle().checkOutputOpen();
@@ -481,172 +465,12 @@ final class Sends {
     return fetched;
   }
 
-  /**
-   * Exposes memory of the user with this access, and waits until that has begun, unless the calling
-   * thread must not wait. What this connection sends later arrives after that in any case.
-   */
-  Exposure expose(MemorySlice memory, Set<AccessFlag> access) {
-    Exposure exposure = share.exposures().forUser(memory, access, link.queuePair());
-    if (exposure.isBound()) {
-      boolean begun = false;
-      link.lock();
-      try {
-        session.lifecycle().checkCanSend();
-        Request bind = session.newRequest();
-        Awaited done = link.awaited(() -> bind.isDone() || session.lifecycle().isClosing());
-        bind.awaitedBy(done);
-        session.addBind(bind, exposure);
-        begun = true;
-        link.flush();
-        awaitBind(bind, done);
-      } finally {
-        link.unlock();
-        if (!begun) {
-          exposure.end();
-        }
-      }
-    }
-    return exposure;
-  }
-
-  private void awaitBind(Request bind, Awaited done) {
-    try {
-      if (!link.isHandler()) {
-        link.await(done, Deadline.after(share.config().closeTimeout()).end());
-      }
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-    }
-    if (!bind.isDone()) {
-      // It is recycled when it is done.
-      bind.awaitedBy(null);
-      return;
-    }
-    RuntimeException failed = bind.failure();
-    session.recycle(bind);
-    if (failed != null) {
-      throw failed;
-    }
-  }
-
   /** Returns the number of a message that is sent in pieces. */
   int newMessageNumber() {
     link.lock();
     try {
       return nextMessage++;
     } finally {
-      link.unlock();
-    }
-  }
-
-  void checkLocal(MemorySlice local, AccessFlag needed, String purpose) {
-    checkDomain(local);
-    if (!local.region().access().contains(needed)) {
-      throw new IllegalArgumentException(
-          "%s has the access %s, must have %s %s"
-              .formatted(local.region(), local.region().access(), needed, purpose));
-    }
-  }
-
-  void checkDomain(MemorySlice local) {
-    if (!local.region().domain().equals(share.domain())) {
-      throw new IllegalArgumentException(
-          local.region()
-              + " belongs to another domain than the connection: register it with"
-              + " RdmaConnection.register or RdmaNode.register");
-    }
-    local.region().checkOpen();
-  }
-
-  /** Returns a request to be filled for {@link #operate} or {@link #operateAndWait}. */
-  Request newRequest() {
-    link.lock();
-    try {
-      return session.newRequest();
-    } finally {
-      link.unlock();
-    }
-  }
-
-  /** Returns a message that notifies the peer of a write, which goes before it. */
-  Request newNotice(Request write, long value) {
-    Request notice = newRequest();
-    notice.notice(value, write);
-    return notice;
-  }
-
-  /** Adds an operation, of whose end a handler or a future is notified. */
-  void operate(Request filled) {
-    link.lock();
-    try {
-      if (filled.takesCredit()) {
-        session.lifecycle().checkOutputOpen();
-      } else {
-        session.lifecycle().checkCanSend();
-      }
-      addOperation(filled);
-      link.flushAndLeave();
-    } finally {
-      link.unlock();
-    }
-  }
-
-  private void addOperation(Request operation) {
-    if (operation.takesCredit()) {
-      Buffer empty = share.buffers().take();
-      empty.become(MessageKind.NOTICE, 0, 0);
-      boolean added = false;
-      try {
-        operation.isAnswer(link.isHandler());
-        session.add(operation.takeWrite(empty));
-        added = true;
-      } finally {
-        if (!added) {
-          empty.free();
-        }
-      }
-    }
-    session.add(operation);
-  }
-
-  /**
-   * Adds an operation and waits until it is done. If the time is over before that, the operation
-   * goes on.
-   */
-  void operateAndWait(Request request, Duration timeout)
-      throws InterruptedException, TimeoutException {
-    long end = Deadline.after(timeout).end();
-    link.lock();
-    try {
-      link.checkMayWait();
-      if (request.takesCredit()) {
-        awaitRoomForMessage(end, timeout);
-      } else {
-        awaitRoomForOperation(end, timeout);
-      }
-      Awaited done = link.awaited(() -> request.isDone() || session.lifecycle().isClosing());
-      request.awaitedBy(done);
-      addOperation(request);
-      link.flush();
-      try {
-        link.await(done, end);
-      } finally {
-        if (!request.isDone()) {
-          // It is recycled when it is done.
-          request.awaitedBy(null);
-        }
-      }
-      if (!request.isDone()) {
-        session.lifecycle().checkOpen();
-        throw link.timedOut("the operation did not complete", timeout);
-      }
-      RuntimeException failed = request.failure();
-      session.recycle(request);
-      if (failed != null) {
-        throw failed;
-      }
-    } finally {
-      wakeNext();
       link.unlock();
     }
   }

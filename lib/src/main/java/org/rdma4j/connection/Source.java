@@ -18,7 +18,7 @@ interface Source {
   boolean isAsked();
 
   /** Records that the descriptor may have become readable. Called by the thread that has waited. */
-  void takeEvent() throws InterruptedException;
+  void takeEvent();
 
   /** Returns the descriptor that can be read when there is something. */
   int descriptor();
