@@ -3,6 +3,7 @@ package org.rdma4j.samples;
 import java.util.Arrays;
 import org.rdma4j.samples.endpoint.ReadWriteDemo;
 import org.rdma4j.samples.keyvalue.KeyValue;
+import org.rdma4j.samples.loops.Loops;
 import org.rdma4j.samples.rcopy.Rcopy;
 
 /** Starts the sample that the first argument names. */
@@ -15,6 +16,7 @@ public final class Samples {
       case "read-write-demo" -> ReadWriteDemo.main(rest);
       case "rcopy" -> Rcopy.main(rest);
       case "key-value" -> KeyValue.main(rest);
+      case "loops" -> Loops.main(rest);
       default -> {
         System.err.println(
             """
@@ -24,6 +26,7 @@ public final class Samples {
               rcopy DIRECTORY
               rcopy FILE SERVER[:NAME]
               key-value [SERVER KEY [VALUE]]
+              loops [SERVER]
 
             The first programs are started by their classes: each says how.\
             """);

@@ -34,7 +34,7 @@ class SamplesTest {
       Outcome outcome = program.await();
 
       assertThat(String.join("\n", outcome.out()))
-          .contains("read-write-demo", "rcopy", "key-value");
+          .contains("read-write-demo", "rcopy", "key-value", "loops");
       assertThat(outcome.status()).isEqualTo(2);
     }
   }
