@@ -61,7 +61,7 @@ final class Worker {
 
   /** Accepts a peer with the node of this loop, in any thread. */
   void accept(IncomingConnection incoming) {
-    // The future completes in the thread of this loop, whoever calls this.
+    // The future completes in the thread of this loop, whichever thread calls this.
     var unused = incoming.accept(loop).thenAccept(this::serve);
   }
 
