@@ -7,6 +7,7 @@ import org.rdma4j.RdmaException;
 import org.rdma4j.lifetime.Leaks;
 import org.rdma4j.lifetime.Lifetime;
 import org.rdma4j.lifetime.Waits;
+import org.rdma4j.platform.NativeLibraries;
 import org.rdma4j.platform.WaitSet;
 import org.rdma4j.verbs.CompletionChannel;
 import org.rdma4j.verbs.internal.VerbsAccess;
@@ -75,6 +76,7 @@ public final class ChannelSet implements AutoCloseable {
    * @throws RdmaException if it cannot be created: EMFILE if this process has too many files open
    */
   public static ChannelSet open() {
+    NativeLibraries.requireNativeAccess();
     return new ChannelSet();
   }
 

@@ -1,5 +1,6 @@
 package org.rdma4j.connection;
 
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Executor;
@@ -202,7 +203,7 @@ public final class DrivenNode implements AutoCloseable, Executor {
   @Override
   public void execute(Runnable task) {
     Objects.requireNonNull(task, "task");
-    loop.execute(() -> state.guarded("a task of the program", task));
+    loop.execute(() -> run("a task", task));
   }
 
   /**
@@ -223,8 +224,16 @@ public final class DrivenNode implements AutoCloseable, Executor {
           "delay is " + TimeText.of(delay) + ", must not be negative");
     }
     checkOpen();
-    return loop.schedule(
-        Deadline.after(delay).end(), () -> state.guarded("a timer of the program", action));
+    return loop.schedule(Deadline.after(delay).end(), () -> run("the action of a timer", action));
+  }
+
+  /** Runs user code, whose failure is not that of the node. */
+  private void run(String what, Runnable userCode) {
+    try {
+      userCode.run();
+    } catch (Throwable thrown) {
+      state.log(Level.WARNING, what + " of the program threw an exception", thrown);
+    }
   }
 
   private void checkOpen() {

@@ -47,6 +47,8 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
   /** The most bytes of a reason that the connection manager carries to a peer. */
   private static final int MAX_REASON = 148;
 
+  private static final String SERVER_CLOSED = "the server was closed";
+
   private final NodeState node;
   private final int backlog;
   private final CmId id;
@@ -197,13 +199,20 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       accept(incoming, node, null);
       return;
     }
+    boolean open;
     lock.lock();
     try {
+      // With the lock, because a close takes the peers that are there when it has the lock.
+      open = lifetime.isOpen();
       undecided.add(incoming);
     } finally {
       lock.unlock();
     }
-    node.tell(() -> decide(handler, incoming));
+    if (open) {
+      node.tell(() -> decide(handler, incoming));
+    } else {
+      rejectIfUndecided(incoming, Refusal.PROGRAM, SERVER_CLOSED);
+    }
   }
 
   /** Lets the program decide over a peer, now or later. Runs user code. */
@@ -504,7 +513,7 @@ final class Listening implements CmEvents.Handler, NodeState.Periodic {
       lock.unlock();
     }
     for (IncomingConnection each : waiting) {
-      rejectIfUndecided(each, Refusal.PROGRAM, "the server was closed");
+      rejectIfUndecided(each, Refusal.PROGRAM, SERVER_CLOSED);
     }
     List<Link> unaccepted = established.close();
     for (Handshake each : unfinished) {

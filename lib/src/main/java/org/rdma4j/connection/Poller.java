@@ -24,7 +24,7 @@ import org.rdma4j.verbs.WorkCompletionException;
  * that have a shared receive queue in common as well.
  */
 final class Poller implements Source {
-  /** What all pollers of a device owner. */
+  /** What all pollers of a device share. */
   interface Owner {
     RdmaDevice device();
 
@@ -235,7 +235,7 @@ final class Poller implements Source {
     return deliverSome(Math.min(most, BATCH));
   }
 
-  /** Ends all delivery, after a failure of what all connections owner. */
+  /** Ends all delivery, after a failure of what all connections share. */
   @Override
   public void failed(Throwable thrown) {
     ended = true;

@@ -73,7 +73,7 @@ public final class NativeLibraries {
    *
    * @throws RdmaException if the JVM denies it; the message names the option that allows it
    */
-  static void requireNativeAccess() {
+  public static void requireNativeAccess() {
     if (accessible) {
       return;
     }

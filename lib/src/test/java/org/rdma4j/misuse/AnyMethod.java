@@ -32,7 +32,10 @@ import java.util.stream.Collectors;
 import org.rdma4j.connection.ConnectionStatistics;
 import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.ExposedMemory;
+import org.rdma4j.connection.IdleStrategy;
+import org.rdma4j.connection.IncomingConnection;
 import org.rdma4j.connection.IncomingRequest;
+import org.rdma4j.connection.LoopTimer;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.MessageHandler;
 import org.rdma4j.connection.NodeConfig;
@@ -45,6 +48,7 @@ import org.rdma4j.connection.RdmaNode;
 import org.rdma4j.connection.RdmaServer;
 import org.rdma4j.connection.RequestHandler;
 import org.rdma4j.connection.Traffic;
+import org.rdma4j.connection.WritabilityHandler;
 import org.rdma4j.flow.Counters;
 import org.rdma4j.flow.FlowAction;
 import org.rdma4j.memory.Slab;
@@ -89,6 +93,7 @@ final class AnyMethod {
   private static final Set<String> LEFT_OUT =
       Set.of(
           "close",
+          "onConnect",
           "register",
           "resize",
           "createCompletionQueue",
@@ -139,6 +144,8 @@ final class AnyMethod {
     objects.put(PeerMemory.class, d -> d.any(d.connections.connections).memory());
     objects.put(MessageBuffer.class, d -> d.any(d.connections.messages));
     objects.put(IncomingRequest.class, d -> d.any(d.connections.requests));
+    objects.put(IncomingConnection.class, d -> d.any(d.connections.incoming));
+    objects.put(LoopTimer.class, d -> d.any(d.connections.timers));
     objects.put(ExposedMemory.class, d -> d.any(d.connections.exposed));
     objects.put(NodeMemory.class, d -> d.any(d.connections.nodeMemories));
     objects.put(RemoteMemory.class, d -> d.connections.remoteMemory(d));
@@ -166,6 +173,9 @@ final class AnyMethod {
         d -> d.yes() ? NodeConfig.WHERE_IT_HAPPENS : (Executor) Thread.ofVirtual()::start);
     values.put(RequestHandler.class, d -> d.connections.requestHandler(d));
     values.put(OperationHandler.class, d -> d.connections.operationHandler(d));
+    values.put(WritabilityHandler.class, d -> (WritabilityHandler) writable -> {});
+    values.put(IdleStrategy.class, d -> d.yes() ? IdleStrategy.SPIN : IdleStrategy.SLEEP);
+    values.put(Runnable.class, d -> (Runnable) () -> {});
     values.put(Path.class, d -> Path.of("/none/such"));
     values.put(MemorySegment.class, d -> d.yes() ? d.heap() : d.any(d.objects.memory));
     values.put(Arena.class, d -> d.any(d.objects.arenas));

@@ -17,7 +17,9 @@ import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.rdma4j.connection.DrivenNode;
 import org.rdma4j.connection.ExposedMemory;
+import org.rdma4j.connection.IncomingConnection;
 import org.rdma4j.connection.IncomingRequest;
+import org.rdma4j.connection.LoopTimer;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.MessageHandler;
 import org.rdma4j.connection.NodeConfig;
@@ -38,6 +40,8 @@ final class ConnectionDraw {
   final Pool<RdmaConnection> connections = new Pool<>(6);
   final Pool<MessageBuffer> messages = new Pool<>(8);
   final Pool<IncomingRequest> requests = new Pool<>(4);
+  final Pool<IncomingConnection> incoming = new Pool<>(4);
+  final Pool<LoopTimer> timers = new Pool<>(4);
   final Pool<ExposedMemory> exposed = new Pool<>(4);
   final Pool<NodeMemory> nodeMemories = new Pool<>(4);
   final Pool<RemoteMemory> names = new Pool<>(4);
@@ -52,6 +56,8 @@ final class ConnectionDraw {
           Map.entry(RdmaConnection.class, connections),
           Map.entry(MessageBuffer.class, messages),
           Map.entry(IncomingRequest.class, requests),
+          Map.entry(IncomingConnection.class, incoming),
+          Map.entry(LoopTimer.class, timers),
           Map.entry(ExposedMemory.class, exposed),
           Map.entry(NodeMemory.class, nodeMemories),
           Map.entry(RemoteMemory.class, names),
@@ -165,6 +171,22 @@ final class ConnectionDraw {
     };
   }
 
+  /** Decides over a peer: now, later, or never. */
+  Consumer<IncomingConnection> connectHandler(Draw d) {
+    int kind = d.random.nextInt(8);
+    RdmaNode node = d.any(nodes);
+    Random random = later(d);
+    return asking -> {
+      switch (kind) {
+        case 0 -> throw new IllegalStateException("a handler that throws");
+        case 1, 2 -> add(random, incoming, asking);
+        case 3 -> asking.reject("a refusal");
+        case 4 -> keepOutcome(random, asking.accept(node));
+        default -> keepOutcome(random, asking.accept());
+      }
+    };
+  }
+
   OperationHandler operationHandler(Draw d) {
     int kind = d.random.nextInt(8);
     Random random = later(d);
@@ -200,8 +222,7 @@ final class ConnectionDraw {
     if (result instanceof Optional<?> some) {
       keep(d, some.orElse(null));
     } else if (result instanceof CompletableFuture<?> future) {
-      Random random = later(d);
-      var unused = future.thenAccept(value -> keepOutcome(random, value));
+      keepOutcome(later(d), future);
     } else {
       for (Map.Entry<Class<?>, Pool<?>> each : pools.entrySet()) {
         if (each.getKey().isInstance(result)) {
@@ -213,7 +234,11 @@ final class ConnectionDraw {
     }
   }
 
-  private void keepOutcome(Random random, Object value) {
+  private void keepOutcome(Random random, CompletableFuture<?> future) {
+    var unused = future.thenAccept(value -> keepValue(random, value));
+  }
+
+  private void keepValue(Random random, Object value) {
     if (value instanceof MessageBuffer message) {
       add(random, messages, message);
     } else if (value instanceof RdmaConnection connection) {

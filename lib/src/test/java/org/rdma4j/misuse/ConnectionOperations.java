@@ -36,6 +36,7 @@ final class ConnectionOperations {
                 d.connections.servers,
                 d.any(d.connections.nodes).bind(d.connections.anyPort(), d.few())));
     to.rarely(30, "RdmaNode.connect", ConnectionOperations::connect);
+    to.rarely(8, "RdmaServer.onConnect", ConnectionOperations::decide);
     to.rarely(
         5,
         "RdmaNode.pollUntil",
@@ -191,6 +192,16 @@ final class ConnectionOperations {
     NodeMemory memory = d.any(d.connections.nodes).register(d.regionBytes(), d.access());
     d.add(d.connections.nodeMemories, memory);
     d.add(d.objects.regions, memory.region(d.any(d.connections.connections)));
+  }
+
+  /** Connects to a server that decides over its peers, of which no others know. */
+  private static void decide(Draw d) throws Exception {
+    try (RdmaServer server = d.any(d.connections.nodes).bind(d.connections.anyPort())) {
+      server.onConnect(d.connections.connectHandler(d));
+      d.add(
+          d.connections.connections,
+          d.any(d.connections.nodes).connect(server.localAddress(), Duration.ofSeconds(1)));
+    }
   }
 
   /** Connects one node to another, or to itself. */

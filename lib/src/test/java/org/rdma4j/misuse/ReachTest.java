@@ -22,7 +22,7 @@ class ReachTest {
 
   /** What programs implement, and the library calls. */
   private static final Set<String> CALLED_BY_THE_LIBRARY =
-      Set.of("MessageHandler", "OperationHandler", "RequestHandler");
+      Set.of("MessageHandler", "OperationHandler", "RequestHandler", "WritabilityHandler");
 
   @Test
   void eachPublicMethodOfConnectionsIsCalled() {

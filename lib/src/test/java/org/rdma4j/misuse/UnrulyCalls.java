@@ -15,8 +15,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.rdma4j.RdmaException;
+import org.rdma4j.connection.DrivenNode;
+import org.rdma4j.connection.IncomingConnection;
 import org.rdma4j.connection.IncomingRequest;
 import org.rdma4j.connection.MessageBuffer;
 import org.rdma4j.connection.OperationHandler;
@@ -94,6 +97,8 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
     this.code = new UnrulyCode(seed, careless, objects, bounded, this);
     nodesAndServers();
     nodesWithCode();
+    loops();
+    admissions();
     ends();
     messages();
     messagesWithCode();
@@ -290,6 +295,98 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
         });
   }
 
+  private void loops() {
+    addPlace(
+        6,
+        "DrivenNode.execute(Runnable)",
+        (random, place) -> {
+          LongConsumer task = code.onNotice(place);
+          objects.drivenNode(random).execute(() -> task.accept(0));
+        });
+    addPlace(
+        6,
+        "DrivenNode.schedule(Duration, Runnable)",
+        (random, place) -> {
+          LongConsumer timer = code.onNotice(place);
+          objects.drivenNode(random).schedule(SHORT, () -> timer.accept(0));
+        });
+    addPlace(
+        4,
+        "RdmaConnection.onWritability(WritabilityHandler)",
+        (random, place) -> {
+          RdmaConnection connection = connection(random);
+          LongConsumer changed = code.onNotice(place);
+          connection.watermarks(0, random.nextInt(1 << 16));
+          connection.onWritability(writable -> changed.accept(0));
+        });
+  }
+
+  /** What a program decides over a peer. */
+  private interface Deciding {
+    CompletableFuture<RdmaConnection> begin(IncomingConnection incoming);
+  }
+
+  private void admissions() {
+    addPlace(
+        2,
+        "RdmaServer.onConnect(Consumer)",
+        (random, place) -> {
+          LongConsumer asked = code.onNotice(place);
+          connectTo(random, incoming -> asked.accept(0));
+        });
+    addPlace(
+        4,
+        "IncomingConnection.accept()",
+        (random, place) -> decide(random, place, IncomingConnection::accept));
+    addPlace(
+        4,
+        "IncomingConnection.accept(RdmaNode)",
+        (random, place) -> {
+          RdmaNode other = objects.member(random).node;
+          decide(random, place, incoming -> incoming.accept(other));
+        });
+    addPlace(
+        4,
+        "IncomingConnection.accept(DrivenNode)",
+        (random, place) -> {
+          DrivenNode other = objects.drivenNode(random);
+          decide(random, place, incoming -> incoming.accept(other));
+        });
+  }
+
+  private void decide(Random random, String place, Deciding deciding) throws Exception {
+    UnrulyObjects.Member any = objects.member(random);
+    connectTo(
+        random,
+        incoming -> {
+          CompletableFuture<RdmaConnection> accepted = deciding.begin(incoming);
+          keep(random, any, any, accepted);
+          code.after(place, accepted);
+        });
+  }
+
+  /** Connects to a new server that decides over its peers. */
+  private void connectTo(Random random, Consumer<IncomingConnection> handler) throws Exception {
+    UnrulyObjects.Member member = objects.member(random);
+    RdmaServer server = member.node.bind(objects.anyPort());
+    keep(random, objects.servers, new UnrulyObjects.Server(member, server));
+    server.onConnect(handler);
+    UnrulyObjects.Member from = objects.member(random);
+    keep(random, from, member, from.node.connectAsync(server.localAddress(), CONNECT));
+  }
+
+  private void keep(
+      Random random,
+      UnrulyObjects.Member from,
+      UnrulyObjects.Member to,
+      CompletableFuture<RdmaConnection> connected) {
+    var unused =
+        connected.thenAccept(
+            connection ->
+                UnrulyCode.keep(
+                    random, objects.connections, new UnrulyObjects.Held(from, to, connection)));
+  }
+
   /** A connect that does not wait. */
   private interface Connecting {
     CompletableFuture<RdmaConnection> begin(RdmaNode node, InetSocketAddress server);
@@ -299,13 +396,7 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
     UnrulyObjects.Server server = objects.servers.any(random);
     UnrulyObjects.Member from = objects.member(random);
     var connected = connecting.begin(from.node, server.server().localAddress());
-    var unused =
-        connected.thenAccept(
-            connection ->
-                UnrulyCode.keep(
-                    random,
-                    objects.connections,
-                    new UnrulyObjects.Held(from, server.member(), connection)));
+    keep(random, from, server.member(), connected);
     code.after(place, connected);
   }
 
@@ -344,6 +435,10 @@ final class UnrulyCalls implements UnrulyCode.AnyCall {
     add(2, "RdmaServer.close", CLOSE, random -> objects.servers.any(random).close());
     add(6, "RdmaConnection.close", CLOSE, random -> connection(random).close());
     add(2, "RdmaConnection.endOutput", NONE, random -> connection(random).endOutput());
+    addPlace(
+        3,
+        "RdmaConnection.closeAsync()",
+        (random, place) -> code.after(place, connection(random).closeAsync()));
     addPlace(
         2,
         "RdmaConnection.ended()",

@@ -94,6 +94,10 @@ final class UnrulyObjects {
   final Member kept = new Member(RdmaNode.open(CONFIG.pollers(KEPT_POLLERS)));
 
   final Pool<Member> members = new Pool<>(4);
+
+  /** The nodes that threads drive, also closed ones. */
+  private final List<DrivenNode> drivenNodes = new CopyOnWriteArrayList<>();
+
   final Pool<Server> servers = new Pool<>(5);
   final Pool<Held> connections = new Pool<>(16);
   final Pool<MessageBuffer> messages = new Pool<>(24);
@@ -129,8 +133,9 @@ final class UnrulyObjects {
   }
 
   /** Opens a node that a thread drives until it is closed, also if user code interrupts it. */
-  private static RdmaNode openDriven(NodeConfig config) {
+  private RdmaNode openDriven(NodeConfig config) {
     DrivenNode driven = DrivenNode.open(config);
+    drivenNodes.add(driven);
     Thread.ofPlatform().daemon().name("drives").start(() -> drive(driven));
     return driven.node();
   }
@@ -147,6 +152,15 @@ final class UnrulyObjects {
         return;
       }
     }
+  }
+
+  /** Returns one of the last nodes that a thread drives. */
+  DrivenNode drivenNode(Random random) {
+    int count = drivenNodes.size();
+    if (count == 0) {
+      throw new Pool.NothingYet();
+    }
+    return drivenNodes.get(count - 1 - random.nextInt(Math.min(3, count)));
   }
 
   /** Returns the node that stays open, or another. */
