@@ -102,7 +102,7 @@ final class DeviceShare implements Poller.Owner {
       any.free();
       int queues = node.loop().isRunByProgram() ? 1 : config.pollers();
       for (int i = 0; i < queues; i++) {
-        pollers.add(new Poller(this, node.newLoop(), receiveDepth));
+        pollers.add(newPoller());
       }
       this.lifetime =
           VerbsAccess.get()
@@ -147,11 +147,30 @@ final class DeviceShare implements Poller.Owner {
     }
   }
 
+  private Poller newPoller() {
+    Loop loop = node.newLoop();
+    boolean done = false;
+    try {
+      Poller created = new Poller(this, loop, receiveDepth);
+      done = true;
+      return created;
+    } finally {
+      if (!done) {
+        close(loop);
+      }
+    }
+  }
+
   private static void close(Poller poller) {
     poller.loop().remove(poller);
     poller.close();
-    if (!poller.loop().isRunByProgram()) {
-      poller.loop().close();
+    close(poller.loop());
+  }
+
+  /** Closes the loop of a poller, unless it is that of the node. */
+  private static void close(Loop loop) {
+    if (!loop.isRunByProgram()) {
+      loop.close();
     }
   }
 
@@ -393,7 +412,7 @@ final class DeviceShare implements Poller.Owner {
    * 682.
    */
   private void addPoller() {
-    Poller added = new Poller(this, node.newLoop(), receiveDepth);
+    Poller added = newPoller();
     boolean started = false;
     try {
       start(added, pollers.size());

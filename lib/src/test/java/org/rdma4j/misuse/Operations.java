@@ -75,8 +75,9 @@ final class Operations {
   Set<String> notCalled(Set<String> called) {
     Set<String> names = anyMethod.names();
     names.removeAll(called);
-    // There is a request only if a random peer asks while a random handler is there.
-    names.removeIf(name -> name.startsWith("IncomingRequest."));
+    // There is one only if a random peer asks while a random handler is there.
+    names.removeIf(
+        name -> name.startsWith("IncomingRequest.") || name.startsWith("IncomingConnection."));
     return names;
   }
 

@@ -76,8 +76,8 @@ final class BoundMetersTest {
           RdmaMeters meters = RdmaMeters.of(node)) {
         meters.bindTo(registry);
         meters.bindTo(second);
-        assertThat(registry.getMeters()).hasSize(14);
-        assertThat(second.getMeters()).hasSize(14);
+        assertThat(registry.getMeters()).hasSize(29);
+        assertThat(second.getMeters()).hasSize(29);
       }
       assertThat(registry.getMeters()).isEmpty();
       assertThat(second.getMeters()).isEmpty();
@@ -110,7 +110,7 @@ final class BoundMetersTest {
     try (RdmaNode node = RdmaNode.open();
         RdmaConnection client = connect(node)) {
       RdmaMeters.of(client, "peer", "orders").bindTo(registry);
-      assertThat(registry.getMeters()).hasSize(14);
+      assertThat(registry.getMeters()).hasSize(15);
       server.accept(PATIENCE).close();
       client.ended().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
       collectUntil(() -> registry.getMeters().isEmpty());
