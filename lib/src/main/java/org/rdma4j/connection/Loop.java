@@ -123,7 +123,17 @@ final class Loop {
         }
       } catch (InterruptedException byUserCode) {
         // User code has interrupted the thread that it ran in, which ends nothing.
+      } catch (RuntimeException | Error broken) {
+        fail(broken);
+        return;
       }
+    }
+  }
+
+  /** Ends all sources, because without the thread of this nothing of them would be found. */
+  private void fail(Throwable thrown) {
+    for (Source each : sources) {
+      each.failed(thrown);
     }
   }
 
@@ -393,12 +403,15 @@ final class Loop {
    */
   int drive(long end, IdleStrategy idle) throws InterruptedException {
     int done = poll();
-    if (done == 0) {
-      done = idle == IdleStrategy.BUSY ? pollUntil(end) : 0;
-      done = idle == IdleStrategy.SPIN ? spin.until(end, pollUnlessWoken) : done;
+    if (done > 0) {
+      return done;
     }
-    if (done > 0 || idle == IdleStrategy.BUSY) {
-      return Math.max(0, done);
+    if (idle == IdleStrategy.BUSY) {
+      return pollUntil(end);
+    }
+    done = idle == IdleStrategy.SPIN ? spin.until(end, pollUnlessWoken) : 0;
+    if (done > 0) {
+      return done;
     }
     return awaitReady(end) ? poll() : 0;
   }

@@ -104,7 +104,19 @@ final class NodeState implements CmEvents.Owner {
       }
     }
     if (!driven) {
+      start();
+    }
+  }
+
+  private void start() {
+    boolean started = false;
+    try {
       loop.start("rdma4j-connection-manager");
+      started = true;
+    } finally {
+      if (!started) {
+        lifetime.close();
+      }
     }
   }
 
@@ -450,7 +462,7 @@ final class NodeState implements CmEvents.Owner {
           closed
               + " is not closed after "
               + TimeText.of(timeout)
-              + ": a handler has not returned, or the device is slow");
+              + ": a handler is still running, or the device is slow");
       logFailure(closed, close);
     } finally {
       if (interrupted) {

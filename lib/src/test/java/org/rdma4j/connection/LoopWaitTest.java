@@ -3,6 +3,8 @@ package org.rdma4j.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -32,12 +34,30 @@ final class LoopWaitTest {
 
   @Test
   void theThreadOfALoopSleepsWhileThereIsNothing() throws InterruptedException {
-    AtomicInteger polls = new AtomicInteger();
-    try (WaitSet nothing = new WaitSet()) {
-      ofThread.add(new CountedSource(polls, nothing));
+    try (EmptySource source = new EmptySource(false)) {
+      ofThread.add(source);
       ofThread.start("rdma4j-test");
       Thread.sleep(MOMENT);
-      assertThat(polls.get()).isBetween(1, 3);
+      assertThat(source.polls.get()).isBetween(1, 3);
+      assertThat(source.failed.getCount()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aWaitThatFailsEndsAllSourcesOfAThreadAndItsThread() throws InterruptedException {
+    try (EmptySource first = new EmptySource(true);
+        EmptySource second = new EmptySource(true)) {
+      ofThread.add(first);
+      ofThread.add(second);
+      ofThread.start("rdma4j-broken");
+      assertThat(first.failed.await(10, TimeUnit.SECONDS)).isTrue();
+      assertThat(second.failed.await(10, TimeUnit.SECONDS)).isTrue();
+      long end = System.nanoTime() + PATIENCE.toNanos();
+      while (Thread.getAllStackTraces().keySet().stream()
+          .anyMatch(each -> each.getName().equals("rdma4j-broken"))) {
+        assertThat(System.nanoTime() - end).isNegative();
+        Thread.sleep(5);
+      }
     }
   }
 
@@ -69,8 +89,17 @@ final class LoopWaitTest {
     assertThat(System.nanoTime() - end).isNotNegative();
   }
 
-  /** Has nothing, and counts how often it is asked. */
-  private record CountedSource(AtomicInteger polls, WaitSet nothing) implements Source {
+  /** Has nothing, and counts how often it is polled and how often it has failed. */
+  private static final class EmptySource implements Source, AutoCloseable {
+    private final WaitSet nothing = new WaitSet();
+    private final AtomicInteger polls = new AtomicInteger();
+    private final CountDownLatch failed = new CountDownLatch(1);
+    private final boolean broken;
+
+    EmptySource(boolean broken) {
+      this.broken = broken;
+    }
+
     @Override
     public int poll(int most) {
       polls.incrementAndGet();
@@ -84,6 +113,9 @@ final class LoopWaitTest {
 
     @Override
     public boolean isAsked() {
+      if (broken) {
+        throw new IllegalStateException("a wait that fails");
+      }
       return true;
     }
 
@@ -97,7 +129,12 @@ final class LoopWaitTest {
 
     @Override
     public void failed(Throwable thrown) {
-      throw new AssertionError(thrown);
+      failed.countDown();
+    }
+
+    @Override
+    public void close() {
+      nothing.close();
     }
   }
 }
